@@ -119,7 +119,14 @@ export function sendOpenFile(
     drainRefused(request, clock);
     return;
   }
-  const octets = file.read();
+  let octets: Uint8Array;
+  try {
+    octets = file.read();
+  } catch (error) {
+    // The list of revoked certificates is in the database, which may have failed or be closed.
+    sendFailure(response, error);
+    return;
+  }
   response.writeHead(200, {
     ...COMMON_HEADERS,
     'Cache-Control': 'no-store',

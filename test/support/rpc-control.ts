@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createClock, type Clock } from '../../main/base/clock.ts';
 import { createLog, type LogLine } from '../../main/base/log.ts';
 import { createAccess, type Access } from '../../main/rpc/access.ts';
+import type { OpenFile } from '../../main/rpc/assets.ts';
 import { createRouter } from '../../main/rpc/router.ts';
 import { createControlServer, type ControlServer } from '../../main/rpc/server.ts';
 import { createFakeServices, type FakeServices } from './rpc-fake-services.ts';
@@ -30,6 +31,7 @@ export async function startControl(
     assetsDir?: string | null;
     port?: number;
     requestStop?: () => void;
+    openFiles?: ReadonlyMap<string, OpenFile>;
   } = {},
 ): Promise<Control> {
   const clock = createClock();
@@ -46,6 +48,7 @@ export async function startControl(
     assetsDir: options.assetsDir ?? null,
     requestStop: options.requestStop ?? (() => undefined),
     version: '1.2.3',
+    ...(options.openFiles !== undefined && { openFiles: options.openFiles }),
   });
   const { port, url } = await server.start();
   onTestFinished(() => server.stop(STOP_MS));

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { VivariumError } from '../../../main/contract/errors.ts';
 import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
 import { requestRaw, statusOf } from '../../support/rpc-raw.ts';
 
@@ -31,4 +32,13 @@ it('/stop takes POST with the token, and then asks for the stop once', async () 
   expect(requestStop).not.toHaveBeenCalled();
   expect(await ask('POST', CONTROL_TOKEN)).toBe(202);
   expect(requestStop).toHaveBeenCalledOnce();
+});
+
+it('a public file that cannot be read is answered with the reason', async () => {
+  const read = () => {
+    throw new VivariumError('unavailable', 'Vivarium is stopping; its database is closed.');
+  };
+  const { url } = await startControl({ openFiles: new Map([['/root.crl', { contentType: 'text/plain', read }]]) });
+  const answer = await fetch(`${url}/root.crl`);
+  expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'unavailable' }]);
 });
