@@ -1,4 +1,5 @@
 import type { Domain } from '../contract/domains.ts';
+import type { Services } from '../contract/index.ts';
 import type { CallerUsage } from '../contract/limits.ts';
 
 /** A notification of the system. */
@@ -18,7 +19,22 @@ export interface Condition {
 type ReadDomain = Pick<Domain, 'hostname' | 'serving'>;
 type ReadCaller = Pick<CallerUsage, 'keyId' | 'bannedUntil'>;
 
-export function readCondition(
+/** @throws VivariumError (rejects) when the engine stops meanwhile */
+export async function readCondition(
+  { projects, domains, limits }: Pick<Services, 'projects' | 'domains' | 'limits'>,
+  context: { signal: AbortSignal },
+): Promise<Condition> {
+  const listed = await projects.list(undefined, context);
+  const attached = await domains.list({}, context);
+  // Last: nothing would handle their failures while domains are awaited.
+  const usages = listed.map(async ({ id, name }) => ({
+    name,
+    callers: await limits.usage({ projectId: id }, context),
+  }));
+  return conditionOf(attached, await Promise.all(usages));
+}
+
+export function conditionOf(
   domains: readonly ReadDomain[],
   projects: readonly { name: string; callers: readonly ReadCaller[] }[],
 ): Condition {

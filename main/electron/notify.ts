@@ -2,7 +2,7 @@ import { Notification } from 'electron';
 import type { App } from '../app.ts';
 import { sleep } from '../base/clock.ts';
 import type { ChangeEvent } from '../contract/events.ts';
-import { type Condition, noticesBetween, readCondition } from './notices.ts';
+import { noticesBetween, readCondition } from './notices.ts';
 
 /** Events after which a domain may no longer be served, or a key be banned. */
 const EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
@@ -29,23 +29,14 @@ export async function notifyOfChanges(
   const shown = new Set<Notification>();
   const events = await services.events.watch(undefined, context);
 
-  async function read(): Promise<Condition> {
-    const projects = await services.projects.list(undefined, context);
-    const usages = projects.map(async ({ id, name }) => ({
-      name,
-      callers: await services.limits.usage({ projectId: id }, context),
-    }));
-    return readCondition(await services.domains.list({}, context), await Promise.all(usages));
-  }
-
-  let condition = await read();
+  let condition = await readCondition(services, context);
   let isDue = false;
   async function look(): Promise<void> {
     await sleep(LOOK_AFTER_MS, signal);
     isDue = false;
     if (signal.aborted) return;
     const before = condition;
-    condition = await read();
+    condition = await readCondition(services, context);
     for (const notice of noticesBetween(before, condition)) {
       const notification = new Notification(notice);
       // Otherwise garbage, and with it its click.

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { noticesBetween, readCondition } from '../../../main/electron/notices.ts';
+import { conditionOf, noticesBetween, readCondition } from '../../../main/electron/notices.ts';
+import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 
 const UNTIL = '2026-01-01T00:10:00.000Z';
 
 /** Domains by `+` (served), `h` (over HTTP only) or `-`; banned keys by their end. */
 function condition(domains: Record<string, '+' | 'h' | '-'>, bans: Record<string, string> = {}) {
   const callers = Object.entries(bans).map(([keyId, bannedUntil]) => ({ keyId, bannedUntil }));
-  return readCondition(
+  return conditionOf(
     Object.entries(domains).map(([hostname, state]) => ({
       hostname,
       serving: { http: state !== '-', https: state === '+' },
@@ -18,7 +19,19 @@ function condition(domains: Record<string, '+' | 'h' | '-'>, bans: Record<string
 const titles = (...between: Parameters<typeof noticesBetween>): string[] =>
   noticesBetween(...between).map(({ title }) => title);
 
+/** A call that is refused once the engine has stopped, some time later. */
+const refusedLater = () => new Promise<never>((_, reject) => setImmediate(() => reject(new Error('closed'))));
+
 describe('notifications', () => {
+  it('read nothing more once the engine stops: no failure is left unhandled', async () => {
+    const { services, calls, teach } = createFakeServices();
+    teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    teach('domains', 'list', refusedLater);
+    teach('limits', 'usage', refusedLater);
+    await expect(readCondition(services, { signal: new AbortController().signal })).rejects.toThrow('closed');
+    expect(calls.map(({ procedure }) => procedure)).toEqual(['projects.list', 'domains.list']);
+  });
+
   it.each<[what: string, before: ReturnType<typeof condition>, after: ReturnType<typeof condition>, titles: string[]]>([
     ['nothing new', condition({ a: '+' }), condition({ a: '+' }), []],
     ['a domain is suspended', condition({ a: '+' }), condition({ a: '-' }), ['a is no longer served']],
