@@ -8,6 +8,7 @@
 import { cpus, loadavg } from 'node:os';
 import { commandStart } from './cases/command-start.ts';
 import { datasetSize } from './cases/dataset-size.ts';
+import { desktopStart } from './cases/desktop-start.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
@@ -42,6 +43,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   recorder,
   startAndMemory,
   commandStart,
+  desktopStart,
   dnsThroughput,
   dnsRecordCount,
   dnsAgreement,
