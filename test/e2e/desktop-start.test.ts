@@ -53,15 +53,17 @@ const opened = (desktop: Desktop) => expect.poll(async () => (await windowState(
 const logOf = (dataDir: string): string => readFileSync(join(dataDir, 'logs', 'vivarium.log'), 'utf8');
 
 describe('a start that cannot be', () => {
-  it('names the port that is taken, and takes another one when asked to', async () => {
+  it('names the port that is taken, takes another one, and then shows what a second start has asked for', async () => {
     const port = await takenPort();
     const desktop = start({ args: [...FREE_PORTS, '--http-port', String(port), '--empty'], hidden: true });
     const { message, detail, buttons, press } = await desktop.nextDialog();
     expect(message).toBe('Vivarium can’t use the port for HTTP');
     expect(detail).toMatch(new RegExp(`^Port ${port} .* is taken`));
     expect(buttons).toEqual(['Try again', 'Use another port this time', 'Quit']);
+    const again = await start({ dataDir: desktop.dataDir, link: 'vivarium://doctor' }).ended;
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('another one is starting')]);
     press('Use another port this time');
-    await desktop.serving();
+    await desktop.pageAt('app://vivarium/doctor');
     expect(desktop.runtime().http.port).not.toBe(port);
   });
 

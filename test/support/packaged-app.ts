@@ -26,7 +26,7 @@ const FUSES = [
 
 /**
  * A folder that looks like an unpacked Electron for Linux. Its program is a shell script with Electron's default fuses
- * appended; it runs the app in `extracted` beside it on the stand-in.
+ * appended; it runs the app in `extracted/app.asar` beside it on the stand-in.
  */
 export function makeStandInDistribution(folder: string): void {
   for (const name of ['resources', 'locales']) mkdirSync(join(folder, name), { recursive: true });
@@ -36,7 +36,7 @@ export function makeStandInDistribution(folder: string): void {
   const script = [
     '#!/bin/sh',
     'here=$(dirname -- "$0")',
-    `exec "${process.execPath}" --import "${join(ROOT, 'test/support/electron-stand-in/register.ts')}" "$here/extracted/out/main/desktop.js" "$@"`,
+    `exec "${process.execPath}" --import "${join(ROOT, 'test/support/electron-stand-in/register.ts')}" "$here/extracted/app.asar/out/main/desktop.js" "$@"`,
     'exit',
     '',
   ].join('\n');

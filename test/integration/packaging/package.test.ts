@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,6 +50,8 @@ describe.runIf(process.platform === 'linux')('the package', () => {
   /** The app as it is installed, for this machine's processor. */
   let app: string;
   let resources: string;
+  /** What is in the archive, at a path like the archive's. */
+  let archived: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'vivarium-package-'));
@@ -79,7 +82,9 @@ done
     });
     app = join(folder, 'dist', process.arch === 'arm64' ? 'linux-arm64-unpacked' : 'linux-unpacked');
     resources = join(app, 'resources');
-    extractAll(join(resources, 'app.asar'), join(app, 'extracted'));
+    archived = join(app, 'extracted', 'app.asar');
+    extractAll(join(resources, 'app.asar'), archived);
+    symlinkSync(join(resources, 'app.asar.unpacked'), `${archived}.unpacked`);
   }, PACKAGING_MS_MAX);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -120,10 +125,6 @@ done
       file.endsWith('.node'),
     );
     expect(binaries).toEqual([join('node_modules', 'better-sqlite3', 'prebuilds', binary)]);
-  });
-
-  it('has the icon of its About box outside the archive, where GTK can read it', () => {
-    expect(existsSync(join(resources, 'app.asar.unpacked', 'resources', 'icons', 'linux', '256x256.png'))).toBe(true);
   });
 
   it('cannot be made plain Node, be debugged from outside, or be given other code', () => {
@@ -168,7 +169,7 @@ done
   });
 
   it('serves headless in plain Node, and answers with a pet', async () => {
-    const program = join(app, 'extracted', 'out', 'main', 'vivarium.js');
+    const program = join(archived, 'out', 'main', 'vivarium.js');
     const { runtime, dataDir } = await startProgram([], { program });
     const { secret } = JSON.parse(readFileSync(join(dataDir, 'demo-key.json'), 'utf8')) as { secret: string };
     const { stdout } = await run('curl', [
@@ -182,18 +183,22 @@ done
     expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ name: expect.any(String) as string })]);
   });
 
-  it('opens its window on what is in the archive', async () => {
+  it('opens its window on what is in the archive, and shows GTK an icon outside of it', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const desktop = STAND_IN.start(
       ['--', '--data-dir', dataDir, '--empty', ...FREE_PORTS],
       {},
-      join(app, 'extracted', 'out', 'main', 'desktop.js'),
+      join(archived, 'out', 'main', 'desktop.js'),
     );
     track(async () => {
       desktop.signal('SIGKILL');
       await desktop.ended;
     });
     await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
+    const icon = await desktop.evaluate(
+      ({ app: running }) => (running as unknown as { standIn: { about: { iconPath: string } } }).standIn.about.iconPath,
+    );
+    expect([icon.startsWith(`${archived}.unpacked/`), existsSync(icon)]).toEqual([true, true]);
   });
 
   it('has a command line that prints, fails and finds no Vivarium as the one of the sources does', async () => {
