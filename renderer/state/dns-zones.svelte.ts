@@ -1,6 +1,6 @@
 import { parseDuration } from '../../main/contract/duration.ts';
 import type { Settings } from '../../main/contract/settings.ts';
-import type { ZoneInfo } from '../../main/contract/zones.ts';
+import type { ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { formatCounted, formatSpan } from '../time/format.ts';
@@ -24,6 +24,9 @@ export interface ZoneCopy {
   text: string;
 }
 
+/** What to change about the signing of a zone. */
+export type SigningChange = Omit<Parameters<Client['zones']['dnssec']>[0], 'name'>;
+
 interface ZoneValues extends Record<string, unknown> {
   name: string;
   supportsAlias: boolean;
@@ -35,9 +38,11 @@ export class DnsZones {
   readonly platform: LiveQuery<PlatformZone>;
   readonly settings: LiveQuery<Settings>;
   readonly #client: Client;
+  readonly #source: Pick<SettingsSource, 'changes' | 'time'>;
 
   constructor({ client, changes, time, settings }: SettingsSource) {
     this.#client = client;
+    this.#source = { changes, time };
     this.zones = new LiveQuery({
       changes,
       time,
@@ -75,6 +80,20 @@ export class DnsZones {
     });
   }
 
+  /** How a zone's answers are signed; the caller closes it. */
+  signing(name: string): LiveQuery<ZoneDnssec> {
+    return new LiveQuery({
+      ...this.#source,
+      read: (signal) => this.#client.zones.dnssec({ name }, { signal }),
+      // The clock renews signatures and ends a roll, which is a change of the records.
+      concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',
+    });
+  }
+
+  async changeSigning(name: string, change: SigningChange): Promise<void> {
+    await this.#client.zones.dnssec({ name, ...change });
+  }
+
   /** Exports a zone so it can be restored. */
   async copy(zone: ZoneInfo): Promise<ZoneCopy> {
     const { text } = await this.#client.zones.export({ name: zone.name });
@@ -88,7 +107,7 @@ export class DnsZones {
 
   /** Removes a zone with its records; undo restores it from the copy. */
   async remove({ zone, text }: ZoneCopy): Promise<Undoable> {
-    const { name, supportsAlias } = zone;
+    const { name, supportsAlias, signed } = zone;
     await this.#client.zones.remove({ name });
     const records = formatCounted(zone.records, 'record', 'records');
     const delay = this.propagationMs ?? 0;
@@ -96,10 +115,12 @@ export class DnsZones {
     return {
       text:
         `Removed ${name} with ${records}.` +
-        (later === undefined ? '' : ` Undo brings them back, to be answered after ${later} of propagation.`),
+        (later === undefined ? '' : ` Undo brings them back, to be answered after ${later} of propagation.`) +
+        (signed === true ? ' After an undo, it is signed with a new key.' : ''),
       undo: async () => {
         await this.#client.zones.create({ name, supportsAlias });
         if (zone.records > 0) await this.#client.zones.import({ name, text, force: true });
+        if (signed === true) await this.#client.zones.dnssec({ name, signed });
       },
       undone: `${name} is back with ${records}${later === undefined ? '' : `, answered in ${later}`}.`,
     };

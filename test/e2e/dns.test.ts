@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { RecordInfo, ZoneInfo } from '../../main/contract/zones.ts';
+import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
@@ -68,19 +68,39 @@ describe('zones', () => {
     await expectSound(opened);
   });
 
-  it('that are removed come back with all their records, forced ones too', async () => {
-    const { page, engine } = await openPage(withZone);
+  it('are signed, broken and rolled by keyboard, and come back signed with all their records, forced ones too', async () => {
+    const opened = await openPage(withZone);
+    const { page, engine } = opened;
     await engine.call('records.put', { zone: 'acme.test', name: 'www', type: 'CNAME', value: 'x.test', force: true });
     const before = await lines(engine);
     await row(page, /^www CNAME/).waitFor();
+    const dnssec = () => engine.call('zones.dnssec', { name: 'acme.test' }) as Promise<ZoneDnssec>;
+    await page.getByRole('button', { name: 'More for acme.test' }).click();
+    await page.getByRole('menuitem', { name: 'Signed answers (DNSSEC)' }).click();
+    const dialog = page.getByRole('dialog', { name: 'DNSSEC of acme.test' });
+    await dialog.getByRole('switch', { name: 'Sign the answers of acme.test' }).press('Space');
+    await toast(page, 'acme.test is signed.').waitFor();
+    const { anchors } = await dnssec();
+    await dialog.getByText(anchors?.unbound.trim() ?? 'no anchor', { exact: true }).waitFor();
+    await expectSound(opened);
+    await dialog.getByLabel('Failure to rehearse').selectOption('Expired signatures');
+    await toast(page, 'acme.test is answered with expired signatures.').waitFor();
+    await dialog.getByRole('button', { name: 'Roll the key' }).press('Enter');
+    await toast(page, 'A new key signs acme.test too.').waitFor();
+    await dialog.getByText('retires in 2 days').waitFor();
+    expect(await dnssec()).toMatchObject({ break: 'expired', keys: [{}, {}] });
+    await page.keyboard.press('Escape');
+    await page.getByText('4 records, signed').waitFor();
+
     await page.getByRole('button', { name: 'More for acme.test' }).click();
     await page.getByRole('menuitem', { name: 'Remove acme.test' }).click();
-    await toast(page, 'Removed acme.test with 4 records.').waitFor();
+    await toast(page, /^Removed acme.test with 4 records\./).waitFor();
     expect(await engine.call('zones.list')).toEqual([]);
     expect(new URL(page.url()).pathname).toBe('/dns');
     await page.keyboard.press('Control+z');
     await toast(page, 'acme.test is back with 4 records.').waitFor();
     expect(await lines(engine)).toEqual(before);
+    expect(await dnssec()).toMatchObject({ signed: true, keys: [{}] });
   });
 
   it('that are gone, and links to them, explain themselves', async () => {
