@@ -12,6 +12,7 @@ import { openDomains } from './composition/domains.ts';
 import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './base/own-command.ts';
+import { openEngineMachine } from './composition/engine-machine.ts';
 import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
@@ -104,7 +105,9 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   certificates.httpBound(dataPlane.ports.http);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
+  const machine = openEngineMachine(foundation, { certificates, dns, dataPlane });
   const { services, resolve, demo, runs } = createServices(foundation, {
+    machine,
     certificates,
     dns,
     domains,

@@ -8,14 +8,15 @@ import { ROOT_CERTIFICATE_FILE } from './ca/root-folder.ts';
 import { createRunCommand } from './ca/run-command.ts';
 import type { TrustStores } from './ca/truststores.ts';
 import { openTrustStores } from './composition/certificates.ts';
+import { openMachine, openMachineLedger, trustLedger } from './composition/machine.ts';
 import { ownCommand } from './base/own-command.ts';
 import type { WrittenBackup } from './contract/backup.ts';
 import { VivariumError } from './contract/errors.ts';
+import type { Machine } from './machine/machine.ts';
 import { findTraces, type Trace, type TraceFacts } from './reach/traces.ts';
 import { writeBackupFile } from './store/backup-file.ts';
 import { claimDataFolder, isFolderLocked } from './store/data-folder.ts';
 import { openAtRest } from './store/database.ts';
-import { readHostnames } from './store/domains.ts';
 import { type Restored, restoreFolder } from './store/folder-restore.ts';
 
 /** Writes a backup of a data folder on which no engine runs. @throws VivariumError as `writeBackupFile`. */
@@ -75,30 +76,19 @@ export function restoreAtRest(dataDir: string, file: string): Restored {
 /** What `vivarium uninstall` needs of the data folder and this machine; the root is null when there is none. */
 export interface Installation {
   stores: Pick<TrustStores, 'list' | 'untrust'> | null;
-  /** The attached hostnames of the database. */
-  hostnames: readonly string[];
+  machine: Pick<Machine, 'status' | 'undo'>;
 }
 
 /** Reads a data folder without changing it. @throws VivariumError unavailable when the root cannot be read. */
 export function readInstallation(dataDir: string): Installation {
   const directory = join(dataDir, 'ca');
   const own = existsSync(directory) ? readOwnRoots(directory) : null;
-  const run = createRunCommand({ clock: createClock(), environment: process.env });
-  return { stores: own === null ? null : openTrustStores(run, () => own), hostnames: hostnamesIn(dataDir) };
-}
-
-function hostnamesIn(dataDir: string): readonly string[] {
-  try {
-    const sqlite = openAtRest(join(dataDir, DATABASE_FILE));
-    try {
-      return readHostnames(sqlite);
-    } finally {
-      sqlite.close();
-    }
-  } catch {
-    // A missing, damaged or older database: the platform's own names can be found without it.
-    return [];
-  }
+  const clock = createClock();
+  const run = createRunCommand({ clock, environment: process.env });
+  const ledger = openMachineLedger('');
+  const now = () => clock.state().realNow;
+  const stores = own === null ? null : openTrustStores(run, () => own, trustLedger(ledger, { dataDir, now }));
+  return { stores, machine: openMachine({ ledger, root: '', dataDir, clock, run, stores }) };
 }
 
 /** What is left on this machine of the instructions. */
@@ -106,12 +96,10 @@ export const findTracesHere = (facts: {
   dataDir: string;
   home: string;
   environment: TraceFacts['environment'];
-  hostnames: readonly string[];
 }): Trace[] =>
   findTraces({
     ...facts,
     platform: process.platform,
-    program: process.execPath,
     caFile: join(facts.dataDir, 'ca', ROOT_CERTIFICATE_FILE),
     readText(path) {
       try {

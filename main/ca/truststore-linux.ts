@@ -78,6 +78,7 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
       read: () => Promise.resolve(reading),
       trust: () => [],
       untrust: () => [],
+      handleOf: () => '',
     };
   }
   return {
@@ -85,23 +86,30 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
     read: (own) => Promise.resolve(readLayout(layout, own)),
     trust: (own, superseded) => linuxTrustCommands(layout, own, superseded, privileged),
     untrust: (targets) => linuxUntrustCommands(layout, targets, privileged),
+    handleOf: (own) => anchorOf(layout, own),
     afterwards: 'Restart running programs to make them read it.',
   };
 }
 
 export function linuxTrustCommands(
   layout: SystemLayout,
-  { current, file }: Pick<OwnRoots, 'file'> & { current: { fingerprint: string } },
+  own: Pick<OwnRoots, 'file'> & { current: { fingerprint: string } },
   superseded: readonly Pick<FoundRoot, 'handle'>[],
   privileged: boolean,
 ): Command[] {
-  const anchor = join(layout.anchors, `vivarium-${fingerprintStart(current.fingerprint)}${layout.extension}`);
   return [
     ...removals(superseded, privileged),
-    asRoot(['install', '-m', '0644', file, anchor], 'copies the root to the system’s anchors', privileged),
+    asRoot(
+      ['install', '-m', '0644', own.file, anchorOf(layout, own)],
+      'copies the root to the system’s anchors',
+      privileged,
+    ),
     update(layout, superseded.length > 0, privileged),
   ];
 }
+
+const anchorOf = ({ anchors, extension }: SystemLayout, { current }: { current: { fingerprint: string } }): string =>
+  join(anchors, `vivarium-${fingerprintStart(current.fingerprint)}${extension}`);
 
 export const linuxUntrustCommands = (
   layout: SystemLayout,

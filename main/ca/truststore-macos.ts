@@ -44,6 +44,7 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
       ...superseded.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
       macosTrustCommand(keychain, file),
     ],
+    handleOf: ({ current }) => sha1Of(current.certificate.raw),
     untrust: (targets) => targets.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
   };
 }

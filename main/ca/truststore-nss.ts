@@ -78,6 +78,7 @@ export function createNssStore(options: NssStoreOptions): TrustStore {
       ...superseded.map(({ handle }) => deleteCommand(tool, database, handle ?? '')),
     ],
     untrust: (targets) => targets.map(({ handle }) => deleteCommand(tool, database, handle ?? '')),
+    handleOf: ({ current }) => nicknameOf(current.fingerprint),
     explainFailure: (output) =>
       /SEC_ERROR_(BAD_PASSWORD|TOKEN_NOT_LOGGED_IN)|authenticate to token/.test(output)
         ? `The database has a password of its own (Firefox calls it the primary password). Import the root by hand in the browser’s settings, or close it and run in a terminal: ${pasteable([{ command: tool, args: ['-A', '-d', database, '-t', 'C,,', '-n', 'Vivarium root', '-i', 'root.pem'] }], options.platform)}`

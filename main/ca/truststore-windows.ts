@@ -27,6 +27,7 @@ export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; ru
       windowsTrustCommand(tool, file),
       ...superseded.map((root) => windowsUntrustCommand(tool, root)),
     ],
+    handleOf: ({ current }) => sha1Of(current.certificate.raw),
     untrust: (targets) => targets.map((root) => windowsUntrustCommand(tool, root)),
   };
 }

@@ -33,6 +33,8 @@ export interface TrustStore {
   trust(own: OwnRoots, superseded: readonly FoundRoot[]): Command[];
   /** Removes `targets`, all of which have a handle. */
   untrust(targets: readonly FoundRoot[]): Command[];
+  /** The id in the store's own commands that the current root has once it is trusted. */
+  handleOf(own: OwnRoots): string;
   /** The meaning of a command's failure, when the store can tell more than the command's output. */
   explainFailure?(output: string): string | null;
   /** What makes a client notice a change: "Restart the browser". */

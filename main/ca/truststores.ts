@@ -32,15 +32,32 @@ export interface TrustStores {
   untrust(storeId: string, fingerprint?: string): Promise<StoreTrust>;
 }
 
+/** A change of trust, for the ledger of machine changes. */
+export interface TrustChange {
+  store: string;
+  title: string;
+  /** Lines to paste. */
+  apply: string;
+  undo: string;
+}
+
+/** Has a change before it is made. */
+export interface TrustLedger {
+  note(change: TrustChange): Promise<void>;
+  /** The store has the root no more. */
+  forget(store: string): Promise<void>;
+}
+
 export interface TrustStoresOptions {
   /** Called every time: browser profiles come and go. */
   stores: () => readonly TrustStore[];
   own: () => OwnRoots;
   run: RunCommand;
   platform: NodeJS.Platform;
+  ledger: TrustLedger;
 }
 
-export function createTrustStores({ stores, own, run, platform }: TrustStoresOptions): TrustStores {
+export function createTrustStores({ stores, own, run, platform, ledger }: TrustStoresOptions): TrustStores {
   const changing = new Set<string>();
 
   function storeOf(id: string): TrustStore {
@@ -78,6 +95,7 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
         return withAdvice(describe(store, reading, own(), platform), round > 0 ? store.afterwards : undefined);
       }
       const commands = store.trust(own(), superseded);
+      await note(store, commands);
       if (needPassword(commands)) return describe(store, reading, own(), platform);
       try {
         await execute(store, commands);
@@ -89,6 +107,22 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
     throw unchanged(store, 'it does not contain the root as expected');
   }
 
+  async function note(store: TrustStore, commands: readonly Command[]): Promise<void> {
+    const root: FoundRoot = {
+      identity: 'current',
+      name: '',
+      fingerprint: own().current.fingerprint,
+      trusted: true,
+      handle: store.handleOf(own()),
+    };
+    await ledger.note({
+      store: store.id,
+      title: store.title,
+      apply: pasteable(commands, platform),
+      undo: pasteable(store.untrust([root]), platform),
+    });
+  }
+
   async function untrust(store: TrustStore, fingerprint?: string): Promise<StoreTrust> {
     let asked = false;
     for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -97,6 +131,7 @@ export function createTrustStores({ stores, own, run, platform }: TrustStoresOpt
       const targets = reading.roots.filter((root) => isTarget(root, fingerprint));
       if (targets.length === 0) {
         if (fingerprint !== undefined && !asked) throw notThere(store, fingerprint);
+        if (fingerprint === undefined) await ledger.forget(store.id);
         return withAdvice(describe(store, reading, own(), platform), asked ? store.afterwards : undefined);
       }
       const fixed = targets.find((root) => root.handle === null);

@@ -6,6 +6,7 @@ import { readRuntime } from '../base/runtime-file.ts';
 import { widthLimit } from '../base/terminal.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
+import type { MachineEntry, MachineStatus, MachineUndone } from '../contract/machine.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
@@ -21,12 +22,13 @@ export const UNINSTALL = localCommand({
   usage: ['[--dry-run]'],
   options: [DRY_RUN, JSON_FLAG],
   notes: [
-    "Removes the root of this data folder from every trust store. Then lists what you may have changed by Vivarium's",
-    'instructions, with the commands that undo it, and the command that deletes the data folder. It runs none of those.',
-    'It may be run again. The root stays where this folder is a copy of another one that has the same root.',
+    'Removes the root of this data folder from every trust store, and undoes what "vivarium machine" changed for it.',
+    "Then lists what you may have changed by Vivarium's instructions, with the commands that undo it, and the command",
+    'that deletes the data folder. It runs none of those. It may be run again. The root stays where this folder is a',
+    'copy of another one that has the same root.',
     '',
-    'Exit code 0 when no trust store has the root any more, and with --dry-run; 1 when a store still has it, or could',
-    'not be changed.',
+    'Exit code 0 when no trust store has the root any more and no change is left, and with --dry-run; 1 when something',
+    'is left.',
   ],
   examples: ['vivarium uninstall --dry-run', 'vivarium uninstall'],
   async run(read, dataDir, io) {
@@ -39,7 +41,8 @@ export const UNINSTALL = localCommand({
           .flatMap(fitted(widthLimit(io)));
     io.stdout.write(`${lines.join('\n')}\n`);
     const isLeft = report.stores?.some(({ outcome }) => outcome === 'failed' || outcome === 'to_paste') === true;
-    return isLeft ? EXIT_FAILED : EXIT_OK;
+    const isChanged = !report.dryRun && report.machine.left.length > 0;
+    return isLeft || isChanged ? EXIT_FAILED : EXIT_OK;
   },
 });
 
@@ -47,6 +50,12 @@ export const UNINSTALL = localCommand({
 export interface Trust {
   list(): Promise<StoreTrust[]>;
   untrust(store: string): Promise<StoreTrust>;
+}
+
+/** The ledger of machine changes, in the same way. */
+interface Changes {
+  status(): Promise<MachineStatus>;
+  undo(input: { ids: string[]; take: boolean }): Promise<MachineUndone>;
 }
 
 /** What became of the root in one store. */
@@ -94,6 +103,8 @@ interface Report {
   dryRun: boolean;
   /** Null without a root in the data folder. */
   stores: StoreOutcome[] | null;
+  /** The changes of the ledger that this data folder made; with `dryRun`, all are left. */
+  machine: MachineUndone;
   traces: { title: string; undo: string; found: boolean }[];
   dataDir: string;
   /** Another data folder with the same root, which therefore stays; null when there is none. */
@@ -106,18 +117,27 @@ interface Report {
 async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
   const { findTracesHere, readInstallation } = await import('../at-rest.ts');
   const running = await askRunning(dataDir);
-  const { stores, hostnames } = running ?? readInstallation(dataDir);
+  const { stores, machine } = running ?? readInstallation(dataDir);
   const sharedWith = findTwin(dataDir, io);
   const outcomes = stores === null ? null : await withdrawRoot(stores, dryRun || sharedWith !== null);
   return {
     dryRun,
     stores: sharedWith === null ? outcomes : (outcomes?.map(keptInstead) ?? null),
     sharedWith,
-    traces: findTracesHere({ dataDir, home: io.homeDir, environment: io.env, hostnames }),
+    machine: await undoChanges(machine, dataDir, dryRun),
+    traces: findTracesHere({ dataDir, home: io.homeDir, environment: io.env }),
     dataDir,
     running: running !== null,
     deleteCommand: existsSync(dataDir) ? deleteCommand(dataDir, io.platform) : null,
   };
+}
+
+/** All but those of trust, which are the stores' own. */
+async function undoChanges(machine: Changes, dataDir: string, dryRun: boolean): Promise<MachineUndone> {
+  const { entries } = await machine.status();
+  const own = entries.filter((entry) => entry.dataDir === dataDir && entry.kind !== 'trust');
+  if (dryRun || own.length === 0) return { undone: [], left: own };
+  return machine.undo({ ids: own.map(({ id }) => id), take: false });
 }
 
 const keptInstead = (outcome: StoreOutcome): StoreOutcome =>
@@ -142,13 +162,16 @@ function rootIn(dataDir: string): string | null {
   }
 }
 
-/** Null when none runs. A running one has the hostnames of an ephemeral start, and shows the change in its page. */
-async function askRunning(dataDir: string): Promise<{ stores: Trust; hostnames: string[] } | null> {
+/** Null when none runs. A running one shows the change in its page. */
+async function askRunning(dataDir: string): Promise<{ stores: Trust; machine: Changes } | null> {
   const ask = <Answer>(procedure: string, input: object) => askFor<Answer>(findRunning(dataDir), procedure, input);
   try {
-    const domains = await ask<{ hostname: string }[]>('domains.list', {});
+    await ask('status.get', {});
     return {
-      hostnames: domains.map(({ hostname }) => hostname),
+      machine: {
+        status: () => ask('machine.status', {}),
+        undo: (input) => ask('machine.undo', input),
+      },
       stores: {
         list: () => ask('ca.trustStatus', {}),
         untrust: (store) => ask('ca.untrust', { store }),
@@ -175,7 +198,16 @@ const OUTCOMES: Record<StoreOutcome['outcome'], string> = {
   unknown: 'not checked in',
 };
 
-function render({ dryRun, stores, traces, dataDir, sharedWith, running, deleteCommand: remove }: Report): string[] {
+function render({
+  dryRun,
+  stores,
+  machine,
+  traces,
+  dataDir,
+  sharedWith,
+  running,
+  deleteCommand: remove,
+}: Report): string[] {
   const found = traces.filter((trace) => trace.found);
   const possible = traces.filter((trace) => !trace.found);
   return [
@@ -187,6 +219,9 @@ function render({ dryRun, stores, traces, dataDir, sharedWith, running, deleteCo
           `  It is also the root of ${sharedWith}, which may still need it. To remove it there:`,
           `    ${ownCommand(sharedWith)('vivarium uninstall')}`,
         ]),
+    ...(machine.undone.length + machine.left.length === 0
+      ? []
+      : ['', 'The changes of this machine', ...machineLines(machine, dryRun)]),
     ...(found.length === 0 ? [] : ['', 'On this machine; Vivarium runs none of these commands', ...traceLines(found)]),
     '',
     'If you changed these by Vivarium’s instructions, which it cannot know',
@@ -220,6 +255,15 @@ const storeLines = ({ title, outcome, message, command }: StoreOutcome): string[
   `  ${OUTCOMES[outcome]} ${title}`,
   ...(message === '' ? [] : [`${MESSAGE_INDENT}${message}`]),
   ...(command === undefined ? [] : [`    ${command}`]),
+];
+
+const machineLines = ({ undone, left }: MachineUndone, dryRun: boolean): string[] => [
+  ...undone.map(({ title }) => `  undone: ${title}`),
+  ...left.flatMap(({ title, state, message, command }: MachineEntry) => [
+    `  ${dryRun ? 'would be undone' : state === 'changed' ? 'left, because somebody else changed it since' : 'left'}: ${title}`,
+    ...(message === undefined ? [] : [`${MESSAGE_INDENT}${message}`]),
+    ...(command === undefined || dryRun ? [] : [`${COMMAND_INDENT}${command}`]),
+  ]),
 ];
 
 const traceLines = (traces: Report['traces']): string[] =>

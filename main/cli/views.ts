@@ -4,6 +4,7 @@ import type { ClockReading } from '../contract/clock.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { AttachStep, Domain } from '../contract/domains.ts';
 import type { CallerUsage } from '../contract/limits.ts';
+import type { MachineEntry, MachinePlan, MachineStatus, MachineUndone } from '../contract/machine.ts';
 import type { OrderRecord } from '../contract/orders.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
@@ -11,6 +12,7 @@ import type { ReachSnippets } from '../contract/reach.ts';
 import type { Run } from '../contract/runs.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
+import { entryText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
@@ -63,27 +65,20 @@ function signingText({ name, algorithm, keys = [], signatures, break: broken, an
   ].join('\n');
 }
 
-/** Only the commands of this system. Texts to copy begin at the left margin, because Python minds its indentation. */
-function renderSnippets({ snippets, systems, ...rest }: ReachSnippets, renderer: Renderer): string {
+/** Texts to copy begin at the left margin, because Python minds its indentation. */
+function renderSnippets({ snippets, pac, ...rest }: ReachSnippets, renderer: Renderer): string {
   const { style } = renderer;
   const block = (title: string, texts: readonly (string | undefined)[]) => [
     '',
     style.heading(printable(title)),
     ...texts.flatMap((text) => (text === undefined || text === '' ? [] : ['', printableLines(text).trimEnd()])),
   ];
-  const others = systems.filter(({ here }) => !here).map(({ title }) => title);
-  const json = typed(`vivarium reach snippets ${rest.hostname} --json`);
   return `${[
     renderObject(rest, renderer).trimEnd(),
     ...snippets.flatMap(({ title, text, note }) => block(title, [text, note])),
-    ...systems
-      .filter(({ here }) => here)
-      .flatMap(({ title, steps }) =>
-        steps.flatMap((step) =>
-          block(`${title}: ${step.title}`, [step.note, step.commands, step.undo && 'To undo it:', step.undo]),
-        ),
-      ),
-    ...(others.length === 0 ? [] : ['', `The commands for ${others.join(' and ')}: ${json}`]),
+    ...block(pac.title, [pac.note, pac.commands, 'To undo it:', pac.undo]),
+    '',
+    `Names and ports for the whole system: ${typed(`vivarium machine plan ${rest.hostname}`)}`,
   ].join('\n')}\n`;
 }
 
@@ -200,6 +195,10 @@ const VIEWS: Record<string, View | undefined> = {
     ),
   ),
   'reach.snippets': view<ReachSnippets>(renderSnippets),
+  'machine.plan': view<MachinePlan>((plan, { style }) => renderMachinePlan(plan, style)),
+  'machine.apply': view<MachineEntry>((entry, { style }) => `${entryText(entry, style)}\n`),
+  'machine.undo': view<MachineUndone>((undone, { style }) => renderMachineUndone(undone, style)),
+  'machine.status': view<MachineStatus>((status, { style }) => renderMachineStatus(status, style)),
   'limits.usage': view<CallerUsage[]>(renderUsage),
   'limits.reset': view<CallerUsage[]>(renderUsage),
   'clock.get': clockView,

@@ -12,14 +12,16 @@ import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
 import { trustInHome } from '../ca/nss-certutil.ts';
 import { createRunCommand, type RunCommand } from '../ca/run-command.ts';
-import { createTrustStores, type TrustStores } from '../ca/truststores.ts';
+import { createTrustStores, type TrustLedger, type TrustStores } from '../ca/truststores.ts';
 import type { OwnRoots } from '../ca/vivarium-roots.ts';
 import type { Foundation } from './foundation.ts';
+import { openMachineLedger, trustLedger } from './machine.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
-export async function openCertificates({ config, stateDir, clock, log, sealer, settings, store }: Foundation) {
+export async function openCertificates(foundation: Foundation) {
+  const { config, stateDir, clock, log, sealer, settings, store, machineRoot } = foundation;
   const directory = join(stateDir, 'ca');
   const vault = await openKeyVault({ directory, sealer, log });
   const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
@@ -32,11 +34,12 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
   const { platform } = process;
   const environment = environmentOutside(process.env);
   const run = createRunCommand({ clock, environment });
-  const trustStores = openTrustStores(run, () => ({
-    current: authority.root(),
-    older: authority.older(),
-    file: authority.certificateFile,
-  }));
+  const ledger = openMachineLedger(machineRoot);
+  const trustStores = openTrustStores(
+    run,
+    () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
+    trustLedger(ledger, { dataDir: config.dataDir, now: () => clock.state().realNow }),
+  );
 
   return {
     certificateFile: authority.certificateFile,
@@ -54,6 +57,7 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
     },
     platformLeaves,
     trustStores,
+    ledger,
     /**
      * Makes a home folder trust the root for one browser; null where browsers ignore it or NSS's `certutil` is missing.
      */
@@ -94,7 +98,7 @@ export async function openCertificates({ config, stateDir, clock, log, sealer, s
 }
 
 /** The trust stores of this machine and user. */
-export function openTrustStores(run: RunCommand, own: () => OwnRoots): TrustStores {
+export function openTrustStores(run: RunCommand, own: () => OwnRoots, ledger: TrustLedger): TrustStores {
   const { env: environment, platform } = process;
   const privileged = process.getuid?.() === 0;
   return createTrustStores({
@@ -102,5 +106,6 @@ export function openTrustStores(run: RunCommand, own: () => OwnRoots): TrustStor
     own,
     run,
     platform,
+    ledger,
   });
 }

@@ -26,6 +26,8 @@ export interface FoundationOptions {
   describeDesktop?: () => DesktopFacts;
   /** The engine has failed: stop it, and start it again on its data. Called at most once by each cause. */
   onFault?: (error: unknown) => void;
+  /** A folder in place of the system's root for machine changes, in tests. */
+  machineRoot?: string;
   /** What the user has to know of the start, in sentences: shown as warnings until the next one. */
   notes?: readonly string[];
 }
@@ -39,6 +41,8 @@ export interface Foundation extends Pick<
   log: Log;
   store: Store;
   events: EventBus;
+  /** Empty for the system's own root. */
+  machineRoot: string;
   settings: SettingsHolder;
   /** A path in the data folder. */
   inFolder(name: string): string;
@@ -58,7 +62,17 @@ export const DRAIN_MS_MAX = 5_000;
 
 /** Locks the data folder and opens its contents: the store, the clock's state, the settings. */
 export function openFoundation(options: FoundationOptions, onStop: Foundation['onStop']): Foundation {
-  const { config, stateDir, resourcesDir, sealer, openPreview, describeDesktop, onFault, notes = [] } = options;
+  const {
+    config,
+    stateDir,
+    resourcesDir,
+    sealer,
+    openPreview,
+    describeDesktop,
+    onFault,
+    notes = [],
+    machineRoot = '',
+  } = options;
   const inFolder = (name: string) => join(config.dataDir, name);
   const folder = claimDataFolder(config.dataDir);
   let isServing = false;
@@ -103,6 +117,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     log,
     store,
     events,
+    machineRoot,
     settings: holdSettings(store.settings),
     inFolder,
     resource: (name) => readFileSync(join(resourcesDir, name), 'utf8'),

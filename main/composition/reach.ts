@@ -5,7 +5,6 @@ import { isWithin } from '../base/hostname.ts';
 import { environmentOutside } from '../base/program-folder.ts';
 import { shellWord } from '../base/shell.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
-import { makeInstructions } from '../reach/instructions.ts';
 import {
   createMappedHostnames,
   reachedAddress,
@@ -14,6 +13,7 @@ import {
   renderPac,
 } from '../reach/mapped-hostnames.ts';
 import { createBrowserOpener } from '../reach/open-browser.ts';
+import { pacSetting } from '../reach/pac-setting.ts';
 import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -29,7 +29,7 @@ export const PAC_PATH = '/proxy.pac';
 
 /** Ways for clients to reach hostnames that this machine's DNS does not know. */
 export function openReach(
-  { config, clock, log, onStop, openPreview }: Foundation,
+  { clock, log, onStop, openPreview }: Foundation,
   parts: { certificates: Certificates; dns: Dns; domains: Domains; dataPlane: DataPlane; controlUrl: () => string },
 ) {
   const { certificates, dns, domains, dataPlane, controlUrl } = parts;
@@ -96,21 +96,13 @@ export function openReach(
         proxyUrl,
         pacUrl: pacUrl(),
       }),
-      systems: makeInstructions({
-        hostname: address.hostname,
-        zone: dns.zoneOf(address.hostname)?.zone ?? address.hostname,
-        ports: { ...ports, dns: dns.listening.port },
-        pacUrl: pacUrl(),
-        platform,
-        program: process.versions['electron'] === undefined ? process.execPath : null,
-        start: startCommand(config.dataDir),
-      }),
+      pac: pacSetting({ hostname: address.hostname, ports, pacUrl: pacUrl(), platform }),
     }),
   };
 }
 
 /** The command that starts this Vivarium again on its data folder; options may be appended. */
-function startCommand(dataDir: string): string {
+export function startCommand(dataDir: string): string {
   const { versions, defaultApp, env, execPath, platform } = process;
   if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
   // The program of an AppImage is in a mount, which ends with it.

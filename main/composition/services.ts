@@ -28,6 +28,7 @@ import {
 import { createDomainServices } from '../services/domains.ts';
 import { createKeyServices } from '../services/keys.ts';
 import { createLimitServices } from '../services/limits.ts';
+import { createMachineServices } from '../services/machine.ts';
 import { createOrderServices } from '../services/orders.ts';
 import { createPetSeeds } from '../services/pet-seeds.ts';
 import { createPetServices } from '../services/pets.ts';
@@ -49,6 +50,7 @@ import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
+import type { EngineMachine } from './engine-machine.ts';
 import type { Foundation } from './foundation.ts';
 import type { Reach } from './reach.ts';
 
@@ -58,6 +60,7 @@ export interface ServiceParts {
   domains: Domains;
   dataPlane: DataPlane;
   reach: Reach;
+  machine: EngineMachine;
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;
@@ -220,6 +223,7 @@ export function createServices(
     }),
     reach: createReachServices(parts.reach),
     runs: runs.services,
+    machine: createMachineServices({ machine: parts.machine, address: parts.reach.address, effects }),
     backup: { create: store.backUpTo },
     world: createWorldServices({
       services: () => services,

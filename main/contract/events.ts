@@ -23,6 +23,7 @@ export const changeEvent = z.object({
     'domains.changed',
     'certificates.changed',
     'ca.changed',
+    'machine.changed',
     'clock.changed',
     'settings.changed',
     'status.changed',

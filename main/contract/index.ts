@@ -12,6 +12,7 @@ import { domains } from './domains.ts';
 import { events } from './events.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
+import { machine } from './machine.ts';
 import { orders } from './orders.ts';
 import { pets } from './pets.ts';
 import { projects } from './projects.ts';
@@ -48,6 +49,7 @@ export const contract = {
   traffic,
   reach,
   runs,
+  machine,
   doctor,
   backup,
   world: worlds,

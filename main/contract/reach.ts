@@ -68,7 +68,6 @@ export const snippet = z.object({
 export type Snippet = z.infer<typeof snippet>;
 
 export const instructionStep = z.object({
-  id: z.string(),
   title: z.string(),
   note: z.string(),
   /** Commands for users who want to change their system. Vivarium never runs them. */
@@ -77,15 +76,6 @@ export const instructionStep = z.object({
   undo: z.string(),
 });
 export type InstructionStep = z.infer<typeof instructionStep>;
-
-export const systemInstructions = z.object({
-  system: z.enum(['linux', 'macos', 'windows']),
-  title: z.string(),
-  /** Whether this is the system that Vivarium runs on. */
-  here: z.boolean(),
-  steps: z.array(instructionStep),
-});
-export type SystemInstructions = z.infer<typeof systemInstructions>;
 
 export const reachSnippets = z.object({
   hostname: z.string(),
@@ -98,8 +88,8 @@ export const reachSnippets = z.object({
   proxyUrl: z.url(),
   pacUrl: z.url(),
   snippets: z.array(snippet),
-  /** The running system first. */
-  systems: z.array(systemInstructions),
+  /** How all browsers of this system take the PAC file. */
+  pac: instructionStep,
 });
 export type ReachSnippets = z.infer<typeof reachSnippets>;
 

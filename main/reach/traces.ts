@@ -1,9 +1,8 @@
 import { join, posix } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { AUTOSTART_ENTRY } from '../base/desktop.ts';
-import { isWithin } from '../base/hostname.ts';
 import { posixWord } from '../base/shell.ts';
-import { type InstructionFacts, makeInstructions } from './instructions.ts';
+import { pacSetting } from './pac-setting.ts';
 import { ENVIRONMENT_VARIABLES, ROOT_VARIABLES } from './snippets.ts';
 
 /** What the user may have changed on this machine by the instructions, and how to take it back. */
@@ -20,12 +19,8 @@ export interface TraceFacts {
   /** The user's home folder. */
   home: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** The program that runs Vivarium. */
-  program: string;
   /** The root's file in the data folder. */
   caFile: string;
-  /** The attached hostnames. */
-  hostnames: readonly string[];
   /** The text of a file; null when it is not there or cannot be read. */
   readText(path: string): string | null;
 }
@@ -44,89 +39,19 @@ const USER_FILES = [
 ];
 const SYSTEM_FILES = ['/etc/environment', '/etc/firefox/policies/policies.json'];
 
-/** Where the steps of the instructions leave a file: absent, the step was not done or is undone. */
-const STEP_FILES: Record<string, string> = {
-  'linux/resolver': '/etc/systemd/resolved.conf.d/vivarium.conf',
-  'linux/authbind': '/etc/authbind/byport/80',
-};
-const UNPRIVILEGED_PORTS = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
-
 /**
- * Everything that the instructions for this system can have left, what is certainly there first. A step whose file is
- * absent is left out; one that leaves no readable mark is listed as possible.
+ * Everything that the instructions for this system can have left, what is certainly there first; what leaves no readable
+ * mark is listed as possible. The ledger of machine changes has what Vivarium did itself.
  */
 export function findTraces(facts: TraceFacts): Trace[] {
-  const traces = [
-    ...hostsTraces(facts),
-    ...resolverTraces(facts),
-    ...stepTraces(facts),
-    ...rootTraces(facts),
-    ...commandTraces(facts),
-    ...loginTraces(facts),
-  ];
+  const traces = [...pacTraces(facts), ...rootTraces(facts), ...commandTraces(facts), ...loginTraces(facts)];
   return [...traces.filter(({ found }) => found), ...traces.filter(({ found }) => !found)];
 }
 
-/** The steps for the running system, with their undo commands. */
-function stepsFor({ platform, program }: TraceFacts, hostname: string, zone: string) {
-  // The undo commands depend on neither ports nor addresses.
-  const placeholders = { ports: { http: 8080, https: 8443, dns: 5380 }, pacUrl: '', start: '' };
-  const facts: InstructionFacts = { hostname, zone, platform, program, ...placeholders };
-  const here = makeInstructions(facts).find((one) => one.here);
-  return (here?.steps ?? []).map((step) => ({ ...step, key: `${here?.system ?? ''}/${step.id}` }));
-}
-
-function hostsTraces(facts: TraceFacts): Trace[] {
-  const isWindows = facts.platform === 'win32';
-  const file = isWindows
-    ? `${facts.environment['windir'] ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
-    : '/etc/hosts';
-  const lines = (facts.readText(file) ?? '').split(/\r?\n/);
-  const ours = (name: string): boolean => facts.hostnames.includes(name) || isWithin(name, PLATFORM_ZONE);
-  const undos = new Set<string>();
-  const names = new Set<string>();
-  for (const line of lines) {
-    const [address = '', ...words] = (line.split('#')[0] ?? '').trim().split(/\s+/);
-    if (address !== '127.0.0.1' && address !== '::1') continue;
-    for (const name of words.map((word) => word.toLowerCase()).filter(ours)) {
-      names.add(name);
-      // The command matches the line of the instructions only.
-      const isAsInstructed = line === `${address} ${name}`;
-      const undo = stepsFor(facts, name, name).find(({ id }) => id === 'hosts')?.undo;
-      undos.add(isAsInstructed && undo !== undefined ? undo : `# Remove ${name} from the line "${line.trim()}"`);
-    }
-  }
-  return names.size === 0
-    ? []
-    : [{ title: `${file} has ${[...names].join(', ')}`, undo: [...undos].join('\n'), found: true }];
-}
-
-/** macOS: one file for each zone, which is the hostname or a domain above it. */
-function resolverTraces(facts: TraceFacts): Trace[] {
-  if (facts.platform !== 'darwin') return [];
-  const suffixes = new Set(
-    facts.hostnames.flatMap((name) => name.split('.').map((_, at, all) => all.slice(at).join('.'))),
-  );
-  return [...suffixes].flatMap((zone) => {
-    const file = `/etc/resolver/${zone}`;
-    const isOurs = /^nameserver 127\.0\.0\.1$/m.test(facts.readText(file) ?? '');
-    return isOurs
-      ? [{ title: `${file} asks a DNS server on this machine`, undo: `sudo rm ${posixWord(file)}`, found: true }]
-      : [];
-  });
-}
-
-function stepTraces(facts: TraceFacts): Trace[] {
-  return stepsFor(facts, PLATFORM_ZONE, PLATFORM_ZONE).flatMap(({ id, key, title, undo }) => {
-    if (id === 'hosts' || key === 'macos/resolver') return [];
-    const file = STEP_FILES[key];
-    if (file !== undefined) {
-      return facts.readText(file) === null ? [] : [{ title: `${title} (${file})`, undo, found: id === 'resolver' }];
-    }
-    // The system's own value is 1024.
-    const isUsual = key === 'linux/low-ports' && facts.readText(UNPRIVILEGED_PORTS)?.trim() === '1024';
-    return isUsual ? [] : [{ title, undo, found: false }];
-  });
+function pacTraces({ platform }: TraceFacts): Trace[] {
+  // The undo command depends on neither ports nor addresses.
+  const { title, undo } = pacSetting({ platform, hostname: PLATFORM_ZONE, ports: { http: 80 }, pacUrl: '' });
+  return [{ title, undo, found: false }];
 }
 
 function rootTraces({ platform, home, environment, caFile, readText }: TraceFacts): Trace[] {

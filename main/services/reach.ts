@@ -18,7 +18,7 @@ export function createReachServices(options: {
   opened: () => number;
   /** Opens a window of the desktop app; null when there is no desktop. */
   preview: ((address: ReachedAddress) => Promise<void>) | null;
-  snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'direct' | 'snippets' | 'systems'>;
+  snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'direct' | 'snippets' | 'pac'>;
 }): Services['reach'] {
   const { proxy, address, opener, opened, preview, snippets } = options;
   return {

@@ -1,7 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { CertificateState, Check, CheckCode, Domain, DomainState } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { Database } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
 import { codeOf } from '../base/error-code.ts';
@@ -83,10 +82,6 @@ interface StoredLeaf {
 const COLUMNS = `id, hostname, project_id AS projectId, kind, state, state_before AS stateBefore,
   attached_at_ms AS attachedAtMs, verified_at_ms AS verifiedAtMs, last_checked_at_ms AS lastCheckedAtMs,
   next_check_at_ms AS nextCheckAtMs, checks, certificate_checks AS certificateChecks, certificate`;
-
-/** Every attached hostname, for a database that is only read. */
-export const readHostnames = (sqlite: Database): string[] =>
-  sqlite.prepare<[], string>('SELECT hostname FROM domains ORDER BY hostname').pluck().all();
 
 export function createDomains({ sqlite, guarded, transactional }: Connection): Domains {
   const all = sqlite.prepare<[], StoredDomain>(`SELECT ${COLUMNS} FROM domains ORDER BY position`);

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
-import type { ReachSnippets } from '../../main/contract/reach.ts';
+import type { MachinePlan } from '../../main/contract/machine.ts';
 import {
   chooseFromMenu,
   type Desktop,
@@ -198,10 +198,10 @@ describe('the app', () => {
   it('has ports 80 and 443 by a start, never by capabilities, with which Electron would not run', async () => {
     const desktop = app();
     const hostname = 'glasshouse.vivarium.localhost';
-    const { systems } = (await desktop.call('reach.snippets', { hostname })) as ReachSnippets;
-    const steps = systems.find(({ system }) => system === 'linux')?.steps ?? [];
-    expect(steps.map(({ id }) => id)).not.toContain('setcap');
-    expect(steps.find(({ id }) => id === 'low-ports')?.commands).toContain(
+    const { changes } = (await desktop.call('machine.plan', { hostname })) as MachinePlan;
+    const ports = changes.find(({ id }) => id === 'ports');
+    expect(JSON.stringify(ports)).not.toContain('setcap');
+    expect(ports?.obstacle ?? ports?.note).toContain(
       `npm start -- --data-dir ${desktop.dataDir} --http-port 80 --https-port 443`,
     );
   });

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ReachProxy } from '../../main/contract/reach.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { type Engine, startEngine, temporaryFolder } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 import { runCommand } from '../support/proxy-command.ts';
 
@@ -60,14 +60,20 @@ describe('the PAC file in Chromium', { timeout: JOURNEY_MS }, () => {
   });
 });
 
+/** What Vivarium puts into a hosts file. */
+const blockOf = (hostname: string): string =>
+  `# Vivarium begin: ${hostname}\n127.0.0.1 ${hostname}\n::1 ${hostname}\n# Vivarium end: ${hostname}\n`;
+
 describe('Reach it', { timeout: JOURNEY_MS }, () => {
   it('opens a domain in a throw-away browser, and gives requests and instructions to copy', async () => {
     stubBrowser();
-    const opened = await openPage({ path: `/projects/happy-paws/domains/${HOSTNAME}` });
+    const machineRoot = temporaryFolder();
+    mkdirSync(join(machineRoot, 'etc'));
+    writeFileSync(join(machineRoot, 'etc/hosts'), '127.0.0.1 localhost\n');
+    const opened = await openPage({ machineRoot, path: `/projects/happy-paws/domains/${HOSTNAME}` });
     const { page, engine } = opened;
     const reach = region(page, 'Reach it');
     await reach.getByText('--proxy http://127.0.0.1:').waitFor();
-    await reach.getByText('Linux: PAC file').waitFor();
     await reach.getByRole('button', { name: 'Open in browser' }).click();
     await page.getByText(`Opened https://${HOSTNAME}/v1/openapi.json`).waitFor();
     await vi.waitFor(async () => expect(await hasAsked(engine, HOSTNAME, '/v1/openapi.json')).toBe(true), {
@@ -87,8 +93,22 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     await reach.getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
     expect(await region(page, 'Requests').count()).toBe(0);
 
-    await reach.getByText('Windows: PAC file').click();
-    await reach.getByRole('heading', { name: /NRPT/ }).waitFor();
+    // A change of the machine: shown, made and undone by keyboard.
+    const hosts = join(machineRoot, 'etc/hosts');
+    await reach.getByText('For all of this system').press('Enter');
+    await reach.getByText(`127.0.0.1 ${HOSTNAME}`).waitFor();
+    await reach.getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` }).focus();
+    await page.keyboard.press('Enter');
+    const undo = reach.getByRole('button', { name: `Undo: ${HOSTNAME} in /etc/hosts` });
+    await undo.waitFor();
+    expect(readFileSync(hosts, 'utf8')).toBe(`127.0.0.1 localhost\n${blockOf(HOSTNAME)}`);
+    await expect.poll(() => undo.and(page.locator(':focus')).count()).toBe(1);
+    writeFileSync(hosts, `127.0.0.1 localhost\n${blockOf(HOSTNAME).replace('::1', '::2')}`);
+    await page.keyboard.press('Enter');
+    await reach.getByText('/etc/hosts was changed between Vivarium').waitFor();
+    await reach.getByRole('button', { name: `Undo anyway: ${HOSTNAME} in /etc/hosts` }).click();
+    await reach.getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` }).waitFor();
+    expect(readFileSync(hosts, 'utf8')).toBe('127.0.0.1 localhost\n');
     await expectSound(opened);
   });
 

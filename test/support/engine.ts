@@ -55,7 +55,12 @@ export interface Engine {
 /** Starts an engine, with the demo project unless told otherwise, and stops it after the test. */
 export async function startEngine(
   options: Partial<Config> = {},
-  { assetsDir = null, sealer = null }: { assetsDir?: string | null; sealer?: Sealer | null } = {},
+  {
+    assetsDir = null,
+    sealer = null,
+    // No test changes this machine.
+    machineRoot = join(temporaryFolder(), 'machine'),
+  }: { assetsDir?: string | null; sealer?: Sealer | null; machineRoot?: string } = {},
 ): Promise<Engine> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const log: LogLine[] = [];
@@ -76,6 +81,7 @@ export async function startEngine(
     logLevel: 'debug',
     sealer,
     writeLog: (line) => log.push(line),
+    machineRoot,
   });
   track(() => app.stop());
   const { http, control } = app.runtime;

@@ -11,6 +11,8 @@ import 'playwright-core';
 
 /** What programs ask for it: POSIX, and Windows. */
 const VARIABLES = ['TMPDIR', 'TEMP', 'TMP'] as const;
+/** Where the ledger of machine changes is: on Linux, and on Windows. */
+const STATE_VARIABLES = ['XDG_STATE_HOME', 'LOCALAPPDATA'] as const;
 /** Short: Chromium puts a Unix socket inside, whose path may have 107 bytes. */
 const PREFIX = 'v-';
 
@@ -23,6 +25,7 @@ const outer = tmpdir();
 process.env.TEST_WORKER_TMPDIR = outer;
 const ofFile = mkdtempSync(join(outer, PREFIX));
 enter(ofFile);
+for (const name of STATE_VARIABLES) process.env[name] = join(ofFile, 'state');
 
 beforeAll(() => enter(ofFile));
 beforeEach(() => enter(mkdtempSync(join(ofFile, PREFIX))));

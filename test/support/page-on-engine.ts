@@ -20,6 +20,8 @@ export interface EnginePage {
 export interface EnginePageOptions {
   /** A running engine; by default a new one with the demo. */
   engine?: Engine;
+  /** A folder in place of the system's root, for machine changes. */
+  machineRoot?: string;
   /** Starts without the demo. */
   empty?: boolean;
   /** Where to go, after the origin. */
@@ -102,8 +104,18 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
   }
 
   return async (options = {}) => {
-    const { empty = false, path = '/', signedIn = true, viewport = WINDOW, colorScheme = 'light', prepare } = options;
-    const engine = options.engine ?? (await startEngine({ empty }, { assetsDir: folder }));
+    const {
+      empty = false,
+      path = '/',
+      signedIn = true,
+      viewport = WINDOW,
+      colorScheme = 'light',
+      prepare,
+      machineRoot,
+    } = options;
+    const engine =
+      options.engine ??
+      (await startEngine({ empty }, { assetsDir: folder, ...(machineRoot !== undefined && { machineRoot }) }));
     await prepare?.(engine);
     const tab = await takeTab(options.timezoneId);
     const { page, context } = tab;

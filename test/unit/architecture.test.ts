@@ -22,6 +22,7 @@ const MACHINES = [
   'proxy',
   'traffic',
   'reach',
+  'machine',
   'doctor',
   'rpc',
 ] as const;
@@ -38,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // The doctor where no engine runs: of the command line’s parts, the only one that may import machines.
   examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
   // What the command line does with a data folder on which no engine runs.
-  'at-rest': [...BELOW, 'ca', 'reach', 'store', 'composition'],
+  'at-rest': [...BELOW, 'ca', 'machine', 'reach', 'store', 'composition'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   supervise: ['app', 'contract', 'base'],
   cli: ['examine', 'at-rest', 'contract', 'base'],

@@ -1,9 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
 import { withdrawRoot } from '../../../main/cli/uninstall.ts';
+import { trustLedger } from '../../../main/composition/machine.ts';
+import { codeOf } from '../../../main/machine/change.ts';
+import { type Entry, openLedger } from '../../../main/machine/ledger.ts';
+import { type Step, withBlock } from '../../../main/machine/step.ts';
 import { startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from './commands.ts';
@@ -27,6 +32,15 @@ async function trustingMachine() {
   return { ...machine, chromium, firefox };
 }
 
+/** A change of a file in the ledger. */
+function entryFor(id: string, path: string, dataDir: string): Entry {
+  const lines = ['127.0.0.1 a.test'];
+  const steps: Step[] = [{ kind: 'block', path, was: '', is: withBlock('', 'a.test', lines), mark: 'a.test', lines }];
+  const what = { id, steps, afterApply: [], afterUndo: [] };
+  const at = '2026-11-22T12:00:00.000Z';
+  return { ...what, kind: 'hosts', title: 'The hosts file has a.test', at, dataDir, code: codeOf(what) };
+}
+
 const outcomesOf = (outcomes: Awaited<ReturnType<typeof withdrawRoot>>) =>
   Object.fromEntries(outcomes.map(({ store, outcome }) => [store, outcome]));
 
@@ -35,6 +49,19 @@ test('the root is taken out of every store, once', timeout, async () => {
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
   expect([await listed(chromium), await listed(firefox)]).toEqual([[], []]);
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'absent', [FIREFOX]: 'absent' });
+});
+
+test('what is trusted is in the ledger, whose script takes it out without Vivarium', timeout, async () => {
+  const ledger = openLedger({ folder: join(temporaryFolder(), 'machine'), platform: process.platform, root: '' });
+  const { home, stores } = createMachine({ ledger: trustLedger(ledger, { dataDir: '/data', now: () => 0 }) });
+  const chromium = await makeDatabase(join(home, '.pki/nssdb'));
+  await stores.trust('nss:user');
+  expect(ledger.read()).toMatchObject([{ id: 'trust:nss:user', kind: 'trust', dataDir: '/data', store: 'nss:user' }]);
+  execFileSync('/bin/sh', [ledger.undoScript]);
+  expect(await listed(chromium)).toEqual([]);
+  await stores.trust('nss:user');
+  await stores.untrust('nss:user');
+  expect([await listed(chromium), ledger.read()]).toEqual([[], []]);
 });
 
 test('a dry run changes nothing', timeout, async () => {
@@ -78,12 +105,22 @@ test('vivarium uninstall works without an engine, and keeps the data folder', ti
   const database = await makeDatabase(join(home, '.pki/nssdb'));
   await importInto(database, 'Vivarium', authority.root().certificatePem);
   writeFileSync(join(home, '.curlrc'), `cacert = ${authority.certificateFile}\n`);
+  const hosts = join(home, 'hosts');
+  const ledger = openLedger({ folder: join(home, '.local/state/vivarium/machine'), platform: 'linux', root: '' });
+  await ledger.alone(() => {
+    ledger.write([
+      entryFor('hosts:a.test', hosts, dataDir),
+      entryFor('hosts:b.test', join(home, 'other'), '/of/another'),
+    ]);
+  });
+  writeFileSync(hosts, withBlock('', 'a.test', ['127.0.0.1 a.test']));
   const words = ['--data-dir', dataDir];
 
   const dry = await runCli(['uninstall', '--dry-run', ...words], { env: { HOME: home } });
   expect([dry.code, dry.stderr]).toEqual([0, '']);
   expect(dry.stdout).toContain('would be removed from Chromium and Chrome');
   expect(await listed(database)).toHaveLength(1);
+  expect(dry.stdout).toContain('The changes of this machine\n  would be undone: The hosts file has a.test\n');
 
   const twin = join(home, '.local/share/vivarium');
   cpSync(dataDir, twin, { recursive: true });
@@ -92,6 +129,8 @@ test('vivarium uninstall works without an engine, and keeps the data folder', ti
   expect(shared.stdout).toContain('  kept in Chromium and Chrome\n');
   expect(shared.stdout).toMatch(new RegExp(`  It is also the root of ${twin}, [^]*\n    .*vivarium.* uninstall`));
   rmSync(twin, { recursive: true });
+  expect(shared.stdout).toContain('  undone: The hosts file has a.test\n');
+  expect([readFileSync(hosts, 'utf8'), ledger.read().map(({ id }) => id)]).toEqual(['', ['hosts:b.test']]);
 
   const done = await runCli(['uninstall', ...words], { env: { HOME: home } });
   expect([done.code, done.stderr]).toEqual([0, '']);

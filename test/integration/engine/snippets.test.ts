@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../../main/contract/projects.ts';
@@ -146,30 +146,6 @@ describe('the first request of the Overview for Node', { timeout: SNIPPETS_TIMEO
 });
 
 describe('reach.snippets', () => {
-  it('has the port of DNS, the zone and the running system in its instructions', async () => {
-    const { systems } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
-    const linux = systems.find(({ system }) => system === 'linux');
-    expect(linux?.steps.find(({ id }) => id === 'resolver')?.commands).toContain(
-      `DNS=127.0.0.1:${engine.app.runtime.dns.port}\\nDomains=~happypaws.test\\n`,
-    );
-    expect(systems[0]?.here).toBe(['linux', 'darwin', 'win32'].includes(process.platform));
-  });
-
-  it('changes a hosts file and back, as its commands say', async () => {
-    if (process.platform !== 'linux') return;
-    const { systems } = (await engine.call('reach.snippets', { hostname: HOSTNAME })) as ReachSnippets;
-    const step = systems[0]?.steps.find(({ id }) => id === 'hosts');
-    const folder = temporaryFolder();
-    const file = join(folder, 'hosts');
-    const before = `127.0.0.1 localhost\n127.0.0.1 x${HOSTNAME}\n`;
-    writeFileSync(file, before);
-    const here = (text = '') => text.replaceAll('sudo ', '').replaceAll('/etc/hosts', file);
-    await shell(here(step?.commands));
-    expect(readFileSync(file, 'utf8')).toBe(`${before}127.0.0.1 ${HOSTNAME}\n::1 ${HOSTNAME}\n`);
-    await shell(here(step?.undo));
-    expect(readFileSync(file, 'utf8')).toBe(before);
-  });
-
   it.each([
     [HOSTNAME, undefined, 'https', true],
     [HOSTNAME, 'http', 'http', true],

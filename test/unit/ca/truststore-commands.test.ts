@@ -5,7 +5,7 @@ import { createRoot, extendRoot } from '../../../main/ca/root.ts';
 import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/truststore-linux.ts';
 import { createMacosStore } from '../../../main/ca/truststore-macos.ts';
 import { createWindowsStore, windowsCertutil } from '../../../main/ca/truststore-windows.ts';
-import { createTrustStores } from '../../../main/ca/truststores.ts';
+import { createTrustStores, type TrustChange, type TrustLedger } from '../../../main/ca/truststores.ts';
 import type { TrustStore } from '../../../main/ca/truststore.ts';
 import { sha1Of } from '../../../main/ca/vivarium-roots.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
@@ -30,8 +30,14 @@ function createFakeSystem(platform: NodeJS.Platform, answers: Record<string, Par
     if (answer === undefined) return Promise.reject(new Error(`Nobody taught the fake system "${line}".`));
     return Promise.resolve({ exitCode: 0, stdout: '', stderr: '', ...answer });
   };
-  const storesOf = (store: TrustStore) => createTrustStores({ stores: () => [store], own: () => own, run, platform });
-  return { asked, answers, run, storesOf };
+  const noted: TrustChange[] = [];
+  const ledger: TrustLedger = {
+    note: (change) => Promise.resolve(void noted.push(change)),
+    forget: () => Promise.resolve(),
+  };
+  const storesOf = (store: TrustStore) =>
+    createTrustStores({ stores: () => [store], own: () => own, run, platform, ledger });
+  return { asked, answers, run, storesOf, noted };
 }
 
 describe('Linux', () => {

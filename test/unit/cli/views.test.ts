@@ -83,7 +83,7 @@ describe('for people', () => {
     );
   });
 
-  it('snippets begin at the left margin, to be copied as they are, with the commands of this system', () => {
+  it('snippets begin at the left margin, to be copied as they are', () => {
     const snippet = {
       id: 'urllib',
       title: 'Python urllib',
@@ -91,20 +91,16 @@ describe('for people', () => {
       text: 'import ssl\n\tprint()\n',
       note: 'Why.',
     };
-    const step = { id: 'hosts', title: 'Hosts file', note: 'A note.', commands: 'do it', undo: 'undo it' };
+    const pac = { title: 'PAC file', note: 'A note.', commands: 'do it', undo: 'undo it' };
     const result = {
       hostname: 'a.test',
       snippets: [snippet],
-      systems: [
-        { title: 'Linux', here: true, steps: [step] },
-        { title: 'macOS', here: false, steps: [step] },
-        { title: 'Windows', here: false, steps: [step] },
-      ],
+      pac,
     };
     expect(renderFor('reach.snippets', result, PLAIN)).toBe(
       'hostname  a.test\n\nPython urllib\n\nimport ssl\n\tprint()\n\nWhy.\n' +
-        '\nLinux: Hosts file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n' +
-        `\nThe commands for macOS and Windows: ${typed('vivarium reach snippets a.test --json')}\n`,
+        '\nPAC file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n' +
+        `\nNames and ports for the whole system: ${typed('vivarium machine plan a.test')}\n`,
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeInstructions, type InstructionFacts } from '../../../main/reach/instructions.ts';
+import { pacSetting } from '../../../main/reach/pac-setting.ts';
 import type { SnippetFacts } from '../../../main/reach/snippet-context.ts';
 import { directUrl, makeSnippets } from '../../../main/reach/snippets.ts';
 
@@ -107,98 +107,22 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
   });
 });
 
-const PLACE: InstructionFacts = {
-  hostname: 'shop.acme.test',
-  zone: 'acme.test',
-  ports: { http: 8080, https: 8443, dns: 5380 },
-  pacUrl: FACTS.pacUrl,
-  platform: 'linux',
-  program: '/opt/node/bin/node',
-  start: 'vivarium serve --data-dir /here',
-};
-const step = (platform: NodeJS.Platform, id: string, changes: Partial<InstructionFacts> = {}) => {
-  const [first] = makeInstructions({ ...PLACE, platform, ...changes });
-  return first?.steps.find((candidate) => candidate.id === id);
-};
+describe('the setting of the PAC file', () => {
+  const setting = (platform: NodeJS.Platform, hostname = 'shop.acme.test') =>
+    pacSetting({ hostname, ports: { http: 8080 }, pacUrl: FACTS.pacUrl, platform });
 
-describe('instructions', () => {
-  it.each(['linux', 'darwin', 'win32'] as const)(
-    'say on %s where a PAC file is no use: under localhost',
-    (platform) => {
-      const hint = 'open http://demo.vivarium.localhost:8080 there';
-      expect(step(platform, 'proxy', { hostname: 'demo.vivarium.localhost' })?.note).toContain(hint);
-      expect(step(platform, 'proxy')?.note).not.toContain('localhost:');
-    },
-  );
-
-  it.each<[platform: NodeJS.Platform, order: string[], here: boolean]>([
-    ['linux', ['linux', 'macos', 'windows'], true],
-    ['darwin', ['macos', 'linux', 'windows'], true],
-    ['win32', ['windows', 'linux', 'macos'], true],
-    ['freebsd', ['linux', 'macos', 'windows'], false],
-  ])('on %s begin with its own', (platform, order, here) => {
-    const all = makeInstructions({ ...PLACE, platform });
-    expect(all.map(({ system }) => system)).toEqual(order);
-    expect(all.map((system) => system.here)).toEqual([here, false, false]);
-  });
-
-  it.each<[platform: NodeJS.Platform, id: string, commands: string]>([
-    [
-      'linux',
-      'resolver',
-      `sudo mkdir -p /etc/systemd/resolved.conf.d
-printf '[Resolve]\\nDNS=127.0.0.1:5380\\nDomains=~acme.test\\n' | sudo tee /etc/systemd/resolved.conf.d/vivarium.conf
-sudo systemctl restart systemd-resolved`,
-    ],
-    ['linux', 'hosts', "printf '127.0.0.1 shop.acme.test\\n::1 shop.acme.test\\n' | sudo tee -a /etc/hosts"],
-    [
-      'linux',
-      'setcap',
-      'sudo setcap cap_net_bind_service=+ep /opt/node/bin/node\nvivarium serve --data-dir /here --http-port 80 --https-port 443',
-    ],
-    [
-      'darwin',
-      'resolver',
-      "sudo mkdir -p /etc/resolver\nprintf 'nameserver 127.0.0.1\\nport 5380\\n' | sudo tee /etc/resolver/acme.test",
-    ],
-    [
-      'darwin',
-      'low-ports',
-      `printf 'rdr pass on lo0 inet proto tcp from any to 127.0.0.1 port 80 -> 127.0.0.1 port 8080\\nrdr pass on lo0 inet proto tcp from any to 127.0.0.1 port 443 -> 127.0.0.1 port 8443\\n' | sudo pfctl -ef -`,
-    ],
-    [
-      'win32',
-      'resolver',
-      "Add-DnsClientNrptRule -Namespace 'acme.test', '.acme.test' -NameServers '127.0.0.1' -Comment 'Vivarium'\nClear-DnsClientCache",
-    ],
-    [
-      'win32',
-      'low-ports',
-      `netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=80 connectaddress=127.0.0.1 connectport=8080
-netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=443 connectaddress=127.0.0.1 connectport=8443`,
-    ],
-  ])('on %s, %s', (platform, id, commands) => {
-    expect(step(platform, id)?.commands).toBe(commands);
-  });
-
-  it('offer no capabilities for Electron, which then finds none of its libraries', () => {
-    const start = 'vivarium-desktop -- --data-dir /here';
-    expect(step('linux', 'setcap', { program: null, start })).toBeUndefined();
-    expect(step('linux', 'low-ports', { program: null, start })?.commands).toBe(
-      'sudo sysctl -w net.ipv4.ip_unprivileged_port_start=80\nvivarium-desktop -- --data-dir /here --http-port 80 --https-port 443',
-    );
-  });
-
-  it('all say what takes them back', () => {
-    const steps = makeInstructions(PLACE).flatMap((system) => system.steps);
-    expect(steps.filter(({ undo, note }) => undo === '' || note === '')).toEqual([]);
-  });
-
-  it('say nothing of low ports to a Vivarium that has them', () => {
-    const low = { ports: { http: 80, https: 443, dns: 53 } };
-    for (const platform of ['linux', 'darwin', 'win32'] as const)
-      expect(step(platform, 'low-ports', low)).toBeUndefined();
-    expect(step('win32', 'resolver', low)?.note).not.toContain('--dns-port');
-    expect(step('win32', 'resolver')?.note).toContain('start Vivarium with --dns-port 53 first');
+  it.each<[platform: NodeJS.Platform, commands: RegExp, undo: RegExp]>([
+    ['linux', /^gsettings set .* autoconfig-url http:[^]*mode auto$/, /^gsettings set .* mode none$/],
+    ['freebsd', /^gsettings set /, /^gsettings set .* mode none$/],
+    ['darwin', /^networksetup -setautoproxyurl Wi-Fi http:/, /^networksetup -setautoproxystate Wi-Fi off$/],
+    ['win32', /^Set-ItemProperty 'HKCU:.*' AutoConfigURL 'http:/, /^Remove-ItemProperty .* AutoConfigURL$/],
+  ])('on %s is a command, with the one that takes it back, and says where it is no use', (platform, commands, undo) => {
+    expect(setting(platform)).toMatchObject({
+      commands: expect.stringMatching(commands) as string,
+      undo: expect.stringMatching(undo) as string,
+    });
+    const hint = 'open http://demo.vivarium.localhost:8080 there';
+    expect(setting(platform, 'demo.vivarium.localhost').note).toContain(hint);
+    expect(setting(platform).note).not.toContain('localhost:');
   });
 });

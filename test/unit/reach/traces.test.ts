@@ -10,9 +10,7 @@ function traces(files: Record<string, string>, changes: Partial<TraceFacts> = {}
     platform: 'linux',
     home: '/home/anna',
     environment: {},
-    program: '/usr/bin/node',
     caFile: CA_FILE,
-    hostnames: ['shop.acme.test', 'acme.test'],
     readText: (path) => files[path] ?? null,
     ...changes,
   });
@@ -26,37 +24,6 @@ describe('the traces of the instructions', () => {
     expect(traces({}).length).toBeGreaterThan(2);
   });
 
-  it('are the attached hostnames in the hosts file, with the command that takes each line out', () => {
-    const hosts = `127.0.0.1 localhost
-127.0.0.1 shop.acme.test
-::1 shop.acme.test
-127.0.0.1  Acme.test other.test # by hand
-127.0.0.1 demo.vivarium.localhost
-10.0.0.1 acme.test
-# 127.0.0.1 acme.test
-127.0.0.1 xshop.acme.test
-`;
-    expect(found({ '/etc/hosts': hosts })).toEqual([
-      [
-        '/etc/hosts has shop.acme.test, acme.test, demo.vivarium.localhost',
-        String.raw`sudo sed -i -E '/^(127\.0\.0\.1|::1) shop\.acme\.test$/d' /etc/hosts
-# Remove acme.test from the line "127.0.0.1  Acme.test other.test # by hand"
-sudo sed -i -E '/^(127\.0\.0\.1|::1) demo\.vivarium\.localhost$/d' /etc/hosts`,
-      ],
-    ]);
-  });
-
-  it('are the file of systemd-resolved, and unprivileged ports that are not the usual ones', () => {
-    const file = '/etc/systemd/resolved.conf.d/vivarium.conf';
-    expect(found({ [file]: '[Resolve]' })).toEqual([
-      [expect.stringContaining(file), `sudo rm ${file}\nsudo systemctl restart systemd-resolved`],
-    ]);
-    const start = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
-    const titles = (value: string) => traces({ [start]: value }).map(({ title }) => title);
-    expect(titles('1024\n').join()).not.toContain('sysctl');
-    expect(titles('80\n').join()).toContain('sysctl');
-  });
-
   it('are the start at login, where the system shows it', () => {
     const entry = '/home/anna/.config/autostart/localhost.vivarium.app.desktop';
     expect(found({ [entry]: '[Desktop Entry]' })).toEqual([
@@ -66,22 +33,6 @@ sudo sed -i -E '/^(127\.0\.0\.1|::1) demo\.vivarium\.localhost$/d' /etc/hosts`,
     expect(found({ [entry]: '' }, moved)).toEqual([]);
     for (const platform of ['darwin', 'win32'] as const)
       expect(traces({}, { platform }).map(({ title }) => title)).toContain('“Start at Login” of the app');
-  });
-
-  it('are the files of macOS for any zone above a hostname', () => {
-    const files = {
-      '/etc/resolver/acme.test': 'nameserver 127.0.0.1\nport 5380\n',
-      '/etc/resolver/test': 'nameserver 9.9.9.9',
-    };
-    expect(found(files, { platform: 'darwin' })).toEqual([
-      ['/etc/resolver/acme.test asks a DNS server on this machine', 'sudo rm /etc/resolver/acme.test'],
-    ]);
-  });
-
-  it('are the hosts file of Windows', () => {
-    const hosts = { 'D:\\Win\\System32\\drivers\\etc\\hosts': '127.0.0.1 acme.test\r\n' };
-    const [trace] = found(hosts, { platform: 'win32', environment: { windir: 'D:\\Win' } });
-    expect(trace?.[1]).toContain("-notmatch '^127\\.0\\.0\\.1 acme\\.test$'");
   });
 
   it('are variables of this shell and files of the user that name this root', () => {

@@ -20,7 +20,7 @@ const TEXTS: ReachSnippets = {
     { id: 'curl', title: 'curl', language: 'sh', text: 'curl' },
     { id: 'node', title: 'Node', language: 'js', text: 'get' },
   ],
-  systems: [],
+  pac: { title: 'PAC', note: '', commands: 'set', undo: 'unset' },
 };
 
 function setUp(answers: Answers = {}) {

@@ -1,0 +1,112 @@
+import { lookup } from 'node:dns/promises';
+import { homedir } from 'node:os';
+import type { AdjustableClock } from '../base/clock.ts';
+import type { RunCommand } from '../ca/run-command.ts';
+import { findProgram } from '../ca/machine-stores.ts';
+import type { TrustLedger, TrustStores } from '../ca/truststores.ts';
+import { codeOf } from '../machine/change.ts';
+import { type Entry, type Ledger, ledgerFolder, openLedger } from '../machine/ledger.ts';
+import { mayWrite } from '../machine/look.ts';
+import { createMachine, type Machine } from '../machine/machine.ts';
+import type { Step } from '../machine/step.ts';
+
+/** The user's ledger of machine changes. */
+export function openMachineLedger(root: string): Ledger {
+  const { platform, env } = process;
+  return openLedger({ folder: ledgerFolder({ platform, env, homeDir: homedir() }), platform, root });
+}
+
+const trustId = (store: string): string => `trust:${store}`;
+
+/** Makes changes of trust entries of the ledger. */
+export function trustLedger(ledger: Ledger, { dataDir, now }: { dataDir: string; now: () => number }): TrustLedger {
+  const isOf = (store: string) => (entry: Entry) => entry.store === store && entry.dataDir === dataDir;
+  return {
+    note: ({ store, title, apply, undo }) =>
+      ledger.alone(() => {
+        const steps: Step[] = [{ kind: 'command', path: title, apply, undo, test: null }];
+        const what = { id: trustId(store), steps, afterApply: [], afterUndo: [] };
+        const entry: Entry = {
+          ...what,
+          kind: 'trust',
+          title: `The root: ${title}`,
+          at: new Date(now()).toISOString(),
+          dataDir,
+          code: codeOf(what),
+          store,
+        };
+        ledger.write([...ledger.read().filter((other) => !isOf(store)(other)), entry]);
+      }),
+    async forget(store) {
+      if (!ledger.read().some(isOf(store))) return;
+      await ledger.alone(() => {
+        ledger.write(ledger.read().filter((entry) => !isOf(store)(entry)));
+      });
+    },
+  };
+}
+
+/** Long enough for a resolver that is there; a plan does not wait for another. */
+const RESOLVE_MS_MAX = 2_000;
+
+export interface MachineParts {
+  ledger: Ledger;
+  root: string;
+  dataDir: string;
+  clock: Pick<AdjustableClock, 'realTimer' | 'state'>;
+  run: RunCommand;
+  /** Null without a root in the data folder. */
+  stores: Pick<TrustStores, 'list' | 'untrust'> | null;
+}
+
+/** The changes of this machine, of an engine or at rest. */
+export function openMachine({ ledger, root, dataDir, clock, run, stores }: MachineParts): Machine {
+  const { platform, env } = process;
+  const hasDesktop = Boolean(env['DISPLAY'] ?? env['WAYLAND_DISPLAY']);
+  return createMachine({
+    ledger,
+    root,
+    mayWrite,
+    dataDir,
+    rights: {
+      platform,
+      privileged: process.getuid?.() === 0,
+      pkexec: hasDesktop ? findProgram('pkexec', env, platform) : null,
+    },
+    windowsFolder: env['windir'] ?? 'C:\\Windows',
+    now: () => clock.state().realNow,
+    run: ({ command, args, explains, asks }) => run({ command, args, explains, asks, needsPassword: false }),
+    resolve: (hostname) => resolve(hostname, clock),
+    trust: {
+      async present() {
+        const listed = (await stores?.list()) ?? [];
+        const readable = listed.filter(({ state }) => state !== 'unavailable');
+        return new Map(readable.map(({ store, present }) => [store, present === true]));
+      },
+      async untrust(store) {
+        if (stores === null) return { isGone: false, message: 'The data folder has no root.' };
+        const { state, present, message, command } = await stores.untrust(store);
+        return {
+          isGone: state !== 'unavailable' && present !== true,
+          message,
+          ...(command !== undefined && { command }),
+        };
+      },
+    },
+  });
+}
+
+/** By the system's resolver; nothing where it does not know the name, or does not answer. */
+async function resolve(hostname: string, clock: Pick<AdjustableClock, 'realTimer'>): Promise<string[]> {
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<string[]>();
+  const timer = clock.realTimer(RESOLVE_MS_MAX, () => giveUp([]));
+  const found = lookup(hostname, { all: true }).then(
+    (all) => [...new Set(all.map(({ address }) => address))],
+    () => [],
+  );
+  try {
+    return await Promise.race([found, late]);
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,185 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join, posix, win32 } from 'node:path';
+import Database from 'better-sqlite3';
+import { z } from 'zod';
+import type { DataDirInputs } from '../base/data-dir.ts';
+import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { codeOf } from './change.ts';
+import { renderPosixUndo } from './script-posix.ts';
+import { renderWindowsUndo } from './script-windows.ts';
+import { step } from './step.ts';
+
+export const LEDGER_FILE = 'ledger.json';
+const LOCK_FILE = 'ledger.lock';
+const VERSION = 1;
+
+/** A user has a handful; each has a few kilobytes, or a hosts file. */
+export const ENTRIES_MAX = 200;
+
+const entry = z.object({
+  id: z.string(),
+  kind: z.enum(['resolver', 'ports', 'hosts', 'trust']),
+  title: z.string(),
+  /** When it was written, which is before the change; in real time. */
+  at: z.string(),
+  /** The data folder of the Vivarium that made it. */
+  dataDir: z.string(),
+  steps: z.array(step),
+  afterApply: z.array(z.string()),
+  afterUndo: z.array(z.string()),
+  /** Fingerprint of the steps, with what was there before: another one shows that the ledger was edited. */
+  code: z.string(),
+  /** Set before it is taken back. */
+  undoing: z.literal(true).optional(),
+  /** Of a change of trust: the store. */
+  store: z.string().optional(),
+});
+export type Entry = z.infer<typeof entry>;
+
+const ledgerText = z.object({ version: z.literal(VERSION), entries: z.array(entry).max(ENTRIES_MAX) });
+
+/** The changes of this machine that are to be taken back, the last one last; shared by all Vivariums of the user. */
+export interface Ledger {
+  readonly folder: string;
+  readonly file: string;
+  readonly undoScript: string;
+  /** @throws VivariumError unavailable for a ledger that is damaged, or of a newer Vivarium. */
+  read(): Entry[];
+  /** Replaces the ledger and the undo script beside it; on the disk when it returns. Only within `alone`. */
+  write(entries: readonly Entry[]): void;
+  /** Runs the action while no other Vivarium changes the ledger. @throws VivariumError conflict while one does. */
+  alone<Value>(action: () => Value | Promise<Value>): Promise<Value>;
+}
+
+/**
+ * Outside of every data folder, which may be deleted: `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory
+ * Specification 0.8), `Application Support`, `%LOCALAPPDATA%`.
+ */
+export function ledgerFolder({ platform, env, homeDir }: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string {
+  if (platform === 'win32') {
+    return win32.join(env['LOCALAPPDATA'] || win32.join(homeDir, 'AppData', 'Local'), 'Vivarium', 'machine');
+  }
+  if (platform === 'darwin') return posix.join(homeDir, 'Library', 'Application Support', 'Vivarium Machine Changes');
+  const state = env['XDG_STATE_HOME'] ?? '';
+  const base = posix.isAbsolute(state) ? state : posix.join(homeDir, '.local', 'state');
+  return posix.join(base, 'vivarium', 'machine');
+}
+
+export function openLedger({
+  folder,
+  platform,
+  root,
+  write = writeFileAtomically,
+}: {
+  folder: string;
+  platform: NodeJS.Platform;
+  root: string;
+  write?: typeof writeFileAtomically;
+}): Ledger {
+  const file = join(folder, LEDGER_FILE);
+  const undoScript = join(folder, platform === 'win32' ? 'undo.ps1' : 'undo.sh');
+
+  function read(): Entry[] {
+    let text: string;
+    try {
+      text = readFileSync(file, 'utf8');
+    } catch (error) {
+      if (errorCodeOf(error) === 'ENOENT') return [];
+      throw unusable(`cannot be read (${reasonOf(error)})`, 'Make it a file that your user may read');
+    }
+    const found = parse(text);
+    const version = z.object({ version: z.number() }).safeParse(found).data?.version;
+    if (version !== undefined && version > VERSION) {
+      throw unusable('was written by a newer Vivarium', 'Use that version');
+    }
+    const checked = ledgerText.safeParse(found);
+    if (!checked.success || checked.data.entries.some((one) => one.code !== codeOf(one))) {
+      throw unusable('is damaged, or was edited', 'Then move both away');
+    }
+    return checked.data.entries;
+  }
+
+  const unusable = (what: string, fix: string): VivariumError =>
+    new VivariumError(
+      'unavailable',
+      `The ledger of machine changes ${file} ${what}; nothing was changed. ${undoScript} beside it takes the changes back without Vivarium. ${fix}.`,
+    );
+
+  return {
+    folder,
+    file,
+    undoScript,
+    read,
+    write(entries) {
+      if (entries.length > ENTRIES_MAX) {
+        throw new VivariumError('conflict', `The ledger has ${ENTRIES_MAX} changes, its most. Undo some first.`);
+      }
+      const script =
+        platform === 'win32' ? renderWindowsUndo(scripted(entries)) : renderPosixUndo(scripted(entries), root);
+      write(file, `${JSON.stringify({ version: VERSION, entries }, null, 2)}\n`, OWNER_ONLY);
+      write(undoScript, script, OWNER_ONLY);
+      syncFolder(folder, platform);
+    },
+    async alone(action) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const release = lock(folder);
+      try {
+        return await action();
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+const scripted = (entries: readonly Entry[]) => entries.map((one) => ({ ...one, asUser: one.kind === 'trust' }));
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Makes the renames durable. Windows opens no folders. */
+function syncFolder(folder: string, platform: NodeJS.Platform): void {
+  if (platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** SQLite's lock on a small file, which the system drops when the process ends for any reason. */
+function lock(folder: string): () => void {
+  const path = join(folder, LOCK_FILE);
+  let database: Database.Database | undefined;
+  try {
+    if (!existsSync(path)) closeSync(openSync(path, 'a', OWNER_ONLY));
+    database = new Database(path, { timeout: 0 });
+    database.pragma('journal_mode = MEMORY');
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database?.close();
+    if (errorCodeOf(error)?.startsWith('SQLITE_BUSY') === true) {
+      throw new VivariumError(
+        'conflict',
+        'Vivarium is changing this machine at the moment. Try again when it has finished.',
+      );
+    }
+    throw new VivariumError(
+      'unavailable',
+      `The lock file ${path} can't be used (${reasonOf(error)}). Check its permissions.`,
+    );
+  }
+  const held = database;
+  return () => held.close();
+}
+
+/** Removes the scripts of changes that need none any more. */
+export const removeScript = (path: string): void => rmSync(path, { force: true });

@@ -1,0 +1,83 @@
+import { accessSync, constants, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../base/error-code.ts';
+import type { Look } from './change.ts';
+
+/** Reads the machine. @param root a folder in place of the system's root, in tests; empty for the system's */
+export function lookAt(root: string): Look {
+  return {
+    has: (path) => isThere(root + path),
+    at(wanted) {
+      const path = realPath(root, wanted);
+      const missingFolders: string[] = [];
+      let folder = dirname(path);
+      while (folder !== dirname(folder) && !isThere(root + folder)) {
+        missingFolders.unshift(folder);
+        folder = dirname(folder);
+      }
+      const text = readText(root + path);
+      return {
+        text,
+        path,
+        missingFolders,
+        readOnly:
+          path.startsWith('/nix/store/') || isReadOnly(root + (text === null ? folder : path)) || isLink(root + path),
+      };
+    },
+  };
+}
+
+/** In Latin-1; null for what is no readable file. */
+export function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
+  }
+}
+
+export function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function realPath(root: string, path: string): string {
+  try {
+    const real = realpathSync(root + path);
+    return root !== '' && real.startsWith(`${root}/`) ? real.slice(root.length) : real;
+  } catch {
+    return path;
+  }
+}
+
+/** Whether this user may replace what is there, or make it. */
+export function mayWrite(path: string): boolean {
+  try {
+    for (const place of isThere(path) ? [dirname(path), path] : [dirname(path)]) accessSync(place, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A link that leads nowhere: the real path of any other has none. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EROFS';
+  }
+}

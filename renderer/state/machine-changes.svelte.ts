@@ -1,0 +1,82 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { MachineEntry, MachinePlan, PlannedChange } from '../../main/contract/machine.ts';
+import { describeFailure } from '../connection/failure.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+
+/** What the last attempt could not do, and the command to paste instead. */
+export type ChangeReport = Pick<MachineEntry, 'message' | 'command'>;
+
+/** The changes of this machine that lead it to one hostname. Other programs may change the same files. */
+export class MachineChanges {
+  readonly plan: LiveQuery<MachinePlan>;
+  readonly #client: Client;
+  readonly #hostname: string;
+  /** The system asks for a password in one dialogue at a time. */
+  #busy = $state<string | undefined>(undefined);
+  readonly #reports = new SvelteMap<string, ChangeReport>();
+
+  constructor({ client, changes, time, hostname }: Source & { hostname: string }) {
+    this.#client = client;
+    this.#hostname = hostname;
+    this.plan = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.machine.plan({ hostname }, { signal }),
+      concerns: ({ type }) => ['machine.changed', 'domains.changed', 'zones.changed'].includes(type),
+    });
+  }
+
+  /** The id of the change that is being made or undone. */
+  get busy(): string | undefined {
+    return this.#busy;
+  }
+
+  /** Once a pasted command was run, there is nothing left to say. */
+  reportOn({ id, entry }: PlannedChange): ChangeReport {
+    const waits = entry === undefined || entry.state === 'pending';
+    return { ...(waits && entry?.command !== undefined && { command: entry.command }), ...this.#reports.get(id) };
+  }
+
+  /** Makes a planned change, exactly as it is shown. */
+  async apply({ id, plan }: PlannedChange): Promise<void> {
+    if (plan === undefined) return;
+    await this.#change(id, async () => {
+      const entry = await this.#client.machine.apply({ hostname: this.#hostname, plan });
+      return entry.state === 'applied' ? undefined : entry;
+    });
+  }
+
+  /** Takes a change back; with `take`, also what somebody else changed since. */
+  async undo({ id, entry }: PlannedChange): Promise<void> {
+    await this.#change(id, async () => {
+      const { left } = await this.#client.machine.undo({ ids: [id], take: entry?.state === 'changed' });
+      return left.at(0);
+    });
+  }
+
+  /** Files may have been edited, and commands pasted, while another window was in front. */
+  look(): void {
+    this.#reports.clear();
+    this.plan.reread();
+  }
+
+  close(): void {
+    this.plan.close();
+  }
+
+  async #change(id: string, change: () => Promise<ChangeReport | undefined>): Promise<void> {
+    if (this.#busy !== undefined) return;
+    this.#busy = id;
+    this.#reports.delete(id);
+    try {
+      const left = await change();
+      if (left !== undefined) this.#reports.set(id, left);
+    } catch (error) {
+      this.#reports.set(id, { message: describeFailure(error) });
+    } finally {
+      this.#busy = undefined;
+      this.plan.reread('now');
+    }
+  }
+}
