@@ -102,7 +102,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       [DOH_PATH, dohPath({ answer: dns.doh, log })],
     ]),
   );
-  certificates.httpBound(dataPlane.ports.http);
+  certificates.bound(dataPlane.ports);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
   const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane });

@@ -25,9 +25,10 @@ export function machineStores(options: MachineOptions): TrustStore[] {
   const { platform, environment, run } = options;
   // Windows has a different program of that name.
   const certutil = platform === 'win32' ? null : findProgram('certutil', environment, platform);
+  const tstclnt = platform === 'win32' ? null : findProgram('tstclnt', environment, platform);
   const install = certutil === null ? certutilInstall(platform) : undefined;
   const nss = nssDatabases(options).map((database) =>
-    createNssStore({ ...database, certutil, install, platform, run }),
+    createNssStore({ ...database, certutil, tstclnt, install, platform, run }),
   );
   return [systemStore(options), ...nss];
 }

@@ -38,6 +38,18 @@ export const addCommand = (tool: string, database: string, nickname: string, fil
 export const deleteCommand = (tool: string, database: string, nickname: string): Command =>
   command(tool, ['-D', '-d', database, '-n', nickname], 'removes the root');
 
+/** NSS's own client; `-Q` ends it after the handshake. */
+export const handshakeCommand = (
+  tool: string,
+  database: string,
+  { hostname, port }: { hostname: string; port: number },
+): Command =>
+  command(
+    tool,
+    ['-h', hostname, '-p', String(port), '-d', database, '-Q', '-V', 'tls1.2:tls1.3'],
+    'performs a handshake',
+  );
+
 const LISTED = /^(.*\S)\s+([a-zA-Z]*),[a-zA-Z]*,[a-zA-Z]*\s*$/;
 
 /**

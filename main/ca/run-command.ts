@@ -80,6 +80,18 @@ export interface Command {
   readonly asks?: boolean;
 }
 
+/** By a system's own curl, which asks the system whom it trusts. */
+export const curlHandshake = (
+  curl: string,
+  nowhere: string,
+  { hostname, port }: { hostname: string; port: number },
+): Command => ({
+  command: curl,
+  args: ['--silent', '--show-error', '--head', '--output', nowhere, `https://${hostname}:${port}/`],
+  needsPassword: false,
+  explains: 'performs a handshake',
+});
+
 export interface CommandResult {
   /** Null when a signal ended it. */
   exitCode: number | null;

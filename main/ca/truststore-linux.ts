@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprintStart } from './certificate.ts';
 import type { Command } from './run-command.ts';
-import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
+import type { FoundRoot, Served, StoreReading, TrustStore } from './truststore.ts';
 import { certificatesIn, identify, type OwnRoots } from './vivarium-roots.ts';
 
 /** How a family of distributions stores its system-wide trust. */
@@ -79,6 +79,7 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
       trust: () => [],
       untrust: () => [],
       handleOf: () => '',
+      handshake: () => null,
     };
   }
   return {
@@ -87,6 +88,7 @@ export function createLinuxStore({ layouts = SYSTEM_LAYOUTS, privileged }: Linux
     trust: (own, superseded) => linuxTrustCommands(layout, own, superseded, privileged),
     untrust: (targets) => linuxUntrustCommands(layout, targets, privileged),
     handleOf: (own) => anchorOf(layout, own),
+    handshake: (served) => opensslHandshake(layout, served),
     afterwards: 'Restart running programs to make them read it.',
   };
 }
@@ -110,6 +112,18 @@ export function linuxTrustCommands(
 
 const anchorOf = ({ anchors, extension }: SystemLayout, { current }: { current: { fingerprint: string } }): string =>
   join(anchors, `vivarium-${fingerprintStart(current.fingerprint)}${extension}`);
+
+/** openssl-s_client(1); it ends when its standard input does. */
+const opensslHandshake = ({ bundle }: SystemLayout, { hostname, port }: Served): Command => ({
+  command: 'openssl',
+  args: [
+    's_client',
+    ...['-connect', `${hostname}:${port}`, '-servername', hostname, '-verify_hostname', hostname],
+    ...['-CAfile', bundle, '-no-CApath', '-no-CAstore', '-verify_return_error', '-brief'],
+  ],
+  needsPassword: false,
+  explains: 'performs a handshake',
+});
 
 export const linuxUntrustCommands = (
   layout: SystemLayout,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import type { Command, RunCommand } from './run-command.ts';
+import { type Command, curlHandshake, type RunCommand } from './run-command.ts';
 import type { StoreReading, TrustStore } from './truststore.ts';
 import { certificatesIn, identify, sha1Of, type OwnRoots } from './vivarium-roots.ts';
 
@@ -44,6 +44,7 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
       ...superseded.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
       macosTrustCommand(keychain, file),
     ],
+    handshake: (served) => curlHandshake('/usr/bin/curl', '/dev/null', served),
     handleOf: ({ current }) => sha1Of(current.certificate.raw),
     untrust: (targets) => targets.map(({ handle }) => macosUntrustCommand(keychain, handle ?? '')),
   };

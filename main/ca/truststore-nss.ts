@@ -6,6 +6,7 @@ import {
   candidates,
   deleteCommand,
   fingerprintsOf,
+  handshakeCommand,
   listCommand,
   nicknameOf,
   showCommand,
@@ -28,6 +29,8 @@ export interface NssStoreOptions {
   browser: string;
   /** The path of NSS's `certutil`; null when it is not installed. */
   certutil: string | null;
+  /** The path of NSS's test client, which comes with it on most systems. */
+  tstclnt: string | null;
   /** The command that installs it. */
   install: string | undefined;
   platform: NodeJS.Platform;
@@ -36,7 +39,7 @@ export interface NssStoreOptions {
 
 /** An NSS database, accessed through NSS's `certutil`. */
 export function createNssStore(options: NssStoreOptions): TrustStore {
-  const { id, title, folder, browser, certutil, run } = options;
+  const { id, title, folder, browser, certutil, tstclnt, run } = options;
   const database = `sql:${folder}`;
   const tool = certutil ?? 'certutil';
 
@@ -78,6 +81,7 @@ export function createNssStore(options: NssStoreOptions): TrustStore {
       ...superseded.map(({ handle }) => deleteCommand(tool, database, handle ?? '')),
     ],
     untrust: (targets) => targets.map(({ handle }) => deleteCommand(tool, database, handle ?? '')),
+    handshake: (served) => (tstclnt === null ? null : handshakeCommand(tstclnt, database, served)),
     handleOf: ({ current }) => nicknameOf(current.fingerprint),
     explainFailure: (output) =>
       /SEC_ERROR_(BAD_PASSWORD|TOKEN_NOT_LOGGED_IN)|authenticate to token/.test(output)

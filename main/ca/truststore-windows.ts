@@ -1,6 +1,6 @@
 import { win32 } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import type { Command, RunCommand } from './run-command.ts';
+import { type Command, curlHandshake, type RunCommand } from './run-command.ts';
 import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
 import { ROOT_NAME, sha1Of, type OwnRoots } from './vivarium-roots.ts';
 
@@ -27,6 +27,8 @@ export function createWindowsStore(options: { environment: NodeJS.ProcessEnv; ru
       windowsTrustCommand(tool, file),
       ...superseded.map((root) => windowsUntrustCommand(tool, root)),
     ],
+    handshake: (served) =>
+      curlHandshake(win32.join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'curl.exe'), 'NUL', served),
     handleOf: ({ current }) => sha1Of(current.certificate.raw),
     untrust: (targets) => targets.map((root) => windowsUntrustCommand(tool, root)),
   };

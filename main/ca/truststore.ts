@@ -19,6 +19,12 @@ export interface Unavailable {
 
 export type StoreReading = { available: true; roots: FoundRoot[] } | Unavailable;
 
+/** Where Vivarium serves a certificate by the root. */
+export interface Served {
+  hostname: string;
+  port: number;
+}
+
 /**
  * One trust store. It reads itself and returns the commands for a change; truststores.ts decides whether to run,
  * display or refuse them, and checks the result.
@@ -35,6 +41,11 @@ export interface TrustStore {
   untrust(targets: readonly FoundRoot[]): Command[];
   /** The id in the store's own commands that the current root has once it is trusted. */
   handleOf(own: OwnRoots): string;
+  /**
+   * A client's handshake that trusts this store only: ends with 0 when it has verified the certificate. Null without such
+   * a client.
+   */
+  handshake(served: Served): Command | null;
   /** The meaning of a command's failure, when the store can tell more than the command's output. */
   explainFailure?(output: string): string | null;
   /** What makes a client notice a change: "Restart the browser". */

@@ -1,7 +1,7 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { pasteable, type Command, type CommandResult, type RunCommand } from './run-command.ts';
-import type { FoundRoot, StoreReading, TrustStore } from './truststore.ts';
+import type { FoundRoot, Served, StoreReading, TrustStore } from './truststore.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 
 /** Reading a store starts one or a few small processes; more concurrency only competes for the disk. */
@@ -55,9 +55,11 @@ export interface TrustStoresOptions {
   run: RunCommand;
   platform: NodeJS.Platform;
   ledger: TrustLedger;
+  /** Null while nothing is served: then no handshake is tried. */
+  served: () => Served | null;
 }
 
-export function createTrustStores({ stores, own, run, platform, ledger }: TrustStoresOptions): TrustStores {
+export function createTrustStores({ stores, own, run, platform, ledger, served }: TrustStoresOptions): TrustStores {
   const changing = new Set<string>();
 
   function storeOf(id: string): TrustStore {
@@ -83,8 +85,28 @@ export function createTrustStores({ stores, own, run, platform, ledger }: TrustS
     }
   }
 
-  const statusOf = async (store: TrustStore): Promise<StoreTrust> =>
-    describe(store, await store.read(own()), own(), platform);
+  const statusOf = async (store: TrustStore): Promise<StoreTrust> => present(store, await store.read(own()));
+
+  /** A store that has the root is asked by a handshake: the reading may be right, and a client refuse the root. */
+  async function present(store: TrustStore, reading: StoreReading): Promise<StoreTrust> {
+    const status = describe(store, reading, own(), platform);
+    if (status.state !== 'trusted') return status;
+    const place = served();
+    const command = place === null ? null : store.handshake(place);
+    // A client that is not there, or does not end, says nothing about the store.
+    const result = command === null ? null : await run(command).catch(() => null);
+    if (result === null || place === null) {
+      return { ...status, message: status.message.replace(TRUSTED, 'The store has the root; no handshake was tried.') };
+    }
+    if (result.exitCode === 0) return { ...status, handshake: 'verified' };
+    const reason = `${result.stderr}\n${result.stdout}`.trim().slice(0, REASON_LENGTH_MAX);
+    return {
+      ...status,
+      state: 'untrusted',
+      handshake: 'refused',
+      message: `The store has the root, but a handshake with ${place.hostname} failed: ${reason}`,
+    };
+  }
 
   async function trust(store: TrustStore): Promise<StoreTrust> {
     for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -92,7 +114,7 @@ export function createTrustStores({ stores, own, run, platform, ledger }: TrustS
       if (!reading.available) return describe(store, reading, own(), platform);
       const superseded = reading.roots.filter((root) => root.identity === 'older' && root.handle !== null);
       if (isTrusted(reading.roots) && superseded.length === 0) {
-        return withAdvice(describe(store, reading, own(), platform), round > 0 ? store.afterwards : undefined);
+        return withAdvice(await present(store, reading), round > 0 ? store.afterwards : undefined);
       }
       const commands = store.trust(own(), superseded);
       await note(store, commands);
@@ -200,6 +222,8 @@ function stateOf(roots: readonly FoundRoot[]): StoreTrust['state'] {
   return roots.some((root) => root.identity !== 'current') ? 'other_root' : 'untrusted';
 }
 
+const TRUSTED = 'The root is trusted.';
+
 /** A store in the contract's form. */
 function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platform: NodeJS.Platform): StoreTrust {
   const { id, title } = store;
@@ -233,7 +257,7 @@ function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
   const others = roots.filter((root) => root.identity === 'other');
   const hasOlder = roots.some((root) => root.identity === 'older');
   const current = roots.find((root) => root.identity === 'current');
-  if (current?.trusted === true) sentences.push('The root is trusted.');
+  if (current?.trusted === true) sentences.push(TRUSTED);
   else if (current !== undefined) sentences.push('The store contains the root but does not trust it for websites.');
   else if (!hasOlder) sentences.push('The store does not contain the root.');
   if (hasOlder) {

@@ -12,7 +12,7 @@ import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
 import { trustInHome } from '../ca/nss-certutil.ts';
 import { createRunCommand, type RunCommand } from '../ca/run-command.ts';
-import { createTrustStores, type TrustLedger, type TrustStores } from '../ca/truststores.ts';
+import { createTrustStores, type TrustLedger, type TrustStores, type TrustStoresOptions } from '../ca/truststores.ts';
 import type { OwnRoots } from '../ca/vivarium-roots.ts';
 import type { Foundation } from './foundation.ts';
 import { openMachineLedger, trustLedger } from './machine.ts';
@@ -30,6 +30,7 @@ export async function openCertificates(foundation: Foundation) {
   const urlAt = (httpPort: number) => `http://127.0.0.1:${httpPort}`;
   /** Null until the HTTP port is bound, which may be any free one. */
   let filesUrl = config.httpPort === 0 ? null : urlAt(config.httpPort);
+  let httpsPort: number | null = null;
   const platformLeaves = createLeafContexts({ root: authority.root, clock, filesUrl: () => filesUrl });
   const { platform } = process;
   const environment = environmentOutside(process.env);
@@ -39,6 +40,7 @@ export async function openCertificates(foundation: Foundation) {
     run,
     () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
     trustLedger(ledger, { dataDir: config.dataDir, now: () => clock.state().realNow }),
+    () => (httpsPort === null ? null : { hostname: 'localhost', port: httpsPort }),
   );
 
   return {
@@ -85,9 +87,10 @@ export async function openCertificates(foundation: Foundation) {
         { contentType: 'application/pkix-cert', read: () => new X509Certificate(authority.root().certificatePem).raw },
       ],
     ]),
-    /** Sets the addresses in future leaves. */
-    httpBound(port: number) {
-      filesUrl = urlAt(port);
+    /** Sets the addresses in future leaves, and where a handshake is tried. */
+    bound(ports: { http: number; https: number }) {
+      filesUrl = urlAt(ports.http);
+      httpsPort = ports.https;
     },
     /** Signs the leaves of custom domains. */
     issuer: {
@@ -98,7 +101,12 @@ export async function openCertificates(foundation: Foundation) {
 }
 
 /** The trust stores of this machine and user. */
-export function openTrustStores(run: RunCommand, own: () => OwnRoots, ledger: TrustLedger): TrustStores {
+export function openTrustStores(
+  run: RunCommand,
+  own: () => OwnRoots,
+  ledger: TrustLedger,
+  served: TrustStoresOptions['served'] = () => null,
+): TrustStores {
   const { env: environment, platform } = process;
   const privileged = process.getuid?.() === 0;
   return createTrustStores({
@@ -107,5 +115,6 @@ export function openTrustStores(run: RunCommand, own: () => OwnRoots, ledger: Tr
     run,
     platform,
     ledger,
+    served,
   });
 }

@@ -40,6 +40,11 @@ export const storeTrust = z.object({
   store: z.string(),
   title: z.string(),
   state: z.enum(['trusted', 'untrusted', 'other_root', 'unavailable']),
+  /**
+   * Of a store that has the root: whether a client that trusts this store only has verified a certificate. Absent when
+   * none was tried, for lack of such a client.
+   */
+  handshake: z.enum(['verified', 'refused']).optional(),
   /** What the store needs before it can be changed, and the command to paste when it asks for a password. */
   needs: z.string().optional(),
   command: z.string().optional(),

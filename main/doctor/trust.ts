@@ -20,7 +20,7 @@ export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): Doc
 }
 
 function remedyOf(
-  { store, state, needs, command, otherRoots, superseded }: StoreTrust,
+  { store, state, handshake, needs, command, otherRoots, superseded }: StoreTrust,
   platform: NodeJS.Platform,
 ): Remedy {
   if (command !== undefined) {
@@ -39,9 +39,16 @@ function remedyOf(
       ),
     };
   }
+  const trust = `vivarium ca trust ${shellWord(store, platform)}`;
+  if (handshake === 'refused') {
+    return {
+      fix: 'Take the root out of the store, and add it again.',
+      commands: [`vivarium ca untrust ${shellWord(store, platform)}`, trust],
+    };
+  }
   return {
     fix: 'Trust the root there to open your hostnames without a warning in its programs.',
-    commands: [`vivarium ca trust ${shellWord(store, platform)}`],
+    commands: [trust],
   };
 }
 

@@ -25,6 +25,7 @@ const TOOLS: readonly Tool[] = [
   onPath('delv', 'bind9-dnsutils'),
   onPath('kdig', 'knot-dnsutils'),
   onPath('certutil', 'libnss3-tools'),
+  onPath('tstclnt', 'libnss3-tools'),
   onPath('script', 'bsdutils'),
   onPath('bash', 'bash'),
   onPath('dash', 'dash'),

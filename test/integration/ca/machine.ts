@@ -5,13 +5,15 @@ import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
 import { type Command, type RunCommand, createRunCommand } from '../../../main/ca/run-command.ts';
 import { machineStores, type MachineOptions } from '../../../main/ca/machine-stores.ts';
-import { createTrustStores, type TrustLedger } from '../../../main/ca/truststores.ts';
+import { createTrustStores, type TrustLedger, type TrustStoresOptions } from '../../../main/ca/truststores.ts';
 import { run, temporaryFolder } from './commands.ts';
 
 const clock = createClock();
 
 /** A user's machine in a folder of its own: an empty home, and a Vivarium with its root. */
-export function createMachine(changes: Partial<MachineOptions> & { ledger?: TrustLedger } = {}) {
+export function createMachine(
+  changes: Partial<MachineOptions> & { ledger?: TrustLedger; served?: TrustStoresOptions['served'] } = {},
+) {
   const home = changes.home ?? temporaryFolder();
   const environment: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, ...changes.environment };
   const authority = openAuthority({ directory: join(temporaryFolder(), 'ca'), clock, owner: 'anna@laptop' });
@@ -35,6 +37,7 @@ export function createMachine(changes: Partial<MachineOptions> & { ledger?: Trus
     own: () => ({ current: authority.root(), older: authority.older(), file: authority.certificateFile }),
     run: machine.run,
     platform: machine.platform,
+    served: changes.served ?? (() => null),
     ledger: changes.ledger ?? { note: () => Promise.resolve(), forget: () => Promise.resolve() },
   });
   const statusOf = async (id: string) => (await stores.list()).find((status) => status.store === id);

@@ -42,7 +42,7 @@ describe('the user’s NSS database', () => {
 
     const trusted = await stores.trust('nss:user');
     expect(trusted).toMatchObject({ store: 'nss:user', state: 'trusted' });
-    expect(trusted.message).toBe('The root is trusted. Restart Chromium if it is running.');
+    expect(trusted.message).toBe('The store has the root; no handshake was tried. Restart Chromium if it is running.');
     expect(await statusOf('nss:user')).toMatchObject({ state: 'trusted' });
     expect(await listed(database)).toEqual([`Vivarium root ${start(authority.root().fingerprint)} | C,,`]);
 
@@ -256,7 +256,7 @@ describe('Firefox', () => {
       expect(await stores.trust('nss:firefox:moved profile')).toMatchObject({
         title: 'Firefox, profile "moved profile"',
         state: 'trusted',
-        message: 'The root is trusted. Restart Firefox if it is running.',
+        message: 'The store has the root; no handshake was tried. Restart Firefox if it is running.',
       });
       expect(await statusOf('nss:firefox:a1b2.default-release')).toMatchObject({ state: 'untrusted' });
       expect(await stores.untrust('nss:firefox:moved profile')).toMatchObject({ state: 'untrusted' });

@@ -43,18 +43,31 @@ describe('a Debian system whose administrator Vivarium is', () => {
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const layout = await debian();
-      const { stores, authority } = createMachine({ layouts: [layout], privileged: true });
+      const served = { hostname: 'localhost', port: 0 };
+      const { stores, authority } = createMachine({ layouts: [layout], privileged: true, served: () => served });
       const leaves = createLeafContexts({ root: authority.root, clock });
       const { port } = await startHttpsServer(leaves.contextFor);
+      served.port = port;
       const visit = (hostname: string) =>
         run('curl', ['-sS', '--cacert', layout.bundle, '--connect-to', `::127.0.0.1:${port}`, `https://${hostname}/`]);
 
       expect((await visit('demo.test')).exitCode).toBe(60);
       expect(await stores.trust('system')).toMatchObject({
         state: 'trusted',
+        handshake: 'verified',
         message: 'The root is trusted. Restart running programs to make them read it.',
       });
       expect((await visit('demo.test')).text).toBe('served to demo.test');
+
+      // The store has the root all the same, and what is served is not by it.
+      const other = createRoot({ realNowMs: clock.now(), owner: 'bob@desk' });
+      served.port = (await startHttpsServer(createLeafContexts({ root: () => other, clock }).contextFor)).port;
+      expect((await stores.list())[0]).toMatchObject({
+        state: 'untrusted',
+        handshake: 'refused',
+        message: expect.stringMatching(/^The store has the root, but a handshake with localhost failed: /) as string,
+      });
+      served.port = port;
 
       authority.extend('acme.com');
       leaves.dropAll();
@@ -136,7 +149,7 @@ describe('a Debian system where a password is due', () => {
     expect(await paste(asked.command)).toMatchObject({ exitCode: 0 });
     const status = (await stores.list())[0];
     expect(status).toEqual(await stores.trust('system'));
-    expect(status).toMatchObject({ state: 'trusted', message: 'The root is trusted.' });
+    expect(status).toMatchObject({ state: 'trusted', message: 'The store has the root; no handshake was tried.' });
     expect(status).not.toHaveProperty('command');
 
     const removal = await stores.untrust('system');

@@ -99,7 +99,11 @@ describe('trust', () => {
     const engine = await startEngine();
     const status = async () => (await engine.call('ca.trustStatus')) as StoreTrust[];
     expect((await status()).map(({ store, state }) => [store, state])).toContainEqual(['nss:user', 'untrusted']);
-    expect(await engine.call('ca.trust', { store: 'nss:user' })).toMatchObject({ state: 'trusted' });
+    expect(await engine.call('ca.trust', { store: 'nss:user' })).toMatchObject({
+      state: 'trusted',
+      handshake: 'verified',
+      message: 'The root is trusted. Restart Chromium if it is running.',
+    });
     await engine.call('ca.extend', { suffix: 'acme.com' });
     expect((await status()).find(({ store }) => store === 'nss:user')?.state).toBe('other_root');
     expect(await engine.call('ca.untrust', { store: 'nss:user' })).toMatchObject({ state: 'untrusted' });

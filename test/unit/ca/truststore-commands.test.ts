@@ -6,7 +6,7 @@ import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../
 import { createMacosStore } from '../../../main/ca/truststore-macos.ts';
 import { createWindowsStore, windowsCertutil } from '../../../main/ca/truststore-windows.ts';
 import { createTrustStores, type TrustChange, type TrustLedger } from '../../../main/ca/truststores.ts';
-import type { TrustStore } from '../../../main/ca/truststore.ts';
+import type { Served, TrustStore } from '../../../main/ca/truststore.ts';
 import { sha1Of } from '../../../main/ca/vivarium-roots.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
@@ -14,6 +14,8 @@ const old = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 const current = extendRoot(old, 'acme.com', FAKE_NOW_MS);
 const another = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'bob@desk' });
 const file = '/home/anna/it is here/root.pem';
+/** Without a handshake. */
+const HAS_ROOT = 'The store has the root; no handshake was tried.';
 const own = { current, file, older: [old.certificate] };
 const FINGERPRINT = `AB:12:CD:34${':00'.repeat(28)}`;
 
@@ -21,7 +23,11 @@ const lines = (commands: readonly Command[], platform: NodeJS.Platform) =>
   commands.map((command) => pasteable([command], platform));
 
 /** A system's programs, by the text of their command lines; anything else that is run is an error. */
-function createFakeSystem(platform: NodeJS.Platform, answers: Record<string, Partial<CommandResult>>) {
+function createFakeSystem(
+  platform: NodeJS.Platform,
+  answers: Record<string, Partial<CommandResult>>,
+  served: Served | null = null,
+) {
   const asked: string[] = [];
   const run = (command: Command): Promise<CommandResult> => {
     const line = pasteable([command], platform);
@@ -36,7 +42,7 @@ function createFakeSystem(platform: NodeJS.Platform, answers: Record<string, Par
     forget: () => Promise.resolve(),
   };
   const storesOf = (store: TrustStore) =>
-    createTrustStores({ stores: () => [store], own: () => own, run, platform, ledger });
+    createTrustStores({ stores: () => [store], own: () => own, run, platform, ledger, served: () => served });
   return { asked, answers, run, storesOf, noted };
 }
 
@@ -116,26 +122,48 @@ describe('macOS', () => {
   const TRUST = `/usr/bin/security add-trusted-cert -r trustRoot -p ssl -p basic -k ${keychain} '${file}'`;
   const remove = (root: { certificate: { raw: Buffer } }) =>
     `/usr/bin/security delete-certificate -Z ${sha1Of(root.certificate.raw)} -t ${keychain}`;
-  const system = (answers: Record<string, Partial<CommandResult>>) => {
-    const fake = createFakeSystem('darwin', answers);
+  const system = (answers: Record<string, Partial<CommandResult>>, served: Served | null = null) => {
+    const fake = createFakeSystem('darwin', answers, served);
     return { ...fake, stores: fake.storesOf(createMacosStore({ home: '/Users/anna', run: fake.run })) };
   };
 
   test('shows the command, which macOS asks a password for', async () => {
-    const { stores, asked } = system({ [LIST]: { exitCode: 44 } });
+    const { stores, asked, noted } = system({ [LIST]: { exitCode: 44 } });
     expect(await stores.trust('system')).toMatchObject({
       state: 'untrusted',
       needs: 'your password, which macOS asks for in a dialogue',
       command: TRUST,
     });
     expect(asked).toEqual([LIST]);
+    // Before it is pasted.
+    expect(noted).toEqual([
+      { store: 'system', title: expect.any(String) as string, apply: TRUST, undo: remove(current) },
+    ]);
+  });
+
+  test.each<[exitCode: number, stderr: string, expected: object]>([
+    [0, '', { state: 'trusted', handshake: 'verified', message: 'The root is trusted.' }],
+    [
+      60,
+      'curl: (60) SSL certificate problem\n',
+      {
+        state: 'untrusted',
+        handshake: 'refused',
+        message: 'The store has the root, but a handshake with localhost failed: curl: (60) SSL certificate problem',
+      },
+    ],
+  ])('is trusted when a handshake shows it, not by what the keychain says: %d', async (exitCode, stderr, expected) => {
+    const handshake = '/usr/bin/curl --silent --show-error --head --output /dev/null https://localhost:8443/';
+    const answers = { [LIST]: { stdout: current.certificatePem }, [VERIFY]: {}, [handshake]: { exitCode, stderr } };
+    const { stores } = system(answers, { hostname: 'localhost', port: 8443 });
+    expect(await stores.list()).toMatchObject([expected]);
   });
 
   test('is trusted when macOS reports it as trusted, not by being in the keychain', async () => {
     const { stores, answers } = system({ [LIST]: { stdout: current.certificatePem }, [VERIFY]: { exitCode: 1 } });
     expect(await stores.trust('system')).toMatchObject({ state: 'untrusted', command: TRUST });
     answers[VERIFY] = { exitCode: 0 };
-    expect(await stores.trust('system')).toMatchObject({ state: 'trusted', message: 'The root is trusted.' });
+    expect(await stores.trust('system')).toMatchObject({ state: 'trusted', message: HAS_ROOT });
   });
 
   test('has the old certificate taken out with the new one put in', async () => {

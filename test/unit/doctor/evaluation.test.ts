@@ -293,6 +293,7 @@ describe('a trust store', () => {
   it.each([
     [{ ...store, state: 'trusted' }, 'ok', /As it is/],
     [{ ...store, state: 'untrusted' }, 'warning', /vivarium ca trust nss:user/],
+    [{ ...store, state: 'untrusted', handshake: 'refused' }, 'warning', /ca untrust nss:user\n.*ca trust nss:user/],
     [
       { ...store, state: 'untrusted', command: 'sudo x\nsudo y', needs: 'a password' },
       'warning',
