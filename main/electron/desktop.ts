@@ -147,7 +147,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     prepareToRemove() {
       const { openPath } = systemShell;
       prepareToRemove({ prepareRemoval: options.prepareRemoval, loginItem, logsDir, openPath }).catch(
-        (error: unknown) => log.error('The removal could not be prepared', { error }),
+        (error: unknown) => tellFault('The removal could not be prepared', error),
       );
     },
     showReleases() {
@@ -194,14 +194,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       notify();
     },
   });
-  const onFault = (label: string, error: unknown) => {
-    log.error('A setting of the app could not be changed', { label, error });
-    void showMessage({
-      type: 'error',
-      message: `“${label}” could not be changed`,
-      detail: error instanceof Error ? error.message : String(error),
-    });
-  };
+  const onFault = (label: string, error: unknown) => tellFault(`“${label}” could not be changed`, error);
   const showMenu = () => {
     const template = menuTemplate(process.platform, actions, choices, onFault, versions?.newer());
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
@@ -238,6 +231,12 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.on('activate', actions.showWindow);
   isWanted ||= !options.isHidden && !wasStartedAtLogin();
   await supervisor.start();
+
+  /** Names in a box what the user has chosen and did not happen. */
+  function tellFault(message: string, error: unknown): void {
+    log.error(message, { error });
+    void showMessage({ type: 'error', message, detail: error instanceof Error ? error.message : String(error) });
+  }
 
   /** Starts an engine; asks the user after each failure. */
   function startAsking({ config: chosen, ...rest }: EngineStart): Promise<App | null> {

@@ -30,6 +30,13 @@ export async function prepareToRemove(options: RemovalOptions): Promise<void> {
   const { prepareRemoval, loginItem, logsDir, openPath } = options;
   if (loginItem?.isOn() === true) loginItem.set(false);
   const file = join(logsDir, 'removal.txt');
-  writeFileAtomically(file, await prepareRemoval(), OWNER_ONLY);
+  const list = await prepareRemoval();
+  try {
+    writeFileAtomically(file, list, OWNER_ONLY);
+  } catch {
+    // The trust stores have changed, which a second list would not have.
+    await showMessage({ type: 'warning', message: 'What stays could not be written to a file', detail: list });
+    return;
+  }
   openPath(file);
 }

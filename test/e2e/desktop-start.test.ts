@@ -252,13 +252,22 @@ describe('the app', () => {
     (await dialog).press('OK');
   });
 
-  it('names a folder that cannot be shown in a box of the window, and goes on serving', async () => {
+  it('names in a box what cannot be shown or written, and goes on serving', async () => {
     const desktop = app();
     rmSync(join(desktop.dataDir, 'logs'), { recursive: true });
     const dialog = desktop.nextDialog();
     await chooseFromMenu(desktop, 'Show Logs');
-    const { message, detail } = await dialog;
+    const { message, detail, press } = await dialog;
     expect([message, detail]).toEqual(['logs could not be opened', expect.stringContaining('logs')]);
+    press('OK');
+    await chooseFromMenu(desktop, 'Prepare to Remove…');
+    (await desktop.nextDialog()).press('Prepare');
+    const fault = await desktop.nextDialog();
+    expect([fault.message, fault.detail]).toEqual([
+      'What stays could not be written to a file',
+      expect.stringContaining(`${desktop.dataDir} stays`),
+    ]);
+    fault.press('OK');
     expect(await desktop.call('status.get')).toHaveProperty('version');
   });
 });
@@ -343,9 +352,11 @@ describe('starting at login', () => {
 });
 
 describe('a link of the system', () => {
-  it('opens its page, in the window that is there as well', async () => {
+  it('opens its page, in the window that is there as well, and if Electron is not ready yet', async () => {
     const dataDir = join(temporaryFolder(), 'data');
-    const first = start({ dataDir, link: 'vivarium://doctor' });
+    const first = start({ dataDir, env: { ELECTRON_STAND_IN_READY_MS: '3000' } });
+    await expect.poll(() => existsSync(join(dataDir, 'desktop', 'SingletonLock'))).toBe(true);
+    expect((await start({ dataDir, link: 'vivarium://doctor' }).ended).code).toBe(1);
     await first.pageAt('app://vivarium/doctor');
     expect((await start({ dataDir, link: 'vivarium://settings' }).ended).code).toBe(0);
     await first.pageAt('app://vivarium/settings');

@@ -28,6 +28,8 @@ const MESSAGE_FILE = 'SingletonMessage';
 /** What Chromium leaves in the folder of `userData`, which it makes if need be. */
 const STATE_FILE = 'Local State';
 const APP_DATA = process.env['ELECTRON_STAND_IN_APP_DATA'];
+/** Electron takes up to seconds: it waits for the GPU and D-Bus. */
+const READY_MS = Number(process.env['ELECTRON_STAND_IN_READY_MS'] ?? 0);
 
 /** What the windows do when the app quits. */
 export interface Closable {
@@ -99,7 +101,7 @@ class StandInApp
       writeFileSync(join(folder, STATE_FILE), '{}');
       this.emit('ready', createEvent('ready', {}));
       resolve(undefined);
-    }, 0);
+    }, READY_MS);
   }
 
   isReady(): boolean {
@@ -198,7 +200,12 @@ class StandInApp
       unknown
     >;
     rmSync(file);
-    this.emit('second-instance', createEvent('second-instance', {}), argv, workingDirectory, additionalData);
+    // As documented: not before the app is ready.
+    void this.#whenReady.then(() =>
+      setImmediate(() =>
+        this.emit('second-instance', createEvent('second-instance', {}), argv, workingDirectory, additionalData),
+      ),
+    );
   }
 
   quit(): void {

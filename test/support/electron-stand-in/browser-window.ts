@@ -232,10 +232,13 @@ class StandInWindow
     return { ...this.#bounds, ...(ON_WAYLAND && { x: 0, y: 0 }) };
   }
 
+  /** Window managers take their time. */
   setBounds(bounds: Partial<Rectangle>): void {
-    this.#bounds = { ...this.#bounds, ...bounds };
-    this.emit('move');
-    this.emit('resize');
+    setImmediate(() => {
+      this.#bounds = { ...this.#bounds, ...bounds };
+      this.emit('move');
+      this.emit('resize');
+    });
   }
 
   isDestroyed(): boolean {

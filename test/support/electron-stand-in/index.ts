@@ -7,7 +7,7 @@
  * can pass on something that nobody carries out.
  *
  * What it cannot show, because that takes pixels, a kernel or Electron's own binary:
- * - Node with BoringSSL, V8 with pointer compression and its sandbox, the speed of Chromium's event loop;
+ * - Node with BoringSSL (its version says so), V8 with pointer compression and its sandbox, the speed of Chromium's event loop;
  * - `app:` as a scheme: pages have an https address (addresses.ts), with its rules for CSP, modules, storage and caches;
  * - permissions and the clipboard: answered in the page's own world (page-world.ts), not by the browser process;
  * - `webRequest` for WebSockets, `blob:`, `devtools:`, preconnections and service workers;
@@ -15,8 +15,8 @@
  * - structured clone: ports carry texts, bytes, numbers, booleans and null, and refuse the rest (message-port.ts);
  * - menus, the tray, notifications and accelerators as systems draw and route them;
  * - the archive: programs run from files (the package test reads the archive), so `fd`s and integrity are as on disk;
- * - window managers, which move, size and show windows later, or differently;
- * - the duration of a real start: processes, the GPU, D-Bus.
+ * - window managers, which round sizes, refuse positions, and show windows later;
+ * - the duration of a real start (processes, the GPU, D-Bus), beyond the delay that a test wants.
  */
 import { onCommand, tell } from './driver.ts';
 import { app } from './app.ts';

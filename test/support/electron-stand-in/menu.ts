@@ -25,6 +25,10 @@ const ROLES = [
   'zoomOut',
 ];
 
+/** As documented in "Keyboard Shortcuts"; Electron ignores others without a word. */
+const ACCELERATOR =
+  /^((Command|Cmd|Control|Ctrl|CommandOrControl|CmdOrCtrl|Alt|Option|AltGr|Shift|Super|Meta)\+)*([\dA-Z]|F\d{1,2}|Plus|Space|Tab|Enter|Escape|Delete|[,./;'=[\]\\-])$/;
+
 function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Menu {
   const items = template.map((given) => {
     const options = given as MenuItemConstructorOptions;
@@ -32,6 +36,10 @@ function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Me
     const { label = '', role, type = 'normal', submenu, click, enabled = true, checked = false } = options;
     if (role !== undefined && !ROLES.includes(role)) fault(`does not know the role "${role}" of a menu item.`);
     if (label === '' && role === undefined && type !== 'separator') throw new Error('A menu item needs a label.');
+    const accelerator = options.accelerator ?? null;
+    if (accelerator !== null && !ACCELERATOR.test(accelerator)) fault(`does not know the keys "${accelerator}".`);
+    if (role !== undefined && click !== undefined)
+      fault(`calls no click of the role "${role}", as Electron calls none.`);
     const item = {
       label,
       role,

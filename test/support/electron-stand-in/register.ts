@@ -16,7 +16,8 @@ registerHooks({
 });
 
 Object.defineProperty(process, 'versions', {
-  value: { ...process.versions, electron: packageFile.version, chrome: 'stand-in' },
+  // As Electron tells of BoringSSL.
+  value: { ...process.versions, electron: packageFile.version, chrome: 'stand-in', openssl: '0.0.0' },
 });
 
 // As `electron FOLDER` sets it, for a program that is not packaged.
