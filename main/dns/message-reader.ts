@@ -1,6 +1,6 @@
 import type { DomainName } from '../model/dns-name.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
-import { QUESTION_TYPES, type RecordData } from './record.ts';
+import { QUESTION_TYPES, TYPE_CODES, type RecordData } from './record.ts';
 import { MessageFault, WireReader } from './wire-reader.ts';
 
 /** A record of a response. Data of unknown types stays in octets (RFC 3597). */
@@ -44,6 +44,11 @@ const FLAGS = [
 ] as const;
 
 const OPTION_EXTENDED_ERROR = 15;
+
+/** Types by which verification and CAA decide. A malformed one must not count as none. */
+const DECIDING: ReadonlySet<number> = new Set(
+  (['A', 'AAAA', 'CNAME', 'DNAME', 'NS', 'SOA', 'MX', 'TXT', 'CAA'] as const).map((type) => TYPE_CODES[type]),
+);
 
 /**
  * Decodes a response (RFC 1035 §4.1); null when malformed or not a response. Replaces dns2, which follows pointer
@@ -116,10 +121,23 @@ class ResponseReader extends WireReader {
       this.offset = end;
       return null;
     }
-    const data = this.data(type, end);
-    if (this.offset !== end) throw new MessageFault();
+    const data = this.#readable(type, end);
     // RFC 2181 §8: a TTL with its highest bit set counts as zero.
     return { name, ttlSeconds: ttl > 0x7fff_ffff ? 0 : ttl, data };
+  }
+
+  /** Malformed data of a type that decides nothing here stays in octets, as of an unknown type. */
+  #readable(type: number, end: number): RecordData {
+    const start = this.offset;
+    try {
+      const data = this.data(type, end);
+      if (this.offset === end) return data;
+    } catch (error) {
+      if (!(error instanceof MessageFault || error instanceof RangeError)) throw error;
+    }
+    if (DECIDING.has(type)) throw new MessageFault();
+    this.offset = start;
+    return { type: `TYPE${type}`, octets: this.until(end).toString('latin1') };
   }
 
   /** The first extended error of an OPT, in the notation of `dig`: its number and text. */

@@ -78,6 +78,20 @@ describe('what is no response', () => {
   });
 
   it.each([
+    ['HTTPS', 65, Buffer.from([0, 1])],
+    ['SVCB whose key is cut off', 64, Buffer.from([0, 1, 0, 0])],
+    ['SRV that goes on in the next record', 33, Buffer.from([0, 1, 0, 2, 1, 187])],
+  ])('keeps malformed data of %s as octets, and reads the records around it', (_case, type, data) => {
+    const address = record(1, Buffer.from([192, 0, 2, 1]));
+    const response = readResponse(replyTo(query, { answer: [address, record(type, data), address] }));
+    expect(response?.answer.map((each) => each.data)).toEqual([
+      { type: 'A', address: '192.0.2.1' },
+      { type: `TYPE${type}`, octets: data.toString('latin1') },
+      { type: 'A', address: '192.0.2.1' },
+    ]);
+  });
+
+  it.each([
     ['longer than any name needs', 4_000, null],
     ['as long as is allowed', 126, 4_001],
   ])('is reported within milliseconds when thousands of names chain pointers, %s', (_case, links, records) => {
