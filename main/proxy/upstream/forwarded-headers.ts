@@ -64,6 +64,20 @@ export function forwardedHeaders(
 }
 
 /**
+ * The `Origin` of a WebSocket handshake whose `Host` is rewritten: that of a page of the same host becomes the
+ * upstream's own, which a dev server compares with its own address; any other stays.
+ */
+export function handshakeOrigin(
+  origin: string | undefined,
+  { scheme, authority }: Pick<ForwardedFrom, 'scheme' | 'authority'>,
+  upstream: string,
+): string | undefined {
+  const own = URL.parse(`${scheme}://${authority}`)?.host;
+  const isOwn = origin !== undefined && own !== undefined && URL.parse(origin)?.host === own;
+  return isOwn ? new URL(upstream).origin : origin;
+}
+
+/**
  * Fields for the connection between client and proxy: HTTP/2 pseudo-header fields, the body's length, and Expect, whose
  * only value (100-continue) makes no sense without a body.
  */

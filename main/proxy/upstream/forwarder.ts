@@ -6,7 +6,7 @@ import type { UpstreamDestination } from '../../model/route.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpstreamContext, UpstreamTarget } from '../target.ts';
-import { countHops, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
+import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
 import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
 import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';
 import { createOrigin, type Origin } from './origin.ts';
@@ -60,6 +60,11 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
       host: destination.host === 'keep' ? from.authority : origin.host,
       pseudonym,
     });
+    const page =
+      isUpgrade && destination.host !== 'keep'
+        ? handshakeOrigin(request.headers.origin, from, destination.url)
+        : undefined;
+    if (page !== undefined) headers['origin'] = page;
     const forwarding = new Forwarding(request, context, { origin, headers, repeatable: !isUpgrade }, services);
     live.add(forwarding);
     return forwarding;

@@ -46,10 +46,13 @@ describe('a WebSocket', () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
     track(() => certificates.remove());
     const echo = await startEcho();
+    const origins: unknown[] = [];
+    echo.server.on('connection', (_socket, { headers }) => origins.push(headers.origin));
     const running = await setUp(echo.url, { certificates });
     const port = scheme === 'ws' ? running.httpPort : running.httpsPort;
     const socket = new WebSocket(`${scheme}://127.0.0.1:${port}/chat`, {
       headers: { host: DEMO },
+      origin: `${scheme === 'ws' ? 'http' : 'https'}://${DEMO}`,
       ...(scheme === 'wss' && {
         createConnection: () => tlsConnect({ port, servername: DEMO, rejectUnauthorized: false }),
       }),
@@ -60,6 +63,7 @@ describe('a WebSocket', () => {
     for (const text of ['one', 'two', 'x'.repeat(100_000)]) socket.send(text);
     await until(() => heard.length === 3);
     expect(heard).toEqual(['one', 'two', 'x'.repeat(100_000)]);
+    expect(origins).toEqual([echo.url]);
     socket.close(4001, 'enough');
     const [client] = echo.server.clients;
     const code = client === undefined ? [4001] : await once(client, 'close');

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { countHops, forwardedHeaders, type ForwardedFrom } from '../../../main/proxy/upstream/forwarded-headers.ts';
+import {
+  countHops,
+  forwardedHeaders,
+  type ForwardedFrom,
+  handshakeOrigin,
+} from '../../../main/proxy/upstream/forwarded-headers.ts';
 
 const FROM: ForwardedFrom = {
   address: '127.0.0.1',
@@ -68,4 +73,15 @@ describe('the header section for the upstream', () => {
     );
     expect(headers['x-public']).toBe('kept');
   });
+});
+
+test.each([
+  ['https://app.acme.test:8443', 'app.acme.test:8443', 'http://localhost:5173'],
+  ['https://app.acme.test', 'app.acme.test:443', 'http://localhost:5173'],
+  ['https://other.acme.test:8443', 'app.acme.test:8443', 'https://other.acme.test:8443'],
+  ['https://app.acme.test', 'app.acme.test:8443', 'https://app.acme.test'],
+  ['null', 'app.acme.test', 'null'],
+  [undefined, 'app.acme.test', undefined],
+])('a handshake of a page of %s with %s comes from %s', (origin, authority, expected) => {
+  expect(handshakeOrigin(origin, { scheme: 'https', authority }, 'http://localhost:5173/base')).toBe(expected);
 });
