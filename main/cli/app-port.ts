@@ -45,10 +45,9 @@ function askOverHttp(url: string): Promise<'answered' | 'silent' | 'refused'> {
       answer.resume();
       resolve('answered');
     });
-    asking.on('timeout', () => {
-      resolve('silent');
-      asking.destroy();
-    });
+    // Not broken off: it may be the first request, which a dev server compiles for, and some report its loss as their error.
+    asking.on('timeout', () => resolve('silent'));
+    asking.on('socket', (socket) => socket.unref());
     asking.on('error', () => resolve('refused'));
     asking.end();
   });
