@@ -2,6 +2,7 @@ import type { CDPSession, Page } from 'playwright-core';
 
 /** WCAG 2.2 §1.4.3. */
 const CONTRAST_MIN = 4.5;
+const CONTRAST_OF_LARGE_MIN = 3;
 
 const STATES: Record<string, string[]> = {
   'at rest': [],
@@ -17,6 +18,15 @@ const MEDIA = [
   { colorScheme: 'dark', forcedColors: 'active' },
 ] as const;
 
+const DISABLE = `for (const one of document.querySelectorAll('button')) {
+  one.dataset.was = one.ariaDisabled ?? '';
+  one.ariaDisabled = 'true';
+}`;
+const RESTORE = `for (const one of document.querySelectorAll('button')) {
+  one.ariaDisabled = one.dataset.was || null;
+  delete one.dataset.was;
+}`;
+
 /**
  * The visible buttons whose text has less contrast than it needs, by state and theme:
  * `Save, pressed, dark, forced colours none: 3.1`.
@@ -31,20 +41,26 @@ export async function unreadableButtons(page: Page): Promise<string[]> {
       for (const [state, pseudoClasses] of Object.entries(states)) {
         await force(debuggerOfPage, buttons, pseudoClasses);
         const where = `${state}, ${media.colorScheme}, forced colours ${media.forcedColors}`;
-        found.push(...(await measure(page, where)));
+        found.push(...(await measure(page, where, 'button')));
       }
     }
   };
   const buttons = await listButtons(debuggerOfPage);
   try {
     await measureIn(STATES);
-    await page.evaluate("document.querySelectorAll('button').forEach((one) => (one.ariaDisabled = 'true'))");
+    await page.evaluate(DISABLE);
     await measureIn({ disabled: [] });
+    await page.evaluate(RESTORE);
   } finally {
     await debuggerOfPage.detach();
   }
+  await page.emulateMedia(MEDIA[0]);
   return found;
 }
+
+/** The visible texts, and values of fields, that have less contrast than they need in the present theme. */
+export const unreadableTexts = (page: Page): Promise<string[]> =>
+  measure(page, 'at rest', 'body, body :not([type=radio], [type=checkbox])');
 
 async function listButtons(debuggerOfPage: CDPSession): Promise<number[]> {
   await debuggerOfPage.send('DOM.enable');
@@ -66,14 +82,28 @@ type Colour = [red: number, green: number, blue: number, alpha: number];
 interface Box {
   parentElement: Box | null;
   textContent: string;
+  childNodes: Iterable<{ nodeType: number; textContent: string }>;
+  value?: unknown;
+  ownerSVGElement?: unknown;
   checkVisibility(): boolean;
+  getBoundingClientRect(): { width: number; height: number };
+}
+
+interface Style {
+  color: string;
+  fill: string;
+  backgroundColor: string;
+  backgroundImage: string;
+  opacity: string;
+  fontSize: string;
+  fontWeight: string;
 }
 
 interface Dom {
-  getComputedStyle(box: Box): { color: string; backgroundColor: string; opacity: string };
+  getComputedStyle(box: Box): Style;
   document: {
     querySelectorAll(selector: string): Iterable<Box>;
-    getAnimations(): { finish(): void }[];
+    getAnimations(): { finish(): void; effect: { getComputedTiming(): { endTime: number } } }[];
     createElement(name: 'canvas'): { getContext(kind: '2d', options: object): Canvas | null };
   };
 }
@@ -85,57 +115,88 @@ interface Canvas {
   getImageData(...place: number[]): { data: Iterable<number> };
 }
 
-async function measure(page: Page, state: string): Promise<string[]> {
-  const low = await page.evaluate((min) => {
-    const { document, getComputedStyle } = globalThis as unknown as Dom;
-    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-    const known = new Map<string, Colour>();
-    // Any colour of CSS, as the browser itself reads it.
-    function read(text: string): Colour {
-      const before = known.get(text);
-      if (before !== undefined) return before;
-      const colour = draw(text);
-      known.set(text, colour);
-      return colour;
-    }
-    function draw(text: string): Colour {
-      if (canvas === null) return [0, 0, 0, 1];
-      canvas.clearRect(0, 0, 1, 1);
-      canvas.fillStyle = text;
-      canvas.fillRect(0, 0, 1, 1);
-      const [red = 0, green = 0, blue = 0, alpha = 0] = canvas.getImageData(0, 0, 1, 1).data;
-      return [red, green, blue, alpha / 255];
-    }
-    const over = ([r, g, b, a]: Colour, [red, green, blue]: Colour): Colour => [
-      r * a + red * (1 - a),
-      g * a + green * (1 - a),
-      b * a + blue * (1 - a),
-      1,
-    ];
-    function ground(element: Box | null): Colour {
-      if (element === null) return read('Canvas');
-      const own = read(getComputedStyle(element).backgroundColor);
-      return own[3] === 1 ? own : over(own, ground(element.parentElement));
-    }
-    function luminance([red, green, blue]: Colour): number {
-      const [r = 0, g = 0, b = 0] = [red, green, blue]
-        .map((channel) => channel / 255)
-        .map((channel) => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4));
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    }
-    const opacityOf = (element: Box | null): number =>
-      element === null ? 1 : Number(getComputedStyle(element).opacity) * opacityOf(element.parentElement);
+/** The visible elements of `selector` whose own text has too little contrast with the backgrounds of their ancestors. */
+async function measure(page: Page, state: string, selector: string): Promise<string[]> {
+  const low = await page.evaluate(
+    ({ min, minLarge, all }) => {
+      const { document, getComputedStyle } = globalThis as unknown as Dom;
+      const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+      function remember<K, V>(find: (key: K) => V): (key: K) => V {
+        const known = new Map<K, V>();
+        return (key) => {
+          const value = known.get(key) ?? find(key);
+          known.set(key, value);
+          return value;
+        };
+      }
+      // Any colour of CSS, as the browser itself reads it.
+      const read = remember((text: string): Colour => {
+        if (canvas === null) return [0, 0, 0, 1];
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = text;
+        canvas.fillRect(0, 0, 1, 1);
+        const [red = 0, green = 0, blue = 0, alpha = 0] = canvas.getImageData(0, 0, 1, 1).data;
+        return [red, green, blue, alpha / 255];
+      });
+      const over = ([r, g, b, a]: Colour, [red, green, blue]: Colour): Colour => [
+        r * a + red * (1 - a),
+        g * a + green * (1 - a),
+        b * a + blue * (1 - a),
+        1,
+      ];
+      const styleOf = remember((element: Box) => getComputedStyle(element));
+      /** Null before a picture, on which every pixel differs. */
+      const groundOf = remember((element: Box): { colour: Colour | null } => {
+        const { backgroundColor, backgroundImage } = styleOf(element);
+        if (backgroundImage !== 'none') return { colour: null };
+        const own = read(backgroundColor);
+        if (own[3] === 1) return { colour: own };
+        const behind = element.parentElement === null ? { colour: read('Canvas') } : groundOf(element.parentElement);
+        return { colour: behind.colour && over(own, behind.colour) };
+      });
+      function luminance([red, green, blue]: Colour): number {
+        const [r = 0, g = 0, b = 0] = [red, green, blue]
+          .map((channel) => channel / 255)
+          .map((channel) => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      }
+      const opacityOf = remember((element: Box): number => {
+        const own = Number(styleOf(element).opacity);
+        return element.parentElement === null ? own : own * opacityOf(element.parentElement);
+      });
+      const TEXT_NODE = 3;
+      function textOf(element: Box): string {
+        if (typeof element.value === 'string' && element.value.trim() !== '') return element.value.trim();
+        const isOwn = [...element.childNodes].some(
+          ({ nodeType, textContent }) => nodeType === TEXT_NODE && textContent.trim() !== '',
+        );
+        return isOwn || all === 'button' ? element.textContent.trim() : '';
+      }
+      /** WCAG 2.2, "large scale": 18 points, or 14 in bold. */
+      const isLarge = ({ fontSize, fontWeight }: Style): boolean =>
+        Number.parseFloat(fontSize) >= (Number(fontWeight) >= 700 ? 18.66 : 24);
 
-    document.getAnimations().forEach((animation) => animation.finish());
-    return [...document.querySelectorAll('button')].flatMap((button) => {
-      if (!button.checkVisibility() || button.textContent.trim() === '') return [];
-      const behind = ground(button);
-      const [red, green, blue, alpha] = read(getComputedStyle(button).color);
-      const text = over([red, green, blue, alpha * opacityOf(button)], behind);
-      const [dark = 0, light = 0] = [luminance(text), luminance(behind)].toSorted((a, b) => a - b);
-      const contrast = (light + 0.05) / (dark + 0.05);
-      return contrast < min ? [`${button.textContent.trim().slice(0, 40)}, STATE: ${contrast.toFixed(2)}`] : [];
-    });
-  }, CONTRAST_MIN);
+      for (const animation of document.getAnimations()) {
+        if (Number.isFinite(animation.effect.getComputedTiming().endTime)) animation.finish();
+      }
+      return [...document.querySelectorAll(all)].flatMap((element) => {
+        const named = textOf(element);
+        if (named === '' || !element.checkVisibility()) return [];
+        // Text for screen readers only is clipped to a pixel.
+        const { width, height } = element.getBoundingClientRect();
+        const behind = groundOf(element).colour;
+        if (width <= 1 || height <= 1 || behind === null) return [];
+        const style = styleOf(element);
+        const [red, green, blue, alpha] = read((element.ownerSVGElement ?? null) === null ? style.color : style.fill);
+        const text = over([red, green, blue, alpha * opacityOf(element)], behind);
+        const [dark = 0, light = 0] = [luminance(text), luminance(behind)].toSorted((a, b) => a - b);
+        const contrast = (light + 0.05) / (dark + 0.05);
+        return contrast < (isLarge(style) ? minLarge : min)
+          ? [`${named.slice(0, 40)}, STATE: ${contrast.toFixed(2)}`]
+          : [];
+      });
+    },
+    { min: CONTRAST_MIN, minLarge: CONTRAST_OF_LARGE_MIN, all: selector },
+  );
   return low.map((text) => text.replace('STATE', state));
 }

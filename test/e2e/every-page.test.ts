@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { findViolations } from '../support/page-audit.ts';
+import { unreadableButtons } from '../support/page-contrast.ts';
 import { EVERY_PAGE, FULL_DOMAIN, FULL_PROJECT, fillEveryPage, settled } from '../support/page-every.ts';
 import { useEnginePages } from '../support/page-on-engine.ts';
 
@@ -11,19 +13,21 @@ const WALK_MS_MAX = 180_000;
 /** What opens another window or a dialog of the system, or changes the machine's trust stores. */
 const OUTSIDE = /Open in browser|Download|Export|Show in a window|^(Trust|Untrust)/;
 
-const CONTENT = '#main .content button:not([disabled])';
+/** Rows are alike: those of the first ones are pressed. */
+const CONTENT = '#main .content button:not([disabled], [aria-rowindex="4"] ~ * *)';
 const HEADER = '#main header button';
 
 /** What has the focus; what should not is the body. */
 const focus = (page: Page) => page.evaluate<string>('document.activeElement.tagName');
 
-describe('the focus', () => {
+describe('every page', () => {
   // The header is the same on every page.
   it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT]))(
-    'stays on the page whatever button is pressed by keyboard: %s',
+    '%s has readable buttons in every state and theme, and keeps the focus whatever button is pressed by keyboard',
     async (path, buttons) => {
       const { page, open } = await openPage({ path, prepare: fillEveryPage });
       await settled(page);
+      expect([...(await findViolations(page, 'contrast')), ...(await unreadableButtons(page))]).toEqual([]);
       const names = await page
         .locator(buttons)
         .evaluateAll((all) => all.map((one) => one.ariaLabel ?? one.textContent));
@@ -46,6 +50,28 @@ describe('the focus', () => {
     WALK_MS_MAX,
   );
 
+  it('has readable buttons where an action is refused, and in a dialog', async () => {
+    const { page, engine, open } = await openPage({ path: `${FULL_PROJECT}/general`, prepare: fillEveryPage });
+    await page
+      .getByRole('button', { name: /^Remove/ })
+      .first()
+      .click();
+    await settled(page);
+    expect(await unreadableButtons(page)).toEqual([]);
+    await engine.call('projects.create', { name: 'Small', plan: 'free' });
+    await open('/projects/small/domains');
+    await page
+      .getByRole('button', { name: /Attach a domain/ })
+      .first()
+      .click();
+    await page.getByLabel('Hostname').fill('small.focus.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /Change the plan/ }).waitFor();
+    expect(await unreadableButtons(page)).toEqual([]);
+  });
+});
+
+describe('the focus', () => {
   it('goes to the first faulty field of a refused form, in a dialog too', async () => {
     const { page } = await openPage({ path: `${FULL_PROJECT}/pets` });
     await page.getByRole('button', { name: 'Add a pet' }).click();
