@@ -16,7 +16,13 @@ export function dialUpstream(
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'https:';
-  const address = { host, port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port), lookup };
+  const address = {
+    host,
+    port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port),
+    lookup,
+    // Node's quarter of a second passes while a busy engine works, and hides that an address refused.
+    autoSelectFamilyAttemptTimeout: waitMs / 2,
+  };
   return new Promise((resolve) => {
     const settle = (socket: Socket, trouble: UpstreamDiagnosis | null): void => {
       socket.destroy();
@@ -37,8 +43,9 @@ export function dialUpstream(
     socket.setTimeout(waitMs);
     socket.once('connect', () => (accepted = true));
     socket.once(secure ? 'secureConnect' : 'connect', () => settle(socket, null));
-    // A server that accepts the connection but never starts TLS is probably waiting for plain HTTP.
-    socket.once('timeout', () => fail(socket, accepted ? 'EPROTO' : 'ETIMEDOUT'));
+    // What came while the engine was busy is read first. A server that accepts the connection but never starts TLS is
+    // probably waiting for plain HTTP.
+    socket.once('timeout', () => setImmediate(() => fail(socket, accepted ? 'EPROTO' : 'ETIMEDOUT')));
     socket.on('error', (error) =>
       fail(socket, accepted && codeOf(error) === 'ECONNRESET' ? 'EPROTO' : codeOf(error), error.message),
     );
