@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { isGone, leaveDialogs, watchCrashes } from './desktop-pages.ts';
 import { DESKTOP_PROGRAM, type DesktopHost, type RunningApp, type ShownDialog } from './desktop.ts';
@@ -120,16 +119,17 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     const { contexts } = await Promise.race([browser.promise, early]).then((connected) => ({
       contexts: () => connected.contexts(),
     }));
-    // Without vitest, so that the bench can wait, too.
+    // Not by vitest's waitFor, which the bench cannot use.
+    const { promise, resolve, reject } = Promise.withResolvers<Page>();
     const untilMs = performance.now() + PATIENCE_MS;
-    for (;;) {
+    const poll = setInterval(() => {
       const found = contexts()
         .flatMap((context) => context.pages())
         .findLast((page) => !isGone(page) && page.url().startsWith(toChromium(address)));
-      if (found !== undefined) return found;
-      if (performance.now() > untilMs) throw new Error(`No page is at ${address}.`);
-      await setTimeout(20);
-    }
+      if (found !== undefined) resolve(found);
+      else if (performance.now() > untilMs) reject(new Error(`No page is at ${address}.`));
+    }, 20);
+    return promise.finally(() => clearInterval(poll));
   }
 
   return {
