@@ -10,6 +10,8 @@ import { runNode } from './child.mjs';
 
 /** Handled here, not by the program: `npm start -- --headless`. */
 const HEADLESS_OPTION = '--headless';
+/** Of `vivarium start`, which takes all of the line: no window answers them. */
+const TERMINAL_OPTIONS = ['-d', '--detach', '-h', '--help'];
 
 const FETCHER = join(dirname(fileURLToPath(import.meta.url)), 'fetch-electron.mjs');
 
@@ -19,15 +21,16 @@ const hasDisplay = (platform, env) => platform !== 'linux' || isSet(env.DISPLAY)
 
 /**
  * Plans `npm start` on this machine, before anything is fetched. `reason` says why there is no window, unless the user
- * asked for none; `open`: whether to open a browser.
+ * asked for none; `open`: whether to open a browser; `command`: the command of `vivarium` that serves without a window.
  * @param sandboxFix what `findSandboxFix` returned
  */
 export function planStart({ platform, env, args, userId, sandboxFix }) {
   const rest = args.filter((arg) => arg !== HEADLESS_OPTION);
-  const asked = rest.length < args.length || isSet(env.VIVARIUM_HEADLESS);
+  const isForTerminal = args.some((arg) => TERMINAL_OPTIONS.includes(arg));
+  const asked = isForTerminal || rest.length < args.length || isSet(env.VIVARIUM_HEADLESS);
   const reason = asked ? null : reasonAgainst({ platform, env, userId, sandboxFix });
   const open = !asked && hasDisplay(platform, env) && !isSet(env.CI);
-  return { window: !asked && reason === null, reason, open, args: rest };
+  return { window: !asked && reason === null, reason, open, command: isForTerminal ? 'start' : 'serve', args: rest };
 }
 
 function reasonAgainst({ platform, env, userId, sandboxFix }) {

@@ -100,7 +100,7 @@ async function start(node, words) {
   const headless = (reason) => {
     if (reason !== null) say(`No window, because ${reason}; serving headless instead.`);
     const open = plan.open ? ['--open'] : [];
-    return handOver(node, [...PROGRAM_FLAGS, PROGRAM, 'serve', ...open, ...plan.args], callersFolder());
+    return handOver(node, [...PROGRAM_FLAGS, PROGRAM, plan.command, ...open, ...plan.args], callersFolder());
   };
   if (!plan.window) return headless(plan.reason);
   const electron = findElectron(root) ?? (await interruptible(() => fetchElectron(root, node)));

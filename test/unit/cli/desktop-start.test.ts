@@ -23,7 +23,13 @@ const {
   START_SWITCHES,
   START_VALUES,
 } = (await import(new URL('../../../main/cli/desktop-start.mjs', import.meta.url).href)) as {
-  planStart(surroundings: Surroundings): { window: boolean; reason: string | null; open: boolean; args: string[] };
+  planStart(surroundings: Surroundings): {
+    window: boolean;
+    reason: string | null;
+    open: boolean;
+    command: string;
+    args: string[];
+  };
   planAgain(surroundings: Pick<Surroundings, 'env' | 'args'>): string | null;
   START_SWITCHES: string[];
   START_VALUES: string[];
@@ -53,15 +59,30 @@ describe('npm start', () => {
     [{ userId: 0 }, 'Electron does not run as root', true],
     [{ sandboxFix: '  sudo x' }, 'this system denies Electron its sandbox until you run\n\n  sudo x\n\n', true],
   ])('with %j says: %s; opens a browser: %s', (surroundings, reason, open) => {
-    expect(planStart({ ...DESK, ...surroundings })).toEqual({ window: false, reason, open, args: [] });
+    expect(planStart({ ...DESK, ...surroundings })).toEqual({
+      window: false,
+      reason,
+      open,
+      command: 'serve',
+      args: [],
+    });
   });
 
-  it.each<[surroundings: Partial<Surroundings>, args: string[]]>([
-    [{ args: ['--headless', '--empty'] }, ['--empty']],
-    [{ args: ['--http-port', '0', '--headless'] }, ['--http-port', '0']],
-    [{ env: { DISPLAY: ':0', VIVARIUM_HEADLESS: '1' } }, []],
-  ])('with %j serves headless as it is told, without a word', (surroundings, args) => {
-    expect(planStart({ ...DESK, ...surroundings })).toEqual({ window: false, reason: null, open: false, args });
+  it.each<[surroundings: Partial<Surroundings>, command: string, args: string[]]>([
+    [{ args: ['--headless', '--empty'] }, 'serve', ['--empty']],
+    [{ args: ['--http-port', '0', '--headless'] }, 'serve', ['--http-port', '0']],
+    [{ env: { DISPLAY: ':0', VIVARIUM_HEADLESS: '1' } }, 'serve', []],
+    [{ args: ['-d', '--any-ports'] }, 'start', ['-d', '--any-ports']],
+    [{ args: ['--detach', '--headless'] }, 'start', ['--detach']],
+    [{ args: ['--help'], env: {} }, 'start', ['--help']],
+  ])('with %j opens no window, without a word', (surroundings, command, args) => {
+    expect(planStart({ ...DESK, ...surroundings })).toEqual({
+      window: false,
+      reason: null,
+      open: false,
+      command,
+      args,
+    });
   });
 });
 
