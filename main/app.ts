@@ -19,7 +19,7 @@ import { reportStatus } from './composition/status-report.ts';
 import { explainTakenPorts } from './composition/taken-ports.ts';
 import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './examine.ts';
-import { buildSnapshot } from './domains/snapshot.ts';
+import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
 import { DOH_PATH } from './dns/doh.ts';
 import { dohPath } from './composition/doh.ts';
 import { ownFile } from './proxy/own-paths.ts';
@@ -127,13 +127,14 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     }),
   });
 
+  const routeCache = createRouteCache();
+
   /** Builds the snapshot from the store and publishes it; resolves once it is in force. */
   function publish(): void {
-    const snapshot = buildSnapshot({
-      projects: store.projects.list(),
-      keys: store.keys.active(),
-      domains: domains.lifecycle.list(),
-    });
+    const snapshot = buildSnapshot(
+      { projects: store.projects.list(), keys: store.keys.active(), domains: domains.lifecycle.list() },
+      routeCache,
+    );
     dns.publish(snapshot, dataPlane.ports.https);
     dataPlane.publish(snapshot);
     reach.publish(snapshot);

@@ -108,7 +108,8 @@ export async function startDns(
     publish(snapshot: Snapshot & { platformHostnames: readonly string[] }, httpsPort: number): void {
       platform.publish(snapshot.platformHostnames);
       if (!settings.current().httpsRecords) return zones.setServices(() => null);
-      const served = new Set([...snapshot.routes.map(({ hostname }) => hostname), ...snapshot.redirects.keys()]);
+      const served = new Set(snapshot.redirects.keys());
+      for (const { hostname } of snapshot.routes) served.add(hostname);
       const record = serviceRecord(httpsPort);
       zones.setServices((name) => (served.has(name) || served.has(wildcardOver(name)) ? record : null));
     },

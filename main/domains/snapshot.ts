@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { platformHostname } from '../base/config.ts';
 import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
 import { environment, type Environment } from '../contract/values.ts';
@@ -40,31 +41,55 @@ export interface SnapshotSource {
   domains: Iterable<PublishedDomain>;
 }
 
+type Base = Omit<Route, 'hostname'>;
+
+/** The routes of earlier snapshots: those of thousands of unchanged domains are kept, and not made again. */
+export interface RouteCache {
+  /** By project. */
+  readonly bases: Map<string, Base>;
+  readonly routes: WeakMap<PublishedDomain, { base: Base; route: Route }>;
+}
+
+export const createRouteCache = (): RouteCache => ({ bases: new Map(), routes: new WeakMap() });
+
 /**
  * Translates stored projects and domains into the served snapshot; no other code does. Each project has two platform
  * hostnames; its custom domains serve production from verification until removal or suspension. Redirects apply only to
  * served domains. With an upstream, both platform hostnames lead to it.
  */
-export function buildSnapshot({ projects, keys, domains }: SnapshotSource): PublishedSnapshot {
+export function buildSnapshot(
+  { projects, keys, domains }: SnapshotSource,
+  cache: RouteCache = createRouteCache(),
+): PublishedSnapshot {
   const routes: Route[] = [];
   const platformHostnames: string[] = [];
-  const production = new Map<string, Omit<Route, 'hostname'>>();
+  const production = new Map<string, Base>();
   for (const project of projects) {
     const limits = limitsOf(project);
     for (const name of environment.options) {
       const route = routeOf(project, limits, name);
       const hostname = platformHostname(project.slug, name);
-      if (name === 'production') production.set(project.id, route);
+      if (name === 'production') {
+        const before = cache.bases.get(project.id);
+        production.set(project.id, before !== undefined && isDeepStrictEqual(before, route) ? before : route);
+      }
       platformHostnames.push(hostname);
       routes.push({ hostname, ...route });
     }
   }
+  cache.bases.clear();
+  for (const [projectId, base] of production) cache.bases.set(projectId, base);
   const servedBy = new Map<string, string>();
   for (const domain of domains) {
-    const route = production.get(domain.projectId);
-    if (route === undefined || !isServed(domain)) continue;
+    const base = production.get(domain.projectId);
+    if (base === undefined || !isServed(domain)) continue;
     servedBy.set(domain.hostname, domain.projectId);
-    routes.push({ hostname: domain.hostname, ...route });
+    let known = cache.routes.get(domain);
+    if (known?.base !== base) {
+      known = { base, route: { hostname: domain.hostname, ...base } };
+      cache.routes.set(domain, known);
+    }
+    routes.push(known.route);
   }
   const redirects = new Map<string, Redirect>();
   for (const project of projects) {
@@ -79,7 +104,7 @@ export function buildSnapshot({ projects, keys, domains }: SnapshotSource): Publ
   return { routes, redirects, apiKeys, platformHostnames };
 }
 
-const routeOf = (project: PublishedProject, limits: PlanLimits, environment: Environment): Omit<Route, 'hostname'> => ({
+const routeOf = (project: PublishedProject, limits: PlanLimits, environment: Environment): Base => ({
   projectId: project.id,
   projectName: project.name,
   slug: project.slug,

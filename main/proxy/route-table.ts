@@ -16,7 +16,8 @@ export interface RouteTable {
 }
 
 export function buildRouteTable(snapshot: Snapshot): RouteTable {
-  const routes = new Map(snapshot.routes.map((route) => [route.hostname, route]));
+  const routes = new Map<string, Route>();
+  for (const route of snapshot.routes) routes.set(route.hostname, route);
   const { redirects, apiKeys } = snapshot;
   let sorted: string[] | null = null;
 

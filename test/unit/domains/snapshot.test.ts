@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { buildSnapshot, type PublishedDomain, type PublishedProject } from '../../../main/domains/snapshot.ts';
+import {
+  buildSnapshot,
+  createRouteCache,
+  type PublishedDomain,
+  type PublishedProject,
+} from '../../../main/domains/snapshot.ts';
 
 const project = (changes: Partial<PublishedProject> = {}): PublishedProject => ({
   id: 'p',
@@ -62,6 +67,19 @@ describe('the snapshot', () => {
     expect(built([project({ redirects }), project({ id: 'q', slug: 'q' })], domains).redirects).toEqual([
       'verified.test',
     ]);
+  });
+
+  it('keeps the routes of domains that have not changed, for as long as their project has not', () => {
+    const cache = createRouteCache();
+    const domains = [domain('kept.test'), domain('checked.test')];
+    const routesOf = (plan: PublishedProject['plan']) =>
+      buildSnapshot({ projects: [project({ plan })], keys: [], domains }, cache).routes.slice(2);
+    const first = routesOf('pro');
+    domains[1] = domain('checked.test', { verifiedAtMs: 2 });
+    const again = routesOf('pro');
+    expect(again).toEqual(first);
+    expect([again[0] === first[0], again[1] === first[1]]).toEqual([true, false]);
+    expect(routesOf('business').map(({ plan }) => plan)).toEqual(['business', 'business']);
   });
 
   it('leads to the upstream of a project, with everything decided that the setting leaves open', () => {
