@@ -80,6 +80,8 @@ class StandInApp
     about: null as Parameters<App['setAboutPanelOptions']>[0] | null,
     windows: new Set<Closable>(),
     beforeExit: [] as (() => Promise<void>)[],
+    /** Boxes without a window, during which macOS lets this process do nothing. */
+    blockingBoxes: 0,
     isLeaving: () => this.#ending || this.#quitting,
   };
   readonly #paths = new Map<string, string>();
@@ -286,6 +288,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   let quits = 0;
   const onSignal = () => {
     if (!ownApp.isReady()) return process.listenerCount(signal) === 1 ? kill() : undefined;
+    if (ownApp.standIn.blockingBoxes > 0) return;
     return ++quits > 1 ? kill() : ownApp.quit();
   };
   process.on(signal, onSignal);

@@ -16,7 +16,7 @@ onCommand((command) => {
 
 /**
  * Shown to the test, which answers; closed with `cancelId` when its signal is aborted, as documented: on macOS with a
- * parent window only.
+ * parent window only. Without one, macOS blocks the process, which then hears no signal either.
  */
 function ask(options: MessageBoxOptions, hasParent: boolean): Promise<MessageBoxReturnValue> {
   requireReady('dialog.showMessageBox');
@@ -25,9 +25,16 @@ function ask(options: MessageBoxOptions, hasParent: boolean): Promise<MessageBox
   if (cancelId >= buttons.length) throw new Error('cancelId is no button.');
   const id = ++lastId;
   return new Promise((resolve) => {
-    const answer = (response: number) => resolve({ response, checkboxChecked: false });
+    const isBlocking = process.platform === 'darwin' && !hasParent;
+    const answer = (response: number) => {
+      if (isBlocking) ownApp.standIn.blockingBoxes--;
+      resolve({ response, checkboxChecked: false });
+    };
     waiting.set(id, answer);
-    if (process.platform === 'darwin' && !hasParent) return tell({ kind: 'dialog', id, message, detail, buttons });
+    if (isBlocking) {
+      ownApp.standIn.blockingBoxes++;
+      return tell({ kind: 'dialog', id, message, detail, buttons });
+    }
     signal?.addEventListener('abort', () => {
       if (waiting.delete(id)) tell({ kind: 'dialog-closed', id });
       answer(cancelId);
