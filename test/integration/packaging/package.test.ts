@@ -208,9 +208,10 @@ done
         ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
         (error: unknown) => error as { code: number; stdout: string; stderr: string },
       );
-    expect(await command('--version')).toMatchObject({
+    expect(await command('--version')).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+      stderr: '',
     });
     expect(await command('no', 'such', 'thing')).toMatchObject({ code: 1, stdout: '' });
     expect(await command('--data-dir', temporaryFolder(), 'call', 'status.get')).toMatchObject({ code: 2, stdout: '' });
