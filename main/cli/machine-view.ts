@@ -18,7 +18,7 @@ export function renderMachinePlan({ hostname, resolvesTo, changes }: MachinePlan
 
 function changeText(change: PlannedChange, hostname: string, style: Style): string {
   const { title, note, plan, steps, runs, obstacle, instead, entry } = change;
-  if (entry !== undefined) return entryText(entry, style);
+  if (entry !== undefined) return `${entryText(entry, style)}${note === '' ? '' : `\n  ${printable(note)}`}`;
   return [
     style.heading(printable(title)),
     ...(obstacle === undefined ? [] : [`  ${printable(obstacle)}`]),

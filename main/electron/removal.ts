@@ -13,16 +13,16 @@ export interface RemovalOptions {
 }
 
 /**
- * *Prepare to Remove*: takes the root out of the trust stores, ends the start at login, and opens a list of what else
- * stays with the commands that undo it. Asks first; an installer of the system removes the app itself.
+ * *Prepare to Remove*: takes the root out of the trust stores, undoes the ledger of machine changes, ends the start at
+ * login, and opens a list of what else stays with the commands that undo it. Asks first; an installer of the system removes the app itself.
  */
 export async function prepareToRemove(options: RemovalOptions): Promise<void> {
   const response = await showMessage({
     type: 'question',
     message: 'Prepare to remove Vivarium?',
     detail:
-      'This takes Vivarium’s root out of the trust stores of this machine, and opens a list of what else was changed, ' +
-      'with the commands that undo it. It deletes no data.',
+      'This takes Vivarium’s root out of the trust stores of this machine, undoes what its ledger has, and opens a list ' +
+      'of what else was changed, with the commands that undo it. It deletes no data.',
     buttons: ['Prepare', 'Cancel'],
     cancelId: 1,
   });

@@ -3,7 +3,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { MachineEntry, MachinePlan, MachineStatus, MachineUndone, PlannedChange } from '../contract/machine.ts';
 import { mention } from '../contract/mentions.ts';
 import { writeFileAtomically, OWNER_ONLY } from '../base/files.ts';
-import { type Change, codeOf, type Wish } from './change.ts';
+import { type Change, codeOf, type Look, type Wish } from './change.ts';
 import { pasteFor, type Program, programFor, type Rights } from './elevation.ts';
 import { type Entry, type Ledger, removeScript } from './ledger.ts';
 import { planLinux } from './linux.ts';
@@ -51,10 +51,10 @@ export function createMachine(options: MachineOptions): Machine {
   const { ledger, rights, root, dataDir, run } = options;
   const look = lookAt(root);
 
-  function planned(wish: Wish): Change[] {
-    if (rights.platform === 'darwin') return planMacos(wish, look);
-    if (rights.platform === 'win32') return planWindows(wish, look, options.windowsFolder);
-    return planLinux(wish, look);
+  function planned(wish: Wish, from: Look = look): Change[] {
+    if (rights.platform === 'darwin') return planMacos(wish, from);
+    if (rights.platform === 'win32') return planWindows(wish, from, options.windowsFolder);
+    return planLinux(wish, from);
   }
 
   async function stateOfStep(step: Step): Promise<StepState> {
@@ -201,11 +201,15 @@ export function createMachine(options: MachineOptions): Machine {
     async plan(wish) {
       const entries = ledger.read();
       const byId = new Map((await observeAll(entries)).map((entry) => [entry.id, entry]));
+      const asBefore = withoutEntries(look, entries);
       return {
         hostname: wish.hostname,
         zone: wish.zone,
         resolvesTo: await options.resolve(wish.hostname),
-        changes: planned(wish).map((change) => presentChange(change, byId.get(change.id))),
+        changes: planned(wish, asBefore).map((change) => {
+          const made = entries.find(({ id }) => id === change.id);
+          return presentChange(change, byId.get(change.id), made !== undefined && isForAnother(change, made));
+        }),
         ledger: ledger.file,
       };
     },
@@ -251,10 +255,42 @@ function present(step: Step) {
   return { path: step.path, existed, ...linesOf(step) };
 }
 
-function presentChange(change: Change, entry: MachineEntry | undefined): PlannedChange {
+/** The machine as it would be without the changes of the ledger. */
+function withoutEntries(look: Look, entries: readonly Entry[]): Look {
+  const steps = entries.flatMap((entry) => entry.steps);
+  const hidden = (path: string): Step | undefined => steps.find((step) => step.kind !== 'block' && step.path === path);
+  return {
+    has: look.has,
+    at(path) {
+      const place = look.at(path);
+      const step = hidden(place.path);
+      return step === undefined || step.kind === 'command' ? place : { ...place, text: step.was };
+    },
+  };
+}
+
+/** Whether a change would be made with other lines today: another port, or another Vivarium's. */
+function isForAnother(change: Change, { steps }: Entry): boolean {
+  if (change.steps.length === 0) return false;
+  const lines = (all: readonly Step[]): string => JSON.stringify(all.map((step) => [step.path, linesOf(step).adds]));
+  return lines(change.steps) !== lines(steps);
+}
+
+function presentChange(change: Change, entry: MachineEntry | undefined, isOutdated: boolean): PlannedChange {
   const { id, kind, title, note, steps, afterApply, obstacle, instead } = change;
   // What is there already is no obstacle where the ledger has it.
-  if (entry !== undefined) return { id, kind, title: entry.title, note, steps: entry.steps, runs: [], entry };
+  if (entry !== undefined) {
+    const outdated = `It was made for other ports, by the Vivarium of ${entry.dataDir}. Undo it, and apply it again.`;
+    return {
+      id,
+      kind,
+      title: entry.title,
+      note: isOutdated ? outdated : note,
+      steps: entry.steps,
+      runs: [],
+      entry,
+    };
+  }
   return {
     id,
     kind,

@@ -107,6 +107,17 @@ describe.runIf(isLinux)('a plan', () => {
   });
 });
 
+test.runIf(isLinux)('a change that was made for another port says so', async () => {
+  const { machine, codeFor } = setUp();
+  await machine.apply(WISH, await codeFor('resolver:acme.test'));
+  const noteFor = async (wish: Wish) =>
+    (await machine.plan(wish)).changes.find(({ kind }) => kind === 'resolver')?.note;
+  expect(await noteFor(WISH)).toMatch(/^For every name under acme\.test/);
+  expect(await noteFor({ ...WISH, ports: { ...WISH.ports, dns: 5381 } })).toBe(
+    'It was made for other ports, by the Vivarium of /home/anna/.local/share/vivarium. Undo it, and apply it again.',
+  );
+});
+
 describe.runIf(isLinux)('the ledger', () => {
   it('has a change before it is done, for its owner only', async () => {
     const seen: unknown[] = [];
