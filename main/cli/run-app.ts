@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { realTime, sleep } from '../base/clock.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { ownCommand, typed } from '../base/own-command.ts';
@@ -223,6 +225,8 @@ function passSignals(app: AppProcess, io: Io): () => void {
   let count = 0;
   const stopListening = io.onStopSignal((signal) => {
     app.signal(count++ === 0 ? (signal as NodeJS.Signals) : 'SIGKILL');
+    // It is held while the port is asked for.
+    app.signal('SIGCONT');
   });
   if (io.platform === 'win32') return stopListening;
   const resized = () => app.signal('SIGWINCH');
@@ -262,7 +266,8 @@ async function watchPorts(
     const isSettled = ports === before || ports === String(given);
     before = ports;
     if (isSettled && found.length > 0 && !ended.aborted) {
-      const next: Listener = found.length === 1 ? (found[0] as Listener) : await askForPort(app, found, io);
+      const next = found.length === 1 ? (found[0] ?? null) : await askForPort(app, found, io);
+      if (next === null) return;
       if (next.port !== current?.port || next.host !== current.host) {
         current = next;
         lease.serve(`${(await schemeOf(next)) ?? 'http'}://${next.host}:${next.port}`);
@@ -271,24 +276,29 @@ async function watchPorts(
     if (isSilent && current === null && realTime.monotonic() - begunMs > PORTLESS_MS) {
       isSilent = false;
       say(
-        `The command has opened no port for ${PORTLESS_MS / 1_000} s; still waiting. Another program's port: --port.`,
+        `The command has opened no port for ${PORTLESS_MS / 1_000} s; still waiting. If another program opens it, name it with --port.`,
       );
     }
     await sleep(current === null ? LOOK_MS : lookAgainMs, ended);
   }
 }
 
-/** Asks in a terminal. @throws VivariumError that names the ports elsewhere, and without an answer */
-async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): Promise<Listener> {
-  const listed = found.map(({ port }) => port).join(' and ');
-  if (io.stdout.isTTY === true && io.stderr.isTTY === true) {
+/** Asks in a terminal; null when the command ends meanwhile. @throws VivariumError that names the ports elsewhere */
+async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): Promise<Listener | null> {
+  const listed = found.map(({ port }) => port).join(', ');
+  if (io.stdout.isTTY === true && io.stderr.isTTY === true && process.stdin.isTTY) {
     const answer = await app.whileHeld(async () => {
       io.stderr.write(`${FAILURE_PREFIX}The command has opened the ports ${listed}. Which one is to be served? `);
-      for await (const line of io.stdin) return String(line).trim();
-      return '';
+      const reader = createInterface({ input: process.stdin, terminal: false });
+      const line = once(reader, 'line').then(([text]) => String(text).trim());
+      try {
+        return await Promise.race([line, once(reader, 'close').then(() => ''), app.exited.then(() => null)]);
+      } finally {
+        reader.close();
+      }
     });
-    const chosen = found.find(({ port }) => String(port) === answer);
-    if (chosen !== undefined) return chosen;
+    const chosen = found.find(({ port }) => String(port) === answer) ?? null;
+    if (chosen !== null || answer === null) return chosen;
   }
   throw new VivariumError(
     'conflict',

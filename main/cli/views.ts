@@ -181,6 +181,7 @@ const VIEWS: Record<string, View | undefined> = {
     ({ zone, name, type, value, visibleAt }) =>
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
   ),
+  'runs.close': sentence<{ id: string }>(({ id }) => `Ended ${id}.`),
   'runs.list': view<Run[]>((runs, renderer) =>
     renderResult(
       runs.map(({ urls, target, pid, command, folder, since }) => ({

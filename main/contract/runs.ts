@@ -72,7 +72,7 @@ export const runs = {
   close: base
     .route({ summary: 'End the lease of such a command: undo what it changed' })
     .input(z.strictObject({ id: z.string().max(64) }))
-    .output(run),
+    .output(z.object({ id: z.string() })),
   list: base
     .route({ summary: 'Commands that `vivarium run` has started, oldest first' })
     .input(z.strictObject({}).optional())

@@ -238,12 +238,13 @@ export function createRuns(parts: RunParts): Runs {
         return mapping;
       },
       async close({ id }) {
-        const run = existing(id);
-        const shown = present(run);
-        await end(run);
-        return shown;
+        await end(existing(id));
+        return { id };
       },
-      list: () => [...live.values()].filter(({ ended }) => ended === null).map(present),
+      list: () =>
+        [...live.values()]
+          .filter(({ ended, trace }) => ended === null && projects.get(trace.projectId) !== null)
+          .map(present),
     },
     recover: journal.undoAll,
     async stop() {

@@ -123,7 +123,7 @@ describe('vivarium run', () => {
     const before = await everything(engine);
     const two = `${SERVER} listen(0); listen(0);`;
     const { code, stderr } = await startRun(engine.dataDir, ['two.test'], two).ended;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/ports \d+ and \d+\. Choose one: .* run --port \d+ -- /)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/ports \d+, \d+\. Choose one: .* run --port \d+ -- /)]);
     expect(await everything(engine)).toEqual(before);
     const spare = createServer().listen(0);
     await once(spare, 'listening');
@@ -198,9 +198,12 @@ describe('vivarium run', () => {
     expect(port).not.toBe(otherPort);
     const third = await startRun(engine.dataDir, ['app.acme.test'], '').ended;
     expect(third.stderr).toMatch(/Process \d+ runs app\.acme\.test already, in /);
-    run.child.kill('SIGTERM');
-    other.child.kill('SIGTERM');
-    await Promise.all([run.ended, other.ended]);
+    const gone = startRun(engine.dataDir, ['gone'], ON_PORT);
+    await gone.says(MAPPED);
+    await engine.call('projects.remove', { projectId: 'gone' });
+    expect((await listRuns(engine)).map(({ project }) => project).sort()).toEqual(['own', 'shop']);
+    for (const { child } of [run, other, gone]) child.kill('SIGTERM');
+    await Promise.all([run.ended, other.ended, gone.ended]);
     expect(await listRuns(engine)).toEqual([]);
     expect(await engine.call('projects.list')).toMatchObject([
       { slug: 'own', target: { kind: 'api' } },
