@@ -8,10 +8,11 @@ import { createRoot } from '../../main/ca/root.ts';
 import type { Certificate } from '../../main/contract/certificates.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { importInto, makeDatabase } from '../integration/ca/machine.ts';
-import { type Engine, startEngine, temporaryFolder } from '../support/engine.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
 import { buildPage } from '../support/page-build.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 60_000;
 

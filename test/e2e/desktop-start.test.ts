@@ -25,8 +25,9 @@ import {
   windowState,
 } from '../support/desktop.ts';
 import { signInWith } from '../support/rpc-control.ts';
-import { temporaryFolder, track } from '../support/engine.ts';
+import { track } from '../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const start = (options: DesktopStart = {}) => startDesktop(STAND_IN, options);
 

@@ -6,7 +6,8 @@ import { chromium, type Page } from 'playwright-core';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createServer } from 'vite';
 import { findChromium } from '../support/chromium.ts';
-import { type Engine, startEngine, temporaryFolder, track } from '../support/engine.ts';
+import { type Engine, startEngine, track } from '../support/engine.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const TIMEOUT_MS = 180_000;
 const HOSTNAME = 'app.acme.test';

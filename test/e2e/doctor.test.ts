@@ -2,8 +2,9 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Engine, temporaryFolder } from '../support/engine.ts';
+import { type Engine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
 

@@ -5,11 +5,12 @@ import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
-import { temporaryFolder, track } from '../support/engine.ts';
+import { track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
 import { paste } from '../support/paste.ts';
 import { commandsOf, README } from '../support/pasted-documents.ts';
 import { requireTool } from '../support/tools.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

@@ -8,11 +8,12 @@ import Sqlite from 'better-sqlite3';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
-import { type Engine, startEngine, temporaryFolder, track } from '../support/engine.ts';
+import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page-build.ts';
 import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 import { deadPort } from '../support/upstream-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
 

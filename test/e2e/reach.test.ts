@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -8,6 +7,7 @@ import { findChromium, launchChromium } from '../support/chromium.ts';
 import { type Engine, startEngine, temporaryFolder } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 import { runCommand } from '../support/proxy-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** One page's way through it, on a machine that does much else beside. */
 const JOURNEY_MS = 120_000;
@@ -39,8 +39,7 @@ describe('the PAC file in Chromium', { timeout: JOURNEY_MS }, () => {
   it('opens https:// of a domain at the usual port, verified by the root', async () => {
     const engine = await startEngine();
     const { pacUrl } = (await engine.call('reach.proxy')) as ReachProxy;
-    const home = mkdtempSync(join(tmpdir(), 'vivarium-home-'));
-    onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
+    const home = temporaryFolder();
     const database = `sql:${join(home, '.pki', 'nssdb')}`;
     await runCommand('mkdir', ['-p', join(home, '.pki', 'nssdb')]);
     const made = await runCommand('certutil', ['-d', database, '-N', '--empty-password']);

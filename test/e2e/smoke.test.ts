@@ -3,8 +3,8 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DESKTOP_PROGRAM } from '../support/desktop.ts';
-import { temporaryFolder } from '../support/engine.ts';
 import { PROGRAM } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

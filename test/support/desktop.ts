@@ -7,7 +7,8 @@ import type { RuntimeFile } from '../../main/base/config.ts';
 import { createElectronHost } from './desktop-on-electron.ts';
 import { createStandInHost } from './desktop-on-stand-in.ts';
 import { FREE_PORTS, type Ended } from './program.ts';
-import { temporaryFolder, track } from './engine.ts';
+import { track } from './engine.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The module `electron`, as passed to a function in the app's main process. */
 export type ElectronModule = typeof Electron.CrossProcessExports;

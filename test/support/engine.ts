@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
@@ -8,17 +6,11 @@ import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
 import type { Sealer } from '../../main/base/desktop.ts';
 import type { Project } from '../../main/contract/projects.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Closes it after the test, whatever becomes of the test; what was opened last is closed first. */
 export function track(close: () => void | Promise<void>): void {
   onTestFinished(close);
-}
-
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-test-'));
-  // A browser that has been told to end may still write a file or two.
-  track(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
-  return folder;
 }
 
 export interface Answer {

@@ -4,9 +4,10 @@ import { delimiter, join } from 'node:path';
 import { expect } from 'vitest';
 import { type RuntimeFile, RUNTIME_FILE } from '../../main/base/config.ts';
 import { defaultDataDir } from '../../main/base/data-dir.ts';
-import { temporaryFolder, track } from './engine.ts';
+import { track } from './engine.ts';
 import { paste, type PasteShell, type Said } from './paste.ts';
 import { PROGRAM } from './program.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { requireTool } from './tools.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

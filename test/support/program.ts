@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
-import { temporaryFolder, track } from './engine.ts';
+import { track } from './engine.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { PROGRAM } from './program.ts';
 import { CONTROL_TOKEN, startControl, type Control } from './rpc-control.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Finished {
   code: number | null;
@@ -38,13 +38,6 @@ export function finished(child: ChildProcess): Promise<Finished> {
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
-}
-
-/** A folder of its own, removed after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-cli-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** A control server over fake services, and the data folder in which the command line finds it. */

@@ -6,9 +6,10 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { createRoot, type Root } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
-import { run, temporaryFolder } from './commands.ts';
+import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
 import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const BROWSER_TIMEOUT_MS = 60_000;
 

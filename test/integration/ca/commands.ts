@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { Leaf } from '../../../main/model/leaf.ts';
 import type { Root } from '../../../main/ca/root.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export interface CommandResult {
   exitCode: number | null;
@@ -23,13 +22,6 @@ export function run(command: string, args: readonly string[]): Promise<CommandRe
     child.on('error', reject);
     child.on('close', (exitCode) => resolve({ exitCode, text }));
   });
-}
-
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-ca-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** `openssl verify` as strict as it gets, for the name a client asked for. */

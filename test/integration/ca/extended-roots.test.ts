@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot, extendRoot, renewRoot, type Root } from '../../../main/ca/root.ts';
-import { opensslVerify, run, temporaryFolder } from './commands.ts';
+import { opensslVerify, run } from './commands.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** What a client says of a leaf, by which certificates of the same root it trusts. */
 

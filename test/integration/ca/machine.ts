@@ -6,7 +6,8 @@ import { openAuthority } from '../../../main/ca/authority.ts';
 import { type Command, type RunCommand, createRunCommand } from '../../../main/ca/run-command.ts';
 import { machineStores, type MachineOptions } from '../../../main/ca/machine-stores.ts';
 import { createTrustStores, type TrustLedger, type TrustStoresOptions } from '../../../main/ca/truststores.ts';
-import { run, temporaryFolder } from './commands.ts';
+import { run } from './commands.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
 

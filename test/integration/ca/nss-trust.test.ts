@@ -5,9 +5,10 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
-import { run, temporaryFolder } from './commands.ts';
+import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const BROWSER_TIMEOUT_MS = 90_000;
 const COMMANDS_TIMEOUT_MS = 30_000;

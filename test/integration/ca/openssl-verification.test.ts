@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createClock } from '../../../main/base/clock.ts';
-import { opensslVerify, run, temporaryFolder } from './commands.ts';
+import { opensslVerify, run } from './commands.ts';
 import { lintLeaf } from './lint.ts';
 import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const YEAR_MS = 365 * 86_400_000;
 

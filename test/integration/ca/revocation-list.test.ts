@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRevocationList, createRoot } from '../../../main/ca/root.ts';
-import { run, temporaryFolder } from './commands.ts';
+import { run } from './commands.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
 const { realNow } = clock.state();

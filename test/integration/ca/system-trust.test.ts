@@ -5,9 +5,10 @@ import type { SystemLayout } from '../../../main/ca/truststore-linux.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { run, temporaryFolder } from './commands.ts';
+import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
 import { createMachine } from './machine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
 const COMMANDS_TIMEOUT_MS = 60_000;

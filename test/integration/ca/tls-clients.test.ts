@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { loadOrCreateRoot } from '../../../main/ca/root-folder.ts';
-import { run, temporaryFolder } from './commands.ts';
+import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The certificate that a verifying client is shown for `servername`. */
 function handshake(port: number, servername: string, ca: string): Promise<PeerCertificate> {

@@ -11,8 +11,8 @@ import { type Entry, openLedger } from '../../../main/machine/ledger.ts';
 import { type Step, withBlock } from '../../../main/machine/step.ts';
 import { startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc-cli.ts';
-import { temporaryFolder } from './commands.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 60_000;
 const timeout = { timeout: COMMANDS_TIMEOUT_MS };

@@ -3,9 +3,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { finished, runCli, startAsked, startCli, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { finished, runCli, startAsked, startCli, writeRuntime } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium call', () => {
   it('prints the JSON result, and nothing else, and exits 0', async () => {

@@ -5,7 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { startEngine } from '../../support/engine.ts';
-import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Any free ports, so that what else runs on this machine does not matter. */
 const FREE = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];

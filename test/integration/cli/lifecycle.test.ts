@@ -8,7 +8,8 @@ import { isAlive } from '../../../main/base/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
 import { requestStop } from '../../../main/cli/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
-import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ENGINE_TIMEOUT_MS = 60_000;
 

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder, track } from '../../support/engine.ts';
+import { track } from '../../support/engine.ts';
 import { FREE_PORTS, type Ended } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 

@@ -9,9 +9,10 @@ import { makeEntry } from '../../support/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { finished, runCli, startAsked, startCli, temporaryFolder } from '../../support/rpc-cli.ts';
+import { finished, runCli, startAsked, startCli } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium <namespace> <procedure>', () => {
   it('shows a table, without colours where nobody looks', async () => {

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { BACKUP } from '../../../main/cli/backup.ts';
 import type { Io } from '../../../main/cli/io.ts';
 import type { Project } from '../../../main/contract/projects.ts';
-import { startEngine, temporaryFolder } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Runs `vivarium backup …` in a folder. */
 async function backup(workingDir: string, ...args: string[]) {

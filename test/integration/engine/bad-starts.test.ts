@@ -4,8 +4,9 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder, track } from '../../support/engine.ts';
+import { track } from '../../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** One line on standard error, exit code 1, nothing on standard output. */
 async function refusal(args: readonly string[], env?: Record<string, string>): Promise<string> {

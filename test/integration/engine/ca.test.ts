@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
-import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { run } from '../ca/commands.ts';
 import { makeDatabase } from '../ca/machine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 30_000;
 

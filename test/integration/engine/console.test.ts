@@ -5,10 +5,10 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/engine.ts';
 import { signInWith } from '../../support/rpc-control.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts';
-import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 // The machine's own trust stores are nobody's matter here.
 beforeEach(() => {

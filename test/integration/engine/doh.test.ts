@@ -5,8 +5,9 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { message, opt } from '../../support/dns-client.ts';
 import { askUdp } from '../../support/dns-doh.ts';
-import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
+import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { findTool, requireTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 

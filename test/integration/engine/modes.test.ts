@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { loadControlToken } from '../../../main/base/secret.ts';
-import { startEngine, temporaryFolder } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readHttpFile } from '../../../main/contract/http-file.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { HISTORY_BODY_MAX, HISTORY_MAX } from '../../../main/services/requests.ts';
-import { startEngine, temporaryFolder } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TEXT = '@limit = 5\n\n# mine\n### First\nGET {{baseUrl}}/pets?limit={{limit}}\nAuthorization: Bearer {{key}}\n';
 

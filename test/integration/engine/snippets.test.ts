@@ -6,9 +6,10 @@ import type { Project } from '../../../main/contract/projects.ts';
 import type { ReachSnippets } from '../../../main/contract/reach.ts';
 import { firstNode } from '../../../renderer/state/first-request.ts';
 import { findChromium } from '../../support/chromium.ts';
-import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { runCommand } from '../../support/proxy-command.ts';
 import { requireTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SNIPPETS_TIMEOUT_MS = 120_000;
 const HOSTNAME = 'www.happypaws.test';

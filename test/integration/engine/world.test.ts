@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
-import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ZONE_TEXT = 'shop CNAME cname.vivarium.localhost.\n@ CAA 0 issue "vivarium.localhost"\n';
 

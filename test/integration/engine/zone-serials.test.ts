@@ -1,7 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo } from '../../../main/contract/zones.ts';
-import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The serial in the SOA that the engine answers with. */
 async function serial(engine: Engine, zone = 'acme.test'): Promise<number> {

@@ -3,8 +3,9 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneInfo } from '../../../main/contract/zones.ts';
 import { replyTo, startFakeDns } from '../../support/dns-fake-server.ts';
-import { type Engine, startEngine, temporaryFolder } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { requireTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 const HOUR_MS = 3_600_000;

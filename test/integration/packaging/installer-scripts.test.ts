@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/engine.ts';
 import { requireTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 

@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STAND_IN } from '../../support/desktop.ts';
-import { temporaryFolder, track } from '../../support/engine.ts';
+import { track } from '../../support/engine.ts';
 import {
   FRAMEWORK,
   makeStandInBundle,
@@ -27,6 +27,7 @@ import {
   readFuses,
 } from '../../support/packaged-app.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Neither plain Node, nor debugged from outside, nor other code. */
 const FUSES_ON = ['embeddedAsarIntegrity', 'onlyLoadAppFromAsar', 'wasmTrapHandlers'];

@@ -5,8 +5,9 @@ import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { BROWSERS_MAX, createBrowserProcesses } from '../../../main/reach/browser-processes.ts';
 import type { Browser } from '../../../main/reach/browsers.ts';
-import { temporaryFolder, track } from '../../support/engine.ts';
+import { track } from '../../support/engine.ts';
 import { until } from '../../support/upstream-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Time passes at once: a browser counts as started when nothing else has happened first. */
 const instantClock = { realTimer: (_delayMs: number, callback: () => void) => createClock().realTimer(50, callback) };

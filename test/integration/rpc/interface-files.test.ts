@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startControl } from '../../support/rpc-control.ts';
 import { bodyOf, requestRaw, statusOf } from '../../support/rpc-raw.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PAGE = '<!doctype html><title>Vivarium</title>';
 
 function buildInterface(): string {
-  const outside = mkdtempSync(join(tmpdir(), 'vivarium-assets-'));
-  onTestFinished(() => rmSync(outside, { recursive: true }));
+  const outside = temporaryFolder();
   const folder = join(outside, 'renderer');
   mkdirSync(join(folder, 'assets'), { recursive: true });
   writeFileSync(join(outside, 'secret.json'), '"secret"');

@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTerminal, type ShellName } from '../../support/pasting.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { runCli, startAsked, temporaryFolder, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
 import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { requireTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 

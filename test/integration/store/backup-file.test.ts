@@ -8,7 +8,8 @@ import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { restoreFolder } from '../../../main/store/folder-restore.ts';
 import { HERE, pet } from '../../unit/store/parts.ts';
 import { strikeFiles } from './failing-files.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile, temporaryFolder } from './files.ts';
+import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = join(import.meta.dirname, 'restoring-child.ts');
 const KEY = `-----BEGIN PRIVATE KEY-----\nof the root, ${'k'.repeat(40)}\n-----END PRIVATE KEY-----\n`;

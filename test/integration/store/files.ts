@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Log } from '../../../main/base/log.ts';
@@ -7,13 +6,7 @@ import { silentLog } from '../../../main/base/log.ts';
 import { openStore, type Store } from '../../../main/store/store.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { HERE, projectRow } from '../../unit/store/parts.ts';
-
-/** An empty folder, removed after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-store-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The path of a database in an empty folder; a blank and a quote in it, as people have. */
 export function temporaryFile(): string {

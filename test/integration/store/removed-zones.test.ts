@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { STEP_RECORDS } from '../../../main/store/purge.ts';
 import type { Store } from '../../../main/store/store.ts';
 import { until } from '../../unit/store/parts.ts';
-import { openFile, temporaryFile, temporaryFolder } from './files.ts';
+import { openFile, temporaryFile } from './files.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const RECORDS = STEP_RECORDS * 5 + 10;
 

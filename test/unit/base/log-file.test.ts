@@ -1,13 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LogLine } from '../../../main/base/log.ts';
 import { openLogFile } from '../../../main/base/log-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function logsFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-logs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   return join(folder, 'logs');
 }
 

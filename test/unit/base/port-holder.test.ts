@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findConnectionOwner, findPortHolder, listeningInodes } from '../../../main/base/port-holder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TABLE = [
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
@@ -22,8 +22,7 @@ test.each([
 });
 
 test('names the process whose file descriptors have the socket', () => {
-  const proc = mkdtempSync(join(tmpdir(), 'vivarium-proc-'));
-  onTestFinished(() => rmSync(proc, { recursive: true }));
+  const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
   for (const [pid, inode] of [
@@ -42,8 +41,7 @@ test('names the process whose file descriptors have the socket', () => {
 });
 
 test('tells whose end of a connection is', () => {
-  const proc = mkdtempSync(join(tmpdir(), 'vivarium-proc-'));
-  onTestFinished(() => rmSync(proc, { recursive: true }));
+  const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(
     join(proc, 'net/tcp6'),
@@ -59,8 +57,7 @@ test('tells whose end of a connection is', () => {
 });
 
 test('shows no character of a name that a terminal carries out', () => {
-  const proc = mkdtempSync(join(tmpdir(), 'vivarium-proc-'));
-  onTestFinished(() => rmSync(proc, { recursive: true }));
+  const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
   mkdirSync(join(proc, '42', 'fd'), { recursive: true });

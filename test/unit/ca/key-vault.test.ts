@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { silentLog, type Log } from '../../../main/base/log.ts';
 import { openKeyVault } from '../../../main/ca/key-vault.ts';
-import { temporaryFolder } from '../../support/engine.ts';
 import { createFakeSealer, type FakeSealer } from '../../support/fake-sealer.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PEM = '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n';
 

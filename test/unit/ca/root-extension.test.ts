@@ -1,22 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { createRoot, extendRoot, ROOT_SUFFIXES_MAX } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createFakeClock();
 const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 const extend = (suffix: string) => extendRoot(root, suffix, FAKE_NOW_MS);
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-authority-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 describe('an extended root', () => {
   test('has the same key and subject, a new serial number and one suffix more', () => {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SERVE_FLAGS } from '../../../main/cli/serve-options.ts';
-import { temporaryFolder } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Surroundings {
   platform: NodeJS.Platform;

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { refuseEaten, tracelessHint } from '../../../main/cli/eaten-options.ts';
 import type { Flag } from '../../../main/cli/flags.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const FLAGS: Flag[] = [
   { name: 'json', kind: 'switch' },
@@ -53,8 +53,7 @@ it.each([
 });
 
 it('nothing is refused that a configuration file of npm sets', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-npmrc-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, 'npmrc');
   writeFileSync(file, 'fund=false\njson = true\nloglevel=info\n');
   const env = { npm_config_json: 'true', npm_config_loglevel: 'info', npm_config_userconfig: file };

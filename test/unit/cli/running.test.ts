@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { findRunning, NotRunningError } from '../../../main/cli/running.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function folderWith(content: string | null): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vivarium-running-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   if (content !== null) writeFileSync(join(folder, 'runtime.json'), content);
   return folder;
 }

@@ -22,7 +22,7 @@ import { evaluateFreePort, mayListen, type PortName } from '../../../main/doctor
 import { evaluateRoot, evaluateRootKey, type RootEvidence, type RootKeyEvidence } from '../../../main/doctor/root.ts';
 import { evaluateOpenFiles, evaluateVersions } from '../../../main/doctor/system.ts';
 import { evaluateNoStores, evaluateStore } from '../../../main/doctor/trust.ts';
-import { temporaryFolder } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 20, 9);

@@ -6,8 +6,8 @@ import { realTime } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { precedes, readNewestVersion, releasesOf, watchVersions } from '../../../main/electron/newer-version.ts';
 import { openDesktopMemory } from '../../../main/electron/window-state.ts';
-import { temporaryFolder } from '../../support/engine.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const RELEASES = { api: 'https://releases.invalid/', page: 'https://github.com/a/b/releases' };
 

@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPageFiles } from '../../../main/electron/page.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PAGE = '<!doctype html><title>Vivarium</title>';
 
 function serve() {
-  const outside = mkdtempSync(join(tmpdir(), 'vivarium-page-'));
-  onTestFinished(() => rmSync(outside, { recursive: true }));
+  const outside = temporaryFolder();
   const folder = join(outside, 'renderer');
   mkdirSync(join(folder, 'assets'), { recursive: true });
   writeFileSync(join(outside, 'secret.json'), '"secret"');

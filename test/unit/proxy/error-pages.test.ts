@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadErrorPages } from '../../../main/proxy/error-pages.ts';
 import { PAGES_DIRECTORY } from '../../support/proxy-harness.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const pages = loadErrorPages(PAGES_DIRECTORY);
 const page = { status: 404, heading: 'Nothing here', message: 'Attach it.', served: null };
@@ -45,8 +45,7 @@ test('the policy allows the page’s own style, by its hash, and nothing else', 
 });
 
 test('a template without one of its placeholders is refused by name', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'vivarium-pages-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   writeFileSync(join(directory, 'error.html'), '<style></style>{{title}}{{status}}{{heading}}{{served}}');
   expect(() => loadErrorPages(directory)).toThrow('{{message}}');
 });

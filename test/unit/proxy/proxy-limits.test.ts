@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { boundConnections, readOpenFilesMax } from '../../../main/proxy/proxy-limits.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test.each([
   ['Max open files            1024                 524288               files     ', 1024],
   ['Max open files            unlimited            unlimited            files     ', null],
   ['Max processes             1024                 1024                 processes ', null],
 ])('%s', (line, expected) => {
-  const directory = mkdtempSync(join(tmpdir(), 'vivarium-limits-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const file = join(directory, 'limits');
   writeFileSync(file, `Limit                     Soft Limit           Hard Limit           Units     \n${line}\n`);
   expect(readOpenFilesMax(file)).toBe(expected);
