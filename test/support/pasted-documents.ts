@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect } from 'vitest';
 import { type RuntimeFile, RUNTIME_FILE } from '../../main/base/config.ts';
@@ -7,8 +7,8 @@ import { defaultDataDir } from '../../main/base/data-dir.ts';
 import { track } from './engine.ts';
 import { paste, type PasteShell, type Said } from './paste.ts';
 import { PROGRAM } from './program.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 import { requireTool } from './tools.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -39,6 +39,8 @@ export function commandsOf(page: string): string[] {
     .flatMap(([, block, command = '']) => (block ?? command).split('\n'))
     .filter((command) => command.trim() !== '');
 }
+
+const pastedFrom = (page: string): string[] => commandsOf(page).filter((command) => !FOREGROUND.test(command));
 
 /** Pages with what comes of their commands, in the order in which they are pasted into one shell. */
 export interface Pass {
@@ -83,7 +85,7 @@ export async function expectPasted(
   });
   let replaced: ((command: string) => string) | null = null;
   for (const { shell, before = [], pages, after = [] } of passes) {
-    const pasted = pages.flatMap(([page]) => commandsOf(page).filter((command) => !FOREGROUND.test(command)));
+    const pasted = pages.flatMap(([page]) => pastedFrom(page));
     const own = (expected: readonly Expected[]) => expected.map(([command]) => command);
     const [first = '', ...rest] = [...own(before), ...pasted, ...own(after)];
     const inShell = (commands: readonly string[], more = {}) =>
@@ -100,6 +102,22 @@ export async function expectPasted(
       shell,
     ).toEqual(expected.map(([, outcome]) => expect.stringMatching(outcome) as string));
   }
+}
+
+/**
+ * The words that `vivarium` and `curl` get, and what is piped into them, when the commands of pages are pasted into a
+ * shell: one a line. Both are stand-ins that print a key, which is all that pages read from them.
+ */
+export async function wordsIn(shell: PasteShell, pages: readonly string[]): Promise<string[]> {
+  const folder = temporaryFolder();
+  const words = join(folder, 'words');
+  for (const name of ['vivarium', 'curl']) {
+    const piped = `case "$*" in *@-*) cat >> '${words}' ;; esac`;
+    writeProgram(folder, name, `printf '%s\\n' ${name} "$@" >> '${words}'; ${piped}; echo viv_${'k'.repeat(32)}`);
+  }
+  const path = [folder, process.env.PATH].join(delimiter);
+  await paste(pages.flatMap(pastedFrom), { HOME: folder, PATH: path }, { shell, folder });
+  return readFileSync(words, 'utf8').split('\n');
 }
 
 /** Puts the ports that are in use into a command, in place of the usual ones. */
@@ -126,11 +144,12 @@ function makePrograms(home: string): string {
     'xdg-open': 'exit 0',
     open: 'exit 0',
   };
-  for (const [name, line] of Object.entries(programs)) {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`);
-    chmodSync(join(folder, name), 0o755);
-  }
+  for (const [name, line] of Object.entries(programs)) writeProgram(folder, name, line);
   return folder;
+}
+
+function writeProgram(folder: string, name: string, line: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
 }
 
 function read(page: string): string {
