@@ -1,5 +1,6 @@
-import { createSocket } from 'node:dgram';
-import { createServer } from 'node:net';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { framed, wireName } from './dns-client.ts';
 
@@ -30,21 +31,29 @@ export async function startFakeDns(...behaviours: Behaviour[]): Promise<FakeDns>
     });
     onTestFinished(() => void socket.destroy());
   });
-  await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void tcp.close());
-  const bound = tcp.address();
-  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
-
-  const udp = createSocket('udp4');
+  const { port, udp } = await bindBoth(tcp);
+  onTestFinished(() => void udp.close());
   udp.on('message', (query, from) => {
     for (const reply of answer(query, 'udp')) udp.send(reply, from.port, from.address);
   });
-  await new Promise<void>((resolve, reject) => {
-    udp.once('error', reject);
-    udp.bind(port, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => void udp.close());
   return { address: '127.0.0.1', port, seen };
+}
+
+/** One port for both: the system gives one that is free over TCP, and over UDP it may be another test's. */
+async function bindBoth(tcp: Server, attempts = 10): Promise<{ port: number; udp: Socket }> {
+  await once(tcp.listen(0, '127.0.0.1'), 'listening');
+  const { port } = tcp.address() as AddressInfo;
+  const udp = createSocket('udp4');
+  try {
+    await once(udp.bind(port, '127.0.0.1'), 'listening');
+    return { port, udp };
+  } catch (error) {
+    udp.close();
+    if (attempts === 1) throw error;
+    await new Promise((resolve) => tcp.close(resolve));
+    return bindBoth(tcp, attempts - 1);
+  }
 }
 
 export interface ReplyFields {

@@ -17,10 +17,12 @@ const BOTH = ['127.0.0.1', '::1'];
 const bind = (port: number, addresses = BOTH) =>
   bindPort({ port, addresses, option: '--http-port', createServer: make });
 
+/** Takes a port on one address that is free on the other; one that the system gives for `host` alone may not be. */
 async function take(host: string): Promise<number> {
-  const server = make();
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return (server.address() as AddressInfo).port;
+  const { port, addresses, servers } = await bind(0);
+  const others = servers.filter((_server, index) => addresses[index] !== host);
+  await Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve))));
+  return port;
 }
 
 test('port 0 is one number that is free on both addresses', async () => {
