@@ -35,7 +35,7 @@ export async function runExclusively(root, work, tickMs = TICK_MS) {
         notice?.end();
         return await work().finally(() => claim?.withdraw());
       }
-      notice ??= showWaiting(tickMs);
+      notice ??= showAlive(WAITING, { quietMs: QUIET_MS, tickMs });
       claim.withdraw();
       await Promise.all(others.map((other) => other.ended));
       await delay(Math.random() * AGAIN_MS_MAX);
@@ -45,14 +45,14 @@ export async function runExclusively(root, work, tickMs = TICK_MS) {
   }
 }
 
-/** One growing line, whose dots show that the wait goes on. */
-function showWaiting(tickMs) {
+/** One growing line for a wait of any length: `text`, once `quietMs` have passed, and a dot every `tickMs`. */
+export function showAlive(text, { quietMs = 0, tickMs = TICK_MS } = {}) {
   let isShown = false;
   let timer = setTimeout(() => {
     isShown = true;
-    process.stderr.write(WAITING);
+    process.stderr.write(text);
     timer = setInterval(() => process.stderr.write(' .'), tickMs);
-  }, QUIET_MS);
+  }, quietMs);
   return {
     end() {
       clearTimeout(timer);

@@ -9,7 +9,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runExclusively } from './alone.mjs';
+import { runExclusively, showAlive } from './alone.mjs';
 import { interruptible, runNode, whenOrphaned } from './child.mjs';
 import {
   couldNotRun,
@@ -132,7 +132,6 @@ async function build(node) {
   if (isBuilt(root)) return;
   await runExclusively(root, async () => {
     if (isBuilt(root)) return;
-    say('Building…');
     const wanted = listSources(root);
     try {
       mkdirSync(dirname(BUILD_STAMP), { recursive: true });
@@ -143,12 +142,19 @@ async function build(node) {
       );
     }
     const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+    const progress = showAlive('Building…');
+    const onLine = (line) => {
+      progress.end();
+      say(line);
+    };
     for (const config of BUILD_CONFIGS) {
       const args = [vite, 'build', '--logLevel', 'warn', '--config', config];
-      if ((await runNode(node, args, { cwd: root }).code) !== 0) {
-        fail(`The build failed (${config}); the messages are above.`);
-      }
+      const code = await runNode(node, args, { cwd: root, onLine }).code;
+      if (code === 0) continue;
+      progress.end();
+      fail(`The build failed (${config}); the messages are above.`);
     }
+    progress.end();
     writeFileSync(BUILD_STAMP, wanted);
   });
 }

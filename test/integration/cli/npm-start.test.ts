@@ -48,7 +48,7 @@ describe.runIf(process.platform === 'linux')('npm start without a display', () =
     );
     await serving;
     expect(printed.stderr).toMatch(
-      /^(Building…\n)?No window, because there is no display; serving headless instead\.\n$/,
+      /^(Building…( \.)*\n)?No window, because there is no display; serving headless instead\.\n$/,
     );
     expect(printed.stdout).toMatch(/Interface +http:\/\/127\.0\.0\.1:\d+\/#ticket=\w+/);
     child.kill('SIGTERM');
