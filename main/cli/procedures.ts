@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../contract/nearest.ts';
+import { nearest, suggest } from '../contract/nearest.ts';
 import { typed } from '../base/own-command.ts';
 import type { VivariumError } from '../contract/errors.ts';
 import { contract } from '../contract/index.ts';
@@ -52,13 +52,46 @@ export function requireNamespace(name: string, commands: readonly string[]): voi
 }
 
 function unknownCommand(name: string, commands: readonly string[]): VivariumError {
-  const near = didYouMean(name, [...listNamespaces(), ...commands]);
-  return usageError(`There is no command ${JSON.stringify(name)}.${near} "${typed('vivarium help')}" lists them all.`);
+  const near = nearest(name, [...listNamespaces(), ...commands]);
+  const meant = suggest(near.length > 0 ? near : proceduresOf(name));
+  return usageError(`There is no command ${JSON.stringify(name)}.${meant} "${typed('vivarium help')}" lists them all.`);
 }
 
+/** More are no answer to what was meant. */
+const MEANT_MAX = 3;
+
+/** The procedures that are named like a command that does not exist: `ca trust` for `trust`. */
+function proceduresOf(name: string): string[] {
+  const found = listNamespaces().flatMap((namespace) =>
+    Object.keys(definitionsOf(namespace))
+      .map(kebab)
+      .filter((procedure) => procedure === name)
+      .map((procedure) => `${namespace} ${procedure}`),
+  );
+  return found.length > MEANT_MAX ? [] : found;
+}
+
+const REMOVALS = ['remove', 'revoke', 'forget', 'clear'];
+const CREATIONS = ['create', 'attach', 'put'];
+
+/** Words of other command lines for what procedures are named here. */
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['add', CREATIONS],
+  ['new', CREATIONS],
+  ['delete', REMOVALS],
+  ['rm', REMOVALS],
+  ['ls', ['list']],
+  ['show', ['get', 'explain']],
+  ['edit', ['update']],
+  ['set', ['update']],
+]);
+
 function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {
+  const synonyms = SYNONYMS.get(name) ?? [];
+  const meant = names.filter((candidate) => synonyms.includes(candidate));
+  const all = `${names.length === 1 ? 'There is only' : 'There are'} ${names.join(', ')}.`;
   return usageError(
-    `${namespace} has no procedure ${JSON.stringify(name)}.${didYouMean(name, names)} There are ${names.join(', ')}.`,
+    `${namespace} has no procedure ${JSON.stringify(name)}.${suggest(meant.length > 0 ? meant : nearest(name, names))} ${all}`,
   );
 }
 

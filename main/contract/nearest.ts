@@ -26,8 +26,11 @@ export function nearest(word: string, candidates: Iterable<string>): string[] {
 }
 
 /** ` Did you mean "a" or "b"?` with a leading space; empty if no candidate is similar. */
-export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const quoted = nearest(word, candidates).map((candidate) => `"${candidate}"`);
+export const didYouMean = (word: string, candidates: Iterable<string>): string => suggest(nearest(word, candidates));
+
+/** The same question, about all of the candidates. */
+export function suggest(candidates: readonly string[]): string {
+  const quoted = candidates.map((candidate) => `"${candidate}"`);
   const last = quoted.pop();
   if (last === undefined) return '';
   return ` Did you mean ${quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`}?`;

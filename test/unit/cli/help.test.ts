@@ -211,6 +211,13 @@ it.each([
   ['constructor', 'list', /^There is no command "constructor"/],
   ['pets', 'lst', /^pets has no procedure "lst"\. Did you mean "list"\? There are list, get, create, /],
   ['pets', 'constructor', /^pets has no procedure "constructor"/],
+  ['projects', 'delete', /^projects has no procedure "delete"\. Did you mean "remove"\? There are list, get, /],
+  ['domains', 'add', /^domains has no procedure "add"\. Did you mean "attach"\?/],
+  ['keys', 'rm', /^keys has no procedure "rm"\. Did you mean "revoke"\?/],
+  ['dns', 'list', /^dns has no procedure "list"\. There is only query\.$/],
+  ['trust', 'system', /^There is no command "trust"\. Did you mean "ca trust"\?/],
+  ['watch', '', /^There is no command "watch"\. Did you mean "traffic watch" or "events watch"\?/],
+  ['create', 'project', /^There is no command "create"\. "npm run/],
 ])('%s %s is unknown, and what is near is named', (namespace, name, message) => {
   expect(() => findProcedure(namespace, name)).toThrow(message);
 });
