@@ -29,7 +29,7 @@ describe('the columns of the entries', () => {
   });
 
   it('share the width that is left', () => {
-    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(9rem, 100%), 5fr)');
+    expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(7.5rem, 100%), 5fr)');
   });
 });
 
