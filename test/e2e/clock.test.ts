@@ -83,5 +83,12 @@ describe('the clock in the header', () => {
     await page.keyboard.press('t');
     await panel.getByRole('button', { name: 'Let it run' }).click();
     await seen(page, 'The app’s clock is 1 h ahead of the real time.');
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    await page.keyboard.press('t');
+    await panel.waitFor();
+    await page.keyboard.type('48 hours');
+    await page.keyboard.press('Enter');
+    await report(page, /^Forward by (?:48 hours|2 days)\./);
   });
 });
