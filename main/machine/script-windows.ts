@@ -2,6 +2,9 @@ import { powerShellString } from '../base/shell.ts';
 import type { Scripted } from './script-posix.ts';
 import { markLines, type Step } from './step.ts';
 
+/** Without it, Windows PowerShell reads a script in the code page of the system (about_Character_Encoding). */
+const BYTE_ORDER_MARK = '\uFEFF';
+
 /** Latin-1, as in the ledger, so that a file in any encoding survives. */
 const FUNCTIONS = `$latin1 = [Text.Encoding]::GetEncoding(28591)
 $script:left = 0
@@ -39,7 +42,7 @@ export function renderWindowsApply({ title, steps, afterApply }: Scripted): stri
     if (step.kind === 'command') return step.apply;
     return `Swap ${powerShellString(step.path)} ${text(step.was)} ${text(step.is)}`;
   });
-  return `# Vivarium: ${title}. The ledger has what was there before; undo.ps1 brings it back.
+  return `${BYTE_ORDER_MARK}# Vivarium: ${title}. The ledger has what was there before; undo.ps1 brings it back.
 $Take = $false
 ${FUNCTIONS}
 ${done.flatMap((line) => [line, 'if ($script:left) { exit 1 }']).join('\n')}
@@ -53,7 +56,7 @@ export function renderWindowsUndo(entries: readonly Scripted[]): string {
     const lines = [...steps.toReversed().map(undoOf), ...afterUndo];
     return `if (($Id.Count -eq 0) -or ($Id -contains ${powerShellString(id)})) {\n${lines.join('\n')}\n}`;
   });
-  return `# Vivarium: takes back what it changed on this machine, in PowerShell as administrator.
+  return `${BYTE_ORDER_MARK}# Vivarium: takes back what it changed on this machine, in PowerShell as administrator.
 # Usage: powershell -ExecutionPolicy Bypass -File undo.ps1 [-Take] [ID…]
 # -Take also takes back what somebody else changed since.
 param([switch]$Take, [Parameter(ValueFromRemainingArguments)][string[]]$Id = @())

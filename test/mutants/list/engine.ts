@@ -34,6 +34,22 @@ export const ENGINE: readonly Mutant[] = [
     tests: ['test/unit/reach/pac.test.ts'],
   },
   {
+    id: 'engine.undo-over-others',
+    file: 'main/machine/script-posix.ts',
+    find: 'if ! has "$file" "$2" && ! torn "$file" && [ $take = 0 ]; then',
+    replace: 'if false; then',
+    breaks: 'a change of this machine, or its undo, overwrites what somebody else changed since',
+    tests: ['test/integration/machine/machine.test.ts'],
+  },
+  {
+    id: 'engine.change-before-its-ledger',
+    file: 'main/machine/machine.ts',
+    find: 'ledger.write([...entries, entry]);',
+    replace: 'void entries;',
+    breaks: 'a crash leaves a change of this machine that nothing undoes',
+    tests: ['test/integration/machine/machine.test.ts'],
+  },
+  {
     id: 'engine.rounded-int64',
     file: 'main/base/exact-json.ts',
     find: 'const NEEDS_LITERALS = /\\d{16}|\\d[.eE]/;',

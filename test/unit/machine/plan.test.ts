@@ -164,6 +164,7 @@ describe('on macOS and Windows, as data', () => {
     const [, hosts] = windows({ [file]: '127.0.0.1 localhost\r\n' });
     expect(linesOf(hosts?.steps[0] ?? { kind: 'value', path: '', was: '', is: '' }).adds).toHaveLength(4);
     const script = hosts === undefined ? '' : renderWindowsApply(hosts);
+    expect(script).toMatch(/^\uFEFF# Vivarium: /);
     expect(script).toContain(`Swap '${file}' ('127.0.0.1 localhost'+[char]13+''+[char]10+'')`);
   });
 
