@@ -202,7 +202,7 @@ async function superviseApp(
 ): Promise<number> {
   const ended = new AbortController();
   const code = app.exited.finally(() => ended.abort());
-  const forget = passSignals(app, io);
+  passSignals(app, io);
   let refusal: unknown = null;
   const watching = watchPorts(app, lease, { asked, given, ended: ended.signal }, io, say).catch((error: unknown) => {
     refusal = error;
@@ -216,19 +216,27 @@ async function superviseApp(
     return printFailure(refusal, [], io);
   } finally {
     await app.end();
-    forget();
   }
 }
 
-/** The first of a kind is passed on; the next kills. The size of the terminal and its stops concern the command, too. */
-function passSignals(app: AppProcess, io: Io): () => void {
-  let count = 0;
-  const stopListening = io.onStopSignal((signal) => {
-    app.signal(count++ === 0 ? (signal as NodeJS.Signals) : 'SIGKILL');
+/** npm and a launcher pass on what a terminal's Ctrl-C has sent already: within this time, both are one. */
+const SAME_SIGNAL_MS = 500;
+
+/**
+ * The first is passed on; a later one kills. The size of the terminal and its stops concern the command, too. Signals are
+ * caught to the end of this process: one that comes while the run is undone must not end that.
+ */
+function passSignals(app: AppProcess, io: Io): void {
+  let firstMs: number | null = null;
+  io.onStopSignal((signal) => {
+    const nowMs = realTime.monotonic();
+    if (firstMs !== null && nowMs - firstMs < SAME_SIGNAL_MS) return;
+    app.signal(firstMs === null ? (signal as NodeJS.Signals) : 'SIGKILL');
+    firstMs ??= nowMs;
     // It is held while the port is asked for.
     app.signal('SIGCONT');
   });
-  if (io.platform === 'win32') return stopListening;
+  if (io.platform === 'win32') return;
   const resized = () => app.signal('SIGWINCH');
   const continued = () => app.signal('SIGCONT');
   const stopped = () => {
@@ -236,10 +244,6 @@ function passSignals(app: AppProcess, io: Io): () => void {
     process.kill(process.pid, 'SIGSTOP');
   };
   process.on('SIGWINCH', resized).on('SIGCONT', continued).on('SIGTSTP', stopped);
-  return () => {
-    stopListening();
-    process.off('SIGWINCH', resized).off('SIGCONT', continued).off('SIGTSTP', stopped);
-  };
 }
 
 /** Serves the command where it listens, and again where it moves. @throws VivariumError when the port is not clear. */

@@ -231,6 +231,7 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'pets.list': ['There are no such pets. Add some:', 'pets seed PROJECT 10'],
   'orders.list': ['There are no such orders.'],
   'traffic.list': ['No requests match. To find the address to call:', 'projects list'],
+  'runs.list': ['No command runs at a hostname. Run yours:', 'run app.acme.test -- npm run dev'],
   'traffic.running': ['No requests are in progress.'],
   'limits.reset': ['No requests of the project were counted.'],
   'limits.usage': ['No requests of the project are counted at present. To find the address to call:', 'projects list'],

@@ -64,6 +64,9 @@ describe('the candidates for a word', () => {
     [['import', '--dry-run', 'vi'], ':files'],
     [['import', 'vivarium.json', ''], []],
     [['nonsense', 'x', ''], 'nothing'],
+    [['run', ''], ['shop.acme.test']],
+    [['run', '--project', 'a'], ['app']],
+    [['run', 'shop.acme.test', '--', 'n'], ':files'],
     // Options, once each, and their values.
     [['pets', 'list', '--st'], ['--status']],
     [
