@@ -7,6 +7,7 @@ import { type Engine, startEngine, track } from './engine.ts';
 import { findViolations } from './page-audit.ts';
 import { buildPage } from './page-build.ts';
 import { unreadableTexts } from './page-contrast.ts';
+import { settled } from './page-every.ts';
 
 /** A signed-in page of the interface in a real browser before a real engine. */
 export interface EnginePage {
@@ -166,12 +167,13 @@ export async function expectSound({ page, errors }: EnginePage): Promise<void> {
   expect([...found, ...errors]).toEqual([]);
 }
 
-/** Asserts for windows of every size that the page at `path`, once `fill` has filled it, does not scroll sideways. */
+/** Asserts that the page at `path`, once `fill` has filled it, scrolls sideways in no window that it is resized to. */
 export async function expectToFit({ page, open }: EnginePage, path: string, fill: () => Promise<void>): Promise<void> {
+  await open(path);
+  await fill();
   for (const viewport of WINDOWS) {
     await page.setViewportSize(viewport);
-    await open(path);
-    await fill();
+    await settled(page);
     const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
     expect(overflow, `${viewport.width}×${viewport.height}`).toBeLessThanOrEqual(0);
   }
