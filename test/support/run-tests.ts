@@ -76,6 +76,8 @@ async function main(): Promise<number> {
 const outer = tmpdir();
 const folder = mkdtempSync(join(outer, 'v-'));
 for (const name of ['TMPDIR', 'TEMP', 'TMP']) process.env[name] = folder;
+// Tests start hundreds of programs: with their code compiled, each takes a quarter less.
+process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 try {
   process.exitCode = await main();
 } finally {
