@@ -17,7 +17,15 @@ export interface CommandHere {
   interrupt(): void;
 }
 
-export function commandHere({ env = {}, isTTY = false }: { env?: Io['env']; isTTY?: boolean } = {}): CommandHere {
+export interface CommandHereOptions {
+  env?: Io['env'];
+  isTTY?: boolean;
+  stdin?: string;
+  cwd?: string;
+}
+
+export function commandHere(options: CommandHereOptions = {}): CommandHere {
+  const { env = {}, isTTY = false, stdin = '', cwd = process.cwd() } = options;
   const printed: Finished = { code: null, stdout: '', stderr: '' };
   const listeners = new Set<(signal: string) => void>();
   const into = (name: 'stdout' | 'stderr') => ({
@@ -27,11 +35,13 @@ export function commandHere({ env = {}, isTTY = false }: { env?: Io['env']; isTT
   const io: Io = {
     stdout: into('stdout'),
     stderr: into('stderr'),
-    stdin: (async function* () {})(),
+    stdin: (async function* () {
+      if (stdin !== '') yield stdin;
+    })(),
     env: { VIVARIUM_COMMAND: 'vivarium', ...env },
     platform: 'linux',
     homeDir: homedir(),
-    workingDir: process.cwd(),
+    workingDir: cwd,
     onStopSignal(callback) {
       listeners.add(callback);
       return () => void listeners.delete(callback);
@@ -41,7 +51,7 @@ export function commandHere({ env = {}, isTTY = false }: { env?: Io['env']; isTT
 }
 
 /** Runs a command to its end in this process, without an engine of its own. */
-export async function runHere(args: readonly string[], options?: Parameters<typeof commandHere>[0]): Promise<Finished> {
+export async function runHere(args: readonly string[], options?: CommandHereOptions): Promise<Finished> {
   const { io, printed } = commandHere(options);
   printed.code = await run(args, io, HOST);
   return printed;

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VERSION } from '../../../main/base/version.ts';
 import { run } from '../../../main/cli/run.ts';
 import { widthOf } from '../../../main/cli/text.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { makeEntry } from '../../support/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
@@ -14,11 +15,17 @@ import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
+// Commands run in this process, a tenth of the time of their own; `call.test.ts` runs them as built.
+beforeEach(() => {
+  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+  return () => void vi.unstubAllEnvs();
+});
+
 describe('vivarium <namespace> <procedure>', () => {
   it('shows a table, without colours where nobody looks', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
-    const { code, stdout, stderr } = await runCli(['pets', 'list', 'prj_1', '--limit', '5', '--data-dir', dataDir]);
+    const { code, stdout, stderr } = await runHere(['pets', 'list', 'prj_1', '--limit', '5', '--data-dir', dataDir]);
     expect([code, stderr, stdout]).toEqual([
       0,
       '',
@@ -39,7 +46,7 @@ describe('vivarium <namespace> <procedure>', () => {
       ['projects', 'list', '--json'],
       ['--json', 'projects', 'list'],
     ]) {
-      const { stdout } = await runCli([...args, '--data-dir', dataDir]);
+      const { stdout } = await runHere([...args, '--data-dir', dataDir]);
       expect(JSON.parse(stdout)).toEqual([SAMPLE_PROJECT]);
     }
   });
@@ -49,13 +56,13 @@ describe('vivarium <namespace> <procedure>', () => {
     const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
     fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
     fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
-    const { stdout } = await runCli(['zones', 'export', 'acme.test', '--data-dir', dataDir]);
+    const { stdout } = await runHere(['zones', 'export', 'acme.test', '--data-dir', dataDir]);
     expect(stdout).toBe('$ORIGIN acme.test.\n');
     const file = join(temporaryFolder(), 'root.der');
-    const written = await runCli(['ca', 'export', '--format', 'der', '--output', file, '--data-dir', dataDir]);
+    const written = await runHere(['ca', 'export', '--format', 'der', '--output', file, '--data-dir', dataDir]);
     expect(written).toEqual({ code: 0, stdout: '', stderr: `Written: ${file} (1 KiB).\n` });
     expect(readFileSync(file)).toEqual(octets);
-    const wrong = await runCli(['ca', 'export', '--output', join(file, 'x'), '--data-dir', dataDir]);
+    const wrong = await runHere(['ca', 'export', '--output', join(file, 'x'), '--data-dir', dataDir]);
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
       expect.stringContaining('cannot be written (a part of its path is a file)'),
@@ -66,8 +73,8 @@ describe('vivarium <namespace> <procedure>', () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
     const args = ['settings', 'update', '--propagation', '1h', '--data-dir', dataDir];
-    expect((await runCli(args)).stdout).toBe('propagation  PT1H\n');
-    expect(JSON.parse((await runCli([...args, '--json'])).stdout)).toMatchObject({
+    expect((await runHere(args)).stdout).toBe('propagation  PT1H\n');
+    expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({
       banAfter: DEFAULT_SETTINGS.banAfter,
     });
   });
@@ -81,7 +88,7 @@ describe('vivarium <namespace> <procedure>', () => {
     fake.teach('projects', 'list', () => [demo, shop]);
     fake.teach('keys', 'list', () => []);
     const folder = temporaryFolder();
-    const list = () => runCli(['keys', 'list', '--data-dir', dataDir], { cwd: folder });
+    const list = () => runHere(['keys', 'list', '--data-dir', dataDir], { cwd: folder });
     expect(await list()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('there are demo, my-shop.') });
     writeFileSync(join(folder, 'package.json'), '{"name":"@acme/My_Shop"}');
     expect(await list()).toMatchObject({ code: 0, stderr: 'Project: my-shop\n' });
@@ -103,10 +110,10 @@ describe('vivarium <namespace> <procedure>', () => {
       );
     });
     const put = ['records', 'put', 'a.test', 'www', 'A', '999.1.1.1', '--data-dir', dataDir];
-    expect((await runCli(put)).stderr).toBe(
+    expect((await runHere(put)).stderr).toBe(
       'vivarium: VALUE: A: "999.1.1.1" is not an address. See vivarium records list a.test\n',
     );
-    expect(JSON.parse((await runCli([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
+    expect(JSON.parse((await runHere([...put, '--json'])).stderr)).toMatchObject({ issues: [{ path: 'value' }] });
   });
 
   it('names the command that shows the next page', async () => {
@@ -115,7 +122,7 @@ describe('vivarium <namespace> <procedure>', () => {
     fake.teach('traffic', 'list', () => page);
     const words = ['traffic', 'list', '--filter', 'status:2xx', '--limit', '1', '--data-dir', dataDir];
     const line = `traffic list --filter status:2xx --limit 1 --before trf_9 --data-dir ${dataDir}`;
-    expect((await runCli(words)).stdout).toMatch(new RegExp(`recording +true\n\nNext page: .*${line}\n$`));
+    expect((await runHere(words)).stdout).toMatch(new RegExp(`recording +true\n\nNext page: .*${line}\n$`));
   });
 
   it('reads a long text from a file, and from standard input', async () => {
@@ -124,13 +131,13 @@ describe('vivarium <namespace> <procedure>', () => {
     const file = join(temporaryFolder(), 'pets.csv');
     writeFileSync(file, 'name,categoryId\nAda,3\n');
     const command = ['pets', 'import', '--project-id', 'p', '--format', 'csv', '--data-dir', dataDir, '--text-file'];
-    await runCli([...command, file]);
-    await runCli([...command, '-'], { stdin: 'from stdin' });
+    await runHere([...command, file]);
+    await runHere([...command, '-'], { stdin: 'from stdin' });
     expect(fake.calls.map(({ input }) => (input as { text: string }).text)).toEqual([
       'name,categoryId\nAda,3\n',
       'from stdin',
     ]);
-    const missing = await runCli([...command, `${file}.missing`]);
+    const missing = await runHere([...command, `${file}.missing`]);
     expect([missing.code, missing.stderr]).toEqual([
       1,
       `vivarium: There is no file ${file}.missing. See "vivarium pets import --help".\n`,
@@ -154,13 +161,13 @@ describe('vivarium <namespace> <procedure>', () => {
     [['help', 'pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
     [['--nonsense'], 1, 'vivarium: There is no command "--nonsense"; "vivarium help" lists them all.\n'],
   ])('%j is answered with one line', async (args, code, line) => {
-    expect(await runCli(args)).toEqual({ code, stdout: '', stderr: line });
+    expect(await runHere(args)).toEqual({ code, stdout: '', stderr: line });
   });
 
   it('says that the only word is a project, where another one is missing', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
-    expect(await runCli(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
+    expect(await runHere(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
       code: 1,
       stdout: '',
       stderr: 'vivarium: demo is a project; HOSTNAME is missing: vivarium domains attach demo shop.acme.test --local\n',
@@ -169,9 +176,9 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('tells what the other side refuses, in one line or in JSON', async () => {
     const { dataDir } = await startAsked();
-    const told = await runCli(['projects', 'list', '--data-dir', dataDir]);
+    const told = await runHere(['projects', 'list', '--data-dir', dataDir]);
     expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed; its log has the reason.\n']);
-    const json = await runCli(['projects', 'list', '--json', '--data-dir', dataDir]);
+    const json = await runHere(['projects', 'list', '--json', '--data-dir', dataDir]);
     expect(JSON.parse(json.stderr)).toEqual({
       code: 'internal_error',
       message: 'Vivarium failed; its log has the reason.',
@@ -179,7 +186,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('exits 2 when none is running', async () => {
-    const { code, stderr } = await runCli(['projects', 'list', '--data-dir', temporaryFolder()]);
+    const { code, stderr } = await runHere(['projects', 'list', '--data-dir', temporaryFolder()]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium: No Vivarium is running on .*\n$/)]);
   });
 
@@ -232,9 +239,9 @@ describe('vivarium <namespace> <procedure>', () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
     fake.teach('projects', 'list', () => []);
-    const { stdout } = await runCli(['zones', 'export', 'acme.test', '--output', '-', '--data-dir', dataDir]);
+    const { stdout } = await runHere(['zones', 'export', 'acme.test', '--output', '-', '--data-dir', dataDir]);
     expect(stdout).toBe('$ORIGIN acme.test.\n');
-    const json = await runCli(['projects', 'list', '--json', '--output=-', '--data-dir', dataDir]);
+    const json = await runHere(['projects', 'list', '--json', '--output=-', '--data-dir', dataDir]);
     expect(json.stdout).toBe('[]\n');
   });
 });
@@ -254,7 +261,7 @@ describe('a result that is a failure', () => {
   ])('%j is printed, with exit code %i', async (args, code) => {
     const { fake, dataDir } = await startAsked();
     fake.teach('deploys', 'create', () => FAILED);
-    const { stdout, ...rest } = await runCli([...args, '--data-dir', dataDir]);
+    const { stdout, ...rest } = await runHere([...args, '--data-dir', dataDir]);
     expect(rest).toEqual({ code, stderr: '' });
     expect(stdout).toContain('Nothing listens.');
   });
@@ -264,12 +271,12 @@ it('what was removed is one line, and with --json the whole', async () => {
   const { fake, dataDir } = await startAsked();
   fake.teach('projects', 'remove', () => SAMPLE_PROJECT);
   const args = ['projects', 'remove', SAMPLE_PROJECT.id, '--data-dir', dataDir];
-  expect(await runCli(args)).toEqual({
+  expect(await runHere(args)).toEqual({
     code: 0,
     stdout: `Removed ${SAMPLE_PROJECT.name} (${SAMPLE_PROJECT.id}).\n`,
     stderr: '',
   });
-  expect(JSON.parse((await runCli([...args, '--json'])).stdout)).toEqual(SAMPLE_PROJECT);
+  expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toEqual(SAMPLE_PROJECT);
 });
 
 describe('vivarium traffic watch', () => {
@@ -319,7 +326,7 @@ describe('vivarium traffic watch', () => {
   });
 
   it.each(['watch', 'list'])('refuses a filter with an unknown field, as does the list: %s', async (procedure) => {
-    const { code, stderr } = await runCli(['traffic', procedure, '--filter', 'sttus:4xx']);
+    const { code, stderr } = await runHere(['traffic', procedure, '--filter', 'sttus:4xx']);
     expect([code, stderr]).toEqual([
       1,
       `vivarium: --filter sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: --filter '"sttus:4xx"'. See "vivarium traffic ${procedure} --help".\n`,
@@ -332,7 +339,7 @@ it('a part of a target changes alone: the rest is asked of the Vivarium', async 
   const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
   fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
   fake.teach('projects', 'update', () => SAMPLE_PROJECT);
-  const { code } = await runCli(['projects', 'update', 'web', '--target.host', 'keep', '--data-dir', dataDir]);
+  const { code } = await runHere(['projects', 'update', 'web', '--target.host', 'keep', '--data-dir', dataDir]);
   expect([code, fake.calls.at(-1)]).toEqual([
     0,
     { procedure: 'projects.update', input: { projectId: 'web', target: { ...target, host: 'keep' } } },
@@ -420,7 +427,7 @@ describe('on a terminal', () => {
 
 describe('vivarium', () => {
   it.each([[[]], [['help']], [['--help']], [['-h']]])('%j shows what there is', async (args) => {
-    const { code, stdout } = await runCli(args);
+    const { code, stdout } = await runHere(args);
     expect(code).toBe(0);
     expect(stdout).toContain('vivarium call <namespace.procedure>');
   });
@@ -435,13 +442,13 @@ describe('vivarium', () => {
     [['pets', 'create', '--help'], '--category-id'],
     [['pets', 'create', '-h', '--data-dir', '/nonexistent'], '--category-id'],
   ])('%j shows help', async (args, part) => {
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await runHere(args);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(part);
   });
 
   it.each(['--version', '-V', 'version'])('%s says which one it is', async (arg) => {
-    expect(await runCli([arg])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+    expect(await runHere([arg])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
   it.each([
@@ -451,7 +458,7 @@ describe('vivarium', () => {
     [['start', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
     [['start', '-d', 'now'], /^vivarium: start takes options only, not "now"\.\n$/],
   ])('%j is refused with one line before anything starts', async (args, line) => {
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await runHere(args);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(line)]);
   });
 });
