@@ -39,7 +39,7 @@ export interface HttpApiOptions {
 export function createHttpApi({ router, clock, log, isToken, version }: HttpApiOptions): HttpApi {
   const procedures = listProcedures(router);
   const streaming = new Set<AbortController>();
-  let document: Promise<string> | null = null;
+  let document: Promise<Buffer> | null = null;
 
   async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     if (path === OPENAPI_PATH) return describe(request, response);
@@ -80,7 +80,8 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
 
   async function describe(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed('GET, HEAD', response);
-    document ??= generateOpenApi(version);
+    // Encoded once: anyone may ask for its 450 kB, without a token and without reading them.
+    document ??= generateOpenApi(version).then((text) => Buffer.from(text));
     try {
       sendJson(response, 200, await document);
     } catch (error) {
