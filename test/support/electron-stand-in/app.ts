@@ -28,8 +28,9 @@ const MESSAGE_FILE = 'SingletonMessage';
 /** What Chromium leaves in the folder of `userData`, which it makes if need be. */
 const STATE_FILE = 'Local State';
 const APP_DATA = process.env['ELECTRON_STAND_IN_APP_DATA'];
-/** Electron takes up to seconds: it waits for the GPU and D-Bus. */
-const READY_MS = Number(process.env['ELECTRON_STAND_IN_READY_MS'] ?? 0);
+/** Electron waits for the GPU and D-Bus, up to seconds; here until this file is there, where one is named. */
+const READY_FILE = process.env['ELECTRON_STAND_IN_READY_FILE'];
+const READY_LOOK_MS = 20;
 
 /** What the windows do when the app quits. */
 export interface Closable {
@@ -96,14 +97,16 @@ class StandInApp
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#whenReady = promise;
     // Once every module of the program has run its first turn.
-    setTimeout(() => {
+    const look = () => {
+      if (READY_FILE !== undefined && !existsSync(READY_FILE)) return void setTimeout(look, READY_LOOK_MS);
       this.#ready = true;
       const folder = this.getPath('userData');
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, STATE_FILE), '{}');
       this.emit('ready', createEvent('ready', {}));
       resolve(undefined);
-    }, READY_MS);
+    };
+    setTimeout(look, 0);
   }
 
   isReady(): boolean {

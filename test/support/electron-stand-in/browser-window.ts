@@ -99,6 +99,7 @@ class StandInWindow
   #maximized = false;
   #fullScreen = false;
   #destroyed = false;
+  #sized = Promise.resolve();
   /** Whether `ready-to-show` is owed for a page that has been loaded. */
   #undrawn = false;
 
@@ -138,7 +139,10 @@ class StandInWindow
   }
 
   async loadURL(url: string): Promise<void> {
-    await this.#contents.resize({ width: this.#bounds.width, height: this.#bounds.height });
+    const { width, height } = this.#bounds;
+    // In the order of the calls, of which the last wins.
+    this.#sized = this.#sized.catch(() => undefined).then(() => this.#contents.resize({ width, height }));
+    await this.#sized;
     await this.#contents.load(url);
     await this.#followTitle();
     this.#undrawn = true;

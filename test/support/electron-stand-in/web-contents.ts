@@ -45,6 +45,7 @@ export class StandInContents
   readonly facade = strictly('webContents', this);
   readonly #preload: string | null;
   #page: Page | null = null;
+  #opening: Promise<Page> | null = null;
   #closePorts: () => void = () => undefined;
   #stay: () => void = () => undefined;
   #openHandler: OpenHandler | null = null;
@@ -138,9 +139,12 @@ export class StandInContents
     await this.#page?.close();
   }
 
+  #open(): Promise<Page> {
+    return (this.#opening ??= this.#openPage());
+  }
+
   /** A page that has crashed cannot be driven any more: another one takes its place. */
-  async #open(): Promise<Page> {
-    if (this.#page !== null) return this.#page;
+  async #openPage(): Promise<Page> {
     const page = await openPage();
     this.#page = page;
     all.set(page, this);
@@ -148,6 +152,7 @@ export class StandInContents
       this.#closePorts();
       all.delete(page);
       this.#page = null;
+      this.#opening = null;
       void page.close();
       const details = strictly('the details of a crash', { reason: 'crashed', exitCode: 139 });
       this.emit('render-process-gone', createEvent('render-process-gone', {}), details);
