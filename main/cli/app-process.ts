@@ -56,6 +56,8 @@ export async function startApp(
   const exited = exitCodeOf(child);
   const pid = await pidOf(child);
   const watcher = isWindows ? watchOnWindows(pid) : watcherOf(child);
+  let watcherPid = 0;
+  void watcher.then((found) => (watcherPid = found));
 
   const members = async (): Promise<Set<number>> => {
     const found = descendants(pid, await listProcesses(platform));
@@ -68,6 +70,8 @@ export async function startApp(
     try {
       // Windows' console tells all of its programs itself.
       if (!isWindows) process.kill(-pid, name);
+      // The watcher must not sleep with the others.
+      if (name === 'SIGSTOP' && watcherPid !== 0) process.kill(watcherPid, 'SIGCONT');
     } catch {
       // It has ended.
     }
