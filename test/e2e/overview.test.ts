@@ -340,6 +340,13 @@ describe('the overview', () => {
     await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
     await attention.getByText('No record yet').waitFor({ state: 'detached' });
 
+    // Those that a search of the list finds, too.
+    await open(`${HAPPY_PAWS}/domains?search=shop-5`);
+    await page.getByText('11 of 63 domains').waitFor();
+    await page.getByRole('button', { name: 'Verify these' }).click();
+    await page.getByText('11 domains checked: 11 verified, with a certificate.').waitFor();
+    await expectSound(opened);
+
     // A link to one of them shows its row.
     await open(`${HAPPY_PAWS}/domains/shop-55.big.test`);
     const row = page.locator('[data-hostname="shop-55.big.test"]');
