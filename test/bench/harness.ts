@@ -312,6 +312,7 @@ export function compare<Result extends { requests: number; failures: number }>(
   const byCpu = median(rounds.map((round) => round.b.cpu / round.a.cpu));
   return {
     ratio: median(ratios),
+    byCpu,
     a: median(rounds.map((round) => round.a.value)),
     b: median(rounds.map((round) => round.b.value)),
     cost:

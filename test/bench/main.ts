@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
- * same run where it can be one. Needs wrk, dnsperf and Chromium (Debian: apt-get install wrk
- * dnsperf chromium); mkcert, testssl.sh and NSD where they are.
+ * same run where it can be one. Needs wrk, dnsperf, h2load and Chromium (Debian: apt-get install wrk dnsperf
+ * nghttp2-client chromium); mkcert, testssl.sh and NSD where they are.
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
@@ -16,6 +16,7 @@ import { dnsThroughput } from './cases/dns-throughput.ts';
 import { engineTurns } from './cases/engine-turns.ts';
 import { fuzz } from './cases/fuzz.ts';
 import { engineFailures } from './cases/engine-failures.ts';
+import { http2Requests } from './cases/http2-requests.ts';
 import { insertThroughput } from './cases/insert-throughput.ts';
 import { interfaceChanges } from './cases/interface-changes.ts';
 import { interfaceOpening } from './cases/interface-opening.ts';
@@ -26,6 +27,7 @@ import { manyDomains } from './cases/many-domains.ts';
 import { petsPage } from './cases/pets-page.ts';
 import { recorder } from './cases/recorder.ts';
 import { routeCount } from './cases/route-count.ts';
+import { slowClients } from './cases/slow-clients.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsFindings } from './cases/tls-findings.ts';
 import { tlsHandshakes } from './cases/tls-handshakes.ts';
@@ -52,7 +54,9 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   tlsFindings,
   manyDomains,
   upstreamRequests,
+  http2Requests,
   upstreamStreams,
+  slowClients,
   fuzz,
   engineTurns,
   turns,

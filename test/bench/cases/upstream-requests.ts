@@ -46,15 +46,20 @@ export async function leadTo(vivarium: Vivarium, url: string): Promise<string> {
   return `${host}:${vivarium.runtime.http.port}`;
 }
 
+/** A server that answers everything with the same small JSON. */
+export async function startJsonUpstream(): Promise<{ child: ChildProcess; ready: number }> {
+  const sampleFile = join(temporaryFolder(), 'sample.json');
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
+  writeFileSync(sampleFile, JSON.stringify({ headers, body: BODY }));
+  return await startNode([join(PEERS, 'bare-http.ts'), sampleFile], portOf);
+}
+
 /** Restarts of both: the JIT compiler optimises differently in each process, which changes the speed by a fifth. */
 const LIVES = 3;
 
 /** Small JSON through to an upstream, beside the least that Node can do and beside the proxies that are installed. */
 export async function upstreamRequests(): Promise<Figure[]> {
-  const sampleFile = join(temporaryFolder(), 'sample.json');
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
-  writeFileSync(sampleFile, JSON.stringify({ headers, body: BODY }));
-  const upstream = await startNode([join(PEERS, 'bare-http.ts'), sampleFile], portOf);
+  const upstream = await startJsonUpstream();
   const url = `http://127.0.0.1:${upstream.ready}`;
   const lives: Life[] = [];
   for (let life = 0; life < LIVES; life++) lives.push(await live(url));
@@ -134,7 +139,7 @@ function load({ name, child, port }: Side, host: string): number {
   return requests / (cpuSeconds(child) - before);
 }
 
-const isInstalled = (command: string): boolean => spawnSync('which', [command]).status === 0;
+export const isInstalled = (command: string): boolean => spawnSync('which', [command]).status === 0;
 
 /** What is installed of the proxies that people put in front of servers, each held to one thread. */
 async function startOthers(upstreamPort: number): Promise<Side[]> {

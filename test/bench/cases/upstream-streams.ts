@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   cpuSeconds,
@@ -27,12 +28,13 @@ export async function upstreamStreams(): Promise<Figure[]> {
   const url = `http://127.0.0.1:${upstream.ready}`;
   const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
   const host = await leadTo(vivarium, url);
+  const descriptors = descriptorsOf(vivarium.child);
   const bare = await startNode([join(PEERS, 'pass-through.ts'), url], portOf);
   const { port } = vivarium.runtime.http;
   const figures = [
     ...(await download({ child: vivarium.child, port }, { child: bare.child, port: bare.ready }, host)),
     ...webSockets(upstream.ready, port, host),
-    await leaks(url, port, host),
+    ...(await leaks(url, { child: vivarium.child, port }, host, descriptors)),
   ];
   for (const { child } of [bare, vivarium, upstream]) await end(child);
   return figures;
@@ -142,19 +144,34 @@ function webSockets(directPort: number, port: number, host: string): Figure[] {
   ];
 }
 
-async function leaks(url: string, port: number, host: string): Promise<Figure> {
+async function leaks(url: string, { child, port }: Side, host: string, before: number): Promise<Figure[]> {
   runToEnd(process.execPath, [join(PEERS, 'aborts.ts'), String(port), host, String(ABORTS)]);
   let open = { requests: -1, sockets: -1 };
   // Resets are still on their way; what is open after this long stays.
-  for (let tries = 0; tries < 50 && open.requests !== 0; tries++) {
+  for (let tries = 0; tries < 50 && (open.requests !== 0 || descriptorsOf(child) > before + open.sockets); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     open = (await (await fetch(`${url}/open`)).json()) as typeof open;
   }
-  return {
-    what: `requests left open at the upstream after ${ABORTS.toLocaleString('en')} clients left in the middle`,
-    measured: String(open.requests),
-    wanted: '0',
-    met: open.requests === 0,
-    detail: `${open.sockets} sockets, kept ones and that of this question among them`,
-  };
+  const left = descriptorsOf(child) - before;
+  const clients = `${ABORTS.toLocaleString('en')} clients left in the middle`;
+  return [
+    {
+      what: `requests left open at the upstream after ${clients}`,
+      measured: String(open.requests),
+      wanted: '0',
+      met: open.requests === 0,
+      detail: `${open.sockets} sockets, kept ones and that of this question among them`,
+    },
+    {
+      what: `descriptors left open after ${clients}, WebSockets to upstreams that send or do not read among them`,
+      measured: String(left),
+      wanted: 'only kept connections to the upstream',
+      met: left <= open.sockets,
+      detail: `${before} before; ${open.sockets} connections at the upstream`,
+    },
+  ];
 }
+
+/** Open descriptors of a process; not a number on systems other than Linux. */
+const descriptorsOf = ({ pid }: ChildProcess): number =>
+  process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : Number.NaN;

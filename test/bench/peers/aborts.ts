@@ -1,6 +1,7 @@
 /**
  * Sends requests and leaves at another moment of each: in its header section, as soon as it is sent, in the middle of
- * its body, when the first byte of the answer is there, half-way through an upgrade. Arguments: port, host, how often.
+ * its body, when the first byte of the answer is there, half-way through an upgrade and after it, by a reset or with one
+ * side still open. Arguments: port, host, how often.
  */
 import { connect } from 'node:net';
 
@@ -10,7 +11,7 @@ const upgrade =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 const head = (method: string, path: string, fields = ''): string =>
   `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${fields}\r\n`;
-const WAYS: { bytes: string; waits: boolean }[] = [
+const WAYS: { bytes: string; waits: boolean; ends?: boolean }[] = [
   { bytes: head('GET', '/never').slice(0, -2), waits: false },
   { bytes: head('GET', '/never'), waits: false },
   { bytes: `${head('POST', '/never', 'Content-Length: 100000\r\n')}half`, waits: false },
@@ -18,6 +19,9 @@ const WAYS: { bytes: string; waits: boolean }[] = [
   { bytes: head('GET', '/stream?bytes=100000000'), waits: true },
   { bytes: head('GET', '/echo', upgrade), waits: false },
   { bytes: head('GET', '/echo', upgrade), waits: true },
+  { bytes: head('GET', '/push', upgrade), waits: true },
+  { bytes: head('GET', '/deaf', upgrade), waits: true },
+  { bytes: head('GET', '/push', upgrade), waits: true, ends: true },
 ];
 
 let left = Number(countText);
@@ -31,7 +35,11 @@ async function lane(): Promise<void> {
           if (!way.waits) setTimeout(() => socket.resetAndDestroy(), left % 5);
         });
       });
-      socket.once('data', () => socket.resetAndDestroy());
+      socket.once('data', () => {
+        if (way.ends !== true) socket.resetAndDestroy();
+        // Its other side stays open, and unread, for a moment.
+        else socket.pause().end(() => setTimeout(() => socket.resetAndDestroy(), 5));
+      });
       socket.on('error', () => undefined);
       socket.on('close', () => resolve());
     });

@@ -1,6 +1,7 @@
 /**
  * A server to be led to: `/stream?bytes=N` sends that many, `/never` does not answer, `/trickle` does not end, `/open`
- * tells how many requests are in progress on how many sockets. WebSockets are echoed.
+ * tells how many requests are in progress on how many sockets. WebSockets are echoed; at `/push` they are sent 4 KiB
+ * each 20 ms, and at `/deaf` the server neither reads nor closes.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,6 +39,14 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 0;
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
-sockets.on('connection', (socket) => socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary })));
+const PUSHED = Buffer.alloc(4 * 1024, 'x');
+sockets.on('connection', (socket, request) => {
+  socket.on('error', () => undefined);
+  if (request.url === '/deaf') request.socket.pause();
+  else if (request.url === '/push') {
+    const timer = setInterval(() => socket.send(PUSHED), 20);
+    socket.on('close', () => clearInterval(timer));
+  } else socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+});
 server.listen(0, '127.0.0.1', () => console.log(`port ${(server.address() as AddressInfo).port}`));
 process.on('SIGTERM', () => process.exit(0));
