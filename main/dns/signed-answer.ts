@@ -141,8 +141,9 @@ class SignedAnswer {
   #signedAddress(rrset: RRset): RRset[] {
     const zone = zoneAsked(this.#set, rrset.name, 0);
     const signer = zone?.signer ?? null;
-    if (zone === null || signer === null || locate(zone, rrset.name).kind !== 'node') return [rrset];
-    return withSignature(rrset, signer.sign(rrset));
+    const location = zone === null || signer === null ? null : locate(zone, rrset.name);
+    if (location?.kind !== 'node' && location?.kind !== 'wildcard') return [rrset];
+    return withSignature(rrset, signer?.sign(rrset, location.node.name) ?? null);
   }
 }
 
