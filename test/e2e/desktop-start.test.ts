@@ -28,6 +28,7 @@ import { signInWith } from '../support/rpc-control.ts';
 import { track } from '../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { takenPort } from '../support/ports.ts';
 
 const start = (options: DesktopStart = {}) => startDesktop(STAND_IN, options);
 
@@ -45,8 +46,6 @@ async function portOf(server: Server): Promise<number> {
   track(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
-
-const takenPort = () => portOf(createTcpServer());
 
 /** Resolves once the app has a window, with or without its page. */
 const opened = (desktop: Desktop) => expect.poll(async () => (await windowState(desktop)).count).toBe(1);

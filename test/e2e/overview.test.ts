@@ -12,8 +12,8 @@ import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page-build.ts';
 import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
-import { deadPort } from '../support/upstream-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
 
@@ -260,7 +260,7 @@ describe('the overview', () => {
   });
 
   it('shows what needs attention, each with the way to where it is dealt with', async () => {
-    const dead = `http://127.0.0.1:${await deadPort()}`;
+    const dead = `http://127.0.0.1:${await closedPort()}`;
     const opened = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
-import { deadPort } from '../support/upstream-server.ts';
+import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
 
@@ -59,7 +59,7 @@ describe('the page of all projects', () => {
   it('has them with their targets and the domains that need attention, found by name', async () => {
     const opened = await openPage({
       prepare: async (engine) => {
-        const url = `http://127.0.0.1:${await deadPort()}`;
+        const url = `http://127.0.0.1:${await closedPort()}`;
         await engine.call('projects.create', { name: 'Storefront', target: { kind: 'upstream', url } });
         await makeProjects(engine, 40);
       },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
-import { deadPort, startUpstream } from '../support/upstream-server.ts';
+import { startUpstream } from '../support/upstream-server.ts';
+import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
 
@@ -41,7 +42,7 @@ describe('a project that leads to a server of one’s own', () => {
 
   it('is changed in General, which keeps what it does not show and shows what the deploy found', async () => {
     const upstream = await startUpstream((_request, response) => response.end('up'));
-    const dead = `http://127.0.0.1:${await deadPort()}`;
+    const dead = `http://127.0.0.1:${await closedPort()}`;
     const opened = await openPage({ path: '/projects/demo/general' });
     const { page, engine } = opened;
     await page.getByRole('combobox', { name: 'Target' }).selectOption('upstream');

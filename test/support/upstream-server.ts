@@ -54,15 +54,6 @@ async function listen(server: TcpServer): Promise<{ port: number; sockets: Set<S
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-/** A closed port. */
-export async function deadPort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 /** DEMO leads to `url`, SHOP to the built-in API. */
 export function snapshotTo(url: string, more: Partial<UpstreamDestination> = {}): Snapshot {
   const target: UpstreamDestination = {

@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
@@ -7,6 +6,7 @@ import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { startEngine } from '../../support/engine.ts';
 import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { takenPort } from '../../support/ports.ts';
 
 /** Any free ports, so that what else runs on this machine does not matter. */
 const FREE = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
@@ -18,13 +18,6 @@ const examine = async (dataDir: string, ...args: string[]) => {
 };
 
 const find = ({ checks }: DoctorReport, id: string) => checks.find((check) => check.id === id);
-
-async function holdPort(): Promise<number> {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
 
 describe('vivarium doctor, of a Vivarium that runs', () => {
   const REPORT: DoctorReport = {
@@ -108,7 +101,7 @@ describe('vivarium doctor, where none runs', () => {
   });
 
   it('names who holds a port that a start would take', async () => {
-    const port = await holdPort();
+    const port = await takenPort();
     const { code, report } = await examine(temporaryFolder(), ...FREE, '--http-port', String(port));
     expect(code).toBe(1);
     const { status, evidence = [], fix } = find(report, 'listeners.http') ?? {};

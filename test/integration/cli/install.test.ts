@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { FIRST, SCRIPT, startRegistry } from '../../support/npm-registry.ts';
+import { closedPort } from '../../support/ports.ts';
 
 const launcher = (name: string): string => new URL(`../../../main/cli/${name}`, import.meta.url).href;
 
@@ -149,11 +149,7 @@ describe('the install of a start', () => {
 describe('without a network', () => {
   it('names the network when the registry cannot be reached', async () => {
     const { root } = await startRegistry();
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const { code, stderr } = await start(root, `http://127.0.0.1:${port}/`).ended;
+    const { code, stderr } = await start(root, `http://127.0.0.1:${await closedPort()}/`).ended;
     expect(code).toBe(1);
     expect(stderr).toContain('\nNo network? The npm registry cannot be reached (ECONNREFUSED).');
     expect(stderr).toContain('\nNo network: the npm registry could not be reached (ECONNREFUSED).');

@@ -10,6 +10,7 @@ import { requestStop } from '../../../main/cli/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { takenPort } from '../../support/ports.ts';
 
 const ENGINE_TIMEOUT_MS = 60_000;
 
@@ -69,10 +70,7 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
   });
 
   it('that cannot start fails with its own words', async () => {
-    const server = createServer();
-    onTestFinished(() => void server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
+    const port = await takenPort();
     const args = ['start', '-d', '--any-ports', '--http-port', String(port), '--data-dir', folderToStart()];
     const { code, stdout, stderr } = await runCli(args);
     expect([code, stdout]).toEqual([1, '']);

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { FREE_PORTS, type Ended } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { closedPort } from '../../support/ports.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -67,20 +67,11 @@ describe.runIf(process.platform !== 'darwin')('npm run package', () => {
 });
 
 describe('fetching Electron’s runtime', () => {
-  /** A mirror on this machine, where nobody is. */
-  async function deadMirror(): Promise<string> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return `http://127.0.0.1:${port}/`;
-  }
-
   it('fails with one line where it cannot be had', async () => {
     const cache = temporaryFolder();
     const { ended } = run('fetch-electron.mjs', [join(ROOT, 'node_modules', 'electron')], {
       ...process.env,
-      ELECTRON_MIRROR: await deadMirror(),
+      ELECTRON_MIRROR: `http://127.0.0.1:${await closedPort()}/`,
       electron_config_cache: cache,
     });
     const { code, stderr } = await ended;

@@ -13,6 +13,7 @@ import { performHandshake } from '../../../main/doctor/handshake.ts';
 import { askListener } from '../../../main/doctor/listeners.ts';
 import { takenAddresses } from '../../../main/doctor/ports.ts';
 import { startDns } from '../../support/dns-server.ts';
+import { closedPort } from '../../support/ports.ts';
 
 const clock = createClock();
 const root = createRoot({ realNowMs: clock.now(), owner: 'a@b' });
@@ -23,16 +24,6 @@ function listen<AnyServer extends Server>(server: AnyServer): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });
-}
-
-/** A port that nobody listens to: one that was just closed. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A TLS server that answers every connection with `head`, or says nothing. */

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { track } from '../../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { takenPort } from '../../support/ports.ts';
 
 /** One line on standard error, exit code 1, nothing on standard output. */
 async function refusal(args: readonly string[], env?: Record<string, string>): Promise<string> {
@@ -17,13 +15,6 @@ async function refusal(args: readonly string[], env?: Record<string, string>): P
     lines: 1,
   });
   return stderr;
-}
-
-async function takenPort(): Promise<number> {
-  const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  track(() => new Promise((resolve) => void server.close(() => resolve())));
-  return (server.address() as AddressInfo).port;
 }
 
 describe('a start that can’t be says why in one line and exits 1', () => {

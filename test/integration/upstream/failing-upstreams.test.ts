@@ -3,7 +3,8 @@ import { track } from '../../support/engine.ts';
 import { curl } from '../../support/proxy-command.ts';
 import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
-import { deadPort, snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { closedPort } from '../../support/ports.ts';
 
 /** Real time-outs, short enough to wait for. */
 const SHORT = {
@@ -23,7 +24,7 @@ const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
 
 describe('an upstream that', () => {
   test('is down is named, with what to do, as JSON and as a page', async () => {
-    const url = `http://127.0.0.1:${await deadPort()}`;
+    const url = `http://127.0.0.1:${await closedPort()}`;
     const running = await proxyTo(url);
     const answer = await sendRaw(running.httpPort, GET);
     expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
@@ -33,7 +34,7 @@ describe('an upstream that', () => {
   });
 
   test('is down lets a client that uploads finish its request, and ask again', async () => {
-    const running = await proxyTo(`http://127.0.0.1:${await deadPort()}`);
+    const running = await proxyTo(`http://127.0.0.1:${await closedPort()}`);
     const socket = await openSocket(running.httpPort);
     socket.write(`POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 300000\r\n\r\n`);
     await readUntil(socket, /"status":502\}/);
