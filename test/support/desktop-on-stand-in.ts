@@ -119,17 +119,29 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     const { contexts } = await Promise.race([browser.promise, early]).then((connected) => ({
       contexts: () => connected.contexts(),
     }));
-    // Not by vitest's waitFor, which the bench cannot use.
     const { promise, resolve, reject } = Promise.withResolvers<Page>();
-    const untilMs = performance.now() + PATIENCE_MS;
-    const poll = setInterval(() => {
+    const look = () => {
       const found = contexts()
         .flatMap((context) => context.pages())
         .findLast((page) => !isGone(page) && page.url().startsWith(toChromium(address)));
       if (found !== undefined) resolve(found);
-      else if (performance.now() > untilMs) reject(new Error(`No page is at ${address}.`));
-    }, 20);
-    return promise.finally(() => clearInterval(poll));
+    };
+    const watch = (page: Page) => {
+      page.on('framenavigated', look);
+      look();
+    };
+    for (const context of contexts()) {
+      context.pages().forEach(watch);
+      context.on('page', watch);
+    }
+    const timer = setTimeout(() => reject(new Error(`No page is at ${address}.`)), PATIENCE_MS);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      for (const context of contexts()) {
+        context.off('page', watch);
+        for (const page of context.pages()) page.off('framenavigated', look);
+      }
+    });
   }
 
   return {
