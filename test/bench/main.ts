@@ -10,6 +10,7 @@ import { commandStart } from './cases/command-start.ts';
 import { datasetSize } from './cases/dataset-size.ts';
 import { desktopStart } from './cases/desktop-start.ts';
 import { dnsAgreement } from './cases/dns-agreement.ts';
+import { dnssecAgreement } from './cases/dnssec-agreement.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
@@ -49,6 +50,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   dnsThroughput,
   dnsRecordCount,
   dnsAgreement,
+  dnssecAgreement,
   leaf,
   tlsHandshakes,
   tlsFindings,

@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
 import { createDnsClient, type DnsClient } from '../../../main/dns/client.ts';
 import { TYPE_CODES } from '../../../main/dns/record.ts';
-import { end, type Figure, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
+import { end, type Figure, freePort, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
 
-const ZONES = 8;
+export const ZONES = 8;
 const RECORDS_PER_ZONE = 26;
 const NAMES_PER_ZONE = 70;
 /** ANY is left out: how little it is answered with is each server's own choice (RFC 8482). */
-const TYPES = { ...TYPE_CODES, TYPE65280: 65_280 };
+export const TYPES = { ...TYPE_CODES, TYPE65280: 65_280 };
 const LABELS = ['a', 'b', 'c', 'd', '*'];
 /** Disagreements that are told one by one. */
 const TOLD_MAX = 10;
@@ -72,10 +70,10 @@ const figure = (measured: string, met: boolean | null, detail: string): Figure =
   detail,
 });
 
-type Random = (below: number) => number;
+export type Random = (below: number) => number;
 
 /** A linear congruential generator (Numerical Recipes), so that every run asks the same. */
-function seeded(seed: number): Random {
+export function seeded(seed: number): Random {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -84,7 +82,7 @@ function seeded(seed: number): Random {
 }
 
 /** Makes a zone in Vivarium, writes its export for NSD, and gives names in and about it. */
-async function makeZone(vivarium: Vivarium, folder: string, apex: string, random: Random): Promise<string[]> {
+export async function makeZone(vivarium: Vivarium, folder: string, apex: string, random: Random): Promise<string[]> {
   const owners = new Map<string, string[]>();
   const anyName = (labels: number) => Array.from({ length: labels }, () => LABELS[random(LABELS.length)]).join('.');
   const anyTarget = () => `${anyName(1 + random(3)).replaceAll('*', 'a')}.${apex}.`;
@@ -123,23 +121,14 @@ function anyRecord(owner: string, present: readonly string[], random: Random, ta
   if (kind === 13 || kind === 14) return `PTR ${target()}`;
   if (kind === 15) return `TLSA 3 1 1 ${(0x10000000 + random(99_999)).toString(16)}`;
   if (kind === 16) return `NAPTR 100 ${random(99)} "S" "SIP+D2U" "" ${target()}`;
-  if (kind === 17) return `SSHFP 4 2 ${(0x10000000 + random(99_999)).toString(16)}`;
+  if (kind === 17) return `SSHFP 4 2 ${(0x10000000 + random(99_999)).toString(16).repeat(8)}`;
   if (kind === 18) return `LOC 52 ${random(60)} 23 N 4 53 32 E ${random(99)}m 1m 10000m 10m`;
   if (kind === 19) return `TYPE65280 \\# 2 ${(0x1000 + random(0xefff)).toString(16)}`;
   return kind < 8 ? `A 192.0.2.${random(250)}` : `AAAA 2001:db8::${(1 + random(250)).toString(16)}`;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a socket without a port');
-  return address.port;
-}
-
-async function startNsd(
+/** NSD with `NAME.zone` of the folder for each zone. */
+export async function startNsd(
   program: string,
   folder: string,
   zones: readonly string[],

@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { ZoneDnssec } from '../../../main/contract/zones.ts';
 import { dig, run } from '../../support/dns-dig.ts';
 import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
-import { findTool, requireTool } from '../../support/tools.ts';
+import { ended, startUnbound } from '../../support/dns-unbound.ts';
+import { findTool } from '../../support/tools.ts';
 
 const ZONE = `$TTL 600
 @ CAA 0 issue "vivarium.localhost"
@@ -41,6 +39,13 @@ async function delv(port: number, { anchors }: ZoneDnssec, question: string): Pr
   const [name = '', type = ''] = question.split(' ');
   const args = ['@127.0.0.1', '-p', String(port), '-a', file, '+root=acme.test', '-q', `${name}.acme.test`, '-t', type];
   return run('delv', args, 'both');
+}
+
+/** The port of an unbound that validates the zone; each has an empty cache. */
+async function validating(port: number, { name, anchors }: ZoneDnssec): Promise<number> {
+  const unbound = await startUnbound(temporaryFolder(), port, new Map([[name, anchors?.unbound ?? '']]));
+  track(() => ended(unbound.child));
+  return unbound.port;
 }
 
 const QUESTIONS = [
@@ -99,7 +104,7 @@ describe('a signed zone', () => {
 
   it.skipIf(findTool('unbound') === null)('is valid for unbound, and SERVFAIL while it is broken', async () => {
     const { engine, signing, port } = await signedEngine();
-    const unbound = await startUnbound(port, signing);
+    const unbound = await validating(port, signing);
     const ask = async () => {
       const questions = QUESTIONS.filter((each) => !/^shop/.test(each)).map((each) => each.replace(' ', '.acme.test '));
       return (await dig('dig', { port: unbound }, questions, ['+dnssec', '+recurse'])).map(
@@ -108,7 +113,7 @@ describe('a signed zone', () => {
     };
     expect(await ask()).toEqual(QUESTIONS.slice(1).map((each) => `${/^no/.test(each) ? 'NXDOMAIN' : 'NOERROR'} true`));
     await dnssec(engine, { break: 'expired' });
-    const bogus = await startUnbound(port, signing);
+    const bogus = await validating(port, signing);
     const [answered] = await dig('dig', { port: bogus }, ['host.acme.test A'], ['+recurse']);
     expect(answered?.rcode).toBe('SERVFAIL');
   });
@@ -134,63 +139,3 @@ describe('a signed zone', () => {
     expect(valid).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 });
-
-/** unbound with the zone's trust anchor, which asks our server for the zone. Returns its port. */
-async function startUnbound(port: number, { anchors }: ZoneDnssec): Promise<number> {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'anchor'), anchors?.unbound ?? '');
-  const own = await freePort();
-  writeFileSync(
-    join(folder, 'unbound.conf'),
-    `server:
-  interface: 127.0.0.1
-  port: ${own}
-  username: ""
-  chroot: ""
-  directory: "${folder}"
-  pidfile: ""
-  use-syslog: no
-  do-not-query-localhost: no
-  domain-insecure: "localhost"
-  local-zone: "test." nodefault
-  trust-anchor-file: "${folder}/anchor"
-remote-control:
-  control-enable: no
-stub-zone:
-  name: "acme.test"
-  stub-addr: 127.0.0.1@${port}
-`,
-  );
-  const child = spawn(requireTool('unbound'), ['-d', '-c', join(folder, 'unbound.conf')], { stdio: 'ignore' });
-  track(() => ended(child));
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`unbound ended with ${child.exitCode}`);
-    const text = await run('dig', [
-      '@127.0.0.1',
-      '-p',
-      String(own),
-      '+tries=1',
-      '+time=1',
-      'version.bind',
-      'CH',
-      'TXT',
-    ]);
-    if (text.includes('status:')) return own;
-  }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a socket without a port');
-  return address.port;
-}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { run } from './dns-dig.ts';
+import { requireTool } from './tools.ts';
+
+/**
+ * unbound on a free port, which asks the server at `port` for the zones and validates from their trust anchors, each as
+ * a file's text. The caller ends the process.
+ */
+export async function startUnbound(
+  folder: string,
+  port: number,
+  zones: ReadonlyMap<string, string>,
+): Promise<{ child: ChildProcess; port: number }> {
+  writeFileSync(join(folder, 'anchors'), [...zones.values()].join(''));
+  const own = await freePort();
+  const lines = [
+    'server:',
+    '  interface: 127.0.0.1',
+    `  port: ${own}`,
+    '  username: ""',
+    '  chroot: ""',
+    `  directory: "${folder}"`,
+    '  pidfile: ""',
+    '  use-syslog: no',
+    '  do-not-query-localhost: no',
+    '  domain-insecure: "localhost"',
+    '  local-zone: "test." nodefault',
+    `  trust-anchor-file: "${folder}/anchors"`,
+    'remote-control:',
+    '  control-enable: no',
+    ...[...zones.keys()].flatMap((name) => ['stub-zone:', `  name: "${name}"`, `  stub-addr: 127.0.0.1@${port}`]),
+  ];
+  writeFileSync(join(folder, 'unbound.conf'), `${lines.join('\n')}\n`);
+  const child = spawn(requireTool('unbound'), ['-d', '-c', join(folder, 'unbound.conf')], { stdio: 'ignore' });
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`unbound ended with ${child.exitCode}`);
+    const text = await run('dig', [
+      '@127.0.0.1',
+      '-p',
+      String(own),
+      '+tries=1',
+      '+time=1',
+      'version.bind',
+      'CH',
+      'TXT',
+    ]);
+    if (text.includes('status:')) return { child, port: own };
+  }
+}
+
+/** Ends a process that was started here. */
+export async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** A TCP port that was free a moment ago, for programs that cannot pick one. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a socket without a port');
+  return address.port;
+}
