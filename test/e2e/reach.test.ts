@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ReachProxy } from '../../main/contract/reach.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
-import { type Engine, startEngine, temporaryFolder } from '../support/engine.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 import { runCommand } from '../support/proxy-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

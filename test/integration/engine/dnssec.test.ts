@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { ZoneDnssec } from '../../../main/contract/zones.ts';
 import { dig, run } from '../../support/dns-dig.ts';
-import { type Engine, startEngine, temporaryFolder, track } from '../../support/engine.ts';
+import { type Engine, startEngine, track } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ended, startUnbound } from '../../support/dns-unbound.ts';
 import { findTool } from '../../support/tools.ts';
 

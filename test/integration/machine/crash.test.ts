@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { applyAll, Crash, crashAt, machineIn, makeRoot, SET_UPS, treeOf } from './set-ups.ts';
 
 const POINTS = 20;

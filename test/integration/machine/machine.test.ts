@@ -8,7 +8,7 @@ import type { MachineOptions } from '../../../main/machine/machine.ts';
 import { renderPosixApply } from '../../../main/machine/script-posix.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { lookAt } from '../../../main/machine/look.ts';
-import { temporaryFolder } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { applyAll, crashAt, machineIn, makeRoot, SET_UPS, treeOf, WISH } from './set-ups.ts';
 
 const DROP_IN = 'etc/systemd/resolved.conf.d/vivarium-acme.test.conf';

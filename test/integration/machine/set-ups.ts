@@ -15,7 +15,7 @@ import type { Wish } from '../../../main/machine/change.ts';
 import type { Program } from '../../../main/machine/elevation.ts';
 import { openLedger } from '../../../main/machine/ledger.ts';
 import { createMachine, type MachineOptions } from '../../../main/machine/machine.ts';
-import { temporaryFolder } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const WISH: Wish = {
   hostname: 'shop.acme.test',
