@@ -3,7 +3,7 @@ import type { StoreTrust } from '../contract/certificates.ts';
 import type { Deploy } from '../contract/deploys.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
-import type { MachineEntry, MachineUndone } from '../contract/machine.ts';
+import type { MachineChanges } from '../contract/machine.ts';
 import { kebab } from './procedures.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from './io.ts';
 import { hasFailed, isStepped } from './views.ts';
@@ -59,8 +59,12 @@ export const FAILED_RESULTS: readonly FailedResult[] = [
     'the store cannot be changed without the command that the answer has',
     ({ state, command }) => state === 'unavailable' || (state === 'trusted' && command !== undefined),
   ),
-  failed<MachineEntry>('machine.apply', 'the change is not made', ({ state }) => state !== 'applied'),
-  failed<MachineUndone>('machine.undo', 'a change is left', ({ left }) => left.length > 0),
+  failed<MachineChanges>('machine.apply', 'the change is not made', ({ changes }) =>
+    changes.some(({ state }) => state !== 'applied'),
+  ),
+  failed<MachineChanges>('machine.undo', 'a change is left', ({ changes }) =>
+    changes.some(({ state }) => state !== 'undone'),
+  ),
   failed<DoctorReport>('doctor.run', 'a check failed', ({ counts }) => counts.failed > 0),
 ];
 

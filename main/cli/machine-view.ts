@@ -1,11 +1,4 @@
-import type {
-  MachineEntry,
-  MachinePlan,
-  MachineStatus,
-  MachineStep,
-  MachineUndone,
-  PlannedChange,
-} from '../contract/machine.ts';
+import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../contract/machine.ts';
 import { typed } from '../base/own-command.ts';
 import { printable, printableLines, type Style } from './text.ts';
 
@@ -13,21 +6,7 @@ import { printable, printableLines, type Style } from './text.ts';
 export function renderMachinePlan({ hostname, resolvesTo, changes }: MachinePlan, style: Style): string {
   const leads =
     resolvesTo.length === 0 ? 'This system does not know' : `This system leads to ${resolvesTo.join(', ')}:`;
-  return [`${leads} ${hostname}.`, ...changes.map((change) => changeText(change, hostname, style))].join('\n\n') + '\n';
-}
-
-function changeText(change: PlannedChange, hostname: string, style: Style): string {
-  const { title, note, plan, steps, runs, obstacle, instead, entry } = change;
-  if (entry !== undefined) return `${entryText(entry, style)}${note === '' ? '' : `\n  ${printable(note)}`}`;
-  return [
-    style.heading(printable(title)),
-    ...(obstacle === undefined ? [] : [`  ${printable(obstacle)}`]),
-    ...(instead === undefined ? [] : [`    ${printable(instead)}`]),
-    ...(note === '' ? [] : [`  ${printable(note)}`]),
-    ...steps.flatMap(stepLines),
-    ...runs.map((command) => `  then: ${printable(command)}`),
-    ...(plan === undefined ? [] : [`  To do it: ${typed(`vivarium machine apply ${hostname} ${plan}`)}`]),
-  ].join('\n');
+  return `${leads} ${hostname}.\n\n${changesText(changes, style)}\n`;
 }
 
 const stepLines = ({ path, existed, removes, adds, state }: MachineStep): string[] => [
@@ -36,36 +15,54 @@ const stepLines = ({ path, existed, removes, adds, state }: MachineStep): string
   ...adds.map((line) => `    + ${printable(line)}`),
 ];
 
-const STATES: Record<MachineEntry['state'], string> = {
-  applied: 'done',
-  pending: 'in the ledger, and not done yet',
-  partial: 'done in part',
-  changed: 'done, and changed by somebody else since',
-  unknown: 'done; whether it is still there cannot be read',
+const STATES: Record<MachineChange['state'], string> = {
+  planned: '',
+  obstacle: '',
+  applied: ': done',
+  pending: ': in the ledger, and not done yet',
+  partial: ': done in part',
+  changed: ': done, and changed by somebody else since',
+  unknown: ': done; whether it is still there cannot be read',
+  undone: ': undone',
 };
 
-/** One change of the ledger, and how to take it back. */
-export function entryText({ id, title, state, steps, message, command }: MachineEntry, style: Style): string {
+/** Each change with its lines, and the command for it. */
+export const changesText = (changes: readonly MachineChange[], style: Style): string =>
+  changes.map((change) => changeText(change, style)).join('\n\n');
+
+function changeText(change: MachineChange, style: Style): string {
+  const { what, state, note = '', instead, steps, runs, message } = change;
   return [
-    `${style.heading(printable(title))}: ${STATES[state]}`,
+    `${style.heading(printable(what))}${STATES[state]}`,
+    ...(note === '' ? [] : [`  ${printable(note)}`]),
+    ...(instead === undefined ? [] : [`    ${printable(instead)}`]),
     ...steps.flatMap(stepLines),
+    ...(state === 'planned' ? runs.map((command) => `  then: ${printable(command)}`) : []),
     ...(message === undefined ? [] : [printableLines(message).trimEnd().replaceAll(/^/gm, '  ')]),
-    ...(command === undefined ? [] : ['  Paste this; it asks for your password:', `    ${command}`]),
-    `  To undo it: ${typed(`vivarium machine undo --ids ${id}${state === 'changed' ? ' --take' : ''}`)}`,
+    ...commandLines(change),
   ].join('\n');
 }
 
-export const renderMachineStatus = ({ ledger, undoScript, entries }: MachineStatus, style: Style): string =>
+function commandLines({ id, state, command }: MachineChange): string[] {
+  if (state === 'pending') {
+    const paste = command === undefined ? [] : ['  Paste this; it asks for your password:', `    ${command}`];
+    return [...paste, `  To undo it: ${typed(`vivarium machine undo --ids ${id}`)}`];
+  }
+  return command === undefined ? [] : [`  To ${state === 'planned' ? 'do' : 'undo'} it: ${command}`];
+}
+
+export const renderMachineStatus = ({ ledger, undoScript, changes }: MachineStatus, style: Style): string =>
   `${[
-    ...(entries.length === 0 ? ['Vivarium has changed nothing on this machine.'] : []),
-    ...entries.map((entry) => entryText(entry, style)),
-    `The ledger: ${ledger}${entries.length === 0 ? '' : `\nTo undo all without Vivarium: ${undoScript}`}`,
+    changes.length === 0 ? 'Vivarium has changed nothing on this machine.' : changesText(changes, style),
+    `The ledger: ${ledger}${changes.length === 0 ? '' : `\nTo undo all without Vivarium: ${undoScript}`}`,
   ].join('\n\n')}\n`;
 
-export function renderMachineUndone({ undone, left }: MachineUndone, style: Style): string {
-  if (undone.length + left.length === 0) return 'There is nothing to undo.\n';
+export function renderMachineUndone({ changes }: MachineChanges, style: Style): string {
+  if (changes.length === 0) return 'There is nothing to undo.\n';
+  const left = changes.filter(({ state }) => state !== 'undone');
+  const undone = changes.filter(({ state }) => state === 'undone');
   return `${[
-    ...undone.map(({ title }) => `Undone: ${printable(title)}`),
-    ...left.map((entry) => `\nLeft: ${entryText(entry, style)}`),
+    ...undone.map(({ what }) => `Undone: ${printable(what)}`),
+    ...left.map((change) => `\nLeft: ${changeText(change, style)}`),
   ].join('\n')}\n`;
 }

@@ -6,7 +6,7 @@ import { readRuntime } from '../base/runtime-file.ts';
 import { widthLimit } from '../base/terminal.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
-import type { MachineEntry, MachineStatus, MachineUndone } from '../contract/machine.ts';
+import type { MachineChange, MachineChanges, MachineStatus } from '../contract/machine.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
@@ -41,7 +41,7 @@ export const UNINSTALL = localCommand({
           .flatMap(fitted(widthLimit(io)));
     io.stdout.write(`${lines.join('\n')}\n`);
     const isLeft = report.stores?.some(({ outcome }) => outcome === 'failed' || outcome === 'to_paste') === true;
-    const isChanged = !report.dryRun && report.machine.left.length > 0;
+    const isChanged = !report.dryRun && report.changes.some(({ state }) => state !== 'undone');
     return isLeft || isChanged ? EXIT_FAILED : EXIT_OK;
   },
 });
@@ -55,7 +55,7 @@ export interface Trust {
 /** The ledger of machine changes, in the same way. */
 interface Changes {
   status(): Promise<MachineStatus>;
-  undo(input: { ids: string[]; take: boolean }): Promise<MachineUndone>;
+  undo(input: { ids: string[]; take: boolean }): Promise<MachineChanges>;
 }
 
 /** What became of the root in one store. */
@@ -103,8 +103,8 @@ interface Report {
   dryRun: boolean;
   /** Null without a root in the data folder. */
   stores: StoreOutcome[] | null;
-  /** The changes of the ledger that this data folder made; with `dryRun`, all are left. */
-  machine: MachineUndone;
+  /** Those of the ledger that this data folder made. */
+  changes: MachineChange[];
   traces: { title: string; undo: string; found: boolean }[];
   dataDir: string;
   /** Another data folder with the same root, which therefore stays; null when there is none. */
@@ -124,7 +124,7 @@ async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
     dryRun,
     stores: sharedWith === null ? outcomes : (outcomes?.map(keptInstead) ?? null),
     sharedWith,
-    machine: await undoChanges(machine, dataDir, dryRun),
+    changes: await undoChanges(machine, dataDir, dryRun),
     traces: findTracesHere({ dataDir, home: io.homeDir, environment: io.env }),
     dataDir,
     running: running !== null,
@@ -133,11 +133,11 @@ async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
 }
 
 /** All but those of trust, which are the stores' own. */
-async function undoChanges(machine: Changes, dataDir: string, dryRun: boolean): Promise<MachineUndone> {
-  const { entries } = await machine.status();
-  const own = entries.filter((entry) => entry.dataDir === dataDir && entry.kind !== 'trust');
-  if (dryRun || own.length === 0) return { undone: [], left: own };
-  return machine.undo({ ids: own.map(({ id }) => id), take: false });
+async function undoChanges(machine: Changes, dataDir: string, dryRun: boolean): Promise<MachineChange[]> {
+  const { changes } = await machine.status();
+  const own = changes.filter((change) => change.dataDir === dataDir && change.kind !== 'trust');
+  if (dryRun || own.length === 0) return own;
+  return (await machine.undo({ ids: own.map(({ id }) => id), take: false })).changes;
 }
 
 const keptInstead = (outcome: StoreOutcome): StoreOutcome =>
@@ -201,7 +201,7 @@ const OUTCOMES: Record<StoreOutcome['outcome'], string> = {
 function render({
   dryRun,
   stores,
-  machine,
+  changes,
   traces,
   dataDir,
   sharedWith,
@@ -219,9 +219,7 @@ function render({
           `  It is also the root of ${sharedWith}, which may still need it. To remove it there:`,
           `    ${ownCommand(sharedWith)('vivarium uninstall')}`,
         ]),
-    ...(machine.undone.length + machine.left.length === 0
-      ? []
-      : ['', 'The changes of this machine', ...machineLines(machine, dryRun)]),
+    ...(changes.length === 0 ? [] : ['', 'The changes of this machine', ...machineLines(changes, dryRun)]),
     ...(found.length === 0 ? [] : ['', 'On this machine; Vivarium runs none of these commands', ...traceLines(found)]),
     '',
     'If you changed these by Vivarium’s instructions, which it cannot know',
@@ -257,14 +255,18 @@ const storeLines = ({ title, outcome, message, command }: StoreOutcome): string[
   ...(command === undefined ? [] : [`    ${command}`]),
 ];
 
-const machineLines = ({ undone, left }: MachineUndone, dryRun: boolean): string[] => [
-  ...undone.map(({ title }) => `  undone: ${title}`),
-  ...left.flatMap(({ title, state, message, command }: MachineEntry) => [
-    `  ${dryRun ? 'would be undone' : state === 'changed' ? 'left, because somebody else changed it since' : 'left'}: ${title}`,
+const machineLines = (changes: readonly MachineChange[], dryRun: boolean): string[] =>
+  changes.flatMap(({ what, state, message, command }) => [
+    `  ${becameOf(state, dryRun)}: ${what}`,
     ...(message === undefined ? [] : [`${MESSAGE_INDENT}${message}`]),
     ...(command === undefined || dryRun ? [] : [`${COMMAND_INDENT}${command}`]),
-  ]),
-];
+  ]);
+
+function becameOf(state: MachineChange['state'], dryRun: boolean): string {
+  if (dryRun) return 'would be undone';
+  if (state === 'undone') return 'undone';
+  return state === 'changed' ? 'left, because somebody else changed it since' : 'left';
+}
 
 const traceLines = (traces: Report['traces']): string[] =>
   traces.flatMap(({ title, undo }) => [`  ${title}`, ...undo.split('\n').map(undoLine)]);

@@ -4,7 +4,7 @@ import type { ClockReading } from '../contract/clock.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { AttachStep, Domain } from '../contract/domains.ts';
 import type { CallerUsage } from '../contract/limits.ts';
-import type { MachineEntry, MachinePlan, MachineStatus, MachineUndone } from '../contract/machine.ts';
+import type { MachineChanges, MachinePlan, MachineStatus } from '../contract/machine.ts';
 import type { OrderRecord } from '../contract/orders.ts';
 import type { PetRecord } from '../contract/pets.ts';
 import type { Project } from '../contract/projects.ts';
@@ -12,7 +12,7 @@ import type { ReachSnippets } from '../contract/reach.ts';
 import type { Run } from '../contract/runs.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
-import { entryText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
+import { changesText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
@@ -197,8 +197,8 @@ const VIEWS: Record<string, View | undefined> = {
   ),
   'reach.snippets': view<ReachSnippets>(renderSnippets),
   'machine.plan': view<MachinePlan>((plan, { style }) => renderMachinePlan(plan, style)),
-  'machine.apply': view<MachineEntry>((entry, { style }) => `${entryText(entry, style)}\n`),
-  'machine.undo': view<MachineUndone>((undone, { style }) => renderMachineUndone(undone, style)),
+  'machine.apply': view<MachineChanges>(({ changes }, { style }) => `${changesText(changes, style)}\n`),
+  'machine.undo': view<MachineChanges>((undone, { style }) => renderMachineUndone(undone, style)),
   'machine.status': view<MachineStatus>((status, { style }) => renderMachineStatus(status, style)),
   'limits.usage': view<CallerUsage[]>(renderUsage),
   'limits.reset': view<CallerUsage[]>(renderUsage),

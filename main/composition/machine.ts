@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { homedir } from 'node:os';
 import type { AdjustableClock } from '../base/clock.ts';
+import { ownCommand } from '../base/own-command.ts';
 import type { RunCommand } from '../ca/run-command.ts';
 import { findProgram } from '../ca/machine-stores.ts';
 import type { TrustLedger, TrustStores } from '../ca/truststores.ts';
@@ -25,14 +26,14 @@ export function trustLedger(ledger: Ledger, { dataDir, now }: { dataDir: string;
     note: ({ store, title, apply, undo }) =>
       ledger.alone(() => {
         const steps: Step[] = [{ kind: 'command', path: title, apply, undo, test: null }];
-        const what = { id: trustId(store), steps, afterApply: [], afterUndo: [] };
+        const parts = { id: trustId(store), steps, afterApply: [], afterUndo: [] };
         const entry: Entry = {
-          ...what,
+          ...parts,
           kind: 'trust',
-          title: `The root: ${title}`,
+          what: `The root: ${title}`,
           at: new Date(now()).toISOString(),
           dataDir,
-          code: codeOf(what),
+          code: codeOf(parts),
           store,
         };
         ledger.write([...ledger.read().filter((other) => !isOf(store)(other)), entry]);
@@ -68,6 +69,7 @@ export function openMachine({ ledger, root, dataDir, clock, run, stores }: Machi
     root,
     mayWrite,
     dataDir,
+    ownCommand: ownCommand(dataDir),
     rights: {
       platform,
       privileged: process.getuid?.() === 0,

@@ -18,70 +18,59 @@ const machineStep = z.object({
 });
 export type MachineStep = z.infer<typeof machineStep>;
 
-export const machineEntry = z.object({
+/** One change of this machine: planned, or as the ledger has it. */
+const machineChange = z.object({
   id: z.string(),
   kind: changeKind,
-  title: z.string(),
-  /** When it was written into the ledger, in real time. */
-  at: timestamp,
-  /** The data folder of the Vivarium that made it. */
-  dataDir: z.string(),
+  what: z.string(),
   /**
+   * `planned`: it can be made. `obstacle`: it cannot, or need not, be made; `note` has the reason. Of the ledger:
    * `applied`: all of it is there. `pending`: none of it, because its command was not pasted yet. `partial`: a part, as
-   * after a crash. `changed`: somebody else has changed it since. `unknown`: it cannot be read here.
+   * after a crash. `changed`: somebody else has changed it since. `unknown`: it cannot be read here. `undone`: taken back.
    */
-  state: z.enum(['applied', 'pending', 'partial', 'changed', 'unknown']),
-  steps: z.array(machineStep),
-  /** What the last attempt could not do. */
-  message: z.string().optional(),
-  /** To paste into a terminal, where Vivarium cannot ask for the password. */
+  state: z.enum(['planned', 'obstacle', 'applied', 'pending', 'partial', 'changed', 'unknown', 'undone']),
+  /**
+   * What to run next: `machine apply` for a planned change, and `machine undo` for one that is there; or, where Vivarium
+   * cannot ask for the password, what to paste into a terminal. Absent when there is nothing to run.
+   */
   command: z.string().optional(),
-});
-export type MachineEntry = z.infer<typeof machineEntry>;
-
-export const plannedChange = z.object({
-  id: z.string(),
-  kind: changeKind,
-  title: z.string(),
-  note: z.string(),
-  /** Names exactly this change of the present state; absent when there is nothing that can be done. */
-  plan: z.string().optional(),
+  /** The text that was there before: a whole file, or a value of the kernel. Absent where there was none. */
+  before: z.string().optional(),
   steps: z.array(machineStep),
   /** The commands that run after the steps. */
   runs: z.array(z.string()),
-  /** Why it cannot or need not be done, and what to do. */
-  obstacle: z.string().optional(),
-  /** What to put into the system's own configuration instead. */
+  note: z.string().optional(),
+  /** Of a planned change: names exactly this change of the present state. */
+  plan: z.string().optional(),
+  /** With an obstacle: what to put into the system's own configuration. */
   instead: z.string().optional(),
-  /** The change, where the ledger has it already. */
-  entry: machineEntry.optional(),
+  /** When it was written into the ledger, in real time. */
+  at: timestamp.optional(),
+  /** The data folder of the Vivarium that made it. */
+  dataDir: z.string().optional(),
+  /** What the last attempt could not do. */
+  message: z.string().optional(),
 });
-export type PlannedChange = z.infer<typeof plannedChange>;
+export type MachineChange = z.infer<typeof machineChange>;
 
-export const machinePlan = z.object({
+const machineChanges = z.object({ changes: z.array(machineChange) });
+export type MachineChanges = z.infer<typeof machineChanges>;
+
+const machinePlan = machineChanges.extend({
   hostname: z.string(),
   zone: z.string(),
   /** Where this system's own resolver leads the hostname at present; empty when it does not know it. */
   resolvesTo: z.array(z.string()),
-  changes: z.array(plannedChange),
   ledger: z.string(),
 });
 export type MachinePlan = z.infer<typeof machinePlan>;
 
-export const machineStatus = z.object({
+const machineStatus = machineChanges.extend({
   ledger: z.string(),
   /** Takes everything back without Vivarium. */
   undoScript: z.string(),
-  entries: z.array(machineEntry),
 });
 export type MachineStatus = z.infer<typeof machineStatus>;
-
-export const machineUndone = z.object({
-  undone: z.array(z.object({ id: z.string(), title: z.string() })),
-  /** What is still to be taken back, and why. */
-  left: z.array(machineEntry),
-});
-export type MachineUndone = z.infer<typeof machineUndone>;
 
 const entryId = z
   .string()
@@ -105,7 +94,7 @@ export const machine = {
           .meta({ description: 'the code of the change, from machine plan', examples: ['3f2a91c0'] }),
       }),
     )
-    .output(machineEntry),
+    .output(machineChanges),
   undo: base
     .route({ summary: 'Take back changes of this machine; by default all of this data folder’s' })
     .input(
@@ -116,7 +105,7 @@ export const machine = {
         })
         .optional(),
     )
-    .output(machineUndone),
+    .output(machineChanges),
   status: base
     .route({ summary: 'The changes of this machine that the ledger has' })
     .input(z.strictObject({}).optional())

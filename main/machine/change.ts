@@ -8,15 +8,14 @@ export interface Change {
   /** `resolver:acme.test`, `hosts:shop.acme.test`, `ports`: what the ledger calls it. */
   id: string;
   kind: ChangeKind;
-  title: string;
+  what: string;
+  /** With an obstacle: why it cannot or need not be done, and what to do. */
   note: string;
   /** Empty when there is an obstacle. */
   steps: Step[];
   /** Commands that make programs read the files again, as they run after the steps, and after their undo. */
   afterApply: string[];
   afterUndo: string[];
-  /** Why it cannot or need not be done, and what to do. */
-  obstacle?: string;
   /** What to put where, when the system's own configuration is the place. */
   instead?: string;
 }
@@ -58,18 +57,13 @@ export const codeOf = ({
 }: Pick<Change, 'id' | 'steps' | 'afterApply' | 'afterUndo'>): string =>
   hash('sha256', JSON.stringify([id, steps, afterApply, afterUndo]), 'hex').slice(0, 8);
 
-/** A change that only its obstacle describes. */
-export const hindered = (
-  change: Pick<Change, 'id' | 'kind' | 'title'> & { note?: string },
-  obstacle: string,
-  instead?: string,
-): Change => ({
-  note: '',
+/** A change that an obstacle prevents, which the note describes. */
+export const hindered = (change: Pick<Change, 'id' | 'kind' | 'what'>, note: string, instead?: string): Change => ({
   ...change,
+  note,
   steps: [],
   afterApply: [],
   afterUndo: [],
-  obstacle,
   ...(instead !== undefined && { instead }),
 });
 

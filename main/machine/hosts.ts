@@ -10,7 +10,7 @@ export function planHosts(
   look: Look,
   { file, afterwards = [] }: { file: string; afterwards?: string[] },
 ): Change {
-  const about = { id: `hosts:${hostname}`, kind: 'hosts', title: `${hostname} in ${file}` } as const;
+  const about = { id: `hosts:${hostname}`, kind: 'hosts', what: `${hostname} in ${file}` } as const;
   if (hostname.startsWith('*.')) return hindered(about, 'A hosts file has no wildcards. Plan for a hostname below it.');
   const { text, path, readOnly } = look.at(file);
   if (readOnly) return hindered(about, `${path} cannot be changed: the file system is read-only.`);

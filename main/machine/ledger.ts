@@ -21,7 +21,7 @@ export const ENTRIES_MAX = 200;
 const entry = z.object({
   id: z.string(),
   kind: z.enum(['resolver', 'ports', 'hosts', 'trust']),
-  title: z.string(),
+  what: z.string(),
   /** When it was written, which is before the change; in real time. */
   at: z.string(),
   /** The data folder of the Vivarium that made it. */

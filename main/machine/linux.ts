@@ -12,7 +12,7 @@ export function planLinux(wish: Wish, look: Look): Change[] {
 }
 
 const resolverOf = ({ zone }: Wish) =>
-  ({ id: `resolver:${zone}`, kind: 'resolver', title: `Vivarium’s DNS for ${zone}` }) as const;
+  ({ id: `resolver:${zone}`, kind: 'resolver', what: `Vivarium’s DNS for ${zone}` }) as const;
 
 const asLongAs = ({ zone }: Wish): string => `For every name under ${zone}, as long as Vivarium has that zone.`;
 
@@ -88,7 +88,7 @@ function ofFiles(
  */
 function planPorts({ ports, start }: Wish, look: Look): Change[] {
   if (ports.http === 80 && ports.https === 443) return [];
-  const about = { id: 'ports', kind: 'ports', title: 'Ports 80 and 443 for Vivarium' } as const;
+  const about = { id: 'ports', kind: 'ports', what: 'Ports 80 and 443 for Vivarium' } as const;
   const served = `Then start Vivarium with: ${start} --http-port 80 --https-port 443`;
   const value = look.at(UNPRIVILEGED_START);
   const now = value.text?.trim();
@@ -116,12 +116,12 @@ function planNixos(wish: Wish): Change[] {
   return [
     hindered(resolverOf(wish), obstacle, resolved),
     hindered(
-      { id: `hosts:${hostname}`, kind: 'hosts', title: `${hostname} in /etc/hosts` },
+      { id: `hosts:${hostname}`, kind: 'hosts', what: `${hostname} in /etc/hosts` },
       obstacle,
       `networking.hosts = { "127.0.0.1" = [ "${hostname}" ]; "::1" = [ "${hostname}" ]; };`,
     ),
     hindered(
-      { id: 'ports', kind: 'ports', title: 'Ports 80 and 443 for Vivarium' },
+      { id: 'ports', kind: 'ports', what: 'Ports 80 and 443 for Vivarium' },
       obstacle,
       'boot.kernel.sysctl."net.ipv4.ip_unprivileged_port_start" = 80;',
     ),

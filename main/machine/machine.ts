@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import type { MachineEntry, MachinePlan, MachineStatus, MachineUndone, PlannedChange } from '../contract/machine.ts';
+import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../contract/machine.ts';
 import { mention } from '../contract/mentions.ts';
 import { writeFileAtomically, OWNER_ONLY } from '../base/files.ts';
+import { shellWord } from '../base/shell.ts';
 import { type Change, codeOf, type Look, type Wish } from './change.ts';
 import { pasteFor, type Program, programFor, type Rights } from './elevation.ts';
 import { type Entry, type Ledger, removeScript } from './ledger.ts';
@@ -23,6 +24,8 @@ export interface MachineOptions {
   mayWrite: (path: string) => boolean;
   windowsFolder: string;
   dataDir: string;
+  /** A command of this Vivarium, as it works in a terminal. */
+  ownCommand: (command: string) => string;
   /** In real time, in milliseconds. */
   now: () => number;
   run: (program: Program) => Promise<{ exitCode: number | null; stderr: string }>;
@@ -38,9 +41,9 @@ export interface MachineOptions {
 export interface Machine {
   plan(wish: Wish): Promise<MachinePlan>;
   /** @throws VivariumError conflict when the machine is not as it was planned for. */
-  apply(wish: Wish, plan: string): Promise<MachineEntry>;
+  apply(wish: Wish, plan: string): Promise<MachineChanges>;
   /** Those with the ids, or all of this data folder, the last one first. @throws VivariumError not_found */
-  undo(options: { ids?: readonly string[] | undefined; take: boolean }): Promise<MachineUndone>;
+  undo(options: { ids?: readonly string[] | undefined; take: boolean }): Promise<MachineChanges>;
   status(): Promise<MachineStatus>;
   /** The ledger's text. */
   export(): string;
@@ -66,27 +69,42 @@ export function createMachine(options: MachineOptions): Machine {
     return exitCode === 0 ? 'applied' : exitCode === 1 ? 'before' : 'unknown';
   }
 
-  /** Null for what is as it was before. */
-  async function observe(entry: Entry, stores: Map<string, boolean>): Promise<MachineEntry | null> {
-    const { id, kind, title, at, store } = entry;
+  async function observe(entry: Entry, stores: Map<string, boolean>): Promise<MachineChange> {
+    const { id, kind, what, at, store } = entry;
     const isPresent = store === undefined ? undefined : stores.get(store);
     const states: StepState[] =
       isPresent === undefined ? await Promise.all(entry.steps.map(stateOfStep)) : [isPresent ? 'applied' : 'before'];
     const settled = entryState(states);
     // A crash while a file was written: what is beside it may be all that there is of it.
-    const state = settled === 'pending' && entry.steps.some(isWritten) ? 'partial' : settled;
-    if (state === 'pending' && (entry.undoing === true || kind === 'trust')) return null;
-    const script = scriptOf(entry);
+    const isTorn = settled === 'pending' && entry.steps.some(isWritten);
+    const isUndone = settled === 'pending' && !isTorn && (entry.undoing === true || kind === 'trust');
+    const state = isTorn ? 'partial' : isUndone ? 'undone' : settled;
+    const command = nextFor(entry, state);
     return {
-      id,
-      kind,
-      title,
-      at,
-      dataDir: entry.dataDir,
-      state,
+      ...{ id, kind, what, at, dataDir: entry.dataDir, state, runs: entry.afterApply, ...beforeOf(entry.steps) },
       steps: entry.steps.map((step, index) => ({ ...present(step), state: states[index] ?? 'unknown' })),
-      ...(state === 'pending' && isThere(script) && { command: pasteFor(script, [], rights) }),
+      ...(command !== undefined && { command }),
     };
+  }
+
+  function presentPlanned(
+    { id, kind, what, note, steps, afterApply, afterUndo, instead }: Change,
+    { hostname }: Wish,
+  ): MachineChange {
+    const common = { id, kind, what, note, ...beforeOf(steps), steps: steps.map(present), runs: afterApply };
+    if (steps.length === 0) return { ...common, state: 'obstacle', ...(instead !== undefined && { instead }) };
+    const plan = codeOf({ id, steps, afterApply, afterUndo });
+    const command = options.ownCommand(`vivarium machine apply ${hostname} ${plan}`);
+    return { ...common, state: 'planned', plan, command };
+  }
+
+  function nextFor(entry: Entry, state: MachineChange['state']): string | undefined {
+    const script = scriptOf(entry);
+    // A crash may have come before the script was written.
+    if (state === 'pending') return isThere(script) ? pasteFor(script, [], rights) : undefined;
+    if (state === 'undone') return undefined;
+    const id = shellWord(entry.id, rights.platform);
+    return options.ownCommand(`vivarium machine undo --ids ${id}${state === 'changed' ? ' --take' : ''}`);
   }
 
   const scriptOf = ({ code }: Pick<Entry, 'code'>): string =>
@@ -96,18 +114,14 @@ export function createMachine(options: MachineOptions): Machine {
   const storesFor = (entries: readonly Entry[]): Promise<Map<string, boolean>> =>
     entries.some(({ store }) => store !== undefined) ? options.trust.present() : Promise.resolve(new Map());
 
-  async function observeAll(entries: readonly Entry[]): Promise<MachineEntry[]> {
+  async function observeAll(entries: readonly Entry[]): Promise<MachineChange[]> {
     const stores = await storesFor(entries);
     const observed = await Promise.all(entries.map((entry) => observe(entry, stores)));
-    return observed.filter((entry) => entry !== null);
+    return observed.filter(({ state }) => state !== 'undone');
   }
 
   /** Runs a script where the system can ask, or returns the command to paste. */
-  async function runScript(
-    script: string,
-    words: readonly string[],
-    steps: readonly Step[],
-  ): Promise<{ command?: string; message?: string }> {
+  async function runScript(script: string, words: readonly string[], steps: readonly Step[]): Promise<Outcome> {
     const command = pasteFor(script, words, rights);
     const isOwn = steps.every((step) => step.kind !== 'command' && options.mayWrite(root + step.path));
     const program = programFor(script, words, { ...rights, privileged: rights.privileged || isOwn });
@@ -122,7 +136,7 @@ export function createMachine(options: MachineOptions): Machine {
     }
   }
 
-  async function apply(wish: Wish, code: string): Promise<MachineEntry> {
+  async function apply(wish: Wish, code: string): Promise<MachineChange> {
     const change = planned(wish).find((one) => one.steps.length > 0 && codeOf(one) === code);
     const entries = ledger.read();
     if (change === undefined || entries.some(({ id }) => id === change.id)) {
@@ -131,21 +145,18 @@ export function createMachine(options: MachineOptions): Machine {
         `No change planned for ${wish.hostname} has the code ${code}: the machine has changed, or the ledger has it already. Plan again: ${mention('machine.plan', { hostname: wish.hostname })}.`,
       );
     }
-    const { id, kind, title, steps, afterApply, afterUndo } = change;
+    const { id, kind, what, steps, afterApply, afterUndo } = change;
     const at = new Date(options.now()).toISOString();
-    const entry: Entry = { id, kind, title, at, dataDir, steps, afterApply, afterUndo, code };
+    const entry: Entry = { id, kind, what, at, dataDir, steps, afterApply, afterUndo, code };
     ledger.write([...entries, entry]);
     const script = scriptOf(entry);
     const render = rights.platform === 'win32' ? renderWindowsApply : renderPosixApply;
     writeFileAtomically(script, render(change, root), OWNER_ONLY);
-    const outcome = await runScript(script, [], steps);
+    const { message } = await runScript(script, [], steps);
     const observed = await observe(entry, new Map());
-    if (observed === null) throw new Error('A new entry of the ledger is not being undone.');
-    if (observed.state === 'applied') {
-      removeScript(script);
-      return observed;
-    }
-    return { ...observed, ...outcome };
+    if (observed.state === 'applied') removeScript(script);
+    else if (message !== undefined) return { ...observed, message };
+    return observed;
   }
 
   /** A file that is being written, or was in a crash. */
@@ -157,7 +168,7 @@ export function createMachine(options: MachineOptions): Machine {
       (step) => isWritten(step) || (step.kind === 'file' && step.folders.some((folder) => isThere(root + folder))),
     );
 
-  async function undoFiles(chosen: readonly Entry[], take: boolean): Promise<MachineUndone> {
+  async function undoFiles(chosen: readonly Entry[], take: boolean): Promise<MachineChange[]> {
     const ids = new Set(chosen.map(({ id }) => id));
     let entries = ledger.read();
     const isUndone = async (entry: Entry) =>
@@ -166,7 +177,7 @@ export function createMachine(options: MachineOptions): Machine {
     for (const entry of chosen) {
       if (entry.undoing === true || hasLeftovers(entry) || !(await isUndone(entry))) touched.push(entry.id);
     }
-    let outcome: { command?: string; message?: string } = {};
+    let outcome: Outcome = {};
     if (touched.length > 0) {
       entries = entries.map((entry) => (ids.has(entry.id) ? { ...entry, undoing: true } : entry));
       ledger.write(entries);
@@ -174,27 +185,24 @@ export function createMachine(options: MachineOptions): Machine {
       const steps = chosen.filter(({ id }) => touched.includes(id)).flatMap((entry) => entry.steps);
       outcome = await runScript(ledger.undoScript, [...words, ...touched], steps);
     }
-    const undone: MachineUndone = { undone: [], left: [] };
+    const changes: MachineChange[] = [];
     for (const entry of chosen) {
       // A script that did not come to its end may have left a folder.
       const isDone = Object.keys(outcome).length === 0 || !hasLeftovers(entry);
       const observed = await observe({ ...entry, undoing: isDone ? true : undefined }, new Map());
-      if (observed === null) undone.undone.push({ id: entry.id, title: entry.title });
-      else undone.left.push({ ...observed, ...outcome });
+      changes.push(observed.state === 'undone' ? observed : { ...observed, ...whyLeft(observed, outcome) });
     }
-    const gone = new Set(undone.undone.map(({ id }) => id));
+    const gone = new Set(changes.filter(({ state }) => state === 'undone').map(({ id }) => id));
     ledger.write(entries.filter(({ id }) => !gone.has(id)));
     for (const entry of chosen) if (gone.has(entry.id)) removeScript(scriptOf(entry));
-    return undone;
+    return changes;
   }
 
-  async function undoTrust(entry: Entry): Promise<MachineUndone> {
-    const { id, title, store = '' } = entry;
+  async function undoTrust(entry: Entry): Promise<MachineChange> {
+    const { store = '' } = entry;
     const { isGone, message, command } = await options.trust.untrust(store);
-    if (isGone) return { undone: [{ id, title }], left: [] };
-    const observed = await observe(entry, new Map([[store, true]]));
-    const why = { message, ...(command !== undefined && { command }) };
-    return { undone: [], left: observed === null ? [] : [{ ...observed, ...why }] };
+    const observed = await observe(entry, new Map([[store, !isGone]]));
+    return isGone ? observed : { ...observed, message, ...(command !== undefined && { command }) };
   }
 
   return {
@@ -207,13 +215,13 @@ export function createMachine(options: MachineOptions): Machine {
         zone: wish.zone,
         resolvesTo: await options.resolve(wish.hostname),
         changes: planned(wish, asBefore).map((change) => {
-          const made = entries.find(({ id }) => id === change.id);
-          return presentChange(change, byId.get(change.id), made !== undefined && isForAnother(change, made));
+          const made = byId.get(change.id);
+          return made === undefined ? presentPlanned(change, wish) : { ...made, ...noteFor(change, made) };
         }),
         ledger: ledger.file,
       };
     },
-    apply: (wish, code) => ledger.alone(() => apply(wish, code)),
+    apply: (wish, code) => ledger.alone(async () => ({ changes: [await apply(wish, code)] })),
     async undo({ ids, take }) {
       const entries = ledger.read();
       const unknown = ids?.find((id) => !entries.some((entry) => entry.id === id));
@@ -226,24 +234,20 @@ export function createMachine(options: MachineOptions): Machine {
       const chosen = entries.filter((entry) =>
         ids === undefined ? entry.dataDir === dataDir : ids.includes(entry.id),
       );
-      const all: MachineUndone = { undone: [], left: [] };
-      const add = (part: MachineUndone) => {
-        all.undone.push(...part.undone);
-        all.left.push(...part.left);
-      };
-      for (const entry of chosen.filter(({ kind }) => kind === 'trust')) add(await undoTrust(entry));
+      const changes: MachineChange[] = [];
+      for (const entry of chosen.filter(({ kind }) => kind === 'trust')) changes.push(await undoTrust(entry));
       const ofFiles = chosen.filter(({ kind }) => kind !== 'trust');
-      if (ofFiles.length > 0) add(await ledger.alone(() => undoFiles(ofFiles, take)));
-      return all;
+      if (ofFiles.length > 0) changes.push(...(await ledger.alone(() => undoFiles(ofFiles, take))));
+      return { changes };
     },
     async status() {
-      return { ledger: ledger.file, undoScript: ledger.undoScript, entries: await observeAll(ledger.read()) };
+      return { ledger: ledger.file, undoScript: ledger.undoScript, changes: await observeAll(ledger.read()) };
     },
     export: () => `${JSON.stringify(ledger.read(), null, 2)}\n`,
   };
 }
 
-function entryState(states: readonly StepState[]): MachineEntry['state'] {
+function entryState(states: readonly StepState[]): Exclude<StepState, 'before'> | 'pending' | 'partial' {
   if (states.includes('changed')) return 'changed';
   if (states.includes('unknown')) return 'unknown';
   if (states.every((state) => state === 'applied')) return 'applied';
@@ -269,37 +273,30 @@ function withoutEntries(look: Look, entries: readonly Entry[]): Look {
   };
 }
 
-/** Whether a change would be made with other lines today: another port, or another Vivarium's. */
-function isForAnother(change: Change, { steps }: Entry): boolean {
-  if (change.steps.length === 0) return false;
-  const lines = (all: readonly Step[]): string => JSON.stringify(all.map((step) => [step.path, linesOf(step).adds]));
-  return lines(change.steps) !== lines(steps);
+/** Contents are Latin-1, one character for each octet. */
+function beforeOf(steps: readonly Step[]): { before?: string } {
+  const texts = steps.flatMap((step) => (step.kind === 'command' || step.was === null ? [] : [step.was]));
+  return texts.length === 0 ? {} : { before: Buffer.from(texts.join('\n'), 'latin1').toString('utf8') };
 }
 
-function presentChange(change: Change, entry: MachineEntry | undefined, isOutdated: boolean): PlannedChange {
-  const { id, kind, title, note, steps, afterApply, obstacle, instead } = change;
+/** A change that the ledger has may be planned with other lines today: for another port, or by another Vivarium. */
+function noteFor(change: Change, made: MachineChange): { note?: string } {
   // What is there already is no obstacle where the ledger has it.
-  if (entry !== undefined) {
-    const outdated = `It was made for other ports, by the Vivarium of ${entry.dataDir}. Undo it, and apply it again.`;
-    return {
-      id,
-      kind,
-      title: entry.title,
-      note: isOutdated ? outdated : note,
-      steps: entry.steps,
-      runs: [],
-      entry,
-    };
-  }
-  return {
-    id,
-    kind,
-    title,
-    note,
-    ...(steps.length > 0 && { plan: codeOf(change) }),
-    steps: steps.map(present),
-    runs: afterApply,
-    ...(obstacle !== undefined && { obstacle }),
-    ...(instead !== undefined && { instead }),
-  };
+  if (change.steps.length === 0) return {};
+  const lines = (steps: readonly Pick<MachineStep, 'path' | 'adds'>[]): string =>
+    JSON.stringify(steps.map(({ path, adds }) => [path, adds]));
+  const isOutdated = lines(change.steps.map(present)) !== lines(made.steps);
+  const outdated = `It was made for other ports, by the Vivarium of ${made.dataDir}. Undo it, and apply it again.`;
+  return { note: isOutdated ? outdated : change.note };
 }
+
+interface Outcome {
+  command?: string;
+  message?: string;
+}
+
+/** The same script would leave alone again what others changed. */
+const whyLeft = ({ state }: MachineChange, { command, message }: Outcome): Outcome => ({
+  ...(message !== undefined && { message }),
+  ...(command !== undefined && state !== 'changed' && { command }),
+});

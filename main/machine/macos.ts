@@ -21,7 +21,7 @@ function planResolver({ zone, ports }: Wish, look: Look): Change {
   const about = {
     id: `resolver:${zone}`,
     kind: 'resolver',
-    title: `Vivarium’s DNS for ${zone}`,
+    what: `Vivarium’s DNS for ${zone}`,
   } as const;
   const file = ownFile(look, `/etc/resolver/${zone}`, `# Vivarium\nnameserver 127.0.0.1\nport ${ports.dns}\n`);
   if (typeof file === 'string') return hindered(about, file);
@@ -36,7 +36,7 @@ function planResolver({ zone, ports }: Wish, look: Look): Change {
 
 function planPorts({ ports }: Wish, look: Look): Change[] {
   if (ports.http === 80 && ports.https === 443) return [];
-  const about = { id: 'ports', kind: 'ports', title: 'Ports 80 and 443 for Vivarium (pf)' } as const;
+  const about = { id: 'ports', kind: 'ports', what: 'Ports 80 and 443 for Vivarium (pf)' } as const;
   const rule = (from: number, to: number): string =>
     `rdr pass on lo0 inet proto tcp from any to 127.0.0.1 port ${from} -> 127.0.0.1 port ${to}\n`;
   const file = ownFile(look, ANCHOR_FILE, `# Vivarium\n${rule(80, ports.http)}${rule(443, ports.https)}`);

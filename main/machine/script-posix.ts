@@ -4,7 +4,7 @@ import { markLines, type Step } from './step.ts';
 /** What a script does or takes back: a change, or an entry of the ledger. */
 export interface Scripted {
   id: string;
-  title: string;
+  what: string;
   steps: readonly Step[];
   afterApply: readonly string[];
   afterUndo: readonly string[];
@@ -73,7 +73,7 @@ LC_ALL=C; export LC_ALL
 root=${posixWord(root)}`;
 
 /** Does one change. Exits with 1 when the machine is not as it was planned for; what was done until then can be undone. */
-export function renderPosixApply({ title, steps, afterApply }: Scripted, root: string): string {
+export function renderPosixApply({ what, steps, afterApply }: Scripted, root: string): string {
   const texts: string[] = [];
   const name = (text: string | null): string => functionOf(text, texts);
   const done = steps.flatMap((step): string[] => {
@@ -88,7 +88,7 @@ export function renderPosixApply({ title, steps, afterApply }: Scripted, root: s
         return [step.apply];
     }
   });
-  return `${head(`Vivarium: ${title}. The ledger has what was there before; undo.sh brings it back.`, root)}
+  return `${head(`Vivarium: ${what}. The ledger has what was there before; undo.sh brings it back.`, root)}
 take=0
 ${FUNCTIONS}
 ${texts.join('')}
@@ -136,7 +136,7 @@ export function renderPosixUndo(entries: readonly Scripted[], root: string): str
   const administrators = part(others);
   return `${head('Vivarium: takes back what it changed on this machine. Usage: sh undo.sh [--take] [ID…]', root)}
 # --take also takes back what somebody else changed since. The ids; without one, all:
-${latest.map(({ id, title }) => `#   ${id}  ${title}`).join('\n')}
+${latest.map(({ id, what }) => `#   ${id}  ${what}`).join('\n')}
 take=0; files=0; ids=
 for word do
   case $word in --take) take=1 ;; --files) files=1 ;; *) ids="$ids $word" ;; esac

@@ -37,12 +37,12 @@ function Remove-Block($path, $is, $was, $begin, $end, $block) {
 `;
 
 /** Does one change, as the administrator. As data only: Vivarium's tests run on Linux. */
-export function renderWindowsApply({ title, steps, afterApply }: Scripted): string {
+export function renderWindowsApply({ what, steps, afterApply }: Scripted): string {
   const done = steps.map((step) => {
     if (step.kind === 'command') return step.apply;
     return `Swap ${powerShellString(step.path)} ${text(step.was)} ${text(step.is)}`;
   });
-  return `${BYTE_ORDER_MARK}# Vivarium: ${title}. The ledger has what was there before; undo.ps1 brings it back.
+  return `${BYTE_ORDER_MARK}# Vivarium: ${what}. The ledger has what was there before; undo.ps1 brings it back.
 $Take = $false
 ${FUNCTIONS}
 ${done.flatMap((line) => [line, 'if ($script:left) { exit 1 }']).join('\n')}

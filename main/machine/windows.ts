@@ -17,7 +17,7 @@ function planResolver({ zone, ports }: Wish): Change {
   const about = {
     id: `resolver:${zone}`,
     kind: 'resolver',
-    title: `Vivarium’s DNS for ${zone}`,
+    what: `Vivarium’s DNS for ${zone}`,
   } as const;
   if (ports.dns !== 53) {
     return hindered(about, 'The policy table of Windows names no port: start Vivarium with --dns-port 53 first.');
@@ -55,7 +55,7 @@ function planPorts({ ports }: Wish): Change[] {
     {
       id: 'ports',
       kind: 'ports',
-      title: 'Ports 80 and 443 for Vivarium (netsh)',
+      what: 'Ports 80 and 443 for Vivarium (netsh)',
       note: 'Windows lets every program bind them, so --http-port 80 --https-port 443 is simpler where they are free.',
       steps: [forward(80, ports.http), forward(443, ports.https)],
       afterApply: [],

@@ -1,11 +1,11 @@
 import { SvelteMap } from 'svelte/reactivity';
-import type { MachineEntry, MachinePlan, PlannedChange } from '../../main/contract/machine.ts';
+import type { MachineChange, MachinePlan } from '../../main/contract/machine.ts';
 import { describeFailure } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /** What the last attempt could not do, and the command to paste instead. */
-export type ChangeReport = Pick<MachineEntry, 'message' | 'command'>;
+export type ChangeReport = Pick<MachineChange, 'message' | 'command'>;
 
 /** The changes of this machine that lead it to one hostname. Other programs may change the same files. */
 export class MachineChanges {
@@ -33,25 +33,24 @@ export class MachineChanges {
   }
 
   /** Once a pasted command was run, there is nothing left to say. */
-  reportOn({ id, entry }: PlannedChange): ChangeReport {
-    const waits = entry === undefined || entry.state === 'pending';
-    return { ...(waits && entry?.command !== undefined && { command: entry.command }), ...this.#reports.get(id) };
+  reportOn({ id, state, command }: MachineChange): ChangeReport {
+    return { ...(state === 'pending' && command !== undefined && { command }), ...this.#reports.get(id) };
   }
 
   /** Makes a planned change, exactly as it is shown. */
-  async apply({ id, plan }: PlannedChange): Promise<void> {
+  async apply({ id, plan }: MachineChange): Promise<void> {
     if (plan === undefined) return;
     await this.#change(id, async () => {
-      const entry = await this.#client.machine.apply({ hostname: this.#hostname, plan });
-      return entry.state === 'applied' ? undefined : entry;
+      const { changes } = await this.#client.machine.apply({ hostname: this.#hostname, plan });
+      return changes.find(({ state }) => state !== 'applied');
     });
   }
 
   /** Takes a change back; with `take`, also what somebody else changed since. */
-  async undo({ id, entry }: PlannedChange): Promise<void> {
+  async undo({ id, state: shown }: MachineChange): Promise<void> {
     await this.#change(id, async () => {
-      const { left } = await this.#client.machine.undo({ ids: [id], take: entry?.state === 'changed' });
-      return left.at(0);
+      const { changes } = await this.#client.machine.undo({ ids: [id], take: shown === 'changed' });
+      return changes.find(({ state }) => state !== 'undone');
     });
   }
 

@@ -201,9 +201,7 @@ describe('the app', () => {
     const { changes } = (await desktop.call('machine.plan', { hostname })) as MachinePlan;
     const ports = changes.find(({ id }) => id === 'ports');
     expect(JSON.stringify(ports)).not.toContain('setcap');
-    expect(ports?.obstacle ?? ports?.note).toContain(
-      `npm start -- --data-dir ${desktop.dataDir} --http-port 80 --https-port 443`,
-    );
+    expect(ports?.note).toContain(`npm start -- --data-dir ${desktop.dataDir} --http-port 80 --https-port 443`);
   });
 
   it('has a doctor for what it runs on, and seals no key where there is no keyring', async () => {

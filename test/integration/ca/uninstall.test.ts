@@ -36,9 +36,9 @@ async function trustingMachine() {
 function entryFor(id: string, path: string, dataDir: string): Entry {
   const lines = ['127.0.0.1 a.test'];
   const steps: Step[] = [{ kind: 'block', path, was: '', is: withBlock('', 'a.test', lines), mark: 'a.test', lines }];
-  const what = { id, steps, afterApply: [], afterUndo: [] };
+  const parts = { id, steps, afterApply: [], afterUndo: [] };
   const at = '2026-11-22T12:00:00.000Z';
-  return { ...what, kind: 'hosts', title: 'The hosts file has a.test', at, dataDir, code: codeOf(what) };
+  return { ...parts, kind: 'hosts', what: 'The hosts file has a.test', at, dataDir, code: codeOf(parts) };
 }
 
 const outcomesOf = (outcomes: Awaited<ReturnType<typeof withdrawRoot>>) =>

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { applyAll, Crash, crashAt, machineIn, makeRoot, SET_UPS, treeOf } from './set-ups.ts';
+import { applyAll, Crash, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf } from './set-ups.ts';
 
 const POINTS = 20;
 const timeout = { timeout: 120_000 };
@@ -14,7 +14,7 @@ async function sequence(root: string, folder: string, crashes: ReturnType<typeof
   // A killed script is the end of Vivarium, too: the machine lost its power.
   if (signals.killed) throw new Crash();
   const during = treeOf(root);
-  const { left } = await machine.undo({ take: false });
+  const left = leftOf(await machine.undo({ take: false }));
   if (signals.killed) throw new Crash();
   return { applied, left, during };
 }
@@ -51,7 +51,7 @@ test.runIf(process.platform === 'linux').for(Object.entries(SET_UPS))(
       else if (existsSync(ledger.undoScript)) execFileSync('/bin/sh', [ledger.undoScript, '--files'], stubbed());
       asBefore.push([point, JSON.stringify(treeOf(root)) === JSON.stringify(before)]);
       expect(treeOf(root), `after a crash at point ${point}`).toEqual(before);
-      expect((await machine.status()).entries.filter(({ state }) => state !== 'pending')).toEqual([]);
+      expect((await machine.status()).changes.filter(({ state }) => state !== 'pending')).toEqual([]);
     }
     expect(asBefore.filter(([, isSame]) => isSame === true)).toHaveLength(POINTS);
   },

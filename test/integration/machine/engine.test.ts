@@ -26,7 +26,10 @@ test.runIf(process.platform === 'linux')('a change is planned, made and taken ba
   expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/^demo\.\S+ in \/etc\/hosts: done\n/)]);
   expect(readFileSync(join(machineRoot, 'etc/hosts'), 'utf8')).toContain(`\n127.0.0.1 ${HOSTNAME}\n`);
   const { changes } = (await call('machine.plan', { hostname: HOSTNAME })) as MachinePlan;
-  expect(changes.find(({ id }) => id === ID)).toMatchObject({ entry: { state: 'applied', dataDir } });
+  expect(changes.find(({ id }) => id === ID)).toMatchObject({
+    ...{ state: 'applied', dataDir, before: expect.stringContaining('localhost') as string },
+    command: expect.stringContaining(`machine undo --ids ${ID}`) as string,
+  });
   expect((await vivarium('export')).stdout).toContain('"was": "127.0.0.1\\tlocalhost');
 
   const again = await vivarium('apply', HOSTNAME, code);

@@ -9,7 +9,7 @@ import { renderPosixApply } from '../../../main/machine/script-posix.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { lookAt } from '../../../main/machine/look.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { applyAll, crashAt, machineIn, makeRoot, SET_UPS, treeOf, WISH } from './set-ups.ts';
+import { applyAll, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf, WISH } from './set-ups.ts';
 
 const DROP_IN = 'etc/systemd/resolved.conf.d/vivarium-acme.test.conf';
 const isLinux = process.platform === 'linux';
@@ -80,6 +80,11 @@ describe.runIf(isLinux)('a plan', () => {
         [],
       ],
     ]);
+    expect(plan.changes.map(({ state, before: was, command }) => [state, was, command])).toEqual([
+      ['planned', undefined, expect.stringMatching(/^vivarium machine apply shop\.acme\.test [0-9a-f]{8}$/)],
+      ['planned', expect.stringContaining('# ça va'), expect.any(String)],
+      ['planned', '1024', expect.any(String)],
+    ]);
     expect(treeOf(root)).toEqual(before);
     expect(() => statSync(folder)).toThrow('ENOENT');
   });
@@ -101,8 +106,8 @@ describe.runIf(isLinux)('a plan', () => {
         return Promise.resolve({ exitCode: status, stderr });
       },
     });
-    const entry = await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
-    expect(entry).toMatchObject({ state: 'pending', message: '/etc/hosts was changed since, and is left alone.' });
+    const { changes } = await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
+    expect(changes).toMatchObject([{ state: 'pending', message: '/etc/hosts was changed since, and is left alone.' }]);
     expect(readFileSync(file('etc/hosts'), 'utf8')).toBe('192.0.2.1 printer\n');
   });
 });
@@ -165,7 +170,7 @@ describe.runIf(isLinux)('the ledger', () => {
       await expect(machine.apply(WISH, code)).rejects.toThrow(/is changing this machine at the moment/);
     });
     expect(ledger.read()).toEqual([]);
-    expect(await machine.apply(WISH, code)).toMatchObject({ state: 'applied' });
+    expect((await machine.apply(WISH, code)).changes).toMatchObject([{ state: 'applied' }]);
     expect(other.read().map(({ id }) => id)).toEqual(['ports']);
   });
 });
@@ -175,13 +180,19 @@ describe.runIf(isLinux)('undo', () => {
     const { machine, root, file, before } = setUp();
     await applyAll(machine);
     writeFileSync(file(DROP_IN), '[Resolve]\nDNS=9.9.9.9\n');
-    const { undone, left } = await machine.undo({ take: false });
-    expect(undone.map(({ id }) => id).sort()).toEqual(['hosts:shop.acme.test', 'ports']);
-    expect(left).toMatchObject([
-      { id: 'resolver:acme.test', state: 'changed', message: `/${DROP_IN} was changed since, and is left alone.` },
+    const { changes } = await machine.undo({ take: false });
+    expect(changes).toMatchObject([
+      {
+        id: 'resolver:acme.test',
+        state: 'changed',
+        message: `/${DROP_IN} was changed since, and is left alone.`,
+        command: 'vivarium machine undo --ids resolver:acme.test --take',
+      },
+      { id: 'hosts:shop.acme.test', state: 'undone' },
+      { id: 'ports', state: 'undone' },
     ]);
     expect(readFileSync(file(DROP_IN), 'utf8')).toBe('[Resolve]\nDNS=9.9.9.9\n');
-    expect(await machine.undo({ ids: ['resolver:acme.test'], take: true })).toMatchObject({ left: [] });
+    expect(leftOf(await machine.undo({ ids: ['resolver:acme.test'], take: true }))).toEqual([]);
     expect(treeOf(root)).toEqual(before);
     await expect(machine.undo({ ids: ['resolver:acme.test'], take: true })).rejects.toThrow(/has no change resolver/);
   });
@@ -208,8 +219,8 @@ describe.runIf(isLinux)('undo', () => {
     const was = readFileSync(file('etc/hosts'), 'latin1');
     await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
     writeFileSync(file('etc/hosts'), edit(readFileSync(file('etc/hosts'), 'latin1')), 'latin1');
-    if (take) expect((await machine.undo({ take: false })).left).toMatchObject([{ state: 'changed' }]);
-    expect((await machine.undo({ take })).left).toHaveLength(left);
+    if (take) expect(leftOf(await machine.undo({ take: false }))).toMatchObject([{ state: 'changed' }]);
+    expect(leftOf(await machine.undo({ take }))).toHaveLength(left);
     expect(readFileSync(file('etc/hosts'), 'latin1')).toBe(after(was));
   });
 
@@ -234,25 +245,27 @@ describe.runIf(isLinux)('without the right to write', () => {
     const { machine, codeFor, root, before, folder } = setUp({ mayWrite: () => false });
     const paste = (command = '') =>
       execFileSync('/bin/sh', ['-c', command.replace('sudo ', '')], { env: { PATH: crashAt(0).path } });
-    const entry = await machine.apply(WISH, await codeFor('resolver:acme.test'));
+    const [entry] = (await machine.apply(WISH, await codeFor('resolver:acme.test'))).changes;
     expect(entry).toMatchObject({
       state: 'pending',
       command: expect.stringContaining(`sudo sh ${folder}/apply-`) as string,
     });
-    expect((await machine.status()).entries).toMatchObject([{ state: 'pending', command: entry.command }]);
-    paste(entry.command);
-    expect((await machine.status()).entries).toMatchObject([{ state: 'applied' }]);
-    const { left } = await machine.undo({ take: false });
-    expect(left[0]?.command).toBe(`sudo sh ${folder}/undo.sh --files resolver:acme.test`);
-    paste(left[0]?.command);
+    expect((await machine.status()).changes).toMatchObject([{ state: 'pending', command: entry?.command }]);
+    paste(entry?.command);
+    expect((await machine.status()).changes).toMatchObject([{ state: 'applied' }]);
+    const [left] = leftOf(await machine.undo({ take: false }));
+    expect(left?.command).toBe(`sudo sh ${folder}/undo.sh --files resolver:acme.test`);
+    paste(left?.command);
     expect(treeOf(root)).toEqual(before);
-    expect((await machine.status()).entries).toEqual([]);
+    expect((await machine.status()).changes).toEqual([]);
   });
 
   it('a change that waits is forgotten without a password', async () => {
     const { machine, codeFor, folder } = setUp({ mayWrite: () => false });
     await machine.apply(WISH, await codeFor('ports'));
-    expect(await machine.undo({ take: false })).toMatchObject({ undone: [{ id: 'ports' }], left: [] });
+    expect(await machine.undo({ take: false })).toMatchObject({
+      changes: [{ id: 'ports', state: 'undone' }],
+    });
     expect(readdirSync(folder).sort()).toEqual(['ledger.json', 'ledger.lock', 'undo.sh']);
   });
 
@@ -266,7 +279,7 @@ describe.runIf(isLinux)('without the right to write', () => {
         return Promise.resolve({ exitCode: 126, stderr: 'Error executing command as another user: Not authorized\n' });
       },
     });
-    expect(await machine.apply(WISH, await codeFor('ports'))).toMatchObject({
+    expect((await machine.apply(WISH, await codeFor('ports'))).changes[0]).toMatchObject({
       state: 'pending',
       message: expect.stringContaining('Not authorized') as string,
       command: expect.stringContaining(`sudo sh ${folder}/apply-`) as string,
@@ -287,7 +300,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     const run = (...words: string[]) =>
       execFileSync('/bin/sh', [ledger.undoScript, ...words], { env: { PATH: `${programs}:${crashAt(0).path}` } });
     run('ports');
-    expect((await machine.status()).entries.map(({ id, state }) => [id, state])).toContainEqual(['ports', 'pending']);
+    expect((await machine.status()).changes.map(({ id, state }) => [id, state])).toContainEqual(['ports', 'pending']);
     run();
     expect(readFileSync(join(programs, 'asked'), 'utf8').trim().split('\n')).toEqual([
       `sh ${ledger.undoScript} --files ports`,
@@ -312,8 +325,8 @@ test.runIf(canUnshare)('in a mount namespace, the scripts change the system’s 
   const undo = openLedger({ folder, platform: 'linux', root: '' });
   const at = '2026-11-22T12:00:00.000Z';
   undo.write(
-    planLinux(wish, lookAt(root)).map(({ id, kind, title, steps, afterApply, afterUndo }) => ({
-      ...{ id, kind, title, steps, afterApply, afterUndo, at, dataDir: '/data', code: '' },
+    planLinux(wish, lookAt(root)).map(({ id, kind, what, steps, afterApply, afterUndo }) => ({
+      ...{ id, kind, what, steps, afterApply, afterUndo, at, dataDir: '/data', code: '' },
     })),
   );
   mkdirSync(join(root, 'run'), { recursive: true });
@@ -343,7 +356,7 @@ test.runIf(isLinux)('a file that is torn, because it had to be written in place,
   // The power failed while the text beside it was written over it.
   writeFileSync(file('etc/hosts.vivarium-new'), whole);
   writeFileSync(file('etc/hosts'), whole.subarray(0, 20));
-  expect((await machine.status()).entries).toMatchObject([{ state: 'partial' }]);
-  expect((await machine.undo({ take: false })).left).toEqual([]);
+  expect((await machine.status()).changes).toMatchObject([{ state: 'partial' }]);
+  expect(leftOf(await machine.undo({ take: false }))).toEqual([]);
   expect(treeOf(root)).toEqual(before);
 });

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../../main/base/files.ts';
+import type { MachineChange, MachineChanges } from '../../../main/contract/machine.ts';
 import type { Wish } from '../../../main/machine/change.ts';
 import type { Program } from '../../../main/machine/elevation.ts';
 import { openLedger } from '../../../main/machine/ledger.ts';
@@ -161,6 +162,7 @@ export function machineIn(
     rights: { platform: 'linux', privileged: false, pkexec: null },
     root,
     mayWrite: () => true,
+    ownCommand: (command) => command,
     windowsFolder: 'C:\\Windows',
     dataDir: '/home/anna/.local/share/vivarium',
     now: () => Date.parse('2026-11-22T12:00:00Z'),
@@ -177,14 +179,18 @@ export function machineIn(
 
 export type Machine = ReturnType<typeof machineIn>['machine'];
 
+/** What an undo left. */
+export const leftOf = ({ changes }: MachineChanges): MachineChange[] =>
+  changes.filter(({ state }) => state !== 'undone');
+
 /** Plans and applies one change after the other. */
 export async function applyAll(machine: Machine): Promise<string[]> {
   const applied: string[] = [];
   for (const { id } of (await machine.plan(WISH)).changes) {
     const { plan } = (await machine.plan(WISH)).changes.find((change) => change.id === id) ?? {};
     if (plan === undefined) continue;
-    const { state } = await machine.apply(WISH, plan);
-    applied.push(`${id} ${state}`);
+    const { changes } = await machine.apply(WISH, plan);
+    applied.push(...changes.map((change) => `${change.id} ${change.state}`));
   }
   return applied;
 }

@@ -28,8 +28,10 @@ const windows = (files: Record<string, string>, wish: Partial<Wish> = {}) =>
 
 /** What a change does, or why it does nothing. */
 const told = (changes: readonly Change[], kind: string) => {
-  const { steps = [], afterApply = [], obstacle } = changes.find((one) => one.kind === kind) ?? {};
-  return obstacle ?? [...steps.map((step) => [step.path, linesOf(step).adds.join('|')]), ...afterApply];
+  const { steps = [], afterApply = [], note } = changes.find((one) => one.kind === kind) ?? {};
+  return steps.length === 0 && note !== undefined
+    ? note
+    : [...steps.map((step) => [step.path, linesOf(step).adds.join('|')]), ...afterApply];
 };
 
 const RESOLVED = { '/etc/resolv.conf': 'nameserver 127.0.0.53\n' };

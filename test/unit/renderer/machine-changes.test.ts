@@ -1,25 +1,28 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import type { MachineEntry, PlannedChange } from '../../../main/contract/machine.ts';
+import type { MachineChange } from '../../../main/contract/machine.ts';
 import { MachineChanges } from '../../../renderer/state/machine-changes.svelte.ts';
 import { fakeChanges, fakeClient, type Answers } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 
 const HOST = 'www.acme.test';
-const ENTRY: MachineEntry = {
+const MADE: MachineChange = {
   id: 'ports',
   kind: 'ports',
-  title: 'Ports 80 and 443 for Vivarium',
+  what: 'Ports 80 and 443 for Vivarium',
   at: '2026-11-22T12:00:00.000Z',
   dataDir: '/data',
   state: 'applied',
+  command: 'vivarium machine undo --ids ports',
   steps: [],
+  runs: [],
 };
-const PLANNED: PlannedChange = {
+const PLANNED: MachineChange = {
   id: 'ports',
   kind: 'ports',
-  title: ENTRY.title,
-  note: '',
+  what: MADE.what,
+  state: 'planned',
+  command: 'vivarium machine apply www.acme.test 3f2a91c0',
   plan: '3f2a91c0',
   steps: [],
   runs: [],
@@ -30,8 +33,8 @@ async function setUp(answers: Answers = {}) {
   const changes = fakeChanges();
   const fake = fakeClient({
     'machine.plan': () => ({ hostname: HOST, zone: HOST, resolvesTo: [], changes: [PLANNED], ledger: '/l' }),
-    'machine.apply': () => ENTRY,
-    'machine.undo': () => ({ undone: [{ id: 'ports', title: ENTRY.title }], left: [] }),
+    'machine.apply': () => ({ changes: [MADE] }),
+    'machine.undo': () => ({ changes: [{ ...MADE, state: 'undone' }] }),
     ...answers,
   });
   const machine = new MachineChanges({ client: fake.client, changes, time, hostname: HOST });
@@ -53,23 +56,25 @@ describe('a change of the machine', () => {
   });
 
   it('shows the command where a password is due, until it was pasted', async () => {
-    const entry = { ...ENTRY, state: 'pending', command: 'sudo sh apply.sh' } as const;
-    const { machine } = await setUp({ 'machine.apply': () => ({ ...entry, message: 'Not authorized' }) });
+    const pending = { ...MADE, state: 'pending', command: 'sudo sh apply.sh' } as const;
+    const { machine } = await setUp({
+      'machine.apply': () => ({ changes: [{ ...pending, message: 'Not authorized' }] }),
+    });
     await machine.apply(PLANNED);
     expect(machine.reportOn(PLANNED)).toMatchObject({ message: 'Not authorized', command: 'sudo sh apply.sh' });
     machine.look();
-    expect(machine.reportOn({ ...PLANNED, entry })).toEqual({ command: 'sudo sh apply.sh' });
-    expect(machine.reportOn({ ...PLANNED, entry: ENTRY })).toEqual({});
+    expect(machine.reportOn(pending)).toEqual({ command: 'sudo sh apply.sh' });
+    expect(machine.reportOn(MADE)).toEqual({});
   });
 
   it.each([
     ['applied', false],
     ['changed', true],
   ] as const)('that is %s is undone; what others changed with it: %s', async (state, take) => {
-    const left = { ...ENTRY, state: 'changed', message: '/etc/x was changed since, and is left alone.' };
-    const { machine, asked } = await setUp({ 'machine.undo': () => ({ undone: [], left: [left] }) });
-    await machine.undo({ ...PLANNED, entry: { ...ENTRY, state } });
+    const left = { ...MADE, state: 'changed', message: '/etc/x was changed since, and is left alone.' };
+    const { machine, asked } = await setUp({ 'machine.undo': () => ({ changes: [left] }) });
+    await machine.undo({ ...MADE, state });
     expect(asked()).toEqual([{ ids: ['ports'], take }]);
-    expect(machine.reportOn(PLANNED).message).toContain('left alone');
+    expect(machine.reportOn(MADE).message).toContain('left alone');
   });
 });
