@@ -1,6 +1,6 @@
 import { platformHostname } from '../base/config.ts';
 import { createId } from '../base/secret.ts';
-import type { Domain } from '../contract/domains.ts';
+import type { AttachedLocally } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { closestZone, nameWithin } from '../contract/record-plan.ts';
@@ -195,8 +195,8 @@ export function createRuns(parts: RunParts): Runs {
     if (deploy.status === 'failed') throw new VivariumError('deploy_required', deploy.reason ?? 'It does not answer.');
     const attached: MappedRun['domains'] = [];
     for (const hostname of run.hostnames) {
-      const domain = await domains.attach({ projectId: trace.projectId, hostname, local: true }, context);
-      const { steps = [], serving } = domain as Domain & Pick<MappedRun['domains'][number], 'steps'>;
+      const input = { projectId: trace.projectId, hostname, local: true };
+      const { steps = [], serving }: AttachedLocally = await domains.attach(input, context);
       attached.push({ hostname, steps, serving });
     }
     return { run: present(run), domains: attached };
