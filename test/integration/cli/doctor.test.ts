@@ -155,7 +155,7 @@ describe('vivarium doctor, where none runs', () => {
 });
 
 it.each([
-  [['doctor', 'now'], 'vivarium: doctor has no procedure "now". There are run.'],
+  [['doctor', 'now'], 'vivarium: doctor has no procedure "now". There is only run.'],
   [['doctor', '--jsno'], 'vivarium: There is no option --jsno. Did you mean "--json"?'],
   [['doctor', '--http-port', 'x'], 'vivarium: --http-port must be a port'],
 ])('%j is refused with one line', async (args, line) => {
