@@ -99,7 +99,7 @@ describe('the API reference', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`${PATH}/createPet`);
-    expect(await page.evaluate('document.activeElement.textContent')).toContain('Add an animal');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toContain('Add an animal');
     await page.keyboard.press('Control+k');
     await page.keyboard.type('List the orders');
     await page.keyboard.press('Enter');

@@ -203,7 +203,7 @@ describe('the overview', () => {
     await moment.press('Enter');
     await page.getByRole('button', { name: 'Show all five minutes' }).press('Enter');
     await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
-    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await page.waitForFunction('document.activeElement !== document.body');
   });
 
   it('switches between projects, and remembers which', async () => {

@@ -187,7 +187,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByRole('button', { name: 'Remove the filter No key' }).click();
     await filters.getByText('No filter is saved yet').waitFor();
-    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await page.waitForFunction('document.activeElement !== document.body');
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
@@ -292,7 +292,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'newest first' }).click();
     await expect.poll(order).toBe('404 401 201');
     expect(new URL(page.url()).search).toBe('');
-    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await page.waitForFunction('document.activeElement !== document.body');
   });
 
   it('holds the list under the mouse, beside an open entry, and while a report is shown', async () => {
@@ -441,7 +441,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Close mine.har' }).click();
     await row(page, /nope/).waitFor();
     expect(await page.getByText('mine.har').count()).toBe(0);
-    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await page.waitForFunction('document.activeElement !== document.body');
     await page.keyboard.press('Escape');
     await more.click();
     await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
