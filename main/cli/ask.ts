@@ -2,6 +2,7 @@ import { ownCommand, typed } from '../base/own-command.ts';
 import type { Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Project } from '../contract/projects.ts';
+import type { Run } from '../contract/runs.ts';
 import { askFor, callProcedure } from './client.ts';
 import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
 import { defaultProject } from './default-project.ts';
@@ -78,7 +79,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const projects = () => (listed ??= askFor<Project[]>(find(), 'projects.list'));
   const json = await buildInput(procedure, fields, read, {
     readFile: (path) => readFileNamed(path, io),
-    chooseProject: async () => defaultProject(await projects(), io),
+    chooseProject: async () => defaultProject(await projects(), () => askFor<Run[]>(find(), 'runs.list'), io),
     async isProject(word) {
       try {
         return (await projects()).some(({ id, slug, name: named }) => [id, slug, named].includes(word));

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { slugify, type Project } from '../contract/projects.ts';
+import type { Run } from '../contract/runs.ts';
 import { usageError } from './flags.ts';
 import type { Io } from './io.ts';
 
 /** The rule of `chooseProject`, for the help. */
 export const DEFAULT_PROJECT_RULE =
-  'the only project, or the one whose slug is the name of this folder or of its package.json';
+  'the only project, that of a run in this folder, or the one whose slug is the name of this folder or of its package.json';
 
 /**
  * The project of a command that names none: the only one, or the one whose slug is one of `names`.
@@ -31,9 +32,12 @@ const listed = (slugs: readonly string[]): string =>
 /** The slug of the project to use; says on standard error which one it is, unless it is the only one. */
 export async function defaultProject(
   projects: readonly Project[],
+  listRuns: () => Promise<readonly Run[]>,
   io: Pick<Io, 'workingDir' | 'stderr'>,
 ): Promise<string> {
-  const { slug } = chooseProject(projects, await namesOf(io.workingDir));
+  const runs = projects.length > 1 ? await listRuns() : [];
+  const served = new Set(runs.filter(({ folder }) => folder === io.workingDir).map(({ project }) => project));
+  const { slug } = chooseProject(projects, served.size === 1 ? [...served] : await namesOf(io.workingDir));
   if (projects.length > 1) io.stderr.write(`Project: ${slug}\n`);
   return slug;
 }

@@ -85,6 +85,7 @@ async function everything(engine: Engine): Promise<unknown> {
 describe('vivarium run', () => {
   test('serves a command at its hostname with its environment, passes its code on and leaves nothing', async () => {
     const engine = await startEngine({ empty: true });
+    await engine.call('projects.create', { name: 'Another' });
     const before = await everything(engine);
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true });
@@ -101,6 +102,8 @@ describe('vivarium run', () => {
     const { stdout } = await runCli(['ps', '--data-dir', engine.dataDir]);
     expect(stdout).toContain(`http://localhost:${given.port}`);
     expect(stdout).toContain(folder);
+    const keys = await runCli(['keys', 'list', '--data-dir', engine.dataDir], { cwd: folder });
+    expect(keys).toMatchObject({ code: 0, stderr: expect.stringContaining('Project: app-acme-test') as string });
     await ask(engine, 'app.acme.test', '/end').catch(() => null);
     expect((await run.ended).code).toBe(7);
     expect(await everything(engine)).toEqual(before);

@@ -161,7 +161,10 @@ describe('the help', () => {
     ['pets list', /--limit NUMBER +1 to 1,000; default 50$/m],
     ['pets list', /^ {2}vivarium pets list \[PROJECT\] \[options\]$/m],
     ['pets create', /^ {2}vivarium pets create \[PROJECT\] NAME CATEGORY-ID \[options\]$/m],
-    ['pets create', /^ {2}--project TEXT +an id, a slug or a name; default: the only project, or the one whose slug/m],
+    [
+      'pets create',
+      /^ {2}--project TEXT +an id, a slug or a name; default: the only project, that of a run in this folder, or the one whose slug/m,
+    ],
     ['projects remove', /^ {2}vivarium projects remove PROJECT$/m],
     ['projects remove', /^ {2}--project TEXT +required +an id, a slug or a name$/m],
     ['projects update', /^ {2}--target TEXT +a URL, host:port, a port, or api$/m],
