@@ -87,6 +87,7 @@ describe('vivarium <namespace> <procedure>', () => {
     ];
     fake.teach('projects', 'list', () => [demo, shop]);
     fake.teach('keys', 'list', () => []);
+    fake.teach('runs', 'list', () => []);
     const folder = temporaryFolder();
     const list = () => runHere(['keys', 'list', '--data-dir', dataDir], { cwd: folder });
     expect(await list()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('there are demo, my-shop.') });
