@@ -115,6 +115,8 @@ describe('the Traffic page', () => {
     await engine.api({ path: '/json' });
     await engine.api({ path: '/form', method: 'POST', body: 'name=R%C3%A9x&note=', headers: FORM });
     await engine.api({ path: '/image' });
+    // An open entry holds the list: what arrives later would wait.
+    await row(page, '/image').waitFor();
     await row(page, '/json').click();
     const body = block(page, 'response body');
     const lines = body.getByRole('row');
