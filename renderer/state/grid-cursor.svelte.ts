@@ -1,12 +1,10 @@
-/** The columns of the pet grid, from left to right: `select` has a checkbox, `actions` the row's actions. */
-export const COLUMNS = ['select', 'id', 'name', 'categoryId', 'status', 'actions'] as const;
-export type Column = (typeof COLUMNS)[number];
+import type { PetSort } from '../../main/contract/values.ts';
 
-/** The editable columns. */
-export const EDITABLE = ['name', 'categoryId', 'status'] as const satisfies readonly Column[];
-export type EditableColumn = (typeof EDITABLE)[number];
+/** A column of the pet grid: `select` has a checkbox, `actions` the row's actions. */
+export type Column = 'select' | PetSort | 'actions';
+export type EditableColumn = Exclude<PetSort, 'id'>;
 
-export const isEditable = (column: Column): column is EditableColumn => EDITABLE.some((name) => name === column);
+export const isEditable = (column: Column): column is EditableColumn => column in STARTS;
 
 /** `/` and `?` stay the page's own; an input method announces its first key as `Process`. */
 const STARTS: Record<EditableColumn, RegExp> = {
@@ -27,13 +25,12 @@ export interface Cell {
 }
 
 export interface GridSize {
+  /** From left to right. */
+  columns: readonly Column[];
   rows: number;
   /** Rows per page key. */
   page: number;
 }
-
-/** The focusable header columns: the sortable ones, and the checkbox that selects all. */
-const IN_HEAD = COLUMNS.length - 1;
 
 /**
  * The cell that a key leads to in a grid (ARIA Authoring Practices, grid pattern): null for other keys, and the same
@@ -43,13 +40,14 @@ export function moveBy(
   key: string,
   withControl: boolean,
   { row, column }: Cell,
-  { rows, page }: GridSize,
+  { columns, rows, page }: GridSize,
 ): Cell | null {
-  const at = COLUMNS.indexOf(column);
+  const at = columns.indexOf(column);
   const to = (nextRow: number, nextColumn: number): Cell => {
     const cellRow = Math.max(HEAD, Math.min(rows - 1, nextRow));
-    const last = (cellRow === HEAD ? IN_HEAD : COLUMNS.length) - 1;
-    return { row: cellRow, column: COLUMNS[Math.max(0, Math.min(last, nextColumn))] ?? column };
+    // The titles have nothing for the actions.
+    const last = columns.length - (cellRow === HEAD ? 2 : 1);
+    return { row: cellRow, column: columns[Math.max(0, Math.min(last, nextColumn))] ?? column };
   };
   switch (key) {
     case 'ArrowUp':
@@ -63,7 +61,7 @@ export function moveBy(
     case 'Home':
       return to(withControl ? 0 : row, 0);
     case 'End':
-      return to(withControl ? rows - 1 : row, COLUMNS.length - 1);
+      return to(withControl ? rows - 1 : row, columns.length - 1);
     case 'PageUp':
       return to(Math.max(0, row - page), at);
     case 'PageDown':
@@ -74,13 +72,18 @@ export function moveBy(
 }
 
 /** The next or previous editable cell, across row ends; null past the last. */
-export function nextEditable({ row, column }: Cell, backwards: boolean, rows: number): Cell | null {
-  const at = EDITABLE.findIndex((name) => name === column) + (backwards ? -1 : 1);
-  const other = EDITABLE[at];
-  if (other !== undefined) return { row, column: other };
-  const nextRow = row + (backwards ? -1 : 1);
-  if (nextRow < 0 || nextRow >= rows) return null;
-  return { row: nextRow, column: backwards ? 'status' : 'name' };
+export function nextEditable(
+  { row, column }: Cell,
+  backwards: boolean,
+  { columns, rows }: Pick<GridSize, 'columns' | 'rows'>,
+): Cell | null {
+  const editable = columns.filter(isEditable);
+  const step = backwards ? -1 : 1;
+  const at = editable.findIndex((name) => name === column) + step;
+  const isInRow = at >= 0 && at < editable.length;
+  const next = editable.at(isInRow ? at : backwards ? -1 : 0);
+  const nextRow = isInRow ? row : row + step;
+  return next === undefined || nextRow < 0 || nextRow >= rows ? null : { row: nextRow, column: next };
 }
 
 /** The grid's single cell in the tab order, moved by the arrow keys. */
@@ -103,9 +106,10 @@ export class GridCursor {
     if (!this.is(cell.row, cell.column)) this.#cell = cell;
   }
 
-  /** Clamps the cursor to the existing rows. */
-  fit(rows: number): void {
-    if (this.#cell.row >= rows) this.go({ ...this.#cell, row: rows - 1 });
+  /** Clamps the cursor to the existing rows, and to the name when its column is hidden. */
+  fit({ columns, rows }: Pick<GridSize, 'columns' | 'rows'>): void {
+    const { row, column } = this.#cell;
+    this.go({ row: Math.min(row, rows - 1), column: columns.includes(column) ? column : 'name' });
   }
 
   /** Follows rows that have moved. */

@@ -1,14 +1,19 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
+import type { PetSort } from '../../main/contract/values.ts';
 import { describeFailure, issuesOf, titledFailure, withTitle } from '../connection/failure.ts';
 import type { Source } from '../live/live-query.svelte.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
-import { type Cell, EDITABLE, GridCursor, isEditable } from './grid-cursor.svelte.ts';
+import { ColumnChoice } from './column-choice.svelte.ts';
+import { ColumnSizes } from './column-sizes.svelte.ts';
+import type { Drafts } from './drafts.svelte.ts';
+import { type Cell, GridCursor, isEditable } from './grid-cursor.svelte.ts';
 import { fieldOf, PetActions, type TypedPet } from './pet-actions.ts';
 import { PetBulk, type PetChange } from './pet-bulk.ts';
 import { isSameSet, type PetFilter } from './pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './pet-rows.svelte.ts';
 import { PetSelection, SELECTED_MAX } from './pet-selection.svelte.ts';
+import { PET_COLUMN_IDS, PET_COLUMNS } from './pet-columns.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import type { Works } from './works.svelte.ts';
 import { inListOrder } from './pet-text.ts';
@@ -30,6 +35,8 @@ export interface GridOnScreen {
 export interface PetsPageOptions extends Source {
   toasts: Toasts;
   works: Works;
+  /** What the browser remembers. */
+  views: Drafts;
   projectId: string;
   filter: PetFilter;
 }
@@ -39,13 +46,23 @@ export class PetsPage {
   readonly cursor = new GridCursor();
   readonly selection = new PetSelection();
   readonly list: PetList;
+  readonly columns: ColumnChoice<PetSort>;
+  readonly sizes: ColumnSizes;
   readonly actions: PetActions;
   readonly bulk: PetBulk;
   #grid: GridOnScreen | null = null;
   readonly #toasts: Toasts;
 
-  constructor({ client, changes, time, toasts, works, projectId, filter }: PetsPageOptions) {
+  constructor({ client, changes, time, toasts, works, views, projectId, filter }: PetsPageOptions) {
     this.#toasts = toasts;
+    this.columns = new ColumnChoice({
+      views,
+      keptAs: 'pets.shown',
+      all: PET_COLUMNS,
+      fixed: ['name'],
+      usual: PET_COLUMN_IDS,
+    });
+    this.sizes = new ColumnSizes({ views, keptAs: 'pets.columns', columns: PET_COLUMN_IDS });
     this.actions = new PetActions({ client, projectId, toasts });
     this.bulk = new PetBulk({ client, projectId, toasts, works });
     this.list = new PetList(
@@ -132,9 +149,12 @@ export class PetsPage {
 
   /** The changes, or why there are none. */
   async #changesOf({ row, column }: Cell, cells: readonly (readonly string[])[]): Promise<PetChange[] | string> {
-    if (!isEditable(column)) return 'Ids are not pasted over. Begin at a name, a category or a status.';
-    const columns = EDITABLE.slice(EDITABLE.indexOf(column));
     const width = Math.max(...cells.map((each) => each.length));
+    const { shown } = this.columns;
+    const columns = shown.slice(shown.findIndex((id) => id === column));
+    if (!isEditable(column) || columns.slice(0, width).includes('id')) {
+      return 'Ids are not pasted over. Paste over names, categories and statuses.';
+    }
     if (width > columns.length) {
       return `Nothing was pasted: it is ${width} columns wide, and ${columns.length === 1 ? 'one is' : `${columns.length} are`} left from here on.`;
     }
@@ -146,7 +166,7 @@ export class PetsPage {
     const last = Math.min(row + cells.length, this.list.rows.total ?? 0) - 1;
     const ids = await this.list.rows.idsBetween(row, last);
     return ids.map((id, index) => {
-      const fields = (cells[index] ?? []).map((text, at) => fieldOf(columns[at] ?? column, text));
+      const fields = (cells[index] ?? []).map((text, at) => fieldOf(columns.filter(isEditable)[at] ?? column, text));
       return Object.assign({ id }, ...fields) as PetChange;
     });
   }

@@ -29,7 +29,7 @@ export type ColumnId =
   | 'sent'
   | 'size';
 
-/** All columns, in the order in which they are shown. */
+/** All columns, in their own order. */
 export const COLUMNS: readonly Column[] = [
   { id: 'time', title: 'Time', width: 6.5 },
   { id: 'method', title: 'Method', width: 4 },
@@ -79,9 +79,9 @@ export const sizedColumns = (widths: ColumnWidths, rootPx: number): Column[] =>
     return most === 0 ? column : { ...column, width: Math.min(column.width, most), most };
   });
 
-/** Those of the chosen columns that fit. `width`: in root sizes. */
+/** Those of the chosen columns that fit, in the chosen order. `width`: in root sizes. */
 export function fitColumns(columns: readonly Column[], chosen: readonly ColumnId[], width: number): Column[] {
-  let shown = columns.filter(({ id }) => chosen.includes(id) || FIXED_COLUMNS.includes(id));
+  let shown = chosen.flatMap((id) => columns.find((column) => column.id === id) ?? []);
   for (const gone of LEFT_OUT) {
     const needed = shown.reduce((sum, column) => sum + column.width + GAP, PADDING - GAP);
     if (needed <= width) break;
@@ -98,12 +98,6 @@ export const tracksOf = (columns: readonly Column[]): string =>
       return grows === undefined ? `${width}rem` : `minmax(min(${width}rem, 100%), ${grows}fr)`;
     })
     .join(' ');
-
-/** The known columns of a remembered value; undefined if it is none. */
-export function readColumns(kept: unknown): ColumnId[] | undefined {
-  if (!Array.isArray(kept)) return undefined;
-  return COLUMNS.map(({ id }) => id).filter((id) => kept.includes(id) || FIXED_COLUMNS.includes(id));
-}
 
 /** An order of the list; newest first without one. */
 export interface EntrySort {

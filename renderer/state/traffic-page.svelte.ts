@@ -9,6 +9,7 @@ import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
 import { ArchiveLog } from './archive-log.svelte.ts';
+import { ColumnChoice } from './column-choice.svelte.ts';
 import { ColumnSizes } from './column-sizes.svelte.ts';
 import type { Drafts } from './drafts.svelte.ts';
 import { hostnameIn, hostnameOf } from './entry-look.ts';
@@ -23,8 +24,8 @@ import { Task } from './task.svelte.ts';
 import {
   COLUMNS,
   DEFAULT_COLUMNS,
+  FIXED_COLUMNS,
   nextSort,
-  readColumns,
   readSort,
   sortEntries,
   type ColumnId,
@@ -63,6 +64,7 @@ export class TrafficPage {
   /** The filters that the browser remembers. */
   readonly saved: SavedFilters;
   readonly sizes: ColumnSizes;
+  readonly #columns: Record<TrafficScope, ColumnChoice<ColumnId>>;
   readonly replay: Task<[id: string], TrafficDetail>;
   readonly download: Task<[save: (name: string, pieces: string[]) => void], void>;
   #log = $state.raw() as TrafficLog;
@@ -70,7 +72,6 @@ export class TrafficPage {
   #coming: TrafficLog | undefined;
   #paused = $state(false);
   #reading = false;
-  #columns = $state.raw<Partial<Record<TrafficScope, ColumnId[]>>>({});
   /** The entries in the chosen order. */
   readonly entries = $derived.by((): readonly TrafficEntry[] => {
     const { sort } = this;
@@ -91,10 +92,15 @@ export class TrafficPage {
     const { id: projectId } = project();
     this.saved = new SavedFilters(views);
     this.sizes = new ColumnSizes({ views, keptAs: 'traffic.widths', columns: COLUMNS.map(({ id }) => id) });
-    for (const scope of ['project', 'all', 'file'] as const) {
-      const columns = readColumns(views.read(columnsOf(scope)));
-      if (columns !== undefined) this.#columns = { ...this.#columns, [scope]: columns };
-    }
+    const columnsOf = (scope: TrafficScope): ColumnChoice<ColumnId> =>
+      new ColumnChoice({
+        views,
+        keptAs: `traffic.columns.${scope}`,
+        all: COLUMNS,
+        fixed: FIXED_COLUMNS,
+        usual: DEFAULT_COLUMNS[scope],
+      });
+    this.#columns = { project: columnsOf('project'), all: columnsOf('all'), file: columnsOf('file') };
     this.settings = settings;
     this.keys = new LiveQuery({
       changes,
@@ -181,16 +187,8 @@ export class TrafficPage {
   }
 
   /** The columns that the user wants in this scope. */
-  get columns(): readonly ColumnId[] {
-    return this.#columns[this.scope] ?? DEFAULT_COLUMNS[this.scope];
-  }
-
-  /** Undefined: the default ones again. */
-  chooseColumns(columns: readonly ColumnId[] | undefined): void {
-    const chosen = readColumns(columns);
-    const { [this.scope]: _before, ...others } = this.#columns;
-    this.#columns = chosen === undefined ? others : { ...others, [this.scope]: chosen };
-    this.#options.views.keep(columnsOf(this.scope), chosen);
+  get columns(): ColumnChoice<ColumnId> {
+    return this.#columns[this.scope];
   }
 
   /** The order in the address; newest first without one. */
@@ -392,8 +390,6 @@ export class TrafficPage {
     return log;
   }
 }
-
-const columnsOf = (scope: TrafficScope): string => `traffic.columns.${scope}`;
 
 function describeRecording({ record, bodies }: Settings['traffic']): string {
   if (!record) return 'Recording is off.';

@@ -283,6 +283,11 @@ describe('the Traffic page', () => {
     await expect.poll(width).toBe(before + 46);
     await caller.getByRole('button').press('Alt+Enter');
     await expect.poll(width).toBe(before);
+    await caller.getByRole('button').press('Alt+Shift+ArrowLeft');
+    await page.keyboard.press('Alt+Shift+ArrowLeft');
+    const moved = ['Time', 'Method', 'Status', 'Caller', 'Asked for', 'Hostname', 'Took'];
+    await expect.poll(() => titles.allInnerTexts()).toEqual(moved);
+    expect(await caller.getByRole('button').evaluate((button) => button.matches(':focus'))).toBe(true);
     await titles.filter({ hasText: 'Status' }).focus();
     await page.keyboard.press('Enter');
     const order = async () => (await rows(page).allInnerTexts()).map((text) => /\s(\d{3})\s/.exec(text)?.[1]).join(' ');

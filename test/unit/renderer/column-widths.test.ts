@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readWidths, withWidth, type ColumnWidths } from '../../../renderer/state/column-widths.ts';
-import { PET_COLUMNS, petTracks } from '../../../renderer/state/pet-columns.ts';
+import { PET_COLUMN_IDS, petTracks } from '../../../renderer/state/pet-columns.ts';
 import { fitColumns, sizedColumns, tracksOf, type ColumnId } from '../../../renderer/state/traffic-columns.ts';
 
 describe('the widths of columns', () => {
@@ -10,7 +10,11 @@ describe('the widths of columns', () => {
     [{ id: 80 }, true, '1.75rem 80px minmax(8rem, 1fr) 10.5rem 7rem 2.75rem'],
     [{ name: 300 }, false, '1.75rem 5.5rem 300px 6.5rem 7rem minmax(2.75rem, 1fr)'],
   ])('%j, with long numbers: %s, are %s', (widths, isLong, tracks) => {
-    expect(petTracks(widths, isLong)).toBe(tracks);
+    expect(petTracks(PET_COLUMN_IDS, widths, isLong)).toBe(tracks);
+  });
+
+  it('are those of the shown columns', () => {
+    expect(petTracks(['status', 'name'], { id: 80 }, false)).toBe('1.75rem 7rem minmax(8rem, 1fr) 2.75rem');
   });
 
   it('stay within bounds, and go back to their own', () => {
@@ -29,7 +33,7 @@ describe('the widths of columns', () => {
     ['id', {}],
     [[80], {}],
   ])('remembered as %j are read as %j', (kept, widths) => {
-    expect(readWidths(kept, PET_COLUMNS)).toEqual(widths);
+    expect(readWidths(kept, PET_COLUMN_IDS)).toEqual(widths);
   });
 
   const SHOWN: ColumnId[] = ['time', 'status', 'target', 'caller'];

@@ -10,7 +10,8 @@ import {
   startsText,
 } from '../../../renderer/state/grid-cursor.svelte.ts';
 
-const SIZE = { rows: 100, page: 20 };
+const columns: Column[] = ['select', 'id', 'name', 'categoryId', 'status', 'actions'];
+const SIZE = { columns, rows: 100, page: 20 };
 
 const cell = (text: string): Cell => {
   const [row, column] = text.split(' ');
@@ -51,7 +52,7 @@ describe('a key in the grid', () => {
   });
 
   it('leads nowhere but to the titles when there are no rows', () => {
-    expect(moveBy('ArrowDown', false, cell(`${HEAD} name`), { rows: 0, page: 20 })).toEqual(cell(`${HEAD} name`));
+    expect(moveBy('ArrowDown', false, cell(`${HEAD} name`), { ...SIZE, rows: 0 })).toEqual(cell(`${HEAD} name`));
   });
 });
 
@@ -75,7 +76,7 @@ describe('the next cell to edit', () => {
     ['5 name', true, '4 status'],
     ['0 name', true, null],
   ])('after %s (backwards: %s) is %s', (from, backwards, to) => {
-    expect(nextEditable(cell(from), backwards, 100)).toEqual(to === null ? null : cell(to));
+    expect(nextEditable(cell(from), backwards, SIZE)).toEqual(to === null ? null : cell(to));
   });
 });
 
@@ -85,13 +86,31 @@ describe('the cursor', () => {
     cursor.go(cell('10 status'));
     cursor.moved(3);
     expect(cursor.cell).toEqual(cell('13 status'));
-    cursor.fit(5);
+    cursor.fit({ columns, rows: 5 });
     expect(cursor.cell).toEqual(cell('4 status'));
     cursor.moved(-9);
     expect(cursor.row).toBe(0);
-    cursor.fit(0);
+    cursor.fit({ columns, rows: 0 });
     expect(cursor.row).toBe(HEAD);
     cursor.moved(2);
     expect(cursor.row).toBe(HEAD);
+  });
+});
+
+describe('columns that are arranged', () => {
+  const arranged = { ...SIZE, columns: ['select', 'status', 'name', 'actions'] as Column[] };
+
+  it('are gone through as they are shown', () => {
+    expect(moveBy('ArrowRight', false, cell('5 status'), arranged)).toEqual(cell('5 name'));
+    expect(moveBy('ArrowUp', false, cell('0 actions'), arranged)).toEqual(cell(`${HEAD} name`));
+    expect(nextEditable(cell('5 name'), false, arranged)).toEqual(cell('6 status'));
+    expect(nextEditable(cell('5 status'), true, arranged)).toEqual(cell('4 name'));
+  });
+
+  it('lead the cursor to the name when its column is hidden', () => {
+    const cursor = new GridCursor();
+    cursor.go(cell('5 categoryId'));
+    cursor.fit(arranged);
+    expect(cursor.cell).toEqual(cell('5 name'));
   });
 });

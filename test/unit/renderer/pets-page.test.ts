@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
 import { CellEdit } from '../../../renderer/state/cell-edit.svelte.ts';
+import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
 import { PetDetail } from '../../../renderer/state/pet-detail.svelte.ts';
 import { PetsPage } from '../../../renderer/state/pets-page.svelte.ts';
+import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { Works } from '../../../renderer/state/works.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -37,7 +39,7 @@ async function setUp() {
   const toasts = new Toasts(time);
   const works = new Works(time);
   const base = { client: connection.client, changes: connection, time, projectId: 'prj_demo' };
-  const page = new PetsPage({ ...base, toasts, works, filter: NO_FILTER });
+  const page = new PetsPage({ ...base, toasts, works, views: new Drafts(createMemoryStorage()), filter: NO_FILTER });
   await settle();
   const sent = (procedure: string) =>
     transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input);
@@ -183,9 +185,20 @@ describe('the selected pets', () => {
     await page.pasteCells({ row: 0, column: 'id' }, [['1']]);
     await page.pasteCells({ row: 0, column: 'status' }, [['sold', '1']]);
     expect(said().slice(2)).toEqual([
-      'Ids are not pasted over. Begin at a name, a category or a status.',
+      'Ids are not pasted over. Paste over names, categories and statuses.',
       'Nothing was pasted: it is 2 columns wide, and one is left from here on.',
     ]);
+  });
+
+  it('are pasted over in the order in which the columns are shown', async () => {
+    const { page, sent, said } = await setUpMany(30);
+    page.columns.move('status', 'name');
+    page.columns.show('categoryId', false);
+    await page.pasteCells({ row: 1, column: 'status' }, [['sold', 'Ann']]);
+    expect(sent('pets.updateMany')).toEqual([{ ...DATASET, changes: [{ id: '2', status: 'sold', name: 'Ann' }] }]);
+    page.columns.move('id', 'name');
+    await page.pasteCells({ row: 1, column: 'status' }, [['sold', 'Ben', '7']]);
+    expect(said().at(-1)).toBe('Ids are not pasted over. Paste over names, categories and statuses.');
   });
 
   it('that cannot be removed are named with the reason', async () => {

@@ -131,21 +131,33 @@ describe('the Traffic page', () => {
     ]);
   });
 
-  it('remembers the columns of each scope, and takes the default ones back', async () => {
+  it('remembers the columns of each scope and their order, and takes the default ones back', async () => {
     const views = new Drafts(createMemoryStorage());
     const { page } = await setUp(undefined, views);
-    const usual = page.columns;
-    page.chooseColumns(['host', 'took']);
-    expect(page.columns).toEqual(['status', 'target', 'host', 'took']);
+    const { columns } = page;
+    const usual = columns.shown;
+    for (const id of ['time', 'method', 'caller', 'size'] as const) columns.show(id, false);
+    columns.show('host', true);
+    expect(columns.shown).toEqual(['status', 'target', 'host', 'took']);
+    columns.move('took', 'status');
+    columns.move('status', 'host');
+    columns.move('size', 'host');
+    expect(columns.shown).toEqual(['took', 'target', 'host', 'status']);
+    columns.show('caller', true);
+    expect(columns.shown).toEqual(['took', 'target', 'host', 'caller', 'status']);
     const again = await setUp('/projects/demo/traffic', views);
-    expect(again.page.columns).toEqual(page.columns);
+    expect(again.page.columns.shown).toEqual(columns.shown);
     again.page.setQuery({ scope: 'all' });
-    expect(again.page.columns).toContain('project');
-    page.chooseColumns(undefined);
-    expect(page.columns).toEqual(usual);
-    expect((await setUp(undefined, views)).page.columns).toEqual(usual);
-    views.keep('traffic.columns.project', { no: 'list' });
-    expect((await setUp(undefined, views)).page.columns).toEqual(usual);
+    expect(again.page.columns.shown).toContain('project');
+    columns.reset();
+    expect(columns.shown).toEqual(usual);
+    const read = async (kept: unknown) => {
+      views.keep('traffic.columns.project', kept);
+      return (await setUp(undefined, views)).page.columns.shown;
+    };
+    expect(await read(undefined)).toEqual(usual);
+    expect(await read({ no: 'list' })).toEqual(usual);
+    expect(await read(['took', 'took', 'nothing', 4, 'time'])).toEqual(['took', 'time', 'status', 'target']);
   });
 
   it('remembers filters by name, replaces and removes them, and refuses what is none', async () => {

@@ -1,0 +1,109 @@
+import { tick } from 'svelte';
+import type { ColumnChoice } from '../../state/column-choice.svelte.ts';
+import type { ColumnSizes } from '../../state/column-sizes.svelte.ts';
+
+/** What an arrow key adds to a width. */
+const STEP_PX = 16;
+
+/** A pointer that moves less has clicked. */
+const DRAG_PX = 6;
+
+/**
+ * For the row of a list's titles; with `{@attach}`. A title has its column's id as `data-column`, and a `ColumnGrip`: the
+ * edge by which the width is dragged, and which a double click gives its own width again. The title itself is dragged to
+ * another place. On a title with the focus, Alt with an arrow key or Enter changes the width, and Alt and Shift with an
+ * arrow key the place.
+ */
+export const arrangeColumns =
+  (sizes: ColumnSizes, choice: ColumnChoice<string>) =>
+  (head: HTMLElement): (() => void) => {
+    const titleAt = (target: EventTarget | null): Title | undefined => {
+      const element = target instanceof Element ? target.closest<HTMLElement>('[data-column]') : null;
+      const column = element?.dataset['column'];
+      return element === null || column === undefined ? undefined : { element, column, width: element.offsetWidth };
+    };
+
+    const move = (title: Title, to: Element | null): void => {
+      const place = titleAt(to);
+      if (place !== undefined) choice.move(title.column, place.column);
+    };
+
+    const press = (event: KeyboardEvent): void => {
+      const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+      const title = altKey && !ctrlKey && !metaKey ? titleAt(target) : undefined;
+      if (title === undefined || !(key.startsWith('Arrow') || key === 'Enter')) return;
+      event.preventDefault();
+      if (shiftKey) {
+        const { previousElementSibling: before, nextElementSibling: after } = title.element;
+        if (key === 'ArrowLeft') move(title, before);
+        else if (key === 'ArrowRight') move(title, after);
+        // An element that moves in the document loses the focus.
+        if (target instanceof HTMLElement) void tick().then(() => target.focus({ preventScroll: true }));
+      } else if (key === 'Enter') sizes.set(title.column, undefined);
+      else if (key === 'ArrowLeft') sizes.set(title.column, title.width - STEP_PX);
+      else if (key === 'ArrowRight') sizes.set(title.column, title.width + STEP_PX);
+    };
+
+    let isDragged = false;
+
+    const point = (event: PointerEvent): void => {
+      const grip = gripOf(event);
+      const title = titleAt(event.target);
+      isDragged = false;
+      if (title === undefined || event.button !== 0) return;
+      const { clientX: start, pointerId, pointerType } = event;
+      const handle = grip ?? (pointerType === 'mouse' ? title.element : null);
+      if (handle === null) return;
+      if (grip !== null) {
+        event.preventDefault();
+        grip.setPointerCapture(pointerId);
+      }
+      const ending = new AbortController();
+      const { signal } = ending;
+      const drag = ({ clientX }: PointerEvent): void => {
+        if (grip !== null) return sizes.set(title.column, title.width + clientX - start);
+        isDragged ||= Math.abs(clientX - start) >= DRAG_PX;
+        if (isDragged) move(title, passedBy(clientX, title.element));
+      };
+      addEventListener('pointermove', drag, { signal });
+      for (const end of ['pointerup', 'pointercancel'] as const)
+        addEventListener(end, () => ending.abort(), { signal });
+    };
+
+    const reset = (event: MouseEvent): void => {
+      const title = titleAt(gripOf(event));
+      if (title !== undefined) sizes.set(title.column, undefined);
+    };
+
+    // The end of a drag is no click on the title.
+    const click = (event: MouseEvent): void => {
+      if ((isDragged && event.detail > 0) || gripOf(event) !== null) event.stopPropagation();
+    };
+
+    const ending = new AbortController();
+    const { signal } = ending;
+    head.addEventListener('keydown', press, { signal });
+    head.addEventListener('pointerdown', point, { signal });
+    head.addEventListener('dblclick', reset, { signal });
+    head.addEventListener('click', click, { signal, capture: true });
+    return () => ending.abort();
+  };
+
+interface Title {
+  element: HTMLElement;
+  column: string;
+  width: number;
+}
+
+const gripOf = ({ target }: Event): HTMLElement | null =>
+  target instanceof Element ? target.closest<HTMLElement>('[data-grip]') : null;
+
+/** The neighbour whose middle a dragged title has passed: only then does it stay under the pointer after the move. */
+function passedBy(x: number, { previousElementSibling: before, nextElementSibling: after }: Element): Element | null {
+  const middleOf = (element: Element): number => {
+    const { left, width } = element.getBoundingClientRect();
+    return left + width / 2;
+  };
+  if (before !== null && x < middleOf(before)) return before;
+  return after !== null && x > middleOf(after) ? after : null;
+}
