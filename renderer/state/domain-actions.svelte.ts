@@ -1,12 +1,13 @@
 import { ORPCError } from '@orpc/client';
 import { SvelteSet } from 'svelte/reactivity';
 import type { Domain } from '../../main/contract/domains.ts';
-import type { Plan, Project } from '../../main/contract/projects.ts';
+import type { Plan } from '../../main/contract/projects.ts';
 import { lineOf, type RecordPlan } from '../../main/contract/record-plan.ts';
 import { describeFailure } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from './caa-edits.ts';
+import { restoreUses } from './domain-works.ts';
 import { applyPlan } from './record-plan.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
@@ -72,7 +73,7 @@ export class DomainActions {
       undo: async () => {
         await client.domains.attach({ projectId, hostname });
         back = await client.domains.verify({ hostname });
-        await this.#restore(hostname, before);
+        await restoreUses({ client, projectId }, [hostname], before);
       },
       undone: () => `${hostname} is attached again, ${back === undefined ? 'not verified' : verdictOf(back)}.`,
     });
@@ -151,15 +152,6 @@ export class DomainActions {
   async advanceTo(at: string): Promise<void> {
     const moved = await this.#do('', ({ clock }) => clock.set({ to: at }));
     if (moved !== undefined) this.#options.toasts.say('The app’s clock was moved forward. It can be reset at the top.');
-  }
-
-  async #restore(hostname: string, { primary, redirects }: Project): Promise<void> {
-    const { client, projectId } = this.#options;
-    if (primary === hostname) await client.domains.setPrimary({ projectId, hostname });
-    const lost = redirects.filter(({ from, to }) => from === hostname || to === hostname);
-    if (lost.length === 0) return;
-    const { redirects: kept } = await client.projects.get({ projectId });
-    await client.domains.setRedirects({ projectId, redirects: [...kept, ...lost] });
   }
 
   /**

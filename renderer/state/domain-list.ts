@@ -1,6 +1,6 @@
 import type { Domain } from '../../main/contract/domains.ts';
 import { formatCount } from '../time/format.ts';
-import { summaryOf } from './domain-summary.ts';
+import { summaryOf, type Summary } from './domain-summary.ts';
 
 /** The list's filters. The values appear in the address. */
 export const DOMAIN_FILTERS = [
@@ -41,21 +41,66 @@ export function filterChoices(
   });
 }
 
+/** The columns that sort the list: what comes first needs action, or is due soonest. */
+export const DOMAIN_SORTS = [
+  { by: 'hostname', title: 'Hostname', keyOf: () => '' },
+  { by: 'state', title: 'State', keyOf: ({ state }) => rankIn(STATES, state) },
+  {
+    by: 'certificate',
+    title: 'Certificate',
+    keyOf: ({ certificate: { state, notAfter = '' } }) => `${rankIn(CERTIFICATES, state)} ${notAfter}`,
+  },
+  {
+    by: 'next',
+    title: 'Next step',
+    keyOf(domain) {
+      const { tone, due, title } = summaryOf(domain);
+      return `${rankIn(TONES, tone)} ${due?.at ?? '~'} ${title}`;
+    },
+  },
+] as const satisfies readonly { by: string; title: string; keyOf: (domain: Domain) => string }[];
+
+export interface DomainSort {
+  by: (typeof DOMAIN_SORTS)[number]['by'];
+  descending: boolean;
+}
+
+const STATES: readonly Domain['state'][] = ['misconfigured', 'pending', 'suspended', 'verified'];
+const CERTIFICATES: readonly Domain['certificate']['state'][] = ['failed', 'expired', 'pending', 'none', 'issued'];
+
+const TONES: readonly Summary['tone'][] = ['brick', 'amber', 'water', 'moss'];
+
+const rankIn = <Rank>(ranks: readonly Rank[], rank: Rank): string => String(ranks.indexOf(rank));
+
+/** The order in an address: `state`, `-state`; by hostname without one. */
+export function readSort(text = ''): DomainSort {
+  const by = DOMAIN_SORTS.find((sort) => sort.by === text.replace(/^-/, ''))?.by ?? 'hostname';
+  return { by, descending: text.startsWith('-') };
+}
+
+/** The order after a click on a column: ascending, or reversed if it is sorted by it already. */
+export function nextSort({ by, descending }: DomainSort, wanted: DomainSort['by']): string {
+  if (by === wanted && !descending) return `-${wanted}`;
+  return wanted === 'hostname' ? '' : wanted;
+}
+
 /**
- * The domains that match a search and a filter, sorted by labels from the right: this keeps a zone's names together and
- * does not depend on state.
+ * The domains that match a search and a filter. Equal ones are sorted by labels from the right: this keeps a zone's names
+ * together.
  */
 export function listDomains(
   domains: readonly Domain[],
-  { search, filter }: { search: string; filter: DomainFilter },
+  { search, filter, sort }: { search: string; filter: DomainFilter; sort?: DomainSort },
 ): Domain[] {
   const { matches } = DOMAIN_FILTERS.find(({ value }) => value === filter) ?? DOMAIN_FILTERS[0];
+  const { keyOf } = DOMAIN_SORTS.find(({ by }) => by === sort?.by) ?? DOMAIN_SORTS[0];
   const wanted = search.trim().toLowerCase();
-  return domains
+  const listed = domains
     .filter((domain) => domain.hostname.includes(wanted) && matches(domain))
-    .map((domain) => ({ domain, labels: domain.hostname.split('.').reverse() }))
-    .sort((a, b) => compareLabels(a.labels, b.labels))
+    .map((domain) => ({ domain, key: keyOf(domain), labels: domain.hostname.split('.').reverse() }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compareLabels(a.labels, b.labels)))
     .map(({ domain }) => domain);
+  return sort?.descending === true ? listed.reverse() : listed;
 }
 
 /** Numeric order: `tenant-2` before `tenant-10`. */

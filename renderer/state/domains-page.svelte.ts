@@ -3,12 +3,16 @@ import type { Project } from '../../main/contract/projects.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
+import { formatCounted } from '../time/format.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { ConfigurationEditor } from './configuration-editor.svelte.ts';
 import { DomainActions } from './domain-actions.svelte.ts';
-import { readFilter, type DomainFilter } from './domain-list.ts';
+import { nextSort, readFilter, readSort, type DomainFilter, type DomainSort } from './domain-list.ts';
+import { reattaching, removing, verifying } from './domain-works.ts';
 import { RedirectEditor } from './redirect-editor.svelte.ts';
+import { RowSelection } from './row-selection.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
+import type { Works } from './works.svelte.ts';
 
 /** Longer than the repeat interval of a held key. */
 export const SELECT_DELAY_MS = 120;
@@ -24,6 +28,7 @@ export type Part = (typeof PARTS)[number]['value'];
 export interface DomainsPageOptions extends Source {
   navigator: Navigator;
   toasts: Toasts;
+  works: Works;
   announcer: Announcer;
   /** Reactive; always the same project. */
   project: () => Project;
@@ -33,6 +38,7 @@ export interface DomainsPageOptions extends Source {
 export class DomainsPage {
   readonly domains: LiveQuery<Domain[]>;
   readonly actions: DomainActions;
+  readonly selection = new RowSelection();
   readonly redirects: RedirectEditor;
   readonly configuration: ConfigurationEditor;
   readonly #options: DomainsPageOptions;
@@ -98,6 +104,15 @@ export class DomainsPage {
     return readFilter(this.#query['state']);
   }
 
+  get sort(): DomainSort {
+    return readSort(this.#query['sort']);
+  }
+
+  /** Sorts by a column, or the other way round. */
+  sortBy(by: DomainSort['by']): void {
+    this.#options.navigator.setQuery({ sort: nextSort(this.sort, by) });
+  }
+
   get suspended(): number {
     return this.domains.value?.filter(({ state }) => state === 'suspended').length ?? 0;
   }
@@ -110,7 +125,7 @@ export class DomainsPage {
   /** The address of a domain, with the list's filters. */
   hrefOf(hostname: string): string {
     const { search, filter } = this;
-    const query = { search, state: filter === 'all' ? '' : filter };
+    const query = { search, state: filter === 'all' ? '' : filter, sort: this.#query['sort'] ?? '' };
     return formatPlace({ page: 'domains', project: this.#options.project().slug, item: hostname, query });
   }
 
@@ -170,6 +185,29 @@ export class DomainsPage {
       this.#options.navigator.setQuery({ attach: undefined });
     }
     return removed;
+  }
+
+  /** Checks the DNS of several domains. */
+  verifyAll(hostnames: readonly string[]): void {
+    this.#options.works.start(verifying(this.#options.client, hostnames));
+  }
+
+  /** Removes several domains. Undo attaches them again, with their redirects and primary. */
+  removeAll(hostnames: readonly string[]): void {
+    const { client, project, toasts, works } = this.#options;
+    const of = { client, projectId: project().id };
+    this.selection.clear();
+    works.start(
+      removing(of, hostnames, (removed, before) => {
+        if (this.item !== undefined && removed.includes(this.item)) this.leave();
+        const domains = formatCounted(removed.length, 'domain', 'domains');
+        toasts.done({
+          text: `Removed ${domains}: no longer served, and without certificates.`,
+          undo: () => Promise.resolve(works.start(reattaching(of, removed, before))),
+          undone: `${domains}: being attached again.`,
+        });
+      }),
+    );
   }
 
   /** Opens the redirects with a new one from the domain. */

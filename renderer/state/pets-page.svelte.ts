@@ -12,7 +12,7 @@ import { PetBulk, type PetChange } from './pet-bulk.ts';
 import { isSameSet, type PetFilter } from './pet-filter.ts';
 import { PetList } from './pet-list.svelte.ts';
 import type { PetRows } from './pet-rows.svelte.ts';
-import { PetSelection, SELECTED_MAX } from './pet-selection.svelte.ts';
+import { RowSelection, SELECTED_MAX } from './row-selection.svelte.ts';
 import { PET_COLUMN_IDS, PET_COLUMNS } from './pet-columns.ts';
 import type { Toasts } from './toasts.svelte.ts';
 import type { Works } from './works.svelte.ts';
@@ -44,7 +44,7 @@ export interface PetsPageOptions extends Source {
 /** The pets of a project: the list, the cursor, and their actions. */
 export class PetsPage {
   readonly cursor = new GridCursor();
-  readonly selection = new PetSelection();
+  readonly selection = new RowSelection();
   readonly list: PetList;
   readonly columns: ColumnChoice<PetSort>;
   readonly sizes: ColumnSizes;

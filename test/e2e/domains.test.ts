@@ -355,7 +355,24 @@ describe('the list of domains', () => {
       await page.getByLabel('State').selectOption({ label: 'Misconfigured (1)' });
       await page.getByText('No domain matches').waitFor();
       await button(page, 'Show all').click();
+      await button(page, 'State').click();
+      await row(page, 'shop.happypaws.test').focus();
+      for (const key of ['Home', 'Space', 'ArrowDown', 'Space']) await page.keyboard.press(key);
+      await page.getByText('2 domains selected').waitFor();
       await expectSound(opened);
+      await page.keyboard.press('Delete');
+      await page.getByText('Removed 2 domains').first().waitFor();
+      await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
+      await page.waitForFunction('document.activeElement !== document.body');
+      await page.keyboard.press('Control+z');
+      await page.getByText('2 domains attached again').waitFor();
+      await row(page, 'shop.happypaws.test').waitFor();
+      const boxes = list(page).getByRole('checkbox');
+      await boxes.nth(1).click();
+      await boxes.nth(5).click({ modifiers: ['Shift'] });
+      await page.getByText('5 domains selected').waitFor();
+      await button(page, 'Clear the selection').click();
+      await page.getByText('1,003 domains', { exact: true }).waitFor();
     },
     STORY_MS_MAX,
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filterChoices, listDomains, readFilter } from '../../../renderer/state/domain-list.ts';
+import { filterChoices, listDomains, nextSort, readFilter, readSort } from '../../../renderer/state/domain-list.ts';
 import { makeDomain } from '../../support/page-domains.ts';
 
 const DOMAINS = [
@@ -11,8 +11,8 @@ const DOMAINS = [
   makeDomain('shop.acme.example', { state: 'suspended' }),
 ];
 
-const names = (search: string, filter = 'all') =>
-  listDomains(DOMAINS, { search, filter: readFilter(filter) }).map(({ hostname }) => hostname);
+const names = (search: string, filter = 'all', sort = '') =>
+  listDomains(DOMAINS, { search, filter: readFilter(filter), sort: readSort(sort) }).map(({ hostname }) => hostname);
 
 describe('the list of domains', () => {
   it('keeps the names of a zone together, the apex first, and counts as people do', () => {
@@ -37,6 +37,28 @@ describe('the list of domains', () => {
   it('is narrowed by search and state together; an unknown state is none', () => {
     expect(names('acme.test', 'verified')).toEqual(['acme.test', 'tenant-10.acme.test']);
     expect(names('acme.test', 'nonsense')).toHaveLength(4);
+  });
+
+  it.each([
+    ['-hostname', ['www.acme.test', 'tenant-10.acme.test', 'tenant-2.acme.test', 'acme.test']],
+    ['state', ['www.acme.test', 'tenant-2.acme.test', 'shop.acme.example', 'acme.example']],
+    ['-state', ['tenant-10.acme.test', 'acme.test', 'acme.example', 'shop.acme.example']],
+    ['certificate', ['acme.example', 'tenant-2.acme.test', 'shop.acme.example', 'acme.test']],
+    ['next', ['tenant-2.acme.test', 'www.acme.test', 'shop.acme.example', 'acme.example']],
+    ['nothing', ['acme.example', 'shop.acme.example', 'acme.test', 'tenant-2.acme.test']],
+  ])('is sorted by %s, equal ones by name', (sort, first) => {
+    expect(names('', 'all', sort).slice(0, 4)).toEqual(first);
+  });
+
+  it.each([
+    ['', 'hostname', '-hostname'],
+    ['-hostname', 'hostname', ''],
+    ['', 'state', 'state'],
+    ['state', 'state', '-state'],
+    ['-state', 'state', 'state'],
+    ['-state', 'hostname', ''],
+  ] as const)('sorted by %j, a click on %s sorts by %j', (sort, by, next) => {
+    expect(nextSort(readSort(sort), by)).toBe(next);
   });
 
   it('offers the filters that would show something, and the chosen one', () => {

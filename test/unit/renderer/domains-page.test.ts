@@ -5,6 +5,7 @@ import { Navigator, type AddressBar } from '../../../renderer/navigation/navigat
 import { Announcer } from '../../../renderer/state/announcer.svelte.ts';
 import { DomainsPage, SELECT_DELAY_MS } from '../../../renderer/state/domains-page.svelte.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
+import { Works } from '../../../renderer/state/works.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { makeDomain } from '../../support/page-domains.ts';
@@ -33,22 +34,34 @@ async function setUp(path = '/projects/shop/domains') {
     'domains.remove': ({ hostname }: { hostname: string }) => {
       domains = domains.filter((domain) => domain.hostname !== hostname);
     },
-    'projects.get': () => makeProject('Shop'),
+    'domains.attach': ({ hostname }: { hostname: string }) => {
+      domains = [...domains, makeDomain(hostname)];
+    },
+    'domains.setPrimary': () => makeProject('Shop'),
+    'domains.setRedirects': () => makeProject('Shop'),
+    'projects.get': () => ({
+      ...makeProject('Shop'),
+      primary: 'a.acme.test',
+      redirects: [{ from: 'b.acme.test', to: 'c.acme.test', status: 301 }],
+    }),
   });
   const navigator = new Navigator(bar);
+  const toasts = new Toasts(time);
+  const works = new Works(time);
   const page = new DomainsPage({
     client: fake.client,
     changes,
     time,
     navigator,
-    toasts: new Toasts(time),
+    toasts,
+    works,
     announcer: new Announcer(time),
     project: () => makeProject('Shop', { plan: 'pro' }),
   });
   await settle();
   const lists = () => fake.calls.filter(({ procedure }) => procedure === 'domains.list').length;
   const address = () => entries.at(-1);
-  return { page, time, changes, lists, entries, address };
+  return { page, time, changes, lists, entries, address, toasts, works, changed: fake.changes };
 }
 
 describe('the Domains page', () => {
@@ -111,6 +124,29 @@ describe('the Domains page', () => {
     expect(page.item).toBe('a.acme.test');
     await page.remove(makeDomain('a.acme.test'));
     expect(page.item).toBeUndefined();
+  });
+
+  it('removes several domains; one undo attaches them again, with what the project had of them', async () => {
+    const { page, toasts, works, changed } = await setUp('/projects/shop/domains/a.acme.test?sort=-state');
+    for (const [at, hostname] of ['a.acme.test', 'b.acme.test'].entries()) page.selection.toggle(hostname, at);
+    page.removeAll(page.selection.ids);
+    await settle();
+    expect([page.item, page.selection.size, page.sort]).toEqual([undefined, 0, { by: 'state', descending: true }]);
+    expect(toasts.list.map(({ text }) => text)).toEqual([
+      'Removed 2 domains: no longer served, and without certificates.',
+    ]);
+    toasts.undoLast();
+    await settle();
+    await settle();
+    expect(works.list.map(({ result }) => result)).toEqual([
+      '2 domains removed.',
+      '2 domains attached again: 0 verified.',
+    ]);
+    expect(changed()).toEqual([
+      ...['domains.remove', 'domains.remove'],
+      ...['domains.attach', 'domains.verify', 'domains.attach', 'domains.verify'],
+      ...['domains.setPrimary', 'domains.setRedirects'],
+    ]);
   });
 
   it('begins a redirect at a domain, once', async () => {

@@ -1,12 +1,12 @@
 /* eslint-disable svelte/prefer-svelte-reactivity -- adding 100,000 ids to reactive sets takes longer than a frame */
-/** The most pets that are selected at once: what undo keeps of them stays below about 10 MB. */
+/** The most rows that are selected at once: what undo keeps of as many pets stays below about 10 MB. */
 export const SELECTED_MAX = 100_000;
 
 /**
- * The selected pets of a list, by id: a pet stays selected wherever the list moves it. The latest range, which Shift
+ * The selected rows of a list, by id: a row stays selected wherever the list moves it. The latest range, which Shift
  * extends and shrinks, is kept apart from the others.
  */
-export class PetSelection {
+export class RowSelection {
   #others = new Set<string>();
   #range: ReadonlySet<string> = new Set();
   #from: number | undefined;
@@ -32,7 +32,7 @@ export class PetSelection {
     return [...new Set([...this.#others, ...this.#range])];
   }
 
-  /** Selects a pet, or unselects it; the next range begins at its position. */
+  /** Selects a row, or unselects it; the next range begins at its position. */
   toggle(id: string, position: number): void {
     const wanted = !this.has(id) && this.size < SELECTED_MAX;
     this.#settle();
@@ -50,9 +50,9 @@ export class PetSelection {
   }
 
   /**
-   * Selects the pets between where the range begins, or `from`, and a position; those that only the range had before are
+   * Selects the rows between where the range begins, or `from`, and a position; those that only the range had before are
    * unselected. `read` gives the ids of positions, both included; of two ranges that load, the later one counts.
-   * @returns how many pets were left out because of `SELECTED_MAX`.
+   * @returns how many rows were left out because of `SELECTED_MAX`.
    */
   async extendTo(
     position: number,

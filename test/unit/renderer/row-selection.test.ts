@@ -1,23 +1,23 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
-import { PetSelection, SELECTED_MAX } from '../../../renderer/state/pet-selection.svelte.ts';
+import { RowSelection, SELECTED_MAX } from '../../../renderer/state/row-selection.svelte.ts';
 
 /** Row n has the pet n. */
 const held = (first: number, last: number): string[] =>
   Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 
-const rangeTo = (selection: PetSelection, position: number, from = 0): Promise<number> =>
+const rangeTo = (selection: RowSelection, position: number, from = 0): Promise<number> =>
   selection.extendTo(position, from, held);
 
 describe('a selection', () => {
   it('takes and releases single pets', () => {
-    const selection = new PetSelection();
+    const selection = new RowSelection();
     for (const id of ['3', '5', '3']) selection.toggle(id, Number(id));
     expect([selection.ids, selection.size, selection.has('3'), selection.has('5')]).toEqual([['5'], 1, false, true]);
   });
 
   it('extends and shrinks one range to both sides, beside what was selected before', async () => {
-    const selection = new PetSelection();
+    const selection = new RowSelection();
     selection.toggle('20', 20);
     selection.toggle('4', 4);
     await rangeTo(selection, 7);
@@ -32,7 +32,7 @@ describe('a selection', () => {
   });
 
   it('begins a first range where the cursor was, and moves with its rows', async () => {
-    const selection = new PetSelection();
+    const selection = new RowSelection();
     await rangeTo(selection, 6, 5);
     selection.moved(3);
     await rangeTo(selection, 9);
@@ -40,7 +40,7 @@ describe('a selection', () => {
   });
 
   it('has the later of two ranges that load, and none after it was cleared', async () => {
-    const selection = new PetSelection();
+    const selection = new RowSelection();
     const slow = Promise.withResolvers<string[]>();
     const first = selection.extendTo(900, 0, () => slow.promise);
     await rangeTo(selection, 1);
@@ -54,7 +54,7 @@ describe('a selection', () => {
   });
 
   it('is bounded, and says how many it left out', async () => {
-    const selection = new PetSelection();
+    const selection = new RowSelection();
     expect(await rangeTo(selection, SELECTED_MAX + 4)).toBe(5);
     expect(selection.size).toBe(SELECTED_MAX);
     selection.toggle('x', 0);
