@@ -1,7 +1,8 @@
 /**
  * Files of requests in the format of the REST Client of VS Code and of the HTTP client of JetBrains (`.http`): requests
- * separated by lines that begin with `###`, variables `@name = value`, and their uses `{{name}}`. The engine checks such
- * texts; the page also reads and writes them.
+ * separated by lines that begin with `###`, variables `@name = value`, and their uses `{{name}}`; and lines that begin
+ * with `??`, which httpYac reads as assertions about the response. The engine checks such texts; the page also reads and
+ * writes them.
  */
 
 export interface HttpRequest {
@@ -12,6 +13,8 @@ export interface HttpRequest {
   target: string;
   headers: readonly { name: string; value: string }[];
   body?: string;
+  /** Assertions about the response, without their `??`. */
+  checks?: readonly string[];
 }
 
 /** A request with its place in the text. */
@@ -33,6 +36,7 @@ const VARIABLE = /^@([A-Za-z_][\w-]*)[ \t]*=[ \t]*(.*)$/;
 const COMMENT = /^(?:#|\/\/)/;
 const NAME = /^(?:#|\/\/)[ \t]*@name[ \t]+(.+)$/;
 const REQUEST_LINE = /^(?:([A-Z]+)[ \t]+)?(\S.*?)(?:[ \t]+HTTP\/\d(?:\.\d)?)?$/;
+const CHECK = /^\s*\?\?\s*(\S.*)$/;
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*)$/;
 
 /** Reads the variables and requests of a text; comments stay where they are in it. */
@@ -49,7 +53,9 @@ export function readHttpFile(text: string): HttpFile {
 }
 
 function readBlock(text: string, variables: Record<string, string>): Omit<HttpBlock, 'from' | 'to'> | null {
-  const lines = text.split(/\r?\n/);
+  const all = text.split(/\r?\n/);
+  const checks = all.flatMap((line) => CHECK.exec(line)?.[1]?.trim() ?? []);
+  const lines = all.filter((line) => !CHECK.test(line));
   let name = '';
   let at = 0;
   for (; at < lines.length; at++) {
@@ -85,6 +91,7 @@ function readBlock(text: string, variables: Record<string, string>): Omit<HttpBl
     target,
     headers,
     ...(body !== '' && { body }),
+    ...(checks.length > 0 && { checks }),
     ...(fault !== undefined && { fault }),
   };
 }
@@ -105,7 +112,7 @@ export function joinTexts(text: string, added: string): string {
 }
 
 /** A request as a block of a file. */
-export function writeRequest({ name, method, target, headers, body }: HttpRequest): string {
+export function writeRequest({ name, method, target, headers, body, checks = [] }: HttpRequest): string {
   const canHold = body === undefined || !/^###/m.test(body);
   return [
     `### ${name.replace(/\s+/g, ' ').trim()}`,
@@ -113,6 +120,7 @@ export function writeRequest({ name, method, target, headers, body }: HttpReques
     `${method} ${target}`,
     ...headers.map((header) => `${header.name}: ${header.value}`),
     ...(body === undefined || !canHold ? [] : ['', body.trimEnd()]),
+    ...(checks.length === 0 ? [] : ['', ...checks.map((check) => `?? ${check}`)]),
     '',
     '',
   ].join('\n');

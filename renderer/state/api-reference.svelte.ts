@@ -114,7 +114,7 @@ export class ApiReference {
   }
 
   /** Opens a saved request, or one of the history, in the form for custom ones. */
-  open({ method, target, headers, body }: HttpBlock): void {
+  open({ method, target, headers, body, checks }: HttpBlock): void {
     const others = headers.filter(({ name }) => name.toLowerCase() !== 'authorization');
     if (others.length === headers.length) this.credential = { kind: 'none' };
     else if (this.credential.kind === 'none') this.#chosen = undefined;
@@ -123,12 +123,8 @@ export class ApiReference {
       (rest, start) => (rest.startsWith(start) ? rest.slice(start.length) : rest),
       target,
     );
-    this.trialOf(undefined).show({
-      method,
-      path,
-      headers: Object.fromEntries(others.map(({ name, value }) => [name, value])),
-      ...(body !== undefined && { body }),
-    });
+    const fields = Object.fromEntries(others.map(({ name, value }) => [name, value]));
+    this.trialOf(undefined).show({ method, path, headers: fields, ...(body !== undefined && { body }) }, checks);
   }
 
   close(): void {

@@ -1,6 +1,8 @@
 import type { ApiExchange } from '../../main/contract/api.ts';
+import { fillVariables } from '../../main/contract/http-file.ts';
 import { prettyJson } from '../json/json-text.ts';
 import type { ApiContent, ApiOperation, ApiParameter } from './api-document.ts';
+import { checkResponse, type CheckOutcome } from './response-checks.ts';
 import { fillRequest } from './saved-requests.svelte.ts';
 import type { Draftable } from './drafts.svelte.ts';
 import { Form } from './form.svelte.ts';
@@ -28,6 +30,8 @@ interface TrialValues extends Record<string, unknown> {
   path: string;
   headers: string;
   body: string;
+  /** Assertions about the response, one per line. */
+  checks: string;
   keyId: string;
   secret: string;
 }
@@ -47,6 +51,7 @@ export class Trial {
   readonly #variables: TrialOptions['variables'];
   #bodyForm = $state<BodyForm>('text');
   #exchange = $state.raw<ApiExchange | undefined>(undefined);
+  #outcomes = $state.raw<readonly CheckOutcome[]>([]);
   readonly operation: ApiOperation | undefined;
   /** What was typed, sent or not; headers that may hold a secret are left out. */
   readonly draft: Draftable;
@@ -67,12 +72,16 @@ export class Trial {
         path: operation?.path ?? '/',
         headers: '',
         body: prettyJson(body?.example ?? ''),
+        checks: '',
         keyId: '',
         secret: '',
       },
       submit: async () => {
         this.#exchange = undefined;
-        this.#exchange = await send(this.request);
+        const exchange = await send(this.request);
+        const lines = this.checks.map((line) => fillVariables(line, this.#variables()).text);
+        this.#outcomes = checkResponse(lines, exchange.response);
+        this.#exchange = exchange;
         return this.#exchange;
       },
     });
@@ -99,6 +108,16 @@ export class Trial {
     return this.#exchange;
   }
 
+  /** What its assertions found in the last response. */
+  get outcomes(): readonly CheckOutcome[] {
+    return this.#outcomes;
+  }
+
+  /** Assertions about the response, as they were typed. */
+  get checks(): string[] {
+    return this.form.values.checks.split('\n').filter((line) => line.trim() !== '');
+  }
+
   /** Variables without a value, because of which the request was not sent. */
   get missing(): readonly string[] {
     return this.#missing;
@@ -115,9 +134,16 @@ export class Trial {
   }
 
   /** Shows a request in place of what was typed. */
-  show({ method, path, headers, body }: TrialRequest): void {
+  show({ method, path, headers, body }: TrialRequest, checks: readonly string[] = []): void {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    this.form.values = { ...this.form.values, method, path, headers: lines.join('\n'), body: body ?? '' };
+    this.form.values = {
+      ...this.form.values,
+      method,
+      path,
+      headers: lines.join('\n'),
+      body: body ?? '',
+      checks: checks.join('\n'),
+    };
     this.#exchange = undefined;
     this.#missing = [];
   }
@@ -143,9 +169,9 @@ export class Trial {
 
   /** Everything typed, as JSON. */
   get #values() {
-    const { method, path, headers, body } = $state.snapshot(this.form.values);
+    const { method, path, headers, body, checks } = $state.snapshot(this.form.values);
     return {
-      own: { method, path, headers: withoutSecrets(headers), body },
+      own: { method, path, headers: withoutSecrets(headers), body, checks },
       parameters: $state.snapshot(this.typed),
       fields: $state.snapshot(this.fields),
       bodyForm: this.#bodyForm,

@@ -61,7 +61,7 @@ describe('the API reference', () => {
       name: 'other.http',
       mimeType: 'text/plain',
       buffer: Buffer.from(
-        '@limit = 2\n\n### Few\nGET {{baseUrl}}/pets?limit={{limit}}\nAuthorization: Bearer {{key}}\n',
+        '@limit = 2\n\n### Few\nGET {{baseUrl}}/pets?limit={{limit}}\nAuthorization: Bearer {{key}}\n\n?? status == 200\n?? js response.parsedBody.length == {{limit}}\n?? header location exists\n',
       ),
     });
     await text.press('End');
@@ -75,6 +75,13 @@ describe('the API reference', () => {
     await page.waitForFunction("document.activeElement.innerText === 'Send'");
     await page.keyboard.press('Enter');
     await response(page).getByText('200 OK').waitFor();
+    const checked = response(page).getByRole('list', { name: 'Assertions' }).getByRole('listitem');
+    expect((await checked.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      'passed status == 200',
+      'passed js response.parsedBody.length == 2',
+      'failed header location exists found nothing',
+    ]);
+    await expectSound(opened);
     expect(((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history).toContain(
       'GET {{baseUrl}}/pets?limit=2\n',
     );

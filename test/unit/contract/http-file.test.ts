@@ -103,6 +103,19 @@ describe('a file of requests', () => {
     expect(readHttpFile(text).requests).toEqual([]);
   });
 
+  it('may say what its response must be, as httpYac reads it', () => {
+    const text = 'POST /pets\n?? status == 201\nAccept: */*\n\n{"name": "What??"}\n\n?? header location exists\n';
+    const [request] = plain(text);
+    const checks = ['status == 201', 'header location exists'];
+    expect(request).toEqual({
+      ...{ name: 'POST /pets', method: 'POST', target: '/pets', headers: [{ name: 'Accept', value: '*/*' }] },
+      ...{ body: '{"name": "What??"}', checks },
+    });
+    const again = writeRequest({ ...request, name: 'a', method: 'GET', target: '/', headers: [], checks });
+    expect(again).toMatch(/\{"name": "What\?\?"\}\n\n\?\? status == 201\n\?\? header location exists\n/);
+    expect(plain(again)[0]?.checks).toEqual(checks);
+  });
+
   it('is written as it is read', () => {
     const request: HttpRequest = {
       name: 'Two\nlines ',
