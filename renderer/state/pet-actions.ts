@@ -103,6 +103,20 @@ export class PetActions {
     return order;
   }
 
+  /** A placed order that is removed by mistake is placed again, with another id. */
+  async removeOrder(environment: Environment, { id, petId, quantity }: OrderRecord): Promise<void> {
+    const dataset = this.#in(environment);
+    await this.#toasts.attempt(`Order ${id} was not removed.`, async () => {
+      await this.#client.orders.remove({ ...dataset, id });
+      let again: OrderRecord | undefined;
+      this.#toasts.done({
+        text: `Removed order ${id}.`,
+        undo: async () => (again = await this.#client.orders.create({ ...dataset, petId, quantity })),
+        undone: () => `It is placed again, as order ${again?.id ?? ''}.`,
+      });
+    });
+  }
+
   #in(environment: Environment): { projectId: string; environment: Environment } {
     return { projectId: this.#projectId, environment };
   }

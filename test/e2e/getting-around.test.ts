@@ -97,6 +97,20 @@ describe('getting around', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/\n1\tBiscuit .*\n4\tClover /);
     await expect.poll(focused).toMatch(/^Clover/);
 
+    await open('/projects/demo');
+    const first = page.getByRole('table', { name: 'The first pets' });
+    await openMenu(first.getByRole('link', { name: '1', exact: true }));
+    await item('Copy the row').press('Enter');
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toMatch(/\n1\tBiscuit .*\n$/);
+    await openMenu(first.getByRole('link', { name: '1', exact: true }));
+    await item('Remove').press('Enter');
+    await page.getByText('Removed Biscuit the Border Collie.').waitFor();
+    await page.waitForFunction('document.activeElement !== document.body');
+    await page.keyboard.press('Control+z');
+    await openMenu(first.getByRole('link', { name: '1', exact: true }));
+    await item('Open').first().press('Enter');
+    await page.getByRole('complementary', { name: 'Pet 1' }).waitFor();
+
     await engine.api({ path: '/v1/pets?status=sold', key: null });
     await open('/projects/demo/traffic');
     const entry = page.getByRole('region', { name: 'Entries' }).getByRole('link');
