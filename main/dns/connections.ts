@@ -8,6 +8,12 @@ import { HEADER_OCTETS } from './message-guard.ts';
 export const CONNECTIONS_MAX = 128;
 
 /**
+ * Of these, connections whose first query has not come. The rest is for those that have asked: silent clients cannot
+ * close a connection in use, nor clients with many queries one that has just come.
+ */
+export const NEWCOMERS_MAX = CONNECTIONS_MAX / 2;
+
+/**
  * RFC 7766 §6.2.3: a few seconds. Counted from the last complete query, because a slow trickle of octets must not
  * extend it.
  */
@@ -16,12 +22,15 @@ export const IDLE_MS_MAX = 10_000;
 /** How often idle connections are closed. */
 const SWEEP_MS = 1000;
 
-/** Work on one connection per turn, in queries and octets of replies, before other connections run. */
+/** Work on one connection per turn, in queries and octets of replies, before anything else runs. */
 const TURN_QUERIES_MAX = 32;
 const TURN_OCTETS_MAX = 65_536;
 
 /** Replies queued for a client that does not read them; beyond this, its queries wait too. */
 const UNREAD_OCTETS_MAX = 262_144;
+
+/** Octets of the length before each message (RFC 1035 §4.2.2). */
+const LENGTH_OCTETS = 2;
 
 type Limits = Pick<Clock, 'monotonic' | 'realTimer'>;
 
@@ -29,8 +38,11 @@ type Limits = Pick<Clock, 'monotonic' | 'realTimer'>;
 export class Connections {
   readonly #exchange: Exchange;
   readonly #clock: Limits;
-  /** Ordered by last query, longest idle first: a Map keeps insertion order. */
-  readonly #open = new Map<Socket, { activeMs: number }>();
+  /** The times of their last queries, longest idle first: a Map keeps insertion order. */
+  readonly #asked = new Map<Socket, number>();
+  /** Connections without a query yet, with the times of their beginning, oldest first. */
+  readonly #newcomers = new Map<Socket, number>();
+  readonly #turns = new Turns();
   #sweep: Timer | null = null;
 
   constructor(exchange: Exchange, clock: Limits) {
@@ -39,38 +51,43 @@ export class Connections {
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#asked.size + this.#newcomers.size;
   }
 
   /** Takes ownership of a new connection. */
   accept(socket: Socket): void {
-    if (this.#open.size >= CONNECTIONS_MAX) {
-      const [longestIdle] = this.#open.keys();
-      if (longestIdle !== undefined) this.#drop(longestIdle);
-    }
-    this.#touch(socket);
+    if (this.size >= CONNECTIONS_MAX) this.#makeRoom();
+    this.#newcomers.set(socket, this.#clock.monotonic());
     this.#armSweep();
     socket.setNoDelay(true);
     // A reset or a failed write ends this connection only.
     socket.on('error', () => this.#drop(socket));
     socket.on('close', () => this.#drop(socket));
-    new Conversation(socket, this.#exchange, () => this.#touch(socket));
+    new Conversation(socket, this.#exchange, { turns: this.#turns, onQuery: () => this.#touch(socket) });
   }
 
   closeAll(): void {
-    for (const socket of [...this.#open.keys()]) this.#drop(socket);
+    for (const socket of [...this.#asked.keys(), ...this.#newcomers.keys()]) this.#drop(socket);
     this.#sweep?.cancel();
     this.#sweep = null;
   }
 
+  #makeRoom(): void {
+    const crowded = this.#newcomers.size >= NEWCOMERS_MAX ? this.#newcomers : this.#asked;
+    const [longestIdle] = crowded.keys();
+    if (longestIdle !== undefined) this.#drop(longestIdle);
+  }
+
   #touch(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#open.delete(socket);
-    this.#open.set(socket, { activeMs: this.#clock.monotonic() });
+    this.#newcomers.delete(socket);
+    this.#asked.delete(socket);
+    this.#asked.set(socket, this.#clock.monotonic());
   }
 
   #drop(socket: Socket): void {
-    this.#open.delete(socket);
+    this.#newcomers.delete(socket);
+    this.#asked.delete(socket);
     socket.destroy();
   }
 
@@ -78,11 +95,36 @@ export class Connections {
     this.#sweep ??= this.#clock.realTimer(SWEEP_MS, () => {
       this.#sweep = null;
       const idleSinceMs = this.#clock.monotonic() - IDLE_MS_MAX;
-      for (const [socket, { activeMs }] of this.#open) {
-        if (activeMs > idleSinceMs) break;
-        this.#drop(socket);
+      for (const held of [this.#asked, this.#newcomers]) {
+        for (const [socket, activeMs] of held) {
+          if (activeMs > idleSinceMs) break;
+          this.#drop(socket);
+        }
       }
-      if (this.#open.size > 0) this.#armSweep();
+      if (this.size > 0) this.#armSweep();
+    });
+  }
+}
+
+/** Gives conversations with more queries one turn each, a single one between two looks at the sockets. */
+class Turns {
+  readonly #waiting = new Set<() => void>();
+  #armed = false;
+
+  add(turn: () => void): void {
+    this.#waiting.add(turn);
+    if (!this.#armed) this.#arm();
+  }
+
+  #arm(): void {
+    this.#armed = true;
+    setImmediate(() => {
+      this.#armed = false;
+      const [turn] = this.#waiting;
+      if (turn === undefined) return;
+      this.#waiting.delete(turn);
+      turn();
+      if (this.#waiting.size > 0 && !this.#armed) this.#arm();
     });
   }
 }
@@ -91,15 +133,17 @@ export class Connections {
 class Conversation {
   readonly #socket: Socket;
   readonly #exchange: Exchange;
+  readonly #turns: Turns;
   readonly #onQuery: () => void;
   readonly #frames = new FrameReader();
   /** A turn is scheduled, or the client must read first; reading is paused until then. */
   #waiting = false;
   #peerEnded = false;
 
-  constructor(socket: Socket, exchange: Exchange, onQuery: () => void) {
+  constructor(socket: Socket, exchange: Exchange, { turns, onQuery }: { turns: Turns; onQuery: () => void }) {
     this.#socket = socket;
     this.#exchange = exchange;
+    this.#turns = turns;
     this.#onQuery = onQuery;
     socket.on('data', (chunk: Buffer) => {
       this.#frames.push(chunk);
@@ -111,38 +155,30 @@ class Conversation {
     });
   }
 
-  #turn(): void {
+  readonly #turn = (): void => {
     this.#waiting = false;
     if (this.#socket.destroyed) return;
-    this.#socket.cork();
+    const replies: Buffer[] = [];
     let octets = 0;
     let exhausted = false;
-    for (let queries = 0; ; queries++) {
-      if (queries === TURN_QUERIES_MAX || octets > TURN_OCTETS_MAX) break;
+    for (let queries = 0; queries < TURN_QUERIES_MAX && octets <= TURN_OCTETS_MAX; queries++) {
       const message = this.#frames.next();
-      if (message === null) {
-        exhausted = true;
-        break;
-      }
+      exhausted = message === null;
+      if (message === null) break;
       // Too short for a header: the peer does not speak DNS.
       if (message.length < HEADER_OCTETS) return void this.#socket.destroy();
-      this.#onQuery();
-      octets += this.#reply(message);
+      const reply = this.#exchange(message, 'tcp');
+      if (reply === null) continue;
+      replies.push(lengthOf(reply), reply);
+      octets += reply.length;
     }
-    this.#socket.uncork();
+    if (replies.length > 0) {
+      this.#onQuery();
+      this.#socket.write(Buffer.concat(replies));
+    }
     if (exhausted) this.#readOn();
     else this.#wait();
-  }
-
-  #reply(message: Buffer): number {
-    const reply = this.#exchange(message, 'tcp');
-    if (reply === null) return 0;
-    const length = Buffer.allocUnsafe(2);
-    length.writeUInt16BE(reply.length);
-    this.#socket.write(length);
-    this.#socket.write(reply);
-    return reply.length;
-  }
+  };
 
   #readOn(): void {
     if (!this.#peerEnded) {
@@ -151,11 +187,17 @@ class Conversation {
     } else this.#socket.end();
   }
 
-  /** Defers the rest to the next turn of the event loop, or until the client has read its replies. */
+  /** Defers the rest to a later turn of the event loop, or until the client has read its replies. */
   #wait(): void {
     this.#waiting = true;
     this.#socket.pause();
-    if (this.#socket.writableLength > UNREAD_OCTETS_MAX) this.#socket.once('drain', () => this.#turn());
-    else setImmediate(() => this.#turn());
+    if (this.#socket.writableLength > UNREAD_OCTETS_MAX) this.#socket.once('drain', this.#turn);
+    else this.#turns.add(this.#turn);
   }
+}
+
+function lengthOf(message: Buffer): Buffer {
+  const length = Buffer.allocUnsafe(LENGTH_OCTETS);
+  length.writeUInt16BE(message.length);
+  return length;
 }

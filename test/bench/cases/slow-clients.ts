@@ -9,6 +9,8 @@ import { createOpenProject, end, type Figure, startVivarium, temporaryFolder, ty
 
 const PEER = join(import.meta.dirname, '..', 'peers', 'slow-clients.ts');
 const CLIENTS = Number(process.env.SLOW_CLIENTS ?? 10_000);
+/** Only the kinds whose listener and name contain this, such as `DNS` or `trickled body`. */
+const ONLY = process.env.SLOW_KIND ?? '';
 const NEWCOMERS = 60;
 const NEWCOMER_EACH_MS = 100;
 const PATIENCE_MS = 2_000;
@@ -75,6 +77,7 @@ type Newcomer = Pick<Awaited<ReturnType<typeof createOpenProject>>, 'host' | 'se
 export async function slowClients(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { name, listener } of kinds({ host: '', secret: '' }, '')) {
+    if (!`${listener} ${name}`.includes(ONLY)) continue;
     // Of its own, because what a pressed one has learned would help it with the next kind.
     const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
     try {

@@ -168,6 +168,21 @@ describe('the server survives any input', () => {
     }
   });
 
+  test('TCP: who has just come is kept when others that have asked are too many', async () => {
+    const newcomer = await tcp();
+    for (let n = 0; n < CONNECTIONS_MAX + 20; n++) await (await tcp()).ask(message({ id: n }));
+    expect(headerOf(await newcomer.ask(message({ id: 9 }))).id).toBe(9);
+  });
+
+  test('TCP: who has asked is kept when silent clients are too many', async () => {
+    const asked = await tcp();
+    await asked.ask(message());
+    for (let n = 0; n < 2 * CONNECTIONS_MAX; n++) await tcp();
+    await stillServes();
+    expect(dns.server.connectionCount()).toBeLessThanOrEqual(CONNECTIONS_MAX);
+    expect(headerOf(await asked.ask(message({ id: 9 }))).id).toBe(9);
+  });
+
   test('TCP: the idle time runs from the last whole query', async () => {
     const [asking, dripping, silent] = [await tcp(), await tcp(), await tcp()];
     await asking.ask(message());
