@@ -8,7 +8,7 @@ import { createLoopback } from '../proxy/loopback.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import { isLook, type Looks } from '../proxy/looks.ts';
-import { isOwnHostname, ownPathOf, type OwnPaths } from '../proxy/own-paths.ts';
+import { loopbackPlace, ownPathOf, type OwnPaths, type OwnPlace } from '../proxy/own-paths.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
@@ -56,6 +56,11 @@ export async function startDataPlane(
   const recorder = createRecorder(clock, { onChanged: () => events.emit('traffic.changed') });
   onStop(() => recorder.close());
   const series = createSeries(clock);
+  /** Where Vivarium itself answers: on loopback, and on the interface of other devices. */
+  const places = new Set([loopbackPlace(ownPaths)]);
+  const isOwn = (hostname: string | null, target: string): boolean =>
+    [...places].some((place) => ownPathOf(place, hostname, target) !== undefined);
+  const isServerName = (hostname: string): boolean => [...places].some(({ serverNames }) => serverNames.has(hostname));
   const proxy = createProxy({
     clock,
     log,
@@ -79,12 +84,12 @@ export async function startDataPlane(
     // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it. Looks and files are ours.
     onExchange(summary) {
       if (summary.target === '*' || isLook(summary.target)) return;
-      if (ownPathOf(ownPaths, summary.hostname, summary.target) !== undefined) return;
+      if (isOwn(summary.hostname, summary.target)) return;
       series.count(summary);
       recorder.take(summary);
     },
     contextFor: (hostname) =>
-      hostname === null || isWithin(hostname, PLATFORM_ZONE) || isOwnHostname(hostname)
+      hostname === null || isWithin(hostname, PLATFORM_ZONE) || isServerName(hostname)
         ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
         : leaves.domains.contextFor(hostname),
     trustedProxies: () => settings.current().trustedProxies,
@@ -111,6 +116,15 @@ export async function startDataPlane(
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
+    /** Serves on another address too, until the returned function is called. @throws VivariumError as `Proxy.serveOn`. */
+    async serveOn(address: string, place: OwnPlace): Promise<() => Promise<void>> {
+      const close = await proxy.serveOn(address, place);
+      places.add(place);
+      return async () => {
+        places.delete(place);
+        await close();
+      };
+    },
     inProgress: proxy.inProgress,
     running: () => proxy.running(),
     counts: () => ({ ...counts, connections: proxy.connections() }),

@@ -32,15 +32,19 @@ export interface Bound extends DnsListening {
 }
 
 /**
- * Binds TCP and UDP on both loopback addresses to one port. With port 0 the system picks one, and picks again when
- * another socket finds it taken. Missing IPv6 is a warning. @throws VivariumError as `DnsServer.start`, with all
- * sockets closed.
+ * Binds TCP and UDP on all addresses, by default both of loopback, to one port. With port 0 the system picks one, and
+ * picks again when another socket finds it taken. Missing IPv6 is a warning, unless it comes first. @throws VivariumError
+ * as `DnsServer.start`, with all sockets closed.
  */
-export async function bindLoopback(open: Opener, port: number): Promise<Bound> {
-  if (port !== 0) return bindPort(open, port);
+export async function bindAddresses(
+  open: Opener,
+  port: number,
+  addresses: readonly string[] = LOOPBACK_ADDRESSES,
+): Promise<Bound> {
+  if (port !== 0) return bindPort(open, port, addresses);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await bindPort(open, 0);
+      return await bindPort(open, 0, addresses);
     } catch (error) {
       if (!(error instanceof VivariumError) || error.code !== 'conflict' || attempt === FREE_PORT_ATTEMPTS_MAX)
         throw error;
@@ -48,10 +52,10 @@ export async function bindLoopback(open: Opener, port: number): Promise<Bound> {
   }
 }
 
-async function bindPort(open: Opener, wanted: number): Promise<Bound> {
+async function bindPort(open: Opener, wanted: number, addresses: readonly string[]): Promise<Bound> {
   const bound: Bound = { port: wanted, addresses: [], warnings: [], sockets: [] };
   try {
-    for (const address of LOOPBACK_ADDRESSES) await bindAddress(open, address, bound);
+    for (const address of addresses) await bindAddress(open, address, bound);
   } catch (error) {
     await closeAll(bound.sockets);
     throw error;
@@ -68,7 +72,7 @@ async function bindAddress(open: Opener, address: string, bound: Bound): Promise
       bound.port = socket.port;
     } catch (error) {
       const code = codeOf(error) ?? 'unknown error';
-      if (address.includes(':') && transport === 'tcp' && ADDRESS_MISSING_CODES.has(code)) {
+      if (bound.addresses.length > 0 && transport === 'tcp' && ADDRESS_MISSING_CODES.has(code)) {
         bound.warnings.push(missingAddress(address, bound.addresses));
         return;
       }
@@ -92,6 +96,10 @@ export interface DnsServerOptions {
   log: Log;
   /** 0 picks any free port. */
   port: number;
+  /** 127.0.0.1 and ::1 if omitted. */
+  addresses?: readonly string[];
+  /** Whether a datagram of this sender is read, for senders that anybody can pretend to be; all if omitted. */
+  admits?: (address: string) => boolean;
   /** Called for each query, for changes to apply at once. */
   zones: () => ZoneSet;
   /** What programs may update; nothing if omitted. */
@@ -100,7 +108,7 @@ export interface DnsServerOptions {
 
 export interface DnsServer {
   /**
-   * Listens on 127.0.0.1 and ::1, UDP and TCP, on one port. @throws VivariumError `conflict` when the port is taken,
+   * Listens on its addresses, UDP and TCP, on one port. @throws VivariumError `conflict` when the port is taken,
    * `forbidden` when the system denies it.
    */
   start(): Promise<DnsListening>;
@@ -122,7 +130,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
 
   const onError = (error: Error) => log.warn('A DNS socket reported an error.', { error });
   const open: Opener = {
-    udp: (address, port) => listenUdp(address, port, exchange, onError),
+    udp: (address, port) => listenUdp(address, port, { exchange, admits: options.admits }, onError),
     tcp: (address, port) => listenTcp(address, port, connections, onError),
   };
 
@@ -130,7 +138,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
     exchange,
     async start() {
       if (stopped) throw new VivariumError('unavailable', 'The DNS server was stopped; create another one.');
-      starting ??= bindLoopback(open, options.port);
+      starting ??= bindAddresses(open, options.port, options.addresses);
       const { sockets: _sockets, ...listening } = await starting;
       return listening;
     },

@@ -17,9 +17,11 @@ export interface Listening {
  */
 class GuardedUdpServer extends UDPServer {
   exchange: Exchange | null = null;
+  admits: (address: string) => boolean = () => true;
 
   /** Called by dns2 for each datagram. */
   override handle(message: Buffer, from: RemoteInfo): void {
+    if (!this.admits(from.address)) return;
     const reply = this.exchange?.(message, 'udp') ?? null;
     if (reply === null) return;
     try {
@@ -49,12 +51,13 @@ class GuardedTcpServer extends TCPServer {
 export function listenUdp(
   address: string,
   port: number,
-  exchange: Exchange,
+  { exchange, admits }: { exchange: Exchange; admits?: ((address: string) => boolean) | undefined },
   onError: (error: Error) => void,
 ): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const server = new GuardedUdpServer({ type: address.includes(':') ? 'udp6' : 'udp4' });
     server.exchange = exchange;
+    if (admits !== undefined) server.admits = admits;
     server.once('error', reject);
     server.bind({ port, address, exclusive: true }, () => {
       server.off('error', reject);

@@ -6,17 +6,20 @@ import type { StageName } from '../contract/stages.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
+import type { OwnPlace } from './own-paths.ts';
 import type { StallMark } from './stall.ts';
 import type { StageTimes } from './server-timing.ts';
 import type { Capture } from './capture.ts';
 import type { Client } from './forwarded-client.ts';
 import type { Scheme } from '../base/hostname.ts';
 
-/** One port on every loopback address. */
+/** One port on every loopback address, or on an address of an interface. */
 export interface Listener {
   readonly scheme: Scheme;
   /** Set after binding. */
   port: number;
+  /** What Vivarium answers there itself. */
+  readonly own: OwnPlace;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Scheme } from '../base/hostname.ts';
 import { type Answer, bodyOf } from '../base/http/answer.ts';
 import type { HttpRequest } from '../base/http/message.ts';
 
-/** The hosts of Vivarium itself, as in a URL. No project can have one of them. */
+/** The hosts of Vivarium itself on loopback, as in a URL. No project can have one of them. */
 const OWN_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]);
 
 /** Answers a request for one path, once, now or later. Must not throw. */
@@ -12,12 +12,25 @@ export type OwnPath = (request: HttpRequest, scheme: Scheme, answer: (answer: An
 /** What Vivarium answers at its own hosts, before any route, by path. */
 export type OwnPaths = ReadonlyMap<string, OwnPath>;
 
-/** Whether TLS clients may ask for this hostname, though no project has it. */
-export const isOwnHostname = (hostname: string): boolean => hostname === 'localhost';
+/** What Vivarium answers at the listeners of one place: on loopback, or on an interface. */
+export interface OwnPlace {
+  /** Hosts as in a URL. */
+  hosts: ReadonlySet<string>;
+  /** Those that TLS clients may ask for, though no project has them. */
+  serverNames: ReadonlySet<string>;
+  paths: OwnPaths;
+}
+
+/** The place on loopback. */
+export const loopbackPlace = (paths: OwnPaths): OwnPlace => ({
+  hosts: OWN_HOSTS,
+  serverNames: new Set(['localhost']),
+  paths,
+});
 
 /** What answers a request target at a host; undefined if that is a project's matter, as all others are. */
-export function ownPathOf(paths: OwnPaths, host: string | null, target: string): OwnPath | undefined {
-  return host !== null && OWN_HOSTS.has(host) ? paths.get(target.split('?', 1)[0] ?? '') : undefined;
+export function ownPathOf({ hosts, paths }: OwnPlace, host: string | null, target: string): OwnPath | undefined {
+  return host !== null && hosts.has(host) ? paths.get(target.split('?', 1)[0] ?? '') : undefined;
 }
 
 /** A file for everybody who asks, by GET. */

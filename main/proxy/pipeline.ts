@@ -23,7 +23,7 @@ import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
 import { faultResponse } from './parser-fault.ts';
 import type { Looks } from './looks.ts';
-import { ownPathOf, type OwnPaths } from './own-paths.ts';
+import { ownPathOf } from './own-paths.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
@@ -47,7 +47,6 @@ export interface PipelineServices {
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
   looks: Pick<Looks, 'answer'>;
-  ownPaths: OwnPaths;
   connections: Pick<Connections, 'countUpstream'>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
@@ -103,7 +102,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (asked.path === '*') return OPTIONS_ANSWER;
     const looked = services.looks.answer(asked.path);
     if (looked !== null) return looked;
-    const own = ownPathOf(services.ownPaths, authority.host, asked.path);
+    const own = ownPathOf(connection.listener.own, authority.host, asked.path);
     if (own !== undefined) {
       own(request, connection.listener.scheme, (answer) => services.onTargetAnswer(exchange, answer));
       return null;

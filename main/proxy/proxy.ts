@@ -9,7 +9,7 @@ import { hasBody, isHttp2 } from '../base/http/message.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Log } from '../base/log.ts';
 import type { RequestLimiter } from '../model/caller.ts';
-import { cutExchange, type Connection, type Exchange, type Listener } from './connection.ts';
+import { cutExchange, destroyConnection, type Connection, type Exchange, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import type { ExchangeSummary } from '../model/exchange-record.ts';
@@ -19,7 +19,7 @@ import { createTrust } from './forwarded-client.ts';
 import { createHttp1Server, serveHttp1, timeOutRequest } from './http1.ts';
 import { createHttp2Acceptor } from './http2.ts';
 import type { Looks } from './looks.ts';
-import { isOwnHostname, type OwnPaths } from './own-paths.ts';
+import { loopbackPlace, type OwnPaths, type OwnPlace } from './own-paths.ts';
 import { explainParserError, faultResponse } from './parser-fault.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts';
 import { NO_INTERNAL_TOKENS, type InternalTokens } from './identify.ts';
@@ -48,7 +48,7 @@ export interface ProxyOptions {
   trustedProxies?: () => readonly string[];
   /** Answers Vivarium's own requests that look at a hostname; none if omitted. */
   looks?: Pick<Looks, 'answer'>;
-  /** What Vivarium answers at its own hosts; nothing if omitted. */
+  /** What Vivarium answers at its own hosts on loopback; nothing if omitted. */
   ownPaths?: OwnPaths;
   /** The hostname that TLS clients without SNI reach. */
   defaultHostname: string;
@@ -79,6 +79,11 @@ export interface Proxy {
     httpsPort: number;
   }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }>;
   /**
+   * Serves on another address too, at the ports of `start`, until the returned function is called; that cuts what is
+   * open there. @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
+   */
+  serveOn(address: string, own: OwnPlace): Promise<() => Promise<void>>;
+  /**
    * Serves `snapshot` from the next request on. Before it returns, closes the connections, requests and streams of
    * hostnames that are no longer served or belong to another project, and tunnels to them.
    */
@@ -101,13 +106,14 @@ export function createProxy(options: ProxyOptions): Proxy {
   const { clock, log } = options;
   const wanted: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
   const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
-  const httpListener: Listener = { scheme: 'http', port: 0 };
-  const httpsListener: Listener = { scheme: 'https', port: 0 };
+  const own = loopbackPlace(options.ownPaths ?? new Map());
+  const httpListener: Listener = { scheme: 'http', port: 0, own };
+  const httpsListener: Listener = { scheme: 'https', port: 0, own };
   const closingResponse = faultResponse(
     explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits),
   );
   let table = buildRouteTable(EMPTY_SNAPSHOT);
-  const bound: BoundPort[] = [];
+  const bound = new Set<BoundPort>();
   let plainServers: readonly HttpServer[] = [];
   let sweepTimer: Timer | null = null;
   let stopped: Promise<void> | null = null;
@@ -132,7 +138,6 @@ export function createProxy(options: ProxyOptions): Proxy {
     trusts: options.trustedProxies === undefined ? () => false : createTrust(options.trustedProxies),
     whyUnserved: options.whyUnserved ?? (() => null),
     looks: options.looks ?? { answer: () => null },
-    ownPaths: options.ownPaths ?? new Map(),
     onArrival: options.onArrival,
     isTimed: options.serverTiming ?? (() => false),
     recording: options.recording ?? (() => 'off'),
@@ -155,10 +160,10 @@ export function createProxy(options: ProxyOptions): Proxy {
     },
   });
 
-  const createPlainServer = (): HttpServer =>
+  const createPlainServer = (listener: Listener): HttpServer =>
     createHttp1Server({
       connections,
-      listener: httpListener,
+      listener,
       clock,
       log,
       limits,
@@ -181,7 +186,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     log,
     contextFor: options.contextFor,
     defaultHostname: options.defaultHostname,
-    knows: (hostname) => table.knows(hostname) || isOwnHostname(hostname),
+    knows: (hostname) => table.knows(hostname),
     serveHttp1: serveWithinHttp1,
     serveHttp2,
   };
@@ -207,22 +212,49 @@ export function createProxy(options: ProxyOptions): Proxy {
     });
   }
 
-  async function bind<AnyServer extends Server>(listener: Listener, port: number, createServer: () => AnyServer) {
+  async function bind<AnyServer extends Server>(
+    listener: Listener,
+    { port, addresses }: { port: number; addresses: readonly string[] },
+    createServer: () => AnyServer,
+  ) {
     const option = `--${listener.scheme}-port`;
-    const ready = await bindPort({ port, addresses: LOOPBACK_ADDRESSES, option, createServer });
+    const ready = await bindPort({ port, addresses, option, createServer });
     listener.port = ready.port;
     ready.servers.forEach(onServerError);
-    bound.push(ready);
+    bound.add(ready);
     return ready;
   }
 
-  const closeServers = () => bound.flatMap(({ servers }) => servers).map(close);
+  const closeServers = () => [...bound].flatMap(({ servers }) => servers).map(close);
 
   async function listen(ports: { httpPort: number; httpsPort: number }) {
-    const http = await bind(httpListener, ports.httpPort, createPlainServer);
+    const addresses = LOOPBACK_ADDRESSES;
+    const http = await bind(httpListener, { port: ports.httpPort, addresses }, () => createPlainServer(httpListener));
     plainServers = http.servers;
-    const https = await bind(httpsListener, ports.httpsPort, () => createTlsServer(secure));
+    const https = await bind(httpsListener, { port: ports.httpsPort, addresses }, () => createTlsServer(secure));
     return { http, https };
+  }
+
+  async function listenOn(address: string, place: OwnPlace): Promise<() => Promise<void>> {
+    const opened: BoundPort[] = [];
+    const end = async (): Promise<void> => {
+      for (const port of opened) bound.delete(port);
+      const closed = opened.flatMap(({ servers }) => servers).map(close);
+      for (const connection of connections.all()) if (connection.listener.own === place) destroyConnection(connection);
+      await Promise.all(closed);
+    };
+    try {
+      for (const { scheme, port } of [httpListener, httpsListener]) {
+        const listener: Listener = { scheme, port, own: place };
+        const createServer = (): Server =>
+          scheme === 'http' ? createPlainServer(listener) : createTlsServer({ ...secure, listener });
+        opened.push(await bind(listener, { port, addresses: [address] }, createServer));
+      }
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    return end;
   }
 
   function giveUp(exchange: Exchange): void {
@@ -265,6 +297,7 @@ export function createProxy(options: ProxyOptions): Proxy {
         throw error;
       }
     },
+    serveOn: listenOn,
     publish(snapshot) {
       const [before, next] = [table, buildRouteTable(snapshot)];
       table = next;

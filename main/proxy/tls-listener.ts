@@ -83,7 +83,7 @@ export function serveTls(connection: Connection, options: TlsListenerOptions): v
 function secure(connection: Connection, serverName: string | null, options: TlsListenerOptions): void {
   const { log, defaultHostname } = options;
   const hostname = serverName ?? defaultHostname;
-  if (hostname !== defaultHostname && !options.knows(hostname)) {
+  if (hostname !== defaultHostname && !options.knows(hostname) && !connection.listener.own.serverNames.has(hostname)) {
     log.debug('A TLS client asked for a hostname that is not served', { hostname });
     refuse(connection, ALERT_UNRECOGNIZED_NAME);
     return;

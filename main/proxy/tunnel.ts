@@ -94,7 +94,7 @@ function handOver(
   raw.write(ESTABLISHED);
   connection.tunnel = true;
   // The port the client believes it is connected to; redirects and upstreams use it.
-  connection.listener = { scheme, port };
+  connection.listener = { scheme, port, own: connection.listener.own };
   connection.http1 = null;
   connection.phase = 'opening';
   connection.sinceMs = clock.monotonic();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { bindLoopback, type Opener } from '../../../main/dns/server.ts';
+import { bindAddresses, type Opener } from '../../../main/dns/server.ts';
 
 /** Sockets that fail where `fault` says so, and know which are open. */
 function fakeSockets(fault: (socket: string, port: number, attempt: number) => string | null) {
@@ -23,7 +23,7 @@ function fakeSockets(fault: (socket: string, port: number, attempt: number) => s
 describe('one port for four sockets', () => {
   test('all of them', async () => {
     const { sockets, open } = fakeSockets(() => null);
-    const bound = await bindLoopback(sockets, 5380);
+    const bound = await bindAddresses(sockets, 5380);
     expect(bound).toMatchObject({ port: 5380, addresses: ['127.0.0.1', '::1'], warnings: [] });
     expect([...open]).toEqual(['tcp 127.0.0.1 5380', 'udp 127.0.0.1 5380', 'tcp ::1 5380', 'udp ::1 5380']);
   });
@@ -32,7 +32,7 @@ describe('one port for four sockets', () => {
     '%s is taken: nothing stays open',
     async (taken) => {
       const { sockets, open } = fakeSockets((socket) => (socket === taken ? 'EADDRINUSE' : null));
-      const failure: unknown = await bindLoopback(sockets, 5380).catch((error: unknown) => error);
+      const failure: unknown = await bindAddresses(sockets, 5380).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(VivariumError);
       expect(failure).toMatchObject({ code: 'conflict' });
       const [transport = '', address = ''] = taken.split(' ');
@@ -45,20 +45,20 @@ describe('one port for four sockets', () => {
     const { sockets, open } = fakeSockets((socket, _port, attempt) =>
       socket === 'udp ::1' && attempt < 3 ? 'EADDRINUSE' : null,
     );
-    expect(await bindLoopback(sockets, 0)).toMatchObject({ port: 40_003 });
+    expect(await bindAddresses(sockets, 0)).toMatchObject({ port: 40_003 });
     expect(open.size).toBe(4);
   });
 
   test('any free port: not tried without end', async () => {
     let tries = 0;
     const { sockets } = fakeSockets((socket) => (socket === 'udp ::1' && ++tries > 0 ? 'EADDRINUSE' : null));
-    await expect(bindLoopback(sockets, 0)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(bindAddresses(sockets, 0)).rejects.toMatchObject({ code: 'conflict' });
     expect(tries).toBe(32);
   });
 
   test.each(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])('without IPv6 (%s): a warning', async (code) => {
     const { sockets, open } = fakeSockets((socket) => (socket.includes('::1') ? code : null));
-    expect(await bindLoopback(sockets, 5380)).toMatchObject({
+    expect(await bindAddresses(sockets, 5380)).toMatchObject({
       addresses: ['127.0.0.1'],
       warnings: ['This machine has no ::1: Vivarium listens on 127.0.0.1 only.'],
     });
@@ -71,7 +71,7 @@ describe('one port for four sockets', () => {
     ['EMFILE', 'EMFILE'],
   ])('%s on IPv4 is refused in words', async (system, text) => {
     const { sockets } = fakeSockets(() => system);
-    await expect(bindLoopback(sockets, 53)).rejects.toMatchObject({
+    await expect(bindAddresses(sockets, 53)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(text) as string,
     });

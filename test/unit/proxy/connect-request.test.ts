@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateConnect, type ConnectFacts } from '../../../main/proxy/connect-request.ts';
+import { loopbackPlace } from '../../../main/proxy/own-paths.ts';
 import { surveyHeaders } from '../../../main/proxy/header-section.ts';
 
 const SHOP = 'shop.acme.test';
@@ -19,7 +20,7 @@ const connect = (target: string, { version = '1.1', fields, scheme = 'http', tun
     httpVersion: version,
     rawHeaders,
     headers: surveyHeaders(rawHeaders),
-    connection: { listener: { scheme, port: 8080 }, plainHttpOnTls: false, tunnel },
+    connection: { listener: { scheme, port: 8080, own: loopbackPlace(new Map()) }, plainHttpOnTls: false, tunnel },
     limits: { headerFieldsMax: 10, targetLengthMax: 100 },
   };
   const verdict = evaluateConnect(facts, {
