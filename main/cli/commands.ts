@@ -60,6 +60,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./ps.ts')).PS,
   },
   {
+    name: 'mcp',
+    usage: '[--allow-writes]',
+    summary: 'Tools for coding assistants, over standard input',
+    load: async () => (await import('./mcp.ts')).MCP,
+  },
+  {
     name: 'call',
     usage: "<namespace.procedure> '<json>'",
     summary: 'Call the running Vivarium; JSON output',

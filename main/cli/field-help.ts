@@ -50,13 +50,19 @@ const suchAs = (example: unknown): string =>
 
 const LENGTH_SHOWN_MAX = 100;
 
+/** How to name what a schema of this title refers to. */
+export const REFERENCES: ReadonlyMap<string, string> = new Map([
+  ['project', 'an id, a slug or a name'],
+  ['key', 'an id or a name'],
+]);
+
 function boundsOf(schema: JsonSchema): string {
   const { minimum, maximum, minLength, maxLength, format, title } = schema;
   const count = (value: number) => value.toLocaleString('en');
   if (format === 'int64') return 'an integer of 64 bits';
   if (format === 'uri') return 'a URL';
-  if (title === 'project') return 'an id, a slug or a name';
-  if (title === 'key') return 'an id or a name';
+  const reference = REFERENCES.get(title ?? '');
+  if (reference !== undefined) return reference;
   if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
   // Longer bounds are no help: only a mistake exceeds them.
   if (maxLength !== undefined && maxLength > LENGTH_SHOWN_MAX) return '';

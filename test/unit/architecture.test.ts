@@ -42,7 +42,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'at-rest': [...BELOW, 'ca', 'machine', 'reach', 'store', 'composition'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   supervise: ['app', 'contract', 'base'],
-  cli: ['examine', 'at-rest', 'contract', 'base'],
+  // What assistants read has no secrets, by Traffic's table, which is a pure rule.
+  cli: ['examine', 'at-rest', 'contract', 'base', 'main/traffic/redact.ts', 'main/traffic/secret-names.ts'],
   welcome: ['base'],
   headless: ['app', 'supervise', 'welcome', 'contract', 'base'],
   electron: ['app', 'supervise', 'rpc', 'contract', 'base'],

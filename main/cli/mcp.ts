@@ -1,0 +1,30 @@
+import { isOn, type Option } from './flags.ts';
+import { localCommand } from './local-command.ts';
+import { TOOLS } from './mcp/tools.ts';
+import { columns } from './text.ts';
+
+const WRITES_FLAG: Option = {
+  name: 'allow-writes',
+  kind: 'switch',
+  does: 'Also offer the tools that change something: records, domains, projects, the clock, requests',
+};
+
+/** The command `mcp`. */
+export const MCP = localCommand({
+  name: 'mcp',
+  title: 'tools for coding assistants, by the Model Context Protocol',
+  options: [WRITES_FLAG],
+  notes: [
+    'An assistant starts it and speaks with it over standard input and output (protocol 2026-07-28, and 2025). It asks',
+    'the Vivarium that runs on the data folder; where none runs, the tools say how to start one. Without --allow-writes',
+    'the tools only read. No answer is longer than 8 kB or has a secret.',
+    '',
+    'Exit code 0 when the input ends. The tools; the parameters of each are those of the procedure behind it:',
+    '',
+    ...columns(TOOLS.map(({ name, procedure, does }) => [name, procedure, does])),
+  ],
+  examples: ['vivarium mcp', 'vivarium mcp --allow-writes'],
+  async run(read, dataDir) {
+    await (await import('./mcp/serve.ts')).serveAssistants({ dataDir, allowsWrites: isOn(read, WRITES_FLAG.name) });
+  },
+});

@@ -1,0 +1,78 @@
+import { REFERENCES } from '../field-help.ts';
+import type { JsonSchema } from '../json-schema.ts';
+import { findProcedure, type CliProcedure } from '../procedures.ts';
+import { isWriting, TOOLS, type Tool } from './tools.ts';
+
+/** A tool as a client lists it. */
+export interface Definition {
+  name: string;
+  description: string;
+  inputSchema: { type: 'object'; [key: string]: unknown };
+  annotations?: { readOnlyHint: true };
+}
+
+/** The tools that a server offers: those that change something only when asked for. */
+export const offered = (allowsWrites: boolean): Tool[] => TOOLS.filter((tool) => allowsWrites || !isWriting(tool));
+
+/** A procedure by its name in the contract, such as `traffic.get`. */
+export const procedureNamed = (called: string): CliProcedure => {
+  const [namespace = '', name = ''] = called.split('.');
+  return findProcedure(namespace, name);
+};
+
+/** A tool's definition: its parameters are those of its procedure in the contract. */
+export function define(tool: Tool): Definition {
+  const { properties = {}, required = [] } = procedureNamed(tool.procedure).input;
+  const names = tool.offers ?? Object.keys(properties);
+  const kept = names.flatMap((name) => {
+    const schema = properties[name];
+    return schema === undefined ? [] : [[name, concise(schema)] as const];
+  });
+  const needed = required.filter((name) => names.includes(name));
+  return {
+    name: tool.name,
+    description: tool.does,
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(kept),
+      ...(needed.length > 0 && { required: needed }),
+    },
+    ...(!isWriting(tool) && { annotations: { readOnlyHint: true } }),
+  };
+}
+
+/** What every conversation pays for, and only a mistake needs: Vivarium says it then. */
+const OMITTED = new Set([
+  'allOf',
+  '$schema',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'minItems',
+  'additionalProperties',
+]);
+
+function concise(schema: JsonSchema): JsonSchema {
+  const { title, ...rest } = schema;
+  const reference = title === undefined ? undefined : REFERENCES.get(title);
+  const short = Object.fromEntries(
+    Object.entries(rest)
+      .filter(([name]) => !OMITTED.has(name))
+      .map(([name, value]) => [name, isSchema(value) ? concise(value) : conciseParts(name, value)]),
+  );
+  return reference === undefined ? short : { ...short, description: reference };
+}
+
+function conciseParts(name: string, value: unknown): unknown {
+  if (name === 'properties') {
+    return Object.fromEntries(
+      Object.entries(value as Record<string, JsonSchema>).map(([key, part]) => [key, concise(part)]),
+    );
+  }
+  if (name === 'anyOf' || name === 'oneOf') return (value as JsonSchema[]).map(concise);
+  return value;
+}
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && 'type' in value;

@@ -1,0 +1,72 @@
+import type { CaaVerdict } from '../../contract/caa.ts';
+import type { Domain } from '../../contract/domains.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { closestZone, lineOf, nameWithin, planRecord } from '../../contract/record-plan.ts';
+import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
+
+/** Calls a procedure of the running Vivarium. @throws as `askFor` */
+export type Ask = <Answer>(procedure: string, input?: object) => Promise<Answer>;
+
+/**
+ * Corrects the records of an attached domain in Vivarium's own DNS, and those of CAA that forbid its certificate, and
+ * verifies it. Records elsewhere are out of reach: the checks of the answer say what they lack.
+ */
+export async function repairDomain(hostname: string, ask: Ask): Promise<{ changed: string[]; domain: Domain }> {
+  const domain = await ask<Domain>('domains.get', { hostname });
+  const zones = await ask<ZoneInfo[]>('zones.list');
+  const changed = [...(await repairRecord(domain, zones, ask)), ...(await repairCaa(domain.hostname, zones, ask))];
+  return { changed, domain: await ask<Domain>('domains.verify', { hostname: domain.hostname }) };
+}
+
+async function repairRecord(domain: Domain, zones: readonly ZoneInfo[], ask: Ask): Promise<string[]> {
+  const zone = closestZone(domain.hostname, zones);
+  const records = zone === null ? [] : await recordsAt(zone.name, nameWithin(domain.hostname, zone.name), ask);
+  const plan = planRecord(domain, { zone, records });
+  if (plan.kind === 'present') return [];
+  if (plan.kind === 'impossible') throw new VivariumError('conflict', plan.why);
+  const changed: string[] = [];
+  if (plan.createsZone) {
+    await ask('zones.create', { name: plan.zone });
+    changed.push(`created the zone ${plan.zone}`);
+  }
+  const [first, ...others] = plan.replaced;
+  for (const other of others) changed.push(await remove(other, ask));
+  if (first === undefined) {
+    await ask('records.put', { zone: plan.zone, ...plan.record });
+    changed.push(`added ${lineOf(plan.record)} to ${plan.zone}`);
+  } else {
+    await ask('records.update', { id: first.id, ...plan.record });
+    changed.push(`replaced ${lineOf(first)} by ${lineOf(plan.record)} in ${plan.zone}`);
+  }
+  return changed;
+}
+
+async function repairCaa(hostname: string, zones: readonly ZoneInfo[], ask: Ask): Promise<string[]> {
+  const { verdict, edits } = await ask<CaaVerdict>('caa.explain', { hostname });
+  const isLocal = edits.every(({ name }) => closestZone(name, zones) !== null);
+  if (verdict !== 'forbidden' || !isLocal) return [];
+  const changed: string[] = [];
+  for (const { action, name, value } of edits) {
+    const zone = closestZone(name, zones);
+    if (zone === null) continue;
+    const record = { name: nameWithin(name, zone.name), type: 'CAA', value } as const;
+    if (action === 'add') {
+      await ask('records.put', { zone: zone.name, ...record });
+      changed.push(`added ${lineOf(record as RecordInfo)} to ${zone.name}`);
+      continue;
+    }
+    const found = (await recordsAt(zone.name, record.name, ask)).find(
+      (candidate) => candidate.type === 'CAA' && candidate.value === value,
+    );
+    if (found !== undefined) changed.push(await remove(found, ask));
+  }
+  return changed;
+}
+
+const recordsAt = (zone: string, name: string, ask: Ask): Promise<RecordInfo[]> =>
+  ask<RecordInfo[]>('records.list', { zone, name });
+
+async function remove(record: RecordInfo, ask: Ask): Promise<string> {
+  await ask('records.remove', { id: record.id });
+  return `removed ${lineOf(record)} from ${record.zone}`;
+}

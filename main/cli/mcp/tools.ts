@@ -1,0 +1,199 @@
+import type { CaaVerdict } from '../../contract/caa.ts';
+import type { Certificate } from '../../contract/certificates.ts';
+import type { DoctorReport } from '../../contract/doctor.ts';
+import type { Domain } from '../../contract/domains.ts';
+import type { ApiKey } from '../../contract/keys.ts';
+import type { CallerUsage } from '../../contract/limits.ts';
+import type { Project } from '../../contract/projects.ts';
+import { isReading } from '../../contract/reading.ts';
+import type { StatusReport } from '../../contract/status.ts';
+import type { TrafficEntry } from '../../contract/traffic.ts';
+import { RemoteFailure } from '../io.ts';
+import { repairDomain, type Ask } from './repair.ts';
+
+/** One task, in the words of the one who has it; its parameters are those of a procedure of the contract. */
+export interface Tool {
+  name: string;
+  /** What it answers or does, and when to use it. */
+  does: string;
+  /** Whose parameters it has. */
+  procedure: string;
+  /** Those of its parameters that it offers; all by default. */
+  offers?: readonly string[];
+  /** Other procedures that its answer stands for, where a message names them. */
+  covers?: readonly string[];
+  /** The answer; that of the procedure by default. */
+  run?(input: Record<string, unknown>, ask: Ask): Promise<unknown>;
+  /** The input that goes on with a list of which `shown` items were shown. */
+  next?(answer: unknown, shown: number): Record<string, unknown> | null;
+  /** Where a change can be read once more; a reading tool can be asked itself. */
+  readBy?(answer: unknown): [procedure: string, input: Record<string, unknown>];
+}
+
+/** At most 14: each costs its description in every conversation. */
+export const TOOLS: readonly Tool[] = [
+  {
+    name: 'status',
+    does: 'What runs and at which addresses: all projects with their plan, target and domains. Call it first.',
+    procedure: 'status.get',
+    covers: ['projects.list', 'domains.list'],
+    async run(_input, ask) {
+      const [{ version, dataDir, urls, warnings }, projects, domains] = await Promise.all([
+        ask<StatusReport>('status.get'),
+        ask<Project[]>('projects.list'),
+        ask<Domain[]>('domains.list'),
+      ]);
+      return {
+        version,
+        dataDir,
+        interface: urls.control,
+        warnings,
+        projects: projects.map(({ id, slug, name, plan, limits, target, baseUrl, secureBaseUrl }) => ({
+          slug,
+          id,
+          name,
+          plan,
+          limits,
+          target,
+          urls: [baseUrl.production, secureBaseUrl.production],
+          domains: domains
+            .filter(({ projectId }) => projectId === id)
+            .map(({ hostname, state, certificate }) => ({ hostname, state, certificate: certificate.state })),
+        })),
+      };
+    },
+  },
+  {
+    name: 'list_traffic',
+    does: 'Recorded requests, newest first, with the stage that answered each. explain_request has one in full.',
+    procedure: 'traffic.list',
+    async run(input, ask) {
+      const { items, recording } = await ask<{ items: TrafficEntry[]; recording: boolean }>('traffic.list', input);
+      return { recording, items: items.map(rowOf) };
+    },
+    next(answer, shown) {
+      const last = (answer as { items: { id: string }[] }).items[shown - 1];
+      return last === undefined ? null : { before: last.id };
+    },
+  },
+  {
+    name: 'explain_request',
+    does: 'Why a recorded request was answered as it was: stage, limits, headers, bodies, timings. Ids: list_traffic.',
+    procedure: 'traffic.get',
+  },
+  {
+    name: 'explain_domain',
+    does: 'Why a custom domain works or not: expected and found records, checks, and what to do about each.',
+    procedure: 'domains.get',
+  },
+  {
+    name: 'explain_certificate',
+    does: 'Why a hostname has a certificate or none: its validity, and which CAA record permits or forbids the CA.',
+    procedure: 'caa.explain',
+    covers: ['certificates.get'],
+    run: explainCertificate,
+  },
+  {
+    name: 'explain_limits',
+    does: 'How much of its minute and day each caller of a project has used, until when, who is banned, and its API keys.',
+    procedure: 'limits.usage',
+    covers: ['projects.get', 'keys.list'],
+    async run(input, ask) {
+      const [{ slug, plan, limits }, callers, keys] = await Promise.all([
+        ask<Project>('projects.get', input),
+        ask<CallerUsage[]>('limits.usage', input),
+        ask<ApiKey[]>('keys.list', input),
+      ]);
+      return { project: slug, plan, limits, callers, keys };
+    },
+  },
+  {
+    name: 'query_dns',
+    does: 'What DNS answers for a name, asked as Vivarium asks when it verifies a domain.',
+    procedure: 'dns.query',
+  },
+  {
+    name: 'doctor',
+    does: 'What is wrong with this machine or set-up: ports, DNS, upstreams, trust. Lists only what is not in order.',
+    procedure: 'doctor.run',
+    async run(input, ask) {
+      const { counts, checks } = await ask<DoctorReport>('doctor.run', input);
+      return { counts, checks: checks.filter(({ status }) => status === 'failed' || status === 'warning') };
+    },
+  },
+  {
+    name: 'send_request',
+    does: 'Send a request to a served hostname and explain the answer as explain_request does.',
+    procedure: 'traffic.send',
+    readBy: (answer) => ['traffic.get', { id: (answer as TrafficEntry).id }],
+  },
+  {
+    name: 'attach_domain',
+    does: 'Attach a custom hostname to a project. With local, everything up to HTTPS on this machine.',
+    procedure: 'domains.attach',
+    readBy: (answer) => ['domains.get', { hostname: (answer as Domain).hostname }],
+  },
+  {
+    name: 'repair_domain',
+    does: 'Put the right records of an attached domain, CAA too, into the local zone, and verify it. Says what it changed.',
+    procedure: 'domains.verify',
+    run: ({ hostname }, ask) => repairDomain(String(hostname), ask),
+  },
+  {
+    name: 'put_record',
+    does: 'Add a DNS record to a local zone.',
+    procedure: 'records.put',
+  },
+  {
+    name: 'update_project',
+    does: 'Change the plan, the limits or the target of a project.',
+    procedure: 'projects.update',
+    offers: ['projectId', 'plan', 'limits', 'target'],
+  },
+  {
+    name: 'move_clock',
+    does: 'Move the clock forward: limits reset, certificates renew, records appear. It stays moved until "vivarium clock reset".',
+    procedure: 'clock.advance',
+  },
+];
+
+/** Whether a tool changes what Vivarium serves, which needs `--allow-writes`. */
+export const isWriting = ({ procedure }: Tool): boolean => !isReading(procedure);
+
+const rowOf = (entry: TrafficEntry) => ({
+  id: entry.id,
+  at: entry.at,
+  request: `${entry.method} ${entry.scheme}://${entry.authority ?? ''}${entry.target}`,
+  status: entry.status,
+  stage: entry.stage,
+  ...(entry.project !== undefined && { project: entry.project }),
+  ...(entry.refusal !== undefined && { refusal: entry.refusal }),
+  ms: Math.round(entry.durationMs),
+});
+
+async function explainCertificate(input: Record<string, unknown>, ask: Ask): Promise<unknown> {
+  const ofHostname = { hostname: input['hostname'] };
+  const [caa, domain, issued] = await Promise.all([
+    ask<CaaVerdict>('caa.explain', input),
+    unlessAbsent(ask<Domain>('domains.get', ofHostname)),
+    unlessAbsent(ask<Certificate>('certificates.get', ofHostname)),
+  ]);
+  const { pem: _pem, chain: _chain, ...certificate } = issued ?? { state: 'none' };
+  return {
+    attached: domain !== null,
+    ...(domain !== null && { domain: domain.state, ...domain.certificate }),
+    certificate,
+    checks: domain?.checks.filter(({ outcome }) => outcome !== 'ok') ?? [],
+    caa,
+  };
+}
+
+/** Null for what does not exist, which is an answer here. */
+async function unlessAbsent<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RemoteFailure && error.failure.code === 'not_found') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { allInTools, fit } from '../../../main/cli/mcp/answer.ts';
+import { define, offered, procedureNamed } from '../../../main/cli/mcp/definitions.ts';
+import { TOOLS } from '../../../main/cli/mcp/tools.ts';
+
+/** Rather more tokens than there are: JSON of this kind has about four characters a token. */
+const CHARACTERS_PER_TOKEN = 3;
+
+describe('the tools of assistants', () => {
+  it('are at most 14, of at most 4,000 tokens together', () => {
+    expect(TOOLS.length).toBeLessThanOrEqual(14);
+    expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
+    const tokens = JSON.stringify(TOOLS.map(define)).length / CHARACTERS_PER_TOKEN;
+    expect(tokens).toBeLessThanOrEqual(4_000);
+  });
+
+  it.each(TOOLS)('$name has the parameters of $procedure', (tool) => {
+    const { properties = {}, required = [] } = procedureNamed(tool.procedure).input;
+    const { inputSchema } = define(tool);
+    const names = Object.keys(inputSchema['properties'] as object);
+    expect(names).toEqual(tool.offers ?? Object.keys(properties));
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(names));
+    expect(inputSchema['required'] ?? []).toEqual(required);
+  });
+
+  it('name procedures that there are', () => {
+    const covered = TOOLS.flatMap(({ covers = [] }) => covers);
+    expect(covered.map(procedureNamed)).toHaveLength(covered.length);
+  });
+
+  it('change nothing, unless writes are allowed', () => {
+    const reading = ['status', 'list_traffic', 'explain_request', 'explain_domain', 'explain_certificate'];
+    expect(offered(false).map(({ name }) => name)).toEqual([...reading, 'explain_limits', 'query_dns', 'doctor']);
+    expect(offered(true)).toEqual(TOOLS);
+  });
+});
+
+describe('an answer', () => {
+  it.each<[string, unknown, RegExp, number | null]>([
+    ['that is short is whole', { items: [1, 2] }, /^\{"items":\[1,2\]\}$/, null],
+    ['loses the ends of lists', { items: Array.from({ length: 500 }, (_, n) => n) }, /99,"… \(400 more\)"\]\}$/, 100],
+    ['loses the ends of texts', { body: 'ä'.repeat(9_000) }, /ä… \(\d+ more characters\)"\}$/, null],
+    [
+      'of many properties is cut',
+      Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`n${n}`, n])),
+      /^\{"n0":0/,
+      null,
+    ],
+  ])('%s', (_what, value, text, shown) => {
+    const fitted = fit(value, 1_000);
+    expect(fitted.text).toMatch(text);
+    expect(Buffer.byteLength(fitted.text)).toBeLessThanOrEqual(1_000);
+    expect(fitted.shown).toBe(shown);
+  });
+
+  it('names tools in place of the calls in its messages', () => {
+    const value = { checks: [{ fix: 'Add it: `records.put {"zone":"a.test"}`.' }], ttl: 1 };
+    const rename = (procedure: string, input: object) =>
+      procedure === 'records.put' ? `put_record ${JSON.stringify(input)}` : null;
+    expect(allInTools(value, rename)).toEqual({ checks: [{ fix: 'Add it: put_record {"zone":"a.test"}.' }], ttl: 1 });
+  });
+});
