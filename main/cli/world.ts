@@ -1,83 +1,238 @@
+import { watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { sleep } from '../base/clock.ts';
 import type { WorldChange } from '../contract/world.ts';
 import { askFor } from './client.ts';
-import { isOn, JSON_FLAG, lastOf, usageError, type Option } from './flags.ts';
-import { FAILURE_PREFIX, readFileNamed, writeFileNamed } from './io.ts';
+import { isOn, JSON_FLAG, lastOf, type Arguments, type Option } from './flags.ts';
+import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed, type Io } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
+import { findWorldFile, ownerPath, readWorldFile } from './world-file.ts';
 
 const FILE_FLAG: Option = {
   name: 'file',
   kind: 'value',
   placeholder: 'FILE',
-  does: 'Into this file; standard output by default',
+  does: 'The file; vivarium.yaml in this folder by default',
 };
-const DRY_RUN: Option = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would change' };
+const OUTPUT_FILE: Option = {
+  ...FILE_FLAG,
+  does: 'Into this file, whose comments are kept; standard output by default',
+};
+const ADOPT: Option = { name: 'adopt', kind: 'switch', does: 'Let the file own what exists already' };
+const REMOVE: Option = { name: 'remove', kind: 'switch', does: 'Remove what the file had and no longer has' };
+const WATCH: Option = { name: 'watch', kind: 'switch', does: 'Apply it again whenever it is saved' };
+const DRY_RUN: Option = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be removed' };
 
 const EXIT_CODES = 'Exit code 0; 1 when it failed; 2 when no Vivarium runs on the data folder.';
+
+/** A text that says nothing: what its file owns goes. */
+const EMPTY = '{"vivarium":1}';
 
 /** The command `export`. */
 export const EXPORT = localCommand({
   name: 'export',
-  title: 'settings, projects and zones as one JSON file',
+  title: 'settings, projects and zones as one file, vivarium.yaml',
   usage: ['[--file FILE]'],
-  options: [FILE_FLAG],
+  options: [OUTPUT_FILE],
   notes: [
     'The file has projects with their plan, target, pets, names of keys, domains and redirects, and',
     'zones. It has no secrets, orders, deploys or counters: "vivarium backup create" keeps everything.',
+    'A name that ends in .json gets JSON.',
     '',
     EXIT_CODES,
   ],
-  examples: ['vivarium export', 'vivarium export --file vivarium.json'],
+  examples: ['vivarium export', 'vivarium export --file vivarium.yaml'],
   async run(read, dataDir, io) {
-    const { text, omitted } = await askFor<{ text: string; omitted: string[] }>(findRunning(dataDir), 'world.export');
     const path = lastOf(read, FILE_FLAG.name);
+    const isJson = path?.endsWith('.json') === true;
+    const into =
+      path === undefined || isJson ? null : await readFile(resolve(io.workingDir, path), 'utf8').catch(() => null);
+    const { text, omitted } = await askFor<{ text: string; omitted: string[] }>(findRunning(dataDir), 'world.export', {
+      format: isJson ? 'json' : 'yaml',
+      ...(into !== null && { into }),
+    });
     if (path === undefined) io.stdout.write(text);
     else await writeFileNamed(path, text, io);
     for (const sentence of omitted) io.stderr.write(`${FAILURE_PREFIX}left out ${printable(sentence)}\n`);
   },
 });
 
-/** The command `import`. */
-export const IMPORT = localCommand({
-  name: 'import',
-  title: 'create and change what a file of "vivarium export" has',
-  usage: ['FILE [--dry-run]'],
-  options: [DRY_RUN, JSON_FLAG],
-  fileWord: 0,
+/** The command `up`. */
+export const UP = localCommand({
+  name: 'up',
+  title: 'make the running Vivarium as vivarium.yaml has it',
+  usage: ['[--file FILE] [--adopt] [--remove] [--watch]'],
+  options: [FILE_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
   notes: [
-    'What the file does not have stays, and pets are added only where there are none. All of the file is checked before',
-    'the first change; importing it again changes nothing. "-" reads it from standard input.',
+    'Prints the difference first. All of the file is checked before the first change; applying it again changes nothing.',
+    'The file owns what it creates. It changes and removes nothing else: what exists already with another content is',
+    'refused without --adopt, and what the file no longer has is removed only with --remove. Pets are added to',
+    'datasets without any. "-" reads standard input, which owns nothing.',
     '',
     EXIT_CODES,
   ],
-  examples: ['vivarium import vivarium.json --dry-run', 'vivarium import vivarium.json'],
+  examples: ['vivarium up', 'vivarium up --file demo/vivarium.yaml --watch'],
   async run(read, dataDir, io) {
-    const [path] = read.positionals;
-    if (path === undefined || path === '') throw usageError('Name a file, such as "vivarium import vivarium.json".');
-    const dryRun = isOn(read, DRY_RUN.name);
-    const text = await readFileNamed(path, io);
-    const applied = await askFor<Applied>(findRunning(dataDir), dryRun ? 'world.diff' : 'world.apply', { text });
-    const lines = isOn(read, JSON_FLAG.name) ? [JSON.stringify(applied)] : render(applied, dryRun).map(printable);
-    io.stdout.write(`${lines.join('\n')}\n`);
+    const name = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+    if (!isOn(read, WATCH.name) || name === '-') return apply(name, read, dataDir, io);
+    await interruptible(io, async (signal, onStream) => {
+      onStream();
+      await watchFile(name, io, signal, async () => {
+        await apply(name, read, dataDir, io).catch((error: unknown) => printFailure(error, [], io));
+      });
+    });
+  },
+});
+
+/** The command `diff`. */
+export const DIFF = localCommand({
+  name: 'diff',
+  title: 'what "vivarium up" would change',
+  usage: ['[--file FILE] [--adopt]'],
+  options: [FILE_FLAG, ADOPT, JSON_FLAG],
+  notes: [EXIT_CODES],
+  examples: ['vivarium diff', 'vivarium diff --file demo/vivarium.yaml'],
+  async run(read, dataDir, io) {
+    const name = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+    const difference = await askFor<Applied>(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
+    if (isOn(read, JSON_FLAG.name)) print([JSON.stringify(difference)], io);
+    else print([...renderChanges(difference), ...(difference.changes.length === 0 ? [nothing(difference)] : [])], io);
+  },
+});
+
+/** The command `check`. */
+export const CHECK = localCommand({
+  name: 'check',
+  title: 'say what is wrong with a vivarium.yaml, with line and column',
+  usage: ['[--file FILE]'],
+  options: [FILE_FLAG, JSON_FLAG],
+  notes: ['Needs no running Vivarium and changes nothing.', '', 'Exit code 0; 1 when something is wrong.'],
+  examples: ['vivarium check', 'vivarium check --file demo/vivarium.yaml'],
+  async run(read, _dataDir, io) {
+    const { name, text, files } = await readWorldFile(await findWorldFile(lastOf(read, FILE_FLAG.name), io), io);
+    const { checkFile } = await import('../check-file.ts');
+    const issues = await checkFile(text, files);
+    const lines = issues.map(
+      ({ path, message, line = 1, column = 1 }) =>
+        `${name}:${line}:${column}: ${[path, message].filter((part) => part !== '').join(' ')}`,
+    );
+    const isValid = issues.length === 0;
+    print(
+      isOn(read, JSON_FLAG.name)
+        ? [JSON.stringify({ valid: isValid, issues })]
+        : isValid
+          ? [`${name} is valid.`]
+          : lines,
+      io,
+    );
+    return isValid ? EXIT_OK : EXIT_FAILED;
+  },
+});
+
+/** The command `down`. */
+export const DOWN = localCommand({
+  name: 'down',
+  title: 'remove what "vivarium up" has created',
+  usage: ['[--file FILE] [--dry-run]'],
+  options: [FILE_FLAG, DRY_RUN, JSON_FLAG],
+  notes: [
+    'Prints the difference first. Settings get the values that they had before. What existed before the file stays, and a',
+    'project or zone stays while something else is in it. The file itself is not read: it may be gone already.',
+    '',
+    EXIT_CODES,
+  ],
+  examples: ['vivarium down --dry-run', 'vivarium down --file demo/vivarium.yaml'],
+  async run(read, dataDir, io) {
+    const given = lastOf(read, FILE_FLAG.name);
+    const file = await ownerPath(given ?? (await findWorldFile(undefined, io)), io);
+    const running = findRunning(dataDir);
+    const input = { text: EMPTY, file };
+    const isJson = isOn(read, JSON_FLAG.name);
+    const difference = await askFor<Applied>(running, 'world.diff', input);
+    if (!isJson) print(renderChanges(difference), io);
+    const isDry = isOn(read, DRY_RUN.name);
+    const result = isDry ? difference : await askFor<Applied>(running, 'world.apply', { ...input, remove: true });
+    if (isJson) print([JSON.stringify(result)], io);
+    else if (result.changes.length === 0) print([`Nothing to remove: ${file} owns nothing that can go.`], io);
+    else if (!isDry) print([`Removed: ${counted(result.changes.length, 'entry', 'entries')}.`], io);
   },
 });
 
 interface Applied {
   changes: WorldChange[];
   left: number;
+  kept: string[];
   keys?: { project: string; name: string; secret: string }[];
 }
 
-const render = ({ changes, left, keys = [] }: Applied, dryRun: boolean): string[] => [
-  ...columns(
-    changes.map(({ kind, what, before, after }) => [
-      before === undefined ? (dryRun ? 'create' : 'created') : dryRun ? 'change' : 'changed',
-      kind,
-      what,
-      before === undefined ? '' : `${JSON.stringify(before)} → ${JSON.stringify(after)}`,
-    ]),
-  ),
-  ...keys.map(({ project, name, secret }) => `The secret of ${project}/${name}, shown only here: ${secret}`),
-  `${changes.length === 0 ? 'Nothing to change: ' : ''}${left} ${left === 1 ? 'entry matches' : 'entries match'} the file.`,
-];
+async function inputOf(name: string, read: Arguments, io: Io) {
+  const { path, text, files } = await readWorldFile(name, io);
+  return { text, files, ...(path !== undefined && { file: path }), adopt: isOn(read, ADOPT.name) };
+}
+
+/** Prints the difference, and applies it. */
+async function apply(name: string, read: Arguments, dataDir: string, io: Io): Promise<void> {
+  const running = findRunning(dataDir);
+  const input = await inputOf(name, read, io);
+  const isJson = isOn(read, JSON_FLAG.name);
+  if (!isJson) print(renderChanges(await askFor<Applied>(running, 'world.diff', input)), io);
+  const applied = await askFor<Applied>(running, 'world.apply', { ...input, remove: isOn(read, REMOVE.name) });
+  const { changes, keys = [] } = applied;
+  const lines = [
+    ...keys.map(({ project, name: key, secret }) => `The secret of ${project}/${key}, shown only here: ${secret}`),
+    changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change', 'changes')}.`,
+  ];
+  print(isJson ? [JSON.stringify(applied)] : lines, io);
+}
+
+/** Editors write a file in several steps. */
+const SETTLE_MS = 100;
+
+/** Runs `work` now and after every change of the folder’s file, one at a time, until the signal. */
+async function watchFile(name: string, io: Io, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  const path = resolve(io.workingDir, name);
+  let changed = Promise.withResolvers<null>();
+  // The folder rather than the file: editors replace files.
+  const watcher = watch(dirname(path), (_event, entry) => {
+    if (entry === null || entry === basename(path)) changed.resolve(null);
+  });
+  signal.addEventListener('abort', () => changed.resolve(null), { once: true });
+  try {
+    while (!signal.aborted) {
+      changed = Promise.withResolvers();
+      await work();
+      io.stderr.write(`${FAILURE_PREFIX}watching ${printable(name)}; Ctrl-C ends.\n`);
+      await changed.promise;
+      if (!signal.aborted) await sleep(SETTLE_MS);
+    }
+  } finally {
+    watcher.close();
+  }
+}
+
+const print = (lines: readonly string[], io: Io): void => {
+  if (lines.length > 0) io.stdout.write(`${lines.map(printable).join('\n')}\n`);
+};
+
+function renderChanges({ changes, kept }: Applied): string[] {
+  const rows = changes.map(({ kind, what, before, after }) => {
+    if (before === undefined) return ['create', kind, what, detailOf(after, what)];
+    if (after === undefined) return ['remove', kind, what, detailOf(before, what)];
+    return ['change', kind, what, `${JSON.stringify(before)} → ${JSON.stringify(after)}`];
+  });
+  return [...columns(rows), ...kept.map((sentence) => `keep    ${sentence}`)];
+}
+
+/** What a row says besides its name. */
+function detailOf(value: unknown, what: string): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return what.endsWith(text) ? '' : text;
+}
+
+const nothing = ({ left }: Applied): string =>
+  `Nothing to change: ${left} ${left === 1 ? 'entry matches' : 'entries match'} the file.`;
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

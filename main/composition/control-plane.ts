@@ -7,11 +7,18 @@ import { VERSION } from '../base/version.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { createAccess } from '../rpc/access.ts';
 import { createControlServer } from '../rpc/server.ts';
+import { SCHEMA_FILE, worldSchema } from '../world/schema.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 import { PAC_PATH, type Reach } from './reach.ts';
+
+/** For editors, which complete and check a `vivarium.yaml` with it. */
+const SCHEMA = {
+  contentType: 'application/schema+json; charset=utf-8',
+  read: () => Buffer.from(JSON.stringify(worldSchema())),
+};
 
 /** The control port. */
 export async function startControl(
@@ -29,7 +36,7 @@ export async function startControl(
     access,
     port: config.controlPort,
     assetsDir,
-    openFiles: new Map([...certificates.openFiles, [PAC_PATH, reach.pacFile]]),
+    openFiles: new Map([...certificates.openFiles, [PAC_PATH, reach.pacFile], [`/${SCHEMA_FILE}`, SCHEMA]]),
     requestStop: () => void process.emit('SIGTERM', 'SIGTERM'),
     version: VERSION,
   });

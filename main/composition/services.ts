@@ -115,6 +115,7 @@ export function createServices(
   });
   onStop(runs.stop);
 
+  const references = { projects, keys: store.keys };
   const redactor = createRedactors(() => settings.current().secretNames);
   const services: Services = {
     status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
@@ -227,11 +228,14 @@ export function createServices(
     backup: { create: store.backUpTo },
     world: createWorldServices({
       services: () => services,
+      resolve: (input) => resolveReferences(input, references),
       deploys: store.deploys,
+      owned: store.owned,
       rows: { projects, records: store.records, pets: store.pets },
-      domainOf: lifecycle.find,
+      domains: lifecycle.list,
       nameServer: NAME_SERVER,
       now: () => clock.now(),
+      realNow: () => clock.state().realNow,
     }),
     doctor: createDoctorServices(parts.doctor),
     settings: createSettingsServices({
@@ -254,6 +258,5 @@ export function createServices(
     services,
     petsJson: () => resource('demo/pets.json'),
   });
-  const references = { projects, keys: store.keys };
   return { services, resolve: (input: unknown) => resolveReferences(input, references), demo, runs };
 }

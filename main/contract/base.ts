@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { ERROR_CATALOGUE } from './errors.ts';
 
 /** Data of an error: every invalid place of the input, with what is allowed there. */
-const issue = z.object({ path: z.string(), message: z.string(), forcible: z.literal(true).optional() });
+const issue = z.object({
+  path: z.string(),
+  message: z.string(),
+  forcible: z.literal(true).optional(),
+  line: z.int().optional(),
+  column: z.int().optional(),
+});
 const errorData = z.object({ issues: z.array(issue) }).optional();
 
 const describe = <Code extends keyof typeof ERROR_CATALOGUE>(code: Code) => ({

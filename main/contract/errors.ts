@@ -50,6 +50,9 @@ export interface InputIssue {
   message: string;
   /** The same input is accepted with `force`. */
   forcible?: true;
+  /** Where it is in a text, counted from 1. */
+  line?: number;
+  column?: number;
 }
 
 /** Bounds how much of an input an error quotes, to keep the answer smaller than the request. */

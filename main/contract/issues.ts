@@ -1,4 +1,5 @@
 import { boundedText, ISSUE_CHARACTERS_MAX, ISSUES_MAX, type InputIssue } from './errors.ts';
+import { nearest } from './nearest.ts';
 
 /** The fields of a zod 4 issue that are read here; the others depend on `code`. */
 export interface SchemaIssue {
@@ -24,6 +25,14 @@ const ISSUES_IN_MESSAGE_MAX = 3;
 /** How zod's own sentences begin; any other message was written in the contract. */
 const ZOD_MESSAGE = /^(Invalid|Too (small|big)|Unrecognized)\b/;
 
+/** What is known of an input that was read from a text. */
+export interface TextOfInput {
+  /** The property names that the object at a path may have. */
+  namesAt(path: readonly unknown[]): readonly string[];
+  /** Where a value is, or the name of a property. */
+  locate(path: readonly unknown[], ofKey?: boolean): { line: number; column: number };
+}
+
 /**
  * The first invalid places of `input`, each with what is allowed there, and their total. `known` lists the property
  * names that the input may have.
@@ -32,12 +41,15 @@ export function toInputIssues(
   issues: readonly SchemaIssue[],
   input: unknown,
   known: readonly string[] = [],
+  text?: TextOfInput,
 ): { issues: InputIssue[]; total: number } {
   const telling = issues.flatMap(ofMatchingPart).filter(saysSomething);
   const first = telling.slice(0, ISSUES_MAX).flatMap((issue) => {
     const path = issue.path ?? [];
-    if (issue.code === 'unrecognized_keys') return unknownKeys((issue.keys ?? []).slice(0, ISSUES_MAX), path, known);
-    return [{ path: formatPath(path), message: describe(issue, valueAt(input, path)) }];
+    if (issue.code === 'unrecognized_keys') {
+      return unknownKeys((issue.keys ?? []).slice(0, ISSUES_MAX), path, known, text);
+    }
+    return [{ path: formatPath(path), message: describe(issue, valueAt(input, path)), ...text?.locate(path) }];
   });
   const total = telling.reduce(
     (sum, { code, keys }) => sum + (code === 'unrecognized_keys' ? (keys?.length ?? 0) : 1),
@@ -48,9 +60,10 @@ export function toInputIssues(
 
 /** A sentence that summarises the issues: the first places, and what is allowed there. */
 export function summarizeIssues({ issues, total }: { issues: readonly InputIssue[]; total: number }): string {
-  const named = issues
-    .slice(0, ISSUES_IN_MESSAGE_MAX)
-    .map(({ path, message }) => boundedText(`${path || 'the input'} ${message}`, ISSUE_CHARACTERS_MAX));
+  const named = issues.slice(0, ISSUES_IN_MESSAGE_MAX).map(({ path, message, line, column }) => {
+    const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
+    return boundedText(`${path || 'the input'}${place} ${message}`, ISSUE_CHARACTERS_MAX);
+  });
   const rest = total - named.length;
   const text = named.join('; ') + (rest > 0 ? `; and ${rest.toLocaleString('en')} more` : '');
   return `${text}.`;
@@ -83,9 +96,19 @@ function saysSomething(issue: SchemaIssue, _index: number, all: readonly SchemaI
   return !all.some((other) => other !== issue && formatPath(other.path ?? []) === path);
 }
 
-function unknownKeys(keys: readonly string[], path: readonly unknown[], known: readonly string[]): InputIssue[] {
-  const allowed = path.length === 0 && known.length > 0 ? `; there are ${known.join(', ')}` : '';
-  return keys.map((key) => ({ path: formatPath([...path, key]), message: `is not a known property${allowed}` }));
+function unknownKeys(
+  keys: readonly string[],
+  path: readonly unknown[],
+  known: readonly string[],
+  text?: TextOfInput,
+): InputIssue[] {
+  const names = text?.namesAt(path) ?? (path.length === 0 ? known : []);
+  const allowed = names.length > 0 ? `; there are ${names.join(', ')}` : '';
+  return keys.map((key) => {
+    const [near] = text === undefined ? [] : nearest(key, names);
+    const message = `is not a known property${near === undefined ? allowed : `; the nearest is "${near}"`}`;
+    return { path: formatPath([...path, key]), message, ...text?.locate([...path, key], true) };
+  });
 }
 
 function valueAt(input: unknown, path: readonly unknown[]): unknown {

@@ -3,10 +3,10 @@ import { base } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
 import { SEED_COUNT_MAX } from './pets.ts';
-import { plan, planLimits, projectName, projectSlug, target } from './projects.ts';
+import { plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
 import { requestsText } from './requests.ts';
 import { settingsUpdate } from './settings.ts';
-import { int64Input, petName, petStatus } from './values.ts';
+import { type Environment, int64Input, moment, petName, petStatus, timestamp } from './values.ts';
 import { nameText, ZONE_TEXT_MAX } from './zones.ts';
 
 /** The maximum length of the text, in characters. */
@@ -14,6 +14,9 @@ export const WORLD_TEXT_MAX = 64 * 1024 * 1024;
 
 /** Larger datasets are left out of an export. */
 export const WORLD_PETS_MAX = 10_000;
+
+/** Files that one text may name. */
+export const WORLD_FILES_MAX = 100;
 
 export const worldPets = z
   .array(
@@ -32,25 +35,44 @@ const ofRecord =
   ({ code }: { code?: string }): string | undefined =>
     code === 'invalid_type' ? message : undefined;
 
+/** In YAML, a name without a value is null. */
+const orNothing = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const entry = z.strictObject(shape);
+  return entry.nullable().transform((value): z.output<typeof entry> => value ?? entry.parse({}));
+};
+
 /** By hostname. */
 export const worldDomains = z.record(
   hostnameInput,
-  z.strictObject({ redirect: hostnameInput.optional(), ...redirectInput.pick({ status: true, hsts: true }).shape }),
+  orNothing({ redirect: hostnameInput.optional(), ...redirectInput.pick({ status: true, hsts: true }).shape }),
   { error: ofRecord('must be an object with hostnames as names') },
 );
 
-const projectEntry = z.strictObject({
+/** A file beside the one that names it. */
+const fileName = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .refine((path) => !path.includes('\0'), 'must be the path of a file, relative to this one');
+
+const seedCount = z.int().min(0).max(SEED_COUNT_MAX);
+/** A number of generated ones, the name of a JSON file with a list, or the list. */
+const dataset = z.union([seedCount, fileName, worldPets], {
+  error: 'must be a number of pets, a list of them, or the name of a JSON file with the list',
+});
+
+const projectEntry = orNothing({
   /** The slug by default. */
   name: projectName.optional(),
   plan: plan.optional(),
   limits: planLimits.optional(),
-  target: target.optional(),
-  /** For datasets without pets: a number of generated ones for production, or lists. */
+  target: targetInput.optional(),
+  /** For datasets without pets. A number, file or list alone is for production. */
   pets: z
-    .union([
-      z.int().min(0).max(SEED_COUNT_MAX),
-      z.strictObject({ production: worldPets.optional(), staging: worldPets.optional() }),
-    ])
+    .union([dataset, z.strictObject({ production: dataset.optional(), staging: dataset.optional() })], {
+      error:
+        'must be a number of pets, a list of them, the name of a JSON file, or an object with production and staging',
+    })
     .optional(),
   /** Names. Secrets are in no file; a key that is missing is created with a new one. */
   keys: z.array(keyName).max(1_000).optional(),
@@ -66,51 +88,133 @@ const zoneText = z.string().max(ZONE_TEXT_MAX);
 /** The version of the format. */
 export const WORLD_VERSION = 1;
 
-/** What `world.export` writes and `world.apply` reads. Everything may be omitted. */
+/** What `world.export` writes and `world.apply` reads: `vivarium.yaml`. Everything but the version may be omitted. */
 export const world = z.strictObject({
   vivarium: z.literal(WORLD_VERSION, `must be ${WORLD_VERSION}, the version of the format`),
+  /** Where an editor finds the schema. */
+  $schema: z.string().max(1_000).optional(),
+  /** With which of the made-up pets generated datasets begin. */
+  seed: z.int().min(0).max(SEED_COUNT_MAX).optional(),
+  /** The app's clock, frozen at a moment. */
+  clock: z.strictObject({ at: moment }).optional(),
   settings: settingsUpdate.omit({ caKey: true }).optional(),
   /** By slug. */
   projects: z
     .record(projectSlug, projectEntry, { error: ofRecord('must be an object with project slugs as names') })
     .optional(),
-  /** Zone texts by name; the object is for a zone at a provider without ALIAS. */
+  /** Zone texts by name; the object is for a text in a file of its own, or a zone at a provider without ALIAS. */
   zones: z
-    .record(nameText, z.union([zoneText, z.strictObject({ supportsAlias: z.boolean(), text: zoneText })]), {
-      error: ofRecord('must be an object with names of zones as names'),
-    })
+    .record(
+      nameText,
+      z.union(
+        [
+          zoneText,
+          z.strictObject({
+            supportsAlias: z.boolean().optional(),
+            text: zoneText.optional(),
+            file: fileName.optional(),
+          }),
+        ],
+        { error: 'must be the text of a zone file, or an object with file or text' },
+      ),
+      { error: ofRecord('must be an object with names of zones as names') },
+    )
     .optional(),
 });
 export type World = z.output<typeof world>;
+/** As it is written. */
+export type WorldInput = z.input<typeof world>;
+
+/** The same with what its files have: every dataset is a number or a list, every zone a text. */
+export type ResolvedWorld = Omit<World, 'projects' | 'zones'> & {
+  projects?: Record<string, ResolvedProject>;
+  zones?: Record<string, { supportsAlias?: boolean | undefined; text: string }>;
+};
+export type ResolvedProject = Omit<ProjectEntry, 'pets'> & {
+  pets?: Partial<Record<Environment, number | z.output<typeof worldPets>>>;
+};
 
 const change = z.object({
-  kind: z.enum(['setting', 'zone', 'records', 'project', 'key', 'pets', 'domain', 'redirects', 'primary', 'requests']),
+  kind: z.enum([
+    'clock',
+    'setting',
+    'zone',
+    'records',
+    'project',
+    'key',
+    'pets',
+    'domain',
+    'redirect',
+    'primary',
+    'requests',
+  ]),
   /** `acme`, `acme/shop.acme.test`. */
   what: z.string(),
   /** Absent when it is created. */
   before: z.unknown().optional(),
+  /** Absent when it is removed. */
   after: z.unknown().optional(),
 });
 export type WorldChange = z.infer<typeof change>;
+export type WorldKind = WorldChange['kind'];
 
-const text = z.strictObject({ text: z.string().max(WORLD_TEXT_MAX) });
+const filePath = z.string().min(1).max(8_192);
+const input = {
+  text: z.string().max(WORLD_TEXT_MAX),
+  /** The texts of the files that it names, by the names in it. */
+  files: z.record(z.string().max(1_000), z.string().max(ZONE_TEXT_MAX)).optional(),
+  /** The file that the text is in. It owns what is created, and nothing else is changed or removed. */
+  file: filePath.meta({ description: 'the path of the file, which then owns what is created' }).optional(),
+  /** Let the file own what the text has and what exists already. */
+  adopt: z.boolean().meta({ description: 'let the file own what exists already' }).optional(),
+};
 const changes = z.object({
   changes: z.array(change),
-  /** Entries of the text that are as they should be. */ left: z.int(),
+  /** Entries of the text that are as they should be. */
+  left: z.int(),
+  /** What the file owned and what stays, with the reason, in sentences. */
+  kept: z.array(z.string()),
 });
+
+const owner = z.object({
+  file: z.string(),
+  /** In real time. */
+  since: timestamp,
+  entries: z.array(z.object({ kind: change.shape.kind, what: z.string() })),
+});
+export type WorldOwner = z.infer<typeof owner>;
 
 export const worlds = {
   export: base
-    .route({ summary: 'Settings, projects and zones as one JSON file, without secrets' })
-    .input(z.strictObject({}).optional())
+    .route({ summary: 'Settings, projects and zones as one file, vivarium.yaml, without secrets' })
+    .input(
+      z
+        .strictObject({
+          format: z.enum(['yaml', 'json']).optional(),
+          /** A text whose comments and order are kept. */
+          into: z.string().max(WORLD_TEXT_MAX).optional(),
+        })
+        .optional(),
+    )
     /** `omitted`: what the text does not have, in sentences. */
     .output(z.object({ text: z.string(), omitted: z.array(z.string()) })),
-  diff: base.route({ summary: 'What applying such a text would change' }).input(text).output(changes),
+  diff: base.route({ summary: 'What applying such a text would change' }).input(z.strictObject(input)).output(changes),
   apply: base
     .route({
-      summary: 'Create and change what such a text has; what it does not have stays. All of it is checked first',
+      summary:
+        'Create and change what such a text has; all of it is checked first. With the file’s path, remove what it had',
     })
-    .input(text)
+    .input(
+      z.strictObject({
+        ...input,
+        /** Remove what the file owns and what the text no longer has; refused without. */
+        remove: z.boolean().meta({ description: 'remove what the file owns and no longer has' }).optional(),
+      }),
+    )
     /** `keys`: the created keys; only this answer contains their secrets. */
     .output(changes.extend({ keys: z.array(z.object({ project: z.string(), name: z.string(), secret: z.string() })) })),
+  owners: base
+    .route({ summary: 'The files that own something, and what' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(owner)),
 };

@@ -11,6 +11,7 @@ export type { KeyRow, Keys as KeyRows } from '../store/keys.ts';
 export type { OrderRow, Orders as OrderRows } from '../store/orders.ts';
 export type { NewPet as NewPetRow, Pet as PetRow } from '../model/pet.ts';
 export type { Pets as PetRows } from '../store/pets.ts';
+export type { Owned as OwnedRows, OwnedRow } from '../store/owned.ts';
 export type { ProjectRow, Projects as ProjectRows } from '../store/projects.ts';
 export type { Settings as SettingRows } from '../store/settings.ts';
 export type { Records as RecordRows, VersionChanges, VersionRow } from '../store/records.ts';

@@ -1,28 +1,12 @@
-import type { ProjectEntry, World } from '../contract/world.ts';
-import { WORLD_PETS_MAX, WORLD_VERSION } from '../contract/world.ts';
-import type { Project } from '../contract/projects.ts';
-import type { Services } from '../contract/index.ts';
+import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../contract/world.ts';
+import type { Project, TargetSetting } from '../contract/projects.ts';
+import type { PetRecord } from '../contract/pets.ts';
 import { type Environment, environment as environments } from '../contract/values.ts';
-import type { AttachedDomain } from '../domains/domain-set.ts';
 import { writeZoneFile } from '../dns/zone-file.ts';
 import { createZone } from '../dns/zone.ts';
-import type { DeployRows, PetRows, ProjectRows, RecordRows } from './dependencies.ts';
+import type { WorldParts } from './world-current.ts';
 
-/** What the world is made of: the services that change it, and the rows that its checks read. */
-export interface WorldParts {
-  services: () => Pick<Services, 'projects' | 'keys' | 'pets' | 'domains' | 'zones' | 'settings' | 'requests'>;
-  deploys: DeployRows;
-  rows: {
-    projects: Pick<ProjectRows, 'list' | 'getBySlug'>;
-    records: Pick<RecordRows, 'parts' | 'typesAt'>;
-    pets: Pick<PetRows, 'count'>;
-  };
-  /** Expects a hostname in normal form. */
-  domainOf(hostname: string): AttachedDomain | null;
-  /** The DNS server's own name. */
-  nameServer: string;
-  now: () => number;
-}
+type ProjectEntry = NonNullable<NonNullable<WorldInput['projects']>[string]>;
 
 const CALL = { signal: undefined };
 const PAGE = 500;
@@ -42,25 +26,28 @@ export async function exportWorld({
   services,
   rows,
   nameServer,
-}: WorldParts): Promise<{ world: World; omitted: string[] }> {
-  const { projects, settings, zones } = services();
+}: WorldParts): Promise<{ world: WorldInput; omitted: string[] }> {
+  const { projects, settings, zones, clock } = services();
   const { caKey: _place, ...shown } = await settings.get(undefined, CALL);
   const omitted: string[] = [];
   const entries: [string, ProjectEntry][] = [];
   for (const project of [...(await projects.list(undefined, CALL))].reverse()) {
     entries.push([project.slug, await entryOf(project)]);
   }
-  const zoneEntries: [string, NonNullable<World['zones']>[string]][] = [];
+  const zoneEntries: [string, NonNullable<WorldInput['zones']>[string]][] = [];
   for (const { name, supportsAlias } of await zones.list(undefined, CALL)) {
     const text = withoutGenerated((await zones.export({ name }, CALL)).text, name, nameServer);
     zoneEntries.push([name, supportsAlias ? text : { supportsAlias, text }]);
   }
-  const world = {
+  const { frozen, now, offset } = await clock.get(undefined, CALL);
+  if (!frozen && offset !== 'PT0S') omitted.push('The clock, which has been moved and runs: a file has a frozen one.');
+  const world: WorldInput = {
     vivarium: WORLD_VERSION,
-    settings: shown,
+    ...(frozen && { clock: { at: String(now) } }),
+    settings: shown as WorldInput['settings'],
     projects: Object.fromEntries(entries),
     zones: Object.fromEntries(zoneEntries),
-  } as const;
+  };
   return { world, omitted };
 
   async function entryOf(project: Project): Promise<ProjectEntry> {
@@ -80,7 +67,7 @@ export async function exportWorld({
       name,
       plan,
       ...(plan === 'enterprise' && { limits }),
-      ...(target.kind !== 'api' && { target }),
+      ...(target.kind !== 'api' && { target: shortTarget(target) }),
       ...(Object.keys(pets).length > 0 && { pets }),
       keys: keys
         .filter(({ revokedAt }) => revokedAt === undefined)
@@ -100,14 +87,24 @@ export async function exportWorld({
   }
 
   async function petsOf(projectId: string, environment: Environment) {
-    const found = [];
+    const found: { id: string | number; name: string; categoryId: string | number; status: PetRecord['status'] }[] = [];
     let after: string | undefined;
     do {
       const input = { projectId, environment, sort: 'id', descending: false, before: 0, limit: PAGE } as const;
       const page = await services().pets.list({ ...input, ...(after !== undefined && { after }) }, CALL);
-      found.push(...page.items);
+      for (const { id, name, categoryId, status } of page.items as PetRecord[]) {
+        found.push({ id: shortNumber(id), name, categoryId: shortNumber(categoryId), status });
+      }
       after = page.next;
     } while (after !== undefined);
     return found;
   }
+}
+
+/** As a number where JSON has it exactly. */
+const shortNumber = (text: string): string | number => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+
+/** The URL alone, where there is nothing else to say. */
+function shortTarget(target: TargetSetting): TargetSetting | string {
+  return target.kind === 'upstream' && Object.keys(target).length === 2 ? target.url : target;
 }

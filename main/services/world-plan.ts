@@ -1,353 +1,445 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createId } from '../base/secret.ts';
-import { mapInTurns } from '../base/turns.ts';
-import { type InputIssue, VivariumError } from '../contract/errors.ts';
-import { formatPath } from '../contract/issues.ts';
+import { mapInTurns, nextTurn } from '../base/turns.ts';
 import { environment as environments } from '../contract/values.ts';
 import { isWildcard } from '../contract/wildcards.ts';
-import type { ProjectEntry, World, WorldChange } from '../contract/world.ts';
+import type { ResolvedProject, ResolvedWorld, WorldKind } from '../contract/world.ts';
 import { evaluateAttach } from '../domains/attach-rules.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
-import { evaluateRedirects } from '../domains/redirects.ts';
-import type { ProjectRow } from './dependencies.ts';
+import { type DomainRedirect, evaluateRedirects } from '../domains/redirects.ts';
+import type { ResourceRecord } from '../dns/record.ts';
+import { formatRecord } from '../dns/record-format.ts';
+import { isGenerated, withoutSerial } from '../dns/zone.ts';
+import { readZoneFileInParts, type ZoneFileFault } from '../dns/zone-file.ts';
 import { limitsForPlan, slugFault } from './project-rules.ts';
-import type { WorldParts } from './world-export.ts';
+import { type CurrentProject, type CurrentRecord, type CurrentWorld, recordKey } from './world-current.ts';
+import { ownRecords, planRemovals, type Stated } from './world-removals.ts';
+import { createPlan, type Ownership, type Plan, type WorldPlan } from './world-steps.ts';
 import { newZoneName } from './zone-rules.ts';
-import { examineZoneText } from './zones.ts';
-
-const CALL = { signal: undefined };
 
 /** Domains checked before yielding to other work: about a millisecond. */
 const DOMAINS_PER_TURN = 250;
 
-/** A key that a step has created; its secret is shown once. */
-export interface CreatedKey {
-  project: string;
-  name: string;
-  secret: string;
-}
+/** Zone file entries processed before yielding to other work: a few milliseconds. */
+const ENTRIES_PER_TURN = 75;
 
-/** One change that makes the world as the file has it. */
-export interface Step {
-  /** Null for one that only prepares the next. */
-  change: WorldChange | null;
-  run(): CreatedKey[] | undefined | Promise<CreatedKey[] | undefined>;
-}
-
-export interface WorldPlan {
-  steps: Step[];
-  /** How many entries are as they should be. */
-  left: number;
-  /** What cannot be applied; the steps are then incomplete. */
-  issues: InputIssue[];
-}
-
-/** Compares a file with what is there, and checks all of it. Changes nothing. */
-export async function planWorld(file: World, parts: WorldParts): Promise<WorldPlan> {
-  const plan = createPlan();
-  await planSettings(file.settings ?? {}, parts, plan);
-  await planZones(file.zones ?? {}, parts, plan);
-  const claimed: Claims = new Map();
+/**
+ * Compares a file with what is there, and checks all of it: the calls that make the world as the file has it. Pure, but
+ * for turns of other work in between.
+ */
+export async function planWorld(file: ResolvedWorld, current: CurrentWorld, ownership: Ownership): Promise<WorldPlan> {
+  const plan = createPlan(ownership);
+  const left = planRemovals(statedIn(file), current, plan);
+  planClock(file.clock, left, plan);
+  planSettings(file.settings ?? {}, left, plan);
+  await planZones(file.zones ?? {}, left, plan);
+  const holders = new Map(left.domains);
   for (const [slug, entry] of Object.entries(file.projects ?? {})) {
-    await planProject({ slug, entry, claimed }, parts, plan);
+    await planProject({ slug, entry, file, current: left, holders }, plan);
   }
   return plan.result;
 }
 
-type Plan = ReturnType<typeof createPlan>;
-
-function createPlan() {
-  const result: WorldPlan = { steps: [], left: 0, issues: [] };
+function statedIn({ clock, settings = {}, projects = {}, zones = {} }: ResolvedWorld): Stated {
+  const said = new Set<string>();
+  const projectOf = new Map<string, string>();
+  const say = (kind: string, what: string) => void said.add(`${kind} ${what}`);
+  if (clock !== undefined) say('clock', 'clock');
+  for (const name of Object.keys(settings)) say('setting', name);
+  for (const name of Object.keys(zones)) {
+    say('zone', normalZone(name));
+    say('records', normalZone(name));
+  }
+  for (const [slug, { keys = [], pets = {}, domains = {}, primary, requests }] of Object.entries(projects)) {
+    say('project', slug);
+    for (const name of keys) say('key', `${slug}/${name}`);
+    for (const name of Object.keys(pets)) say('pets', `${slug}/${name}`);
+    for (const [hostname, { redirect }] of Object.entries(domains)) {
+      say('domain', normalForm(hostname));
+      projectOf.set(normalForm(hostname), slug);
+      if (redirect !== undefined) say('redirect', normalForm(hostname));
+    }
+    if (primary !== undefined) say('primary', slug);
+    if (requests !== undefined) say('requests', slug);
+  }
   return {
-    result,
-    keep: () => void result.left++,
-    refuse: (path: readonly string[], message: string) => void result.issues.push({ path: formatPath(path), message }),
-    /** A change whose result does not matter. */
-    add(change: WorldChange | null, run: () => unknown) {
-      result.steps.push({
-        change,
-        async run() {
-          await run();
-          return undefined;
-        },
-      });
-    },
-    addKey: (change: WorldChange, run: () => Promise<CreatedKey>) =>
-      void result.steps.push({ change, run: async () => [await run()] }),
-    /** The value of a check that throws; undefined after refusing it. */
-    attempt<Value>(path: readonly string[], check: () => Value): Value | undefined {
-      try {
-        return check();
-      } catch (error) {
-        if (!(error instanceof VivariumError)) throw error;
-        const [issue] = error.issues;
-        result.issues.push({ path: formatPath(path), message: issue?.message ?? error.message });
-        return undefined;
-      }
-    },
+    has: ({ kind, what }) => said.has(`${kind} ${what}`),
+    projectOf: (hostname) => projectOf.get(hostname),
   };
 }
 
-async function planSettings(wanted: NonNullable<World['settings']>, { services }: WorldParts, plan: Plan) {
-  const current: Record<string, unknown> = await services().settings.get(undefined, CALL);
+function planClock(wanted: ResolvedWorld['clock'], { clock }: CurrentWorld, plan: Plan): void {
+  if (wanted === undefined || !plan.mayState('clock', 'clock', ['clock'], true)) return;
+  const at = new Date(wanted.at).toISOString();
+  if (clock.frozen && clock.now === at) return plan.keep();
+  plan.add({
+    changes: [{ kind: 'clock', what: 'clock', before: clock.now, after: at }],
+    claims: plan.claim('clock', 'clock', { created: false, detail: null }),
+    calls: [
+      { procedure: 'clock.freeze', input: undefined },
+      { procedure: 'clock.set', input: { to: at } },
+    ],
+  });
+}
+
+function planSettings(wanted: NonNullable<ResolvedWorld['settings']>, { settings }: CurrentWorld, plan: Plan): void {
   for (const [name, value] of Object.entries(wanted)) {
-    const before = current[name];
+    const before = settings[name];
     const after = name === 'caaIdentity' ? { ...(before as object), ...(value as object) } : value;
-    if (isDeepStrictEqual(before, after)) plan.keep();
+    const isSame = isDeepStrictEqual(before, after);
+    if (!plan.mayState('setting', name, ['settings', name], !isSame)) continue;
+    if (isSame) keepAs(plan, 'setting', name, before);
     else {
-      plan.add({ kind: 'setting', what: name, before, after }, () =>
-        services().settings.update({ [name]: value }, CALL),
-      );
+      plan.add({
+        changes: [{ kind: 'setting', what: name, before, after }],
+        claims: plan.claim('setting', name, { created: false, detail: before }),
+        calls: [{ procedure: 'settings.update', input: { [name]: value } }],
+      });
     }
   }
 }
 
-async function planZones(wanted: NonNullable<World['zones']>, parts: WorldParts, plan: Plan) {
-  const { zones } = parts.services();
-  const stored = await zones.list(undefined, CALL);
+async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: CurrentWorld, plan: Plan) {
   for (const [given, entry] of Object.entries(wanted)) {
     const path = ['zones', given];
     const name = plan.attempt(path, () => newZoneName(given));
     if (name === undefined) continue;
-    const found = stored.find((zone) => zone.name === name);
-    const { text, supportsAlias } =
-      typeof entry === 'string' ? { text: entry, supportsAlias: found?.supportsAlias ?? true } : entry;
+    const found = current.zones.get(name);
+    const supportsAlias = entry.supportsAlias ?? found?.supportsAlias ?? true;
     if (found !== undefined && found.supportsAlias !== supportsAlias) {
       plan.refuse(
         [...path, 'supportsAlias'],
         `is ${String(found.supportsAlias)} in the zone that exists; remove it first`,
       );
     }
-    const zone = { apex: name, supportsAlias, nameServer: parts.nameServer };
-    const { faults, missing } = await examineZoneText(text, zone, parts.rows.records);
+    const mayState = plan.mayState('zone', name, path, false) && plan.mayState('records', name, path, false);
+    const { records, faults } = await readZone(
+      entry.text,
+      { apex: name, supportsAlias },
+      found?.records ?? [],
+      current,
+    );
     for (const { line, message } of faults) plan.refuse(path, `line ${line}: ${message}`);
-    if (found === undefined)
-      plan.add({ kind: 'zone', what: name, after: { supportsAlias } }, () =>
-        zones.create({ name, supportsAlias }, CALL),
-      );
-    else plan.keep();
-    if (missing > 0) {
-      plan.add({ kind: 'records', what: name, after: missing }, () =>
-        zones.import({ name, text, files: {}, force: true }, CALL),
-      );
-    }
+    if (!mayState) continue;
+    if (found === undefined) {
+      plan.add({
+        changes: [{ kind: 'zone', what: name, after: { supportsAlias } }],
+        claims: plan.claim('zone', name, { created: true, detail: null }),
+        calls: [{ procedure: 'zones.create', input: { name, supportsAlias } }],
+      });
+    } else keepAs(plan, 'zone', name);
+    planRecords(name, records, found?.records ?? [], plan);
   }
 }
 
-/** Hostnames that the file attaches, with their projects. */
-type Claims = Map<string, { id: string; name: string }>;
+/** The records of a zone text, and the lines that an import would reject. What a careless provider would accept is accepted. */
+async function readZone(
+  text: string,
+  { apex, supportsAlias }: { apex: string; supportsAlias: boolean },
+  stored: readonly CurrentRecord[],
+  { nameServer }: CurrentWorld,
+): Promise<{ records: ResourceRecord[]; faults: ZoneFileFault[] }> {
+  const byName = Map.groupBy(stored, (record) => record.name);
+  const at = (owner: string) => (byName.get(owner) ?? []).map(({ data }) => data).filter(({ type }) => type !== 'SOA');
+  const result: { records: ResourceRecord[]; faults: ZoneFileFault[] } = { records: [], faults: [] };
+  const options = { apex, supportsAlias, force: true, at };
+  for (const read of readZoneFileInParts(text, options, ENTRIES_PER_TURN)) {
+    result.faults.push(...read.faults);
+    for (const record of read.records) {
+      if (isGenerated(record, apex, nameServer)) continue;
+      result.records.push({ ...record, data: withoutSerial(record.data) });
+    }
+    await nextTurn();
+  }
+  return result;
+}
+
+/** Adds what is missing, and removes what the file has put there and no longer has. */
+function planRecords(zone: string, wanted: readonly ResourceRecord[], stored: readonly CurrentRecord[], plan: Plan) {
+  const before = new Map(stored.map((record) => [recordKey(record), record]));
+  const keys = new Set(wanted.map(recordKey));
+  const own = new Set(ownRecords(plan, zone));
+  const isOther = (record: ResourceRecord): boolean => {
+    const found = before.get(recordKey(record));
+    if (found === undefined) return true;
+    // The TTL of a record that came from elsewhere stays.
+    return own.has(recordKey(record)) && found.ttlSeconds !== record.ttlSeconds;
+  };
+  const put = wanted.filter(isOther);
+  const removed = stored.filter((record) => own.has(recordKey(record)) && !keys.has(recordKey(record)));
+  if (put.length === 0 && removed.length === 0) {
+    if (own.size > 0) plan.add({ claims: plan.takeOver('records', zone) });
+    return;
+  }
+  const detail = [...new Set([...own, ...put.map(recordKey)])];
+  const lines = (records: readonly Omit<CurrentRecord, 'id'>[]) =>
+    records.length > LISTED_MAX ? records.length : records.map((record) => formatRecord(record, zone));
+  const text = put.map((record) => `${formatRecord(record, zone)}\n`).join('');
+  plan.add({
+    changes: [
+      {
+        kind: 'records',
+        what: zone,
+        ...(removed.length > 0 && { before: lines(removed) }),
+        ...(put.length > 0 && { after: lines(put) }),
+      },
+    ],
+    // Until the calls have run, the file owns both.
+    claims: plan.claim('records', zone, { created: true, detail }),
+    calls: [
+      ...removed.map(({ id }) => ({ procedure: 'records.remove', input: { id } }) as const),
+      ...(put.length > 0
+        ? [{ procedure: 'zones.import', input: { name: zone, text, files: {}, force: true } } as const]
+        : []),
+    ],
+  });
+  const kept = detail.filter((key) => keys.has(key));
+  if (removed.length > 0) plan.add({ claims: plan.claim('records', zone, { created: true, detail: kept }) });
+}
+
+/** More records than this are counted in a change. */
+const LISTED_MAX = 20;
 
 interface PlannedProject {
   slug: string;
-  entry: ProjectEntry;
-  claimed: Claims;
+  entry: ResolvedProject;
+  file: ResolvedWorld;
+  current: CurrentWorld;
+  /** The projects of hostnames, those that this plan attaches included. */
+  holders: Map<string, string>;
 }
 
-/** A project as it will be; its id is made when its step runs, unless it exists. */
-interface Subject {
-  slug: string;
-  row: ProjectRow | null;
-  name: string;
-  plan: ProjectRow['plan'];
-  /** Unique also before the project exists. */
-  planId: string;
-  id(): string;
-}
-
-async function planProject({ slug, entry, claimed }: PlannedProject, parts: WorldParts, plan: Plan) {
-  const { services, rows } = parts;
-  const row = rows.projects.getBySlug(slug);
-  let id = row?.id ?? '';
-  const subject: Subject = {
-    slug,
-    row,
-    name: entry.name ?? row?.name ?? slug,
-    plan: entry.plan ?? row?.plan ?? 'free',
-    planId: row?.id ?? `new ${slug}`,
-    id: () => id,
-  };
+async function planProject(planned: PlannedProject, plan: Plan): Promise<void> {
+  const { slug, entry, current } = planned;
+  const row = current.projects.get(slug) ?? null;
+  const path = ['projects', slug];
+  const subject = { name: entry.name ?? row?.name ?? slug, plan: entry.plan ?? row?.plan ?? 'free' };
   const kept = subject.plan === 'enterprise' ? row?.limits : null;
-  plan.attempt(['projects', slug, 'limits'], () => limitsForPlan(subject.plan, entry.limits ?? kept));
+  plan.attempt([...path, 'limits'], () => limitsForPlan(subject.plan, entry.limits ?? kept));
   const { name, plan: planName, limits, target } = entry;
   const given = { name, plan: planName, limits, target };
   if (row === null) {
     const fault = slugFault(slug);
-    if (fault !== null) plan.refuse(['projects', slug], fault);
-    const { name: newName, plan: newPlan } = subject;
-    const input = { slug, name: newName, plan: newPlan, ...(limits && { limits }), ...(target && { target }) };
-    plan.add({ kind: 'project', what: slug, after: input }, async () => {
-      ({ id } = await services().projects.create(input, CALL));
-    });
+    if (fault !== null) plan.refuse(path, fault);
+    if (plan.mayState('project', slug, path, false)) {
+      const input = { slug, ...subject, ...(limits && { limits }), ...(target && { target }) };
+      plan.add({
+        changes: [{ kind: 'project', what: slug, after: input }],
+        claims: plan.claim('project', slug, { created: true, detail: null }),
+        calls: [{ procedure: 'projects.create', input }],
+      });
+    }
   } else {
     const changed = Object.entries(given).filter(
       ([field, value]) => value !== undefined && !isDeepStrictEqual(value, row[field as keyof typeof given]),
     );
     const after = Object.fromEntries(changed);
     const before = Object.fromEntries(changed.map(([field]) => [field, row[field as keyof typeof given]]));
-    if (changed.length === 0) plan.keep();
+    if (!plan.mayState('project', slug, path, changed.length > 0)) return;
+    if (changed.length === 0) keepAs(plan, 'project', slug);
     else {
-      plan.add({ kind: 'project', what: slug, before, after }, () =>
-        services().projects.update({ projectId: id, ...after }, CALL),
-      );
+      plan.add({
+        changes: [{ kind: 'project', what: slug, before, after }],
+        claims: plan.takeOver('project', slug),
+        calls: [{ procedure: 'projects.update', input: { projectId: slug, ...after } }],
+      });
     }
   }
-  await planKeys(subject, entry.keys ?? [], parts, plan);
-  planPets(subject, entry.pets, parts, plan);
-  await planRequests(subject, entry.requests, parts, plan);
-  await planDomains(subject, entry, claimed, parts, plan);
+  planKeys(planned, row, plan);
+  planPets(planned, row, plan);
+  planRequests(planned, row, plan);
+  await planDomains(planned, row, subject, plan);
 }
 
-async function planKeys({ slug, row, id }: Subject, wanted: readonly string[], { services }: WorldParts, plan: Plan) {
-  const stored = row === null ? [] : await services().keys.list({ projectId: row.id }, CALL);
-  const names = stored.flatMap(({ name, revokedAt }) => (revokedAt === undefined ? [name] : []));
-  for (const name of wanted) {
+type Row = CurrentProject | null;
+
+function planKeys({ slug, entry }: PlannedProject, row: Row, plan: Plan): void {
+  const names = (row?.keys ?? []).map(({ name }) => name);
+  for (const name of entry.keys ?? []) {
+    const what = `${slug}/${name}`;
     const found = names.indexOf(name);
+    if (!plan.mayState('key', what, ['projects', slug, 'keys'], false)) continue;
     if (found >= 0) {
       names.splice(found, 1);
-      plan.keep();
+      keepAs(plan, 'key', what);
       continue;
     }
-    plan.addKey({ kind: 'key', what: `${slug}/${name}`, after: name }, async () => {
-      const { secret } = await services().keys.create({ projectId: id(), name }, CALL);
-      return { project: slug, name, secret };
+    plan.add({
+      changes: [{ kind: 'key', what, after: name }],
+      claims: plan.claim('key', what, { created: true, detail: null }),
+      calls: [{ procedure: 'keys.create', input: { projectId: slug, name } }],
     });
   }
 }
 
-async function planRequests({ slug, row, id }: Subject, text: string | undefined, parts: WorldParts, plan: Plan) {
+function planRequests({ slug, entry }: PlannedProject, row: Row, plan: Plan): void {
+  const text = entry.requests;
   if (text === undefined) return;
-  const { requests } = parts.services();
-  const before = row === null ? '' : (await requests.get({ projectId: row.id }, CALL)).saved;
-  if (before === text) plan.keep();
-  else {
-    const change = { kind: 'requests', what: slug, ...(before !== '' && { before }), after: text } as const;
-    plan.add(change, () => requests.save({ projectId: id(), text }, CALL));
-  }
+  const before = row?.requests ?? '';
+  const isSame = before === text;
+  if (!plan.mayState('requests', slug, ['projects', slug, 'requests'], !isSame && before !== '')) return;
+  if (isSame) return keepAs(plan, 'requests', slug);
+  plan.add({
+    changes: [{ kind: 'requests', what: slug, ...(before !== '' && { before }), after: text }],
+    claims: plan.claim('requests', slug, { created: before === '', detail: null }),
+    calls: [{ procedure: 'requests.save', input: { projectId: slug, text } }],
+  });
 }
 
 /** Only into datasets without pets: applying the file again must add none, and pets that are there are kept. */
-function planPets({ slug, row, id }: Subject, wanted: ProjectEntry['pets'], parts: WorldParts, plan: Plan) {
-  const { pets } = parts.services();
-  const lists = typeof wanted === 'number' ? {} : wanted;
+function planPets({ slug, entry, file }: PlannedProject, row: Row, plan: Plan): void {
   for (const environment of environments.options) {
-    const list = lists?.[environment] ?? [];
-    const count = environment === 'production' && typeof wanted === 'number' ? wanted : list.length;
-    if (count === 0) continue;
+    const wanted = entry.pets?.[environment] ?? 0;
+    const list = typeof wanted === 'number' ? [] : wanted;
+    const count = typeof wanted === 'number' ? wanted : list.length;
+    const path = ['projects', slug, 'pets', environment];
     const ids = list.flatMap((pet) => pet.id ?? []);
-    if (new Set(ids).size < ids.length) {
-      plan.refuse(['projects', slug, 'pets', environment], 'has an id twice; leave one of the pets out');
-    }
-    if (row !== null && parts.rows.pets.count({ projectId: row.id, environment }, null) > 0) {
+    if (new Set(ids).size < ids.length) plan.refuse(path, 'has an id twice; leave one of the pets out');
+    if (count === 0) continue;
+    if (row !== null && row.pets[environment] > 0) {
       plan.keep();
       continue;
     }
-    const input = { environment, format: 'json', text: JSON.stringify(list), more: false } as const;
-    plan.add({ kind: 'pets', what: `${slug}/${environment}`, after: count }, () =>
-      list.length > 0
-        ? pets.import({ projectId: id(), ...input }, CALL)
-        : pets.seed({ projectId: id(), environment, count, skip: 0 }, CALL),
-    );
+    const input = { projectId: slug, environment } as const;
+    plan.add({
+      changes: [{ kind: 'pets', what: `${slug}/${environment}`, after: count }],
+      claims: plan.claim('pets', `${slug}/${environment}`, { created: true, detail: null }),
+      calls: [
+        list.length > 0
+          ? { procedure: 'pets.import', input: { ...input, format: 'json', text: JSON.stringify(list), more: false } }
+          : { procedure: 'pets.seed', input: { ...input, count, skip: file.seed ?? 0 } },
+      ],
+    });
   }
 }
 
-async function planDomains(subject: Subject, entry: ProjectEntry, claimed: Claims, parts: WorldParts, plan: Plan) {
-  const { slug, row, planId, name, id } = subject;
-  const { domains } = parts.services();
-  const names = new Map(parts.rows.projects.list().map((project) => [project.id, project.name]));
+interface Subject {
+  name: string;
+  plan: CurrentProject['plan'];
+}
+
+async function planDomains(planned: PlannedProject, row: Row, subject: Subject, plan: Plan): Promise<void> {
+  const { slug, entry, current, holders } = planned;
   const holderOf = (hostname: string) => {
-    const stored = parts.domainOf(hostname);
-    if (stored === null) return claimed.get(hostname) ?? null;
-    return { id: stored.projectId, name: names.get(stored.projectId) ?? stored.projectId };
+    const holder = holders.get(hostname);
+    if (holder === undefined) return null;
+    return { id: holder, name: current.projects.get(holder)?.name ?? planned.file.projects?.[holder]?.name ?? holder };
   };
   const attach: string[] = [];
-  await mapInTurns(Object.keys(entry.domains ?? {}), DOMAINS_PER_TURN, (hostname) => {
-    const facts = { project: { id: planId, name, slug, plan: subject.plan, deployed: true }, holderOf };
-    const verdict = evaluateAttach(hostname, facts);
+  await mapInTurns(Object.keys(entry.domains ?? {}), DOMAINS_PER_TURN, (given) => {
+    const path = ['projects', slug, 'domains', given];
+    const facts = { project: { id: slug, slug, ...subject, deployed: true }, holderOf };
+    const verdict = evaluateAttach(given, facts);
+    const hostname = normalForm(given);
     if (verdict.ok) {
-      attach.push(verdict.hostname);
-      claimed.set(verdict.hostname, { id: planId, name });
-    } else if (verdict.refusal.rule === 'same_project') plan.keep();
-    else plan.refuse(['projects', slug, 'domains', hostname], `${verdict.refusal.message} ${verdict.refusal.fix}`);
+      if (!plan.mayState('domain', hostname, path, false)) return;
+      attach.push(hostname);
+      holders.set(hostname, slug);
+    } else if (verdict.refusal.rule === 'same_project') {
+      if (!plan.mayState('domain', hostname, path, false)) return;
+      keepAs(plan, 'domain', hostname);
+    } else plan.refuse(path, `${verdict.refusal.message} ${verdict.refusal.fix}`);
   });
-  const isDeployed = row !== null && parts.deploys.list(row.id).some(({ status }) => status === 'succeeded');
-  if (attach.length > 0 && !isDeployed) {
-    // What had domains was deployed; its upstream need not run now.
-    const deploy = { status: 'succeeded', reason: null } as const;
-    plan.add(null, () =>
-      parts.deploys.insert({ id: createId('dep'), projectId: id(), createdAtMs: parts.now(), ...deploy }),
-    );
+  if (attach.length > 0 && row?.deployed !== true) {
+    plan.add({ calls: [{ procedure: 'deployed', input: { projectId: slug } }] });
   }
   for (const hostname of attach) {
-    plan.add({ kind: 'domain', what: `${slug}/${hostname}`, after: hostname }, () =>
-      domains.attach({ projectId: id(), hostname, local: false }, CALL),
-    );
+    plan.add({
+      changes: [{ kind: 'domain', what: `${slug}/${hostname}`, after: hostname }],
+      claims: plan.claim('domain', hostname, { created: true, detail: null }),
+      calls: [{ procedure: 'domains.attach', input: { projectId: slug, hostname, local: false } }],
+    });
   }
-  const isOwn = (hostname: string) => holderOf(hostname)?.id === planId;
-  planRedirects(subject, entry, isOwn, parts, plan);
-  planPrimary(subject, entry, isOwn, parts, plan);
+  planRedirects(planned, row, plan);
+  planPrimary(planned, row, plan);
 }
 
-type IsOwn = (hostname: string) => boolean;
-
-function planRedirects(
-  { slug, row, planId, id }: Subject,
-  entry: ProjectEntry,
-  isOwn: IsOwn,
-  parts: WorldParts,
-  plan: Plan,
-) {
+function planRedirects({ slug, entry, file, current, holders }: PlannedProject, row: Row, plan: Plan): void {
   const wanted = Object.entries(entry.domains ?? {}).flatMap(([given, { redirect, ...how }]) =>
-    redirect === undefined ? [] : [{ from: normalForm(given), to: redirect, ...how }],
+    redirect === undefined ? [] : [{ given, from: normalForm(given), to: redirect, ...how }],
   );
   if (wanted.length === 0) return;
   const before = row?.redirects ?? [];
   const kept = before.filter(({ from }) => wanted.every((redirect) => redirect.from !== from));
-  const others = parts.rows.projects.list().flatMap(({ id: other, redirects }) => (other === row?.id ? [] : redirects));
-  const verdict = evaluateRedirects([...kept, ...wanted], {
-    projectId: planId,
-    holderOf: (hostname) => (isOwn(hostname) ? { projectId: planId } : null),
-    others,
+  const inFile = new Set(Object.keys(file.projects ?? {}));
+  const others = [...current.projects].flatMap(([other, { redirects }]) => (other === slug ? [] : redirects));
+  const othersInFile = [...inFile].flatMap((other) =>
+    other === slug
+      ? []
+      : Object.entries(file.projects?.[other]?.domains ?? {}).flatMap(([from, { redirect }]) =>
+          redirect === undefined ? [] : [{ from: normalForm(from), to: redirect, status: 301 as const }],
+        ),
+  );
+  const verdict = evaluateRedirects([...kept, ...wanted.map(({ given: _, ...redirect }) => redirect)], {
+    projectId: slug,
+    holderOf: (hostname) => (holders.get(hostname) === slug ? { projectId: slug } : null),
+    others: [...others, ...othersInFile],
   });
   if (!verdict.ok) {
-    for (const { message } of verdict.issues) plan.refuse(['projects', slug, 'domains'], message);
+    for (const { path, message } of verdict.issues) {
+      const given = wanted[Number(/\d+/.exec(path)?.[0]) - kept.length]?.given;
+      plan.refuse(['projects', slug, 'domains', ...(given === undefined ? [] : [given, 'redirect'])], message);
+    }
     return;
   }
-  const after = verdict.redirects;
-  const isSame =
-    before.length === after.length && after.every((one) => before.some((old) => isDeepStrictEqual(old, one)));
-  if (isSame) plan.keep();
-  else {
-    plan.add({ kind: 'redirects', what: slug, before, after }, () =>
-      parts.services().domains.setRedirects({ projectId: id(), redirects: after }, CALL),
-    );
+  const changes: { after: DomainRedirect; before: DomainRedirect | undefined }[] = [];
+  for (const after of verdict.redirects) {
+    const old = before.find(({ from }) => from === after.from);
+    const given = wanted.find(({ from }) => from === after.from)?.given;
+    if (given === undefined) continue;
+    const path = ['projects', slug, 'domains', given, 'redirect'];
+    const isSame = isDeepStrictEqual(old, after);
+    if (!plan.mayState('redirect', after.from, path, !isSame && old !== undefined)) continue;
+    if (isSame) keepAs(plan, 'redirect', after.from);
+    else changes.push({ after, before: old });
   }
+  if (changes.length === 0) return;
+  plan.add({
+    changes: changes.map(({ before: old, after }) => ({
+      kind: 'redirect',
+      what: `${slug}/${after.from}`,
+      ...(old !== undefined && { before: old }),
+      after,
+    })),
+    claims: changes.flatMap(({ after, before: old }) =>
+      plan.claim('redirect', after.from, { created: old === undefined, detail: null }),
+    ),
+    calls: [{ procedure: 'domains.setRedirects', input: { projectId: slug, redirects: verdict.redirects } }],
+  });
 }
 
-function planPrimary(
-  { slug, row, id }: Subject,
-  { primary }: ProjectEntry,
-  isOwn: IsOwn,
-  parts: WorldParts,
-  plan: Plan,
-) {
+function planPrimary({ slug, entry: { primary }, holders }: PlannedProject, row: Row, plan: Plan): void {
   if (primary === undefined) return;
+  const path = ['projects', slug, 'primary'];
   const after = primary === null ? null : normalForm(primary);
-  if (after !== null && (isWildcard(after) || !isOwn(after))) {
-    plan.refuse(
-      ['projects', slug, 'primary'],
-      'must be one of the domains, no wildcard, or null for the platform’s own',
-    );
+  if (after !== null && (isWildcard(after) || holders.get(after) !== slug)) {
+    plan.refuse(path, 'must be one of the domains, no wildcard, or null for the platform’s own');
   }
   const before = row?.primary ?? null;
-  if (before === after) plan.keep();
-  else {
-    plan.add({ kind: 'primary', what: slug, before, after }, () =>
-      parts.services().domains.setPrimary({ projectId: id(), hostname: after }, CALL),
-    );
-  }
+  if (!plan.mayState('primary', slug, path, before !== after && before !== null)) return;
+  if (before === after) return keepAs(plan, 'primary', slug);
+  plan.add({
+    changes: [{ kind: 'primary', what: slug, before, after }],
+    claims: plan.claim('primary', slug, { created: before === null, detail: null }),
+    calls: [{ procedure: 'domains.setPrimary', input: { projectId: slug, hostname: after } }],
+  });
+}
+
+/** Counts an entry that is as it should be, and lets an adopting file own it. */
+function keepAs(plan: Plan, kind: WorldKind, what: string, detail: unknown = null): void {
+  const claims = plan.takeOver(kind, what, detail);
+  if (claims.length > 0) plan.add({ claims });
+  plan.keep();
 }
 
 function normalForm(text: string): string {
   const verdict = evaluateHostname(text);
   return verdict.ok ? verdict.hostname : text;
+}
+
+function normalZone(text: string): string {
+  try {
+    return newZoneName(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,49 +1,140 @@
-import { nextTurn } from '../base/turns.ts';
+import { createId } from '../base/secret.ts';
+import { createTurns, nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { WorldChange } from '../contract/world.ts';
-import { exportWorld, type WorldParts } from './world-export.ts';
-import { type CreatedKey, planWorld } from './world-plan.ts';
-import { invalidWorld, readWorld } from './world-text.ts';
+import { formatPath } from '../contract/issues.ts';
+import type { WorldChange, WorldKind, WorldOwner } from '../contract/world.ts';
+import { readCurrentWorld, type WorldParts } from './world-current.ts';
+import { exportWorld } from './world-export.ts';
+import { planWorld } from './world-plan.ts';
+import type { Call, NotedDeploy, Step, WorldPlan } from './world-steps.ts';
 
-/** Settings, projects and zones as one text, and back: additive, idempotent, and checked before the first change. */
+const CALL = { signal: undefined };
+
+/** A created key; its secret is shown once. */
+interface CreatedKey {
+  project: string;
+  name: string;
+  secret: string;
+}
+
+interface Wanted {
+  text: string;
+  files?: Record<string, string> | undefined;
+  file?: string | undefined;
+  adopt?: boolean | undefined;
+}
+
+/**
+ * Settings, projects and zones as one text, and back: a plan of calls that is idempotent and checked before the first.
+ * Applied with the path of its file, it removes what the file had before; without one, it only adds and changes.
+ */
 export function createWorldServices(parts: WorldParts): Services['world'] {
-  const plan = async (text: string) => {
-    const { steps, left, issues } = await planWorld(await readWorld(text), parts);
+  // Two plans at once would both create what is missing.
+  const turns = createTurns(1);
+
+  async function plan({ text, files = {}, file, adopt = false }: Wanted): Promise<WorldPlan> {
+    // On demand, because of the library for YAML.
+    const { invalidWorld, readWorld } = await import('../world/read.ts');
+    const { world, locate } = await readWorld(text, files);
+    const rows = parts.owned.list();
+    const current = await readCurrentWorld(world, rows, parts);
+    const planned = await planWorld(world, current, { file: file ?? null, rows, adopt });
+    const issues = planned.issues.map(({ path, message }) => ({ path: formatPath(path), message, ...locate(path) }));
     if (issues.length > 0) throw invalidWorld({ issues, total: issues.length });
-    return { steps, left };
-  };
+    return planned;
+  }
+
+  function call({ procedure, input }: Call | NotedDeploy): unknown {
+    const resolved = parts.resolve(input);
+    if (procedure === 'deployed') {
+      const { projectId } = resolved as NotedDeploy['input'];
+      const row = {
+        id: createId('dep'),
+        projectId,
+        createdAtMs: parts.now(),
+        status: 'succeeded',
+        reason: null,
+      } as const;
+      return parts.deploys.insert(row);
+    }
+    const [namespace, name] = procedure.split('.') as [keyof Services, string];
+    const service = parts.services()[namespace] as Record<string, (input: unknown, context: object) => unknown>;
+    return service[name]?.(resolved, CALL);
+  }
+
+  async function take({ claims, calls, releases }: Step, file: string | null): Promise<CreatedKey[]> {
+    const keys: CreatedKey[] = [];
+    if (file !== null) for (const claim of claims) parts.owned.put({ ...claim, file, sinceMs: parts.realNow() });
+    for (const one of calls) {
+      const result = await call(one);
+      if (one.procedure !== 'keys.create') continue;
+      const { name, secret } = result as { name: string; secret: string };
+      keys.push({ project: one.input.projectId, name, secret });
+    }
+    for (const entry of releases) parts.owned.remove(entry);
+    return keys;
+  }
+
   return {
-    async export() {
-      const { world: content, omitted } = await exportWorld(parts);
-      return { text: `${JSON.stringify(content, null, 2)}\n`, omitted };
+    async export(input) {
+      const { format = 'yaml', into } = input ?? {};
+      const { world, omitted } = await exportWorld(parts);
+      const { writeWorld } = await import('../world/write.ts');
+      return { text: writeWorld(world, { format, into }), omitted };
     },
-    async diff({ text }) {
-      const { steps, left } = await plan(text);
-      return { changes: steps.flatMap(({ change }) => change ?? []), left };
+    async diff(input) {
+      const { steps, left, kept } = await plan(input);
+      return { changes: steps.flatMap(({ changes }) => changes), left, kept };
     },
-    async apply({ text }) {
-      const { steps, left } = await plan(text);
-      const changes: WorldChange[] = [];
-      const keys: CreatedKey[] = [];
-      for (const { change, run } of steps) {
-        try {
-          keys.push(...((await run()) ?? []));
-        } catch (error) {
-          throw stopped(error, change, changes.length);
+    apply: (input) =>
+      turns.take(async () => {
+        const { steps, left, kept } = await plan(input);
+        const removed = steps.flatMap(({ changes }) => changes.filter(isRemoval));
+        if (removed.length > 0 && input.remove !== true) throw wouldRemove(removed);
+        const changes: WorldChange[] = [];
+        const keys: CreatedKey[] = [];
+        for (const step of steps) {
+          try {
+            keys.push(...(await take(step, input.file ?? null)));
+          } catch (error) {
+            throw stopped(error, step, changes.length);
+          }
+          changes.push(...step.changes);
+          await nextTurn();
         }
-        if (change !== null) changes.push(change);
-        await nextTurn();
-      }
-      return { changes, left, keys };
+        return { changes, left, kept, keys };
+      }),
+    owners() {
+      const byFile = Map.groupBy(parts.owned.list(), ({ file }) => file);
+      return [...byFile].map(([file, rows]): WorldOwner => ({
+        file,
+        since: new Date(Math.min(...rows.map(({ sinceMs }) => sinceMs))).toISOString(),
+        entries: rows.map(({ kind, what }) => ({ kind: kind as WorldKind, what })),
+      }));
     },
   };
 }
 
+/** Whether something goes with what is in it, or a key that a client has. */
+const isRemoval = ({ kind, after }: WorldChange): boolean => after === undefined && REMOVABLE.has(kind);
+const REMOVABLE: ReadonlySet<WorldKind> = new Set(['project', 'zone', 'domain', 'key']);
+
+const LISTED_MAX = 10;
+
+function wouldRemove(removed: readonly WorldChange[]): VivariumError {
+  const listed = removed.slice(0, LISTED_MAX).map(({ kind, what }) => `${kind} ${what}`);
+  const rest = removed.length > LISTED_MAX ? ` and ${removed.length - LISTED_MAX} more` : '';
+  const message = `Nothing was changed: the file no longer has ${listed.join(', ')}${rest}, which would be removed; allow that (--remove), or put it back.`;
+  return new VivariumError('conflict', message, {
+    issues: removed.map(({ kind, what }) => ({ path: `${kind} ${what}`, message: 'would be removed' })),
+  });
+}
+
 /** Everything was checked; what fails now is a full disk, or another change meanwhile. */
-function stopped(error: unknown, change: WorldChange | null, done: number): unknown {
+function stopped(error: unknown, { changes: [change] }: Step, done: number): unknown {
   if (!(error instanceof VivariumError)) return error;
-  const place = change === null ? '' : ` at ${change.kind} ${change.what}`;
+  const place = change === undefined ? '' : ` at ${change.kind} ${change.what}`;
   const message = `Stopped${place} after ${done} changes, which stay; apply the text again to go on. ${error.message}`;
   return new VivariumError(error.code, message, { cause: error });
 }

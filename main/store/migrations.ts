@@ -10,6 +10,7 @@ import { UPDATE_KEYS_SCHEMA } from './migrations/008-update-keys.ts';
 import { REQUESTS_SCHEMA } from './migrations/009-requests.ts';
 import { REMOVED_ZONES_SCHEMA } from './migrations/010-removed-zones.ts';
 import { SIGNING_SCHEMA } from './migrations/011-signing.ts';
+import { OWNED_SCHEMA } from './migrations/012-owned.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: 'requests', sql: REQUESTS_SCHEMA },
   { version: 10, name: 'removed zones', sql: REMOVED_ZONES_SCHEMA },
   { version: 11, name: 'signing', sql: SIGNING_SCHEMA },
+  { version: 12, name: 'owned', sql: OWNED_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

@@ -15,6 +15,7 @@ import { createLimits, type Limits } from './limits.ts';
 import { watchDatabaseFile } from './lost-file.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
+import { createOwned, type Owned } from './owned.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
 import { createRecords, type Records } from './records.ts';
@@ -35,6 +36,7 @@ export interface Store {
   domains: Domains;
   revocations: Revocations;
   settings: Settings;
+  owned: Owned;
   limits: Limits;
   clock: ClockSettings;
   /** Problems, in sentences; grows while the store is open. */
@@ -85,6 +87,7 @@ export function openStore(options: StoreOptions): Store {
     domains: createDomains(connection),
     revocations: createRevocations(connection),
     settings: createSettings(connection),
+    owned: createOwned(connection),
     limits: createLimits(connection),
     clock: createClockSettings(connection),
     warnings,

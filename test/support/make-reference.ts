@@ -1,6 +1,9 @@
-/** `npm run reference`: writes `docs/reference.md` anew. */
+/** `npm run reference`: writes `docs/reference.md` and the schema of `vivarium.yaml` anew. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SCHEMA_FILE, worldSchema } from '../../main/world/schema.ts';
 import { makeReference } from './reference.ts';
 
-writeFileSync(join(import.meta.dirname, '..', '..', 'docs', 'reference.md'), await makeReference());
+const ROOT = join(import.meta.dirname, '..', '..');
+writeFileSync(join(ROOT, 'docs', 'reference.md'), await makeReference());
+writeFileSync(join(ROOT, 'resources', SCHEMA_FILE), `${JSON.stringify(worldSchema(), null, 2)}\n`);

@@ -23,6 +23,7 @@ const MACHINES = [
   'traffic',
   'reach',
   'machine',
+  'world',
   'doctor',
   'rpc',
 ] as const;
@@ -40,10 +41,21 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
   // What the command line does with a data folder on which no engine runs.
   'at-rest': [...BELOW, 'ca', 'machine', 'reach', 'store', 'composition'],
+  // The check of a vivarium.yaml by itself: its plan for an empty world.
+  'check-file': ['services', 'world', 'dns', 'contract'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   supervise: ['app', 'contract', 'base'],
-  // What assistants read has no secrets, by Traffic's table, which is a pure rule.
-  cli: ['examine', 'at-rest', 'contract', 'base', 'main/traffic/redact.ts', 'main/traffic/secret-names.ts'],
+  // A file is also read where no engine runs. What assistants read has no secrets, by Traffic's pure rule.
+  cli: [
+    'examine',
+    'at-rest',
+    'check-file',
+    'world',
+    'contract',
+    'base',
+    'main/traffic/redact.ts',
+    'main/traffic/secret-names.ts',
+  ],
   welcome: ['base'],
   headless: ['app', 'supervise', 'welcome', 'contract', 'base'],
   electron: ['app', 'supervise', 'rpc', 'contract', 'base'],
@@ -132,6 +144,7 @@ const PURE_MODULES: ReadonlySet<string> = new Set([
   'node:util',
   'node:zlib',
   'tldts',
+  'yaml',
 ]);
 
 /** What a file of ours reaches, through all that it imports, of modules that are not pure. */

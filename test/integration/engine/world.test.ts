@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
+import { worldSchema } from '../../../main/world/schema.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { runCli } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -39,7 +40,7 @@ interface Applied {
 const apply = (engine: Engine, file: unknown): Promise<Applied> =>
   engine.call('world.apply', { text: JSON.stringify(file) }) as Promise<Applied>;
 const exported = async (engine: Engine): Promise<{ text: string; omitted: string[] }> =>
-  (await engine.call('world.export')) as { text: string; omitted: string[] };
+  (await engine.call('world.export', { format: 'json' })) as { text: string; omitted: string[] };
 const whatOf = ({ changes }: Pick<Applied, 'changes'>) => changes.map(({ kind, what }) => `${kind} ${what}`);
 
 /** An engine without the demo. */
@@ -62,7 +63,8 @@ describe('world.apply', () => {
       'pets acme/production',
       'domain acme/shop.acme.test',
       'domain acme/acme.test',
-      'redirects acme',
+      'redirect acme/shop.acme.test',
+      'redirect acme/acme.test',
       'primary acme',
       'project big',
       'pets big/production',
@@ -104,17 +106,17 @@ describe('world.apply', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['a text that is no JSON', null, /^The text is not JSON: /],
+    ['a text that is no YAML', null, /^Line 1, column 15: /],
     [
       'an unknown property',
       { vivarium: 1, projects: { a: { plann: 'pro' } } },
-      /projects\.a\.plann is not a known property/,
+      /projects\.a\.plann \(line 1, column \d+\) is not a known property; the nearest is "plan"/,
     ],
     ['a plan that does not exist', { vivarium: 1, projects: { a: { plan: 'gold' } } }, /projects\.a\.plan .*free/],
     [
       'limits without their plan',
       { vivarium: 1, projects: { a: { limits: { perMinute: 1, perDay: 1 } } } },
-      /projects\.a\.limits can be set/,
+      /projects\.a\.limits .*can be set/,
     ],
     [
       'a domain on Free',
@@ -137,17 +139,17 @@ describe('world.apply', () => {
           a: { plan: 'pro', domains: { 'x.test': { redirect: 'y.test' }, 'y.test': { redirect: 'x.test' } } },
         },
       },
-      /projects\.a\.domains forms a loop/,
+      /projects\.a\.domains.* forms a loop/,
     ],
     [
       'a primary that is a wildcard',
       { vivarium: 1, projects: { a: { plan: 'pro', domains: { '*.x.test': {} }, primary: '*.x.test' } } },
-      /projects\.a\.primary must be one of .* no wildcard/,
+      /projects\.a\.primary .*must be one of .* no wildcard/,
     ],
     [
       'a primary that is no domain',
       { vivarium: 1, projects: { a: { primary: 'x.test' } } },
-      /projects\.a\.primary must be one of/,
+      /projects\.a\.primary .*must be one of/,
     ],
     [
       'a zone text with a fault',
@@ -158,7 +160,7 @@ describe('world.apply', () => {
     [
       'a pet twice',
       { vivarium: 1, projects: { a: { pets: { staging: [1, 1].map((id) => ({ id, name: 'x', categoryId: 1 })) } } } },
-      /projects\.a\.pets\.staging has an id twice/,
+      /projects\.a\.pets\.staging .*has an id twice/,
     ],
     [
       'a pet without a name, far down',
@@ -175,7 +177,7 @@ describe('world.apply', () => {
     [
       'where the root’s key is',
       { vivarium: 1, settings: { caKey: 'keyring' } },
-      /settings\.caKey is not a known property/,
+      /settings\.caKey .*is not a known property/,
     ],
   ])('refuses %s, with nothing done', async (_what, file, says) => {
     const engine = await emptyEngine();
@@ -190,13 +192,16 @@ describe('world.apply', () => {
   it('says of a text of another form what it is', async () => {
     const engine = await emptyEngine();
     for (const [text, says] of [
-      ['{}', /^Nothing was changed: vivarium is required: it must be 1, the version of the format\.$/],
+      [
+        '{}',
+        /^Nothing was changed: vivarium \(line 1, column 1\) is required: it must be 1, the version of the format\.$/,
+      ],
       ['{"vivarium": 99, "more": 1}', /^The file was written for a newer Vivarium \(99; this one reads 1\)\.$/],
-      ['{"vivarium": 1, "projects": []}', /projects must be an object with project slugs as names\.$/],
-      ['{"vivarium": 1, "zones": ""}', /zones must be an object with names of zones as names\.$/],
+      ['{"vivarium": 1, "projects": []}', /projects .*must be an object with project slugs as names\.$/],
+      ['{"vivarium": 1, "zones": ""}', /zones .*must be an object with names of zones as names\.$/],
       ['{"vivarium": 1, "projects": {"A b": {}}}', /^Nothing was changed: projects\.A b /],
-      ['# By hand\nvivarium: 1\n', /^This is not JSON; YAML is not supported\.$/],
-      ['---\n- 1\n', /^This is not JSON; YAML is not supported\.$/],
+      ['---\n- 1\n', /^Nothing was changed: the input \(line 2, column 1\) must be an object\.$/],
+      [`a: ${'x'.repeat(600_000)}`, /^The text has 586 KiB, and YAML may have 512 KiB\. /],
     ] as const) {
       await expect(engine.call('world.apply', { text }), text).rejects.toThrow(says);
     }
@@ -230,6 +235,15 @@ describe('world.export', () => {
     expect(JSON.parse((await exported(to)).text)).toEqual(JSON.parse(text));
   });
 
+  it('has a schema at the control port, which editors read without the token', async () => {
+    const { app } = await emptyEngine();
+    const answer = await fetch(`${app.runtime.control.url}/vivarium.schema.json`);
+    expect([answer.headers.get('content-type'), await answer.json()]).toEqual([
+      'application/schema+json; charset=utf-8',
+      worldSchema(),
+    ]);
+  });
+
   it('leaves out datasets that are too large for a file, and says so', async () => {
     const engine = await emptyEngine();
     await apply(engine, { vivarium: 1, projects: { big: { pets: 10_001 } } });
@@ -237,42 +251,177 @@ describe('world.export', () => {
   });
 });
 
-describe('vivarium export and import', () => {
-  it('write a file, show what it would change, and apply it', async () => {
+describe('a file', () => {
+  const owned = { vivarium: 1, settings: { banAfter: 7 }, projects: { acme: { plan: 'pro', keys: ['CI'] } } };
+  const more = {
+    ...owned,
+    projects: { acme: { plan: 'pro', domains: { 'a.test': {} } } },
+    zones: { 'a.test': '@ A 127.0.0.1' },
+  };
+  const up = (engine: Engine, content: unknown, more: object = {}) =>
+    engine.call('world.apply', {
+      text: JSON.stringify(content),
+      file: '/a/vivarium.yaml',
+      ...more,
+    }) as Promise<Applied>;
+
+  it('owns what it creates, and removes it only when that is allowed', async () => {
+    const engine = await emptyEngine();
+    const before = await exported(engine);
+    await up(engine, owned);
+    await expect(up(engine, more)).rejects.toThrow(
+      'Nothing was changed: the file no longer has key acme/CI, which would be removed; allow that (--remove), or put it back.',
+    );
+    expect(whatOf(await up(engine, more, { remove: true }))).toEqual([
+      'key acme/CI',
+      'zone a.test',
+      'records a.test',
+      'domain acme/a.test',
+    ]);
+    const [owner] = (await engine.call('world.owners')) as {
+      file: string;
+      entries: { kind: string; what: string }[];
+    }[];
+    expect([owner?.file, owner?.entries.map(({ kind, what }) => `${kind} ${what}`)]).toEqual([
+      '/a/vivarium.yaml',
+      ['domain a.test', 'project acme', 'records a.test', 'setting banAfter', 'zone a.test'],
+    ]);
+    expect(whatOf(await up(engine, { vivarium: 1 }, { remove: true }))).toEqual([
+      'project acme',
+      'zone a.test',
+      'setting banAfter',
+    ]);
+    expect(await engine.call('world.owners')).toEqual([]);
+    expect(await exported(engine)).toEqual(before);
+  });
+
+  it('leaves what came from elsewhere', async () => {
+    const engine = await emptyEngine();
+    await apply(engine, { vivarium: 1, projects: { mine: {} } });
+    await up(engine, more);
+    await engine.call('domains.attach', { projectId: 'acme', hostname: 'hand.test' });
+    await engine.call('records.put', { zone: 'a.test', name: 'hand', type: 'A', value: '127.0.0.1' });
+    await expect(up(engine, { ...more, projects: { mine: { plan: 'pro' } } }, { remove: true })).rejects.toThrow(
+      /projects\.mine \(line 1, .*\) exists already with another content, and no file owns it/,
+    );
+    const down = (await up(engine, { vivarium: 1 }, { remove: true })) as Applied & { kept: string[] };
+    expect(down.kept).toEqual([
+      'Project acme: the domain hand.test in it is not the file’s.',
+      'Zone a.test: 1 record in it is not the file’s.',
+    ]);
+    expect(whatOf(down)).toEqual(['domain acme/a.test', 'records a.test', 'setting banAfter']);
+    expect(await engine.call('domains.list')).toMatchObject([{ hostname: 'hand.test' }]);
+  });
+
+  it('is not taken over by another one, unless that adopts it', async () => {
+    const engine = await emptyEngine();
+    await up(engine, owned);
+    const other = { file: '/b/vivarium.yaml' };
+    await expect(up(engine, owned, other)).rejects.toThrow(/belongs to \/a\/vivarium\.yaml/);
+    await up(engine, owned, { ...other, adopt: true });
+    expect(whatOf(await up(engine, { vivarium: 1 }, { remove: true }))).toEqual([]);
+    expect(whatOf(await up(engine, { vivarium: 1 }, { ...other, remove: true }))).toEqual([
+      'project acme',
+      'setting banAfter',
+    ]);
+  });
+
+  it('adopts what was there before it, which outlives it', async () => {
+    const engine = await emptyEngine();
+    await apply(engine, owned);
+    expect(whatOf(await up(engine, { ...owned, projects: { acme: { plan: 'free' } } }, { adopt: true }))).toEqual([
+      'project acme',
+    ]);
+    expect(whatOf(await up(engine, { vivarium: 1 }, { remove: true }))).toEqual([]);
+    expect(await engine.call('projects.list')).toMatchObject([{ slug: 'acme', plan: 'free' }]);
+  });
+
+  it('applied twice at once is applied once', async () => {
+    const engine = await emptyEngine();
+    const both = await Promise.all([up(engine, owned), up(engine, owned)]);
+    expect(both.map(({ changes }) => changes.length)).toEqual([3, 0]);
+    expect(await engine.call('keys.list', { projectId: 'acme' })).toHaveLength(1);
+  });
+
+  it('has the texts of the files that it names', async () => {
+    const engine = await emptyEngine();
+    const text =
+      'vivarium: 1\nseed: 7\nprojects: { a: { pets: pets.json }, b: { pets: 2 } }\nzones:\n  z.test: { file: z.zone }\n';
+    await expect(engine.call('world.diff', { text })).rejects.toThrow(
+      /projects\.a\.pets \(line 3, column 24\) names the file "pets\.json", whose text is missing/,
+    );
+    await expect(engine.call('world.diff', { text, files: { 'pets.json': '[{}]', 'z.zone': '' } })).rejects.toThrow(
+      /names a file with a fault: pets\.json\[0\]\.name is required/,
+    );
+    const files = { 'pets.json': '[{"name":"Rex","categoryId":1}]', 'z.zone': '@ A 127.0.0.1' };
+    const applied = (await engine.call('world.apply', { text, files })) as Applied;
+    expect(whatOf(applied)).toContain('records z.test');
+    const [seeded] = ((await engine.call('pets.list', { projectId: 'b' })) as { items: { name: string }[] }).items;
+    const other = await emptyEngine();
+    await apply(other, { vivarium: 1, projects: { b: { pets: 2 } } });
+    const [first] = ((await other.call('pets.list', { projectId: 'b' })) as { items: { name: string }[] }).items;
+    expect(seeded?.name).not.toBe(first?.name);
+  });
+
+  it('freezes the clock, and its removal sets it free', async () => {
+    const engine = await emptyEngine();
+    const text = 'vivarium: 1\nclock: { at: 2027-02-10 }\n';
+    await engine.call('world.apply', { text, file: '/a' });
+    expect(await engine.call('clock.get')).toMatchObject({ now: '2027-02-10T00:00:00.000Z', frozen: true });
+    expect(await engine.call('world.diff', { text, file: '/a' })).toMatchObject({ changes: [] });
+    expect((await exported(engine)).text).toContain('"at": "2027-02-10T00:00:00.000Z"');
+    await up(engine, { vivarium: 1 }, { file: '/a', remove: true });
+    expect(await engine.call('clock.get')).toMatchObject({ frozen: false, offset: 'PT0S' });
+  });
+});
+
+describe('vivarium export, up, diff, check and down', () => {
+  it('bring the same bytes to an empty folder', async () => {
     const from = await startEngine();
     const to = await emptyEngine();
-    const file = join(temporaryFolder(), 'vivarium.json');
+    const folder = temporaryFolder();
+    const [file, again] = [join(folder, 'vivarium.yaml'), join(folder, 'again.yaml')];
     expect(await runCli(['export', '--file', file, '--data-dir', from.dataDir])).toEqual({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/^Written: .*vivarium\.json \(\d+ KiB\)\.\n$/),
+      stderr: expect.stringMatching(/^Written: .*vivarium\.yaml \(\d+ KiB\)\.\n$/),
     });
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ vivarium: 1, projects: { demo: { plan: 'free' } } });
-    const dry = await runCli(['import', file, '--dry-run', '--data-dir', to.dataDir]);
-    expect(dry.stdout).toMatch(/^create +project +demo$/m);
+    expect(readFileSync(file, 'utf8')).toMatch(/^# yaml-language-server: .*\n\nvivarium: 1\n/);
+    const dry = await runCli(['diff', '--file', file, '--data-dir', to.dataDir]);
+    expect(dry.stdout).toMatch(/^create +project +demo /m);
     expect(await to.call('projects.list')).toEqual([]);
-    const done = await runCli(['import', file, '--data-dir', to.dataDir]);
+    const done = await runCli(['up', '--file', file, '--data-dir', to.dataDir]);
     expect(done).toMatchObject({ code: 0, stderr: '' });
-    expect(done.stdout).toMatch(/^created +domain +happy-paws\/www\.happypaws\.test$/m);
+    expect(done.stdout).toMatch(/^create +domain +happy-paws\/www\.happypaws\.test$/m);
     expect(done.stdout).toMatch(/^The secret of demo\/Demo key, shown only here: viv_\w{32}$/m);
-    expect((await runCli(['import', file, '--data-dir', to.dataDir])).stdout).toMatch(
+    expect((await runCli(['up', '--file', file, '--data-dir', to.dataDir])).stdout).toMatch(
       /^Nothing to change: \d+ entries match the file\.\n$/,
     );
+    await runCli(['export', '--file', again, '--data-dir', to.dataDir]);
+    expect(readFileSync(again, 'utf8')).toBe(readFileSync(file, 'utf8'));
+    const down = await runCli(['down', '--file', file, '--data-dir', to.dataDir]);
+    expect(down.stdout).toMatch(/^remove +project +demo .*\n(?:.*\n)*Removed: \d+ entries\.\n$/);
+    expect(await to.call('projects.list')).toEqual([]);
   });
 
   it('say what is wrong with a file', async () => {
     const engine = await emptyEngine();
-    const file = join(temporaryFolder(), 'vivarium.json');
-    writeFileSync(file, '{"vivarium": 1, "projects": {"a": {"plan": "gold"}}}');
-    const { code, stderr } = await runCli(['import', file, '--data-dir', engine.dataDir]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^vivarium: Nothing was changed: projects\.a\.plan /)]);
-    expect((await runCli(['import', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(/There is no file /);
-    expect((await runCli(['export', '--data-dir', join(file, 'none')])).code).toBe(2);
-    for (const args of [
-      ['import', ''],
-      ['backup', 'create', ''],
-    ]) {
-      expect((await runCli(args)).stderr).toMatch(/^vivarium: Name a file, such as /);
-    }
+    const folder = temporaryFolder();
+    const file = join(folder, 'vivarium.yaml');
+    writeFileSync(file, 'vivarium: 1\nprojects:\n  a: { plan: pro, domains: { x.test: { redirekt: y.test } } }\n');
+    const wrong = await runCli(['check', '--file', file]);
+    expect(wrong).toEqual({
+      code: 1,
+      stdout: `${file}:3:40: projects.a.domains.x.test.redirekt is not a known property; the nearest is "redirect"\n`,
+      stderr: '',
+    });
+    writeFileSync(file, 'vivarium: 1\nprojects: { a: { domains: { x.test: } } }\n');
+    expect((await runCli(['check', '--file', file])).stdout).toMatch(/vivarium\.yaml:2:37: .* is on the plan Free/);
+    writeFileSync(file, 'vivarium: 1\n');
+    expect(await runCli(['check', '--file', file])).toMatchObject({ code: 0, stdout: `${file} is valid.\n` });
+    expect((await runCli(['up', '--file', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(
+      /There is no file /,
+    );
+    expect((await runCli(['up', '--file', file, '--data-dir', join(folder, 'none')])).code).toBe(2);
   });
 });

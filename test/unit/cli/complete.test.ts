@@ -22,7 +22,7 @@ describe('the candidates for a word', () => {
     const found = await complete('');
     expect(found).toEqual(expect.arrayContaining(['serve', 'completion', 'projects', 'traffic']));
     expect(found).not.toContain('complete');
-    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'domains']);
+    expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'down', 'domains']);
   });
 
   it('say what an option of a procedure does', async () => {
@@ -60,9 +60,8 @@ describe('the candidates for a word', () => {
     [['backup', 'restore', 'vi'], ':files'],
     [['backup', '--data-dir', 'd', 'create', '--force', ''], ':files'],
     [['backup', 'create', 'a.db', ''], []],
-    [['import', ''], ':files'],
-    [['import', '--dry-run', 'vi'], ':files'],
-    [['import', 'vivarium.json', ''], []],
+    [['up', '--file', ''], ':files'],
+    [['down', '--file', 'a.yaml', ''], []],
     [['nonsense', 'x', ''], 'nothing'],
     [['run', ''], ['shop.acme.test']],
     [['run', '--project', 'a'], ['app']],

@@ -1,0 +1,66 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { VivariumError } from '../contract/errors.ts';
+import { WORLD_FILES_MAX, WORLD_TEXT_MAX } from '../contract/world.ts';
+import { typed } from '../base/own-command.ts';
+import { usageError } from './flags.ts';
+import { readFileNamed, type Io } from './io.ts';
+
+/** Names that are looked for, in this order. */
+const NAMES = ['vivarium.yaml', 'vivarium.yml', 'vivarium.json'];
+
+/** A `vivarium.yaml` as it is sent to the engine. */
+export interface WorldFile {
+  /** As it was named. */
+  name: string;
+  /** Its absolute path, without symbolic links; undefined for standard input, which owns nothing. */
+  path: string | undefined;
+  text: string;
+  /** The texts of the files that it names. */
+  files: Record<string, string>;
+}
+
+/** The file that `--file` names, or the one in the working folder. @throws VivariumError where there is none */
+export async function findWorldFile(
+  given: string | undefined,
+  { workingDir }: Pick<Io, 'workingDir'>,
+): Promise<string> {
+  if (given !== undefined) return given;
+  for (const name of NAMES) {
+    const found = await stat(resolve(workingDir, name)).catch(() => null);
+    if (found?.isFile() === true) return name;
+  }
+  const write = typed(`vivarium export --file ${NAMES[0] ?? ''}`);
+  throw usageError(`There is no ${NAMES[0]} in ${workingDir}. Name it with --file, or write one: ${write}`);
+}
+
+/** The path by which the engine knows a file, also one that is no longer there. */
+export async function ownerPath(name: string, { workingDir }: Pick<Io, 'workingDir'>): Promise<string> {
+  const path = resolve(workingDir, name);
+  return await realpath(path).catch(() => path);
+}
+
+/** Reads a file and those that it names, whose paths are relative to it. */
+export async function readWorldFile(name: string, io: Pick<Io, 'workingDir' | 'stdin'>): Promise<WorldFile> {
+  const size =
+    name === '-'
+      ? 0
+      : await stat(resolve(io.workingDir, name)).then(
+          (found) => found.size,
+          () => 0,
+        );
+  if (size > WORLD_TEXT_MAX) {
+    throw new VivariumError('invalid_request', `${name} has more than ${WORLD_TEXT_MAX / 1024 / 1024} MiB.`);
+  }
+  const text = await readFileNamed(name, io);
+  const path = name === '-' ? undefined : await ownerPath(name, io);
+  const folder = path === undefined ? io.workingDir : dirname(path);
+  const { filesNamedIn } = await import('../world/read.ts');
+  const files: Record<string, string> = {};
+  // One that cannot be read is reported with its place in the text.
+  for (const named of filesNamedIn(text).slice(0, WORLD_FILES_MAX)) {
+    const content = await readFile(resolve(folder, named), 'utf8').catch(() => null);
+    if (content !== null) files[named] = content;
+  }
+  return { name, path, text, files };
+}

@@ -1,0 +1,210 @@
+import { nextTurn } from '../base/turns.ts';
+import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { type SchemaIssue, summarizeIssues, toInputIssues } from '../contract/issues.ts';
+import { type Environment, environment as environments } from '../contract/values.ts';
+import {
+  type ProjectEntry,
+  type ResolvedProject,
+  type ResolvedWorld,
+  type World,
+  world,
+  WORLD_PETS_MAX,
+  WORLD_VERSION,
+  worldDomains,
+  worldPets,
+} from '../contract/world.ts';
+import { namesAt } from './schema.ts';
+import { readSource, type Source } from './source.ts';
+
+/** Domains or pets checked before yielding to other work: about a millisecond. */
+const ENTRIES_PER_TURN = 250;
+
+export interface ReadWorld {
+  world: ResolvedWorld;
+  locate: Source['locate'];
+}
+
+/**
+ * Reads and checks the text of a world. `files` are the texts that it names, by name.
+ * @throws VivariumError invalid_request with the issues and their positions
+ */
+export async function readWorld(text: string, files: Readonly<Record<string, string>>): Promise<ReadWorld> {
+  const { content, locate } = readSource(text);
+  refuseNewer(content);
+  const { short, long } = split(content);
+  const issues: SchemaIssue[] = [];
+  const read: { path: readonly string[]; value: object }[] = [];
+  for (const { path, given } of long) read.push({ path, value: await readInTurns(given, path, issues) });
+  const rest = world.safeParse(short);
+  if (!rest.success) issues.push(...rest.error.issues);
+  if (issues.length > 0 || !rest.success) {
+    const found = toInputIssues(issues, content, [], {
+      namesAt,
+      locate: locate as (path: readonly unknown[]) => never,
+    });
+    throw invalidWorld(found);
+  }
+  for (const { path, value } of read) {
+    const holder = path.slice(0, -1).reduce<unknown>((at, key) => asRecord(at)?.[key], rest.data);
+    Object.assign(holder as object, { [path.at(-1) ?? '']: value });
+  }
+  return { world: await resolveFiles(rest.data, files, locate), locate };
+}
+
+function refuseNewer(content: unknown): void {
+  const version = asRecord(content)?.['vivarium'];
+  if (typeof version !== 'number' || version <= WORLD_VERSION) return;
+  const message = `The file was written for a newer Vivarium (${version}; this one reads ${WORLD_VERSION}).`;
+  throw new VivariumError('invalid_request', message);
+}
+
+/** The names of the files that a text names; empty where it cannot be read. */
+export function filesNamedIn(text: string): string[] {
+  let content: unknown;
+  try {
+    ({ content } = readSource(text));
+  } catch {
+    return [];
+  }
+  const named: unknown[] = [];
+  for (const project of Object.values(asRecord(asRecord(content)?.['projects']) ?? {})) {
+    const pets = asRecord(project)?.['pets'];
+    named.push(pets, ...environments.options.map((name) => asRecord(pets)?.[name]));
+  }
+  for (const zone of Object.values(asRecord(asRecord(content)?.['zones']) ?? {})) named.push(asRecord(zone)?.['file']);
+  return [...new Set(named.filter((name) => typeof name === 'string'))];
+}
+
+export function invalidWorld(wrong: { issues: InputIssue[]; total: number }): VivariumError {
+  return new VivariumError('invalid_request', `Nothing was changed: ${summarizeIssues(wrong)}`, {
+    issues: wrong.issues,
+  });
+}
+
+/** Puts what the files have in the place of their names. */
+async function resolveFiles(
+  { projects, zones, ...rest }: World,
+  files: Readonly<Record<string, string>>,
+  locate: Source['locate'],
+): Promise<ResolvedWorld> {
+  const issues: InputIssue[] = [];
+  const refuse = (path: readonly string[], message: string) =>
+    void issues.push({ path: path.join('.'), message, ...locate(path) });
+  const textOf = (path: readonly string[], name: string): string => {
+    const text = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (text === undefined) refuse(path, `names the file ${JSON.stringify(name)}, whose text is missing`);
+    return text ?? '';
+  };
+
+  type Dataset = Extract<ProjectEntry['pets'], unknown[]> | number | string;
+  async function datasetOf(path: readonly string[], given: Dataset) {
+    if (typeof given !== 'string') return given;
+    const text = textOf(path, given);
+    if (issues.length > 0) return 0;
+    let content: unknown;
+    try {
+      content = JSON.parse(text);
+    } catch (cause) {
+      refuse(path, `names a file that is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
+    const found: SchemaIssue[] = [];
+    if (content !== undefined && (!Array.isArray(content) || content.length > WORLD_PETS_MAX)) {
+      refuse(path, `names a file that is not a list of at most ${WORLD_PETS_MAX.toLocaleString('en')} pets`);
+    } else if (content !== undefined) {
+      const pets = (await readInTurns(content as unknown[], [given], found)) as Extract<Dataset, unknown[]>;
+      for (const issue of toInputIssues(found, { [given]: content }).issues) {
+        refuse(path, `names a file with a fault: ${issue.path} ${issue.message}`);
+      }
+      return pets;
+    }
+    return 0;
+  }
+
+  const resolved: ResolvedWorld = rest;
+  if (projects !== undefined) {
+    resolved.projects = {};
+    for (const [slug, { pets, ...entry }] of Object.entries(projects)) {
+      const both = typeof pets === 'object' && !Array.isArray(pets) ? pets : { production: pets };
+      const datasets: NonNullable<ResolvedProject['pets']> = {};
+      for (const name of environments.options) {
+        const path = ['projects', slug, 'pets', ...(both === pets ? [name] : [])];
+        const given: Dataset | undefined = both[name];
+        if (given !== undefined) datasets[name] = await datasetOf(path, given);
+      }
+      resolved.projects[slug] = { ...entry, ...(pets !== undefined && { pets: datasets }) };
+    }
+  }
+  if (zones !== undefined) {
+    const entries = Object.entries(zones).map(([name, given]) => {
+      const { text, file, supportsAlias } = typeof given === 'string' ? { text: given } : given;
+      if (text !== undefined && file !== undefined) refuse(['zones', name], 'has text and file; leave one of them out');
+      const own = text ?? (file === undefined ? '' : textOf(['zones', name, 'file'], file));
+      return [name, { supportsAlias, text: own }] as const;
+    });
+    resolved.zones = Object.fromEntries(entries);
+  }
+  if (issues.length > 0) throw invalidWorld({ issues, total: issues.length });
+  return resolved;
+}
+
+/** The domains by hostname, or the pets of a dataset: thousands of either. */
+type LongPart = Readonly<Record<string, unknown>> | readonly unknown[];
+
+/** A copy of `content` with empty parts in place of the long ones, and these with their places. */
+function split(content: unknown): { short: unknown; long: { path: readonly string[]; given: LongPart }[] } {
+  const long: { path: readonly string[]; given: LongPart }[] = [];
+  const projects = asRecord(asRecord(content)?.['projects']);
+  if (projects === null) return { short: content, long };
+  const shortened = Object.entries(projects).map(([slug, entry]) => {
+    const project = asRecord(entry);
+    if (project === null) return [slug, entry];
+    const domains = asRecord(project['domains']);
+    if (domains !== null) long.push({ path: ['projects', slug, 'domains'], given: domains });
+    const shorten = (value: unknown, path: readonly string[]): unknown => {
+      if (!Array.isArray(value) || value.length > WORLD_PETS_MAX) return value;
+      long.push({ path, given: value });
+      return [];
+    };
+    const place = ['projects', slug, 'pets'];
+    const pets = asRecord(project['pets']);
+    const lists = environments.options
+      .filter((name: Environment) => pets !== null && name in pets)
+      .map((name) => [name, shorten(pets?.[name], [...place, name])]);
+    return [
+      slug,
+      {
+        ...project,
+        ...(domains !== null && { domains: {} }),
+        ...(project['pets'] !== undefined && {
+          pets: pets === null ? shorten(project['pets'], place) : { ...pets, ...Object.fromEntries(lists) },
+        }),
+      },
+    ];
+  });
+  return { short: { ...asRecord(content), projects: Object.fromEntries(shortened) }, long };
+}
+
+/** Reads a long part in steps, with other work in between; adds what is wrong with it to `issues`. */
+async function readInTurns(given: LongPart, path: readonly string[], issues: SchemaIssue[]): Promise<object> {
+  const isList = Array.isArray(given);
+  const entries = Object.entries(given);
+  const valid: object[] = [];
+  for (let start = 0; start < entries.length; start += ENTRIES_PER_TURN) {
+    const some = entries.slice(start, start + ENTRIES_PER_TURN);
+    const read = isList
+      ? worldPets.safeParse(some.map(([, value]) => value))
+      : worldDomains.safeParse(Object.fromEntries(some));
+    if (read.success) valid.push(read.data);
+    else
+      issues.push(...read.error.issues.map((issue) => ({ ...issue, path: [...path, ...placed(issue.path, start)] })));
+    await nextTurn();
+  }
+  return isList ? valid.flat() : (Object.assign({}, ...valid) as object);
+}
+
+/** The place in the whole list of one in a step. */
+const placed = ([first, ...rest]: readonly PropertyKey[], start: number): PropertyKey[] =>
+  first === undefined ? [] : [typeof first === 'number' ? first + start : first, ...rest];
+
+const asRecord = (value: unknown): Record<string, unknown> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;

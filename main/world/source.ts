@@ -1,0 +1,101 @@
+import { type Document, isCollection, isMap, isScalar, LineCounter, type Pair, parseDocument } from 'yaml';
+import { VivariumError } from '../contract/errors.ts';
+
+/**
+ * The maximum length of a YAML text, in characters: reading one takes about a microsecond a character. JSON, which is
+ * read without the library, may be longer.
+ */
+export const YAML_TEXT_MAX = 512 * 1024;
+
+/** How deep aliases may multiply what a text says. */
+const ALIASES_MAX = 100;
+
+/** Counted from 1. */
+export interface Position {
+  line: number;
+  column: number;
+}
+
+export interface Source {
+  content: unknown;
+  /** Where the value at `path` is, or the nearest one around it; its name, where `ofKey`. */
+  locate(path: readonly PropertyKey[], ofKey?: boolean): Position;
+}
+
+/** Reads YAML or JSON. @throws VivariumError invalid_request with the position of what is neither */
+export function readSource(text: string): Source {
+  const parsed = parseJson(text);
+  if (parsed !== null) {
+    // Positions are read on demand: few texts need them.
+    let places: Source['locate'] | null = null;
+    const locate: Source['locate'] = (...about) => {
+      places ??= text.length > YAML_TEXT_MAX ? () => ({ line: 1, column: 1 }) : readYaml(text).locate;
+      return places(...about);
+    };
+    return { content: parsed.content, locate };
+  }
+  if (text.length > YAML_TEXT_MAX) {
+    const most = `${YAML_TEXT_MAX / 1024} KiB`;
+    const message = `The text has ${Math.ceil(text.length / 1024).toLocaleString('en')} KiB, and YAML may have ${most}. Put pets and zones into files of their own, or write all of it as JSON.`;
+    throw new VivariumError('invalid_request', message);
+  }
+  return readYaml(text);
+}
+
+function parseJson(text: string): { content: unknown } | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  try {
+    return { content: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}
+
+function readYaml(text: string): Source {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    const { line, column } = at(fault.pos[0]);
+    const message = `Line ${line}, column ${column}: ${fault.message.replace(/\.?$/, '.')}`;
+    throw new VivariumError('invalid_request', message, {
+      issues: [{ path: '', message: fault.message, line, column }],
+    });
+  }
+  return { content: contentOf(document), locate: (path, ofKey) => at(offsetOf(document, path, ofKey ?? false)) };
+}
+
+function contentOf(document: Document.Parsed): unknown {
+  try {
+    return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new VivariumError('invalid_request', `The text cannot be read: ${reason.replace(/\.?$/, '.')}`, { cause });
+  }
+}
+
+/** The place of the last part of `path` that is there. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], ofKey: boolean): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const [index, segment] of path.entries()) {
+    if (!isCollection(node)) break;
+    const pair = isMap(node) ? node.items.find((item) => keyOf(item) === String(segment)) : undefined;
+    const value: unknown = isMap(node) ? pair?.value : node.items[Number(segment)];
+    const isLast = index === path.length - 1;
+    const place = (isLast && ofKey ? null : startOf(value)) ?? startOf(pair?.key) ?? null;
+    if (place === null) break;
+    offset = place;
+    node = value;
+  }
+  return offset;
+}
+
+const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);
+
+const startOf = (node: unknown): number | null =>
+  (node as { range?: [number, number, number] | null } | null | undefined)?.range?.[0] ?? null;

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { emptyWorld, recordKey, type CurrentProject, type CurrentWorld } from '../../../main/services/world-current.ts';
+import { planWorld } from '../../../main/services/world-plan.ts';
+import { readWorld } from '../../../main/world/read.ts';
+import type { OwnedRow } from '../../../main/services/dependencies.ts';
+
+const FILE = '/a/vivarium.yaml';
+
+const project = (fields: Partial<CurrentProject> = {}): CurrentProject => ({
+  id: 'prj_1',
+  name: 'acme',
+  plan: 'pro',
+  limits: null,
+  target: { kind: 'api' },
+  primary: null,
+  redirects: [],
+  deployed: true,
+  keys: [],
+  pets: { production: 0, staging: 0 },
+  requests: '',
+  ...fields,
+});
+
+const www = { id: 'rec_1', name: 'www.z.test', ttlSeconds: 3600, data: { type: 'A', address: '127.0.0.1' } } as const;
+
+const world = (fields: Partial<CurrentWorld> = {}): CurrentWorld => ({
+  ...emptyWorld({ banAfter: 20 }, 'ns.vivarium.localhost'),
+  ...fields,
+});
+
+/** A project with a domain that redirects, a key and a zone. */
+const full = world({
+  projects: new Map([
+    [
+      'acme',
+      project({
+        keys: [{ id: 'key_1', name: 'CI' }],
+        redirects: [{ from: 'b.test', to: 'a.test', status: 301 }],
+        primary: 'a.test',
+      }),
+    ],
+    ['mine', project({ id: 'prj_2', name: 'mine' })],
+  ]),
+  domains: new Map([
+    ['a.test', 'acme'],
+    ['b.test', 'acme'],
+  ]),
+  zones: new Map([['z.test', { supportsAlias: true, records: [www] }]]),
+});
+
+/** Rows from `project acme`; `?` before one marks what existed before the file. */
+const owned = (...entries: string[]): OwnedRow[] =>
+  entries.map((entry) => {
+    const [kind = '', what = ''] = entry.replace('?', '').split(' ');
+    const detail = kind === 'records' ? [recordKey(www)] : kind === 'setting' ? 5 : null;
+    return { kind, what, file: FILE, created: !entry.startsWith('?'), detail, sinceMs: 0 };
+  });
+
+const plan = async (text: string, current: CurrentWorld, rows: OwnedRow[] = [], adopt = false) =>
+  planWorld((await readWorld(text, {})).world, current, { file: FILE, rows, adopt });
+
+/** The calls, each with what its input names. */
+const callsOf = ({ steps }: Awaited<ReturnType<typeof plan>>): string[] =>
+  steps.flatMap(({ calls }) =>
+    calls.map(({ procedure, input }) => {
+      const { projectId, slug, hostname, name, id, keyId } = (input ?? {}) as Record<string, string | undefined>;
+      return [procedure, projectId ?? slug, hostname ?? name ?? id ?? keyId].filter(Boolean).join(' ');
+    }),
+  );
+
+describe('the plan of a file', () => {
+  it.each<[string, string, CurrentWorld, OwnedRow[], string[]]>([
+    [
+      'creates in an order in which all that is needed is there',
+      'projects: { acme: { plan: pro, keys: [CI], pets: 3, domains: { a.test: , b.test: { redirect: a.test } }, primary: a.test } }\nzones: { z.test: "www A 127.0.0.1" }',
+      world(),
+      [],
+      [
+        'zones.create z.test',
+        'zones.import z.test',
+        'projects.create acme acme',
+        'keys.create acme CI',
+        'pets.seed acme',
+        'deployed acme',
+        'domains.attach acme a.test',
+        'domains.attach acme b.test',
+        'domains.setRedirects acme',
+        'domains.setPrimary acme a.test',
+      ],
+    ],
+    [
+      'has no call where all is as it should be',
+      'projects: { acme: { plan: pro, keys: [CI], domains: { a.test: , b.test: { redirect: a.test } }, primary: a.test } }\nzones: { z.test: "www A 127.0.0.1" }',
+      full,
+      [],
+      [],
+    ],
+    [
+      'removes what the file no longer has, first',
+      'projects: { acme: { domains: { a.test: , c.test: } } }',
+      full,
+      owned(
+        'project acme',
+        'key acme/CI',
+        'domain a.test',
+        'domain b.test',
+        'redirect b.test',
+        'zone z.test',
+        'records z.test',
+      ),
+      [
+        'domains.setRedirects acme',
+        'domains.remove b.test',
+        'keys.revoke key_1',
+        'zones.remove z.test',
+        'domains.attach acme c.test',
+      ],
+    ],
+    [
+      'removes a project at once with what is in it',
+      '',
+      full,
+      owned('project acme', 'key acme/CI', 'domain a.test', 'domain b.test', 'redirect b.test', 'primary acme'),
+      ['projects.remove acme'],
+    ],
+    [
+      'keeps a project in which something else is, and takes its own out',
+      '',
+      full,
+      owned('project acme', 'domain a.test', 'primary acme'),
+      ['domains.setPrimary acme', 'domains.remove a.test'],
+    ],
+    ['lets go what existed before it', '', full, owned('?project acme', '?zone z.test', '?domain a.test'), []],
+    ['puts a setting back', '', full, owned('?setting banAfter'), ['settings.update']],
+    [
+      'moves a domain that it owns',
+      'projects: { mine: { domains: { a.test: } } }',
+      full,
+      owned('domain a.test'),
+      ['domains.remove a.test', 'domains.attach mine a.test'],
+    ],
+    [
+      'takes a record back that it put there, and leaves the zone',
+      'zones: { z.test: "api A 127.0.0.1" }',
+      full,
+      owned('records z.test'),
+      ['records.remove rec_1', 'zones.import z.test'],
+    ],
+    [
+      'leaves a record that it did not put there',
+      'zones: { z.test: "api A 127.0.0.1" }',
+      full,
+      owned('zone z.test'),
+      ['zones.import z.test'],
+    ],
+  ])('%s', async (_what, text, current, rows, calls) => {
+    const planned = await plan(`vivarium: 1\n${text}`, current, rows);
+    expect(planned.issues).toEqual([]);
+    expect(callsOf(planned)).toEqual(calls);
+  });
+
+  it.each<[string, string, OwnedRow[], RegExp]>([
+    ['a project', 'projects: { acme: { plan: free } }', [], /^exists already with another content/],
+    ['a redirect', 'projects: { acme: { domains: { b.test: { redirect: c.test } } } }', [], /^exists already/],
+    ['a primary', 'projects: { acme: { primary: b.test } }', [], /^exists already/],
+    [
+      'another file’s zone',
+      'zones: { z.test: "" }',
+      [{ ...owned('zone z.test')[0], file: '/b' } as OwnedRow],
+      /^belongs to \/b; /,
+    ],
+    [
+      'another file’s setting',
+      'settings: { banAfter: 20 }',
+      [{ ...owned('setting banAfter')[0], file: '/b' } as OwnedRow],
+      /^belongs to \/b; /,
+    ],
+  ])('does not touch %s that is not its own, unless it adopts it', async (_what, text, rows, message) => {
+    const refused = await plan(`vivarium: 1\n${text}`, full, rows);
+    expect([refused.issues.map((issue) => issue.message), callsOf(refused)]).toEqual([
+      [expect.stringMatching(message)],
+      [],
+    ]);
+    const adopted = await plan(`vivarium: 1\n${text}`, full, rows, true);
+    expect(adopted.issues).toEqual([]);
+    expect(adopted.steps.flatMap(({ claims }) => claims)).not.toEqual([]);
+  });
+
+  it('claims each entry before the call that creates it', async () => {
+    const { steps } = await plan('vivarium: 1\nprojects: { acme: { keys: [CI] } }\nclock: { at: 2027-01-01 }', world());
+    expect(steps.map(({ claims }) => claims)).toEqual([
+      [{ kind: 'clock', what: 'clock', created: false, detail: null }],
+      [{ kind: 'project', what: 'acme', created: true, detail: null }],
+      [{ kind: 'key', what: 'acme/CI', created: true, detail: null }],
+    ]);
+  });
+
+  it('names the redirect that closes a loop, over two projects', async () => {
+    const text =
+      'projects:\n  acme: { domains: { a.test: { redirect: m.test } } }\n  mine: { domains: { m.test: { redirect: a.test } } }';
+    const { issues } = await plan(`vivarium: 1\n${text}`, full);
+    expect(issues.map(({ path, message }) => [path.join(' '), message.split(';')[0]])).toEqual([
+      ['projects acme domains a.test redirect', 'forms a loop: a.test → m.test → a.test'],
+      ['projects mine domains m.test redirect', 'forms a loop: m.test → a.test → m.test'],
+    ]);
+  });
+});

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { filesNamedIn, readWorld } from '../../../main/world/read.ts';
+import { SCHEMA_FILE, worldSchema } from '../../../main/world/schema.ts';
+import { readSource } from '../../../main/world/source.ts';
+import { writeWorld } from '../../../main/world/write.ts';
+
+describe('reading', () => {
+  it.each<[string, string, RegExp]>([
+    ['a tab', 'vivarium: 1\nprojects:\n\ta: 1\n', /^Line 3, column 1: Tabs/],
+    ['a name twice', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: Map keys must be unique/],
+    [
+      'a wrong plan',
+      'vivarium: 1\nprojects:\n  a:\n    plan: gold\n',
+      /projects\.a\.plan \(line 4, column 11\) must be one of/,
+    ],
+    [
+      'a typo in JSON',
+      '{"vivarium": 1,\n  "project": {}}',
+      /project \(line 2, column 3\) is not a known property; the nearest is "projects"/,
+    ],
+    ['a newer version', 'vivarium: 2\n', /written for a newer Vivarium \(2; this one reads 1\)/],
+    [
+      'a text and a file',
+      'vivarium: 1\nzones: { z.test: { text: "", file: z } }',
+      /zones\.z\.test .* has text and file/,
+    ],
+    [
+      'a bomb',
+      `a: &a [x,x]\n${'bcdefghijk'
+        .split('')
+        .map((name, index) => `${name}: &${name} [${`*${'abcdefghij'[index]},`.repeat(9)}]`)
+        .join('\n')}`,
+      /^The text cannot be read: /,
+    ],
+    ['a file that is no list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
+  ])('says where %s is', async (_what, text, message) => {
+    await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
+  });
+
+  it('takes JSON of any length, and YAML up to a limit', () => {
+    const json = JSON.stringify({ vivarium: 1, more: 'x'.repeat(600_000) });
+    expect(readSource(json).content).toMatchObject({ vivarium: 1 });
+    expect(() => readSource(`vivarium: 1\nmore: ${'x'.repeat(600_000)}`)).toThrow(
+      /^The text has 586 KiB, and YAML may have 512 KiB/,
+    );
+  });
+
+  it('finds the files that a text names', () => {
+    const text =
+      'projects: { a: { pets: a.json }, b: { pets: { staging: b.json } } }\nzones: { z: { file: z }, y: "" }';
+    expect(filesNamedIn(text)).toEqual(['a.json', 'b.json', 'z']);
+    expect(filesNamedIn('projects: [')).toEqual([]);
+  });
+});
+
+describe('writing', () => {
+  const before = `# Ours
+vivarium: 1
+zones: # by the team
+  z.test: "www A 127.0.0.1"
+projects:
+  acme: # the shop
+    plan: free # for now
+    domains:
+      a.test:
+    keys: [CI]
+  old: {}
+`;
+
+  it('keeps comments, order and the form of what stays', () => {
+    const world = {
+      vivarium: 1 as const,
+      projects: {
+        acme: { plan: 'pro' as const, keys: ['CI', 'Me'], domains: { 'a.test': {}, 'b.test': { redirect: 'a.test' } } },
+      },
+      zones: { 'z.test': 'www A 127.0.0.1', 'y.test': '@ A 127.0.0.1\n@ A 127.0.0.2\n' },
+    };
+    expect(writeWorld(world, { format: 'yaml', into: before })).toBe(`# Ours
+vivarium: 1
+zones:
+  # by the team
+  z.test: "www A 127.0.0.1"
+  y.test: |
+    @ A 127.0.0.1
+    @ A 127.0.0.2
+projects:
+  acme:
+    # the shop
+    plan: pro # for now
+    domains:
+      a.test:
+      b.test: { redirect: a.test }
+    keys: [ CI, Me ]
+`);
+  });
+
+  it('leaves a text alone that it cannot read', () => {
+    expect(() => writeWorld({ vivarium: 1 }, { format: 'yaml', into: 'a: [' })).toThrow(/is not YAML, so it stays/);
+  });
+
+  it('writes what is too long for YAML as JSON, which is read as YAML', async () => {
+    const pets = Array.from({ length: 9_000 }, (_, id) => ({ id, name: 'Rex', categoryId: 1 }));
+    const text = writeWorld({ vivarium: 1, projects: { a: { pets } } }, { format: 'yaml' });
+    expect(text).toMatch(/^\{\n/);
+    expect((await readWorld(text, {})).world.projects?.['a']?.pets?.production).toHaveLength(9_000);
+  });
+});
+
+it('has a schema in the package that is that of the contract', () => {
+  const shipped = readFileSync(join(import.meta.dirname, '../../../resources', SCHEMA_FILE), 'utf8');
+  expect(JSON.parse(shipped), 'run `npm run -s reference`').toEqual(worldSchema());
+});
+
+it('has a schema that accepts and refuses as the reader does', async () => {
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(worldSchema());
+  for (const [text, isValid] of [
+    ['vivarium: 1', true],
+    ['vivarium: 1\nprojects: { a: { pets: 3, target: "http://localhost:1", domains: { a.test: } } }', true],
+    ['vivarium: 1\nprojects: { a: }', true],
+    ['vivarium: 1\nzones: { z.test: { file: z } }', true],
+    ['vivarium: 2', false],
+    ['vivarium: 1\nprojects: { a: { plann: pro } }', false],
+    ['vivarium: 1\nclock: {}', false],
+  ] as const) {
+    expect(validate(readSource(text).content), text).toBe(isValid);
+  }
+});
