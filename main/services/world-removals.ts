@@ -16,7 +16,10 @@ export interface Stated {
  * stays, together with the project or zone that it is in; what existed before the file is no longer owned, and stays.
  */
 export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan): CurrentWorld {
-  const gone = plan.rows.filter((row) => !stated.has(row) || isElsewhere(row, stated, current));
+  const unsaid = plan.rows.filter((row) => !stated.has(row) || isElsewhere(row, stated, current));
+  const gone = unsaid.filter((row) => isThere(row, current));
+  // What a killed engine had claimed, and not created.
+  if (gone.length < unsaid.length) plan.add({ releases: unsaid.filter((row) => !gone.includes(row)) });
   const of = (kind: WorldKind) => gone.filter((row) => row.kind === kind);
   const release = (row: OwnedRow) => plan.add({ releases: [row] });
 
@@ -32,7 +35,8 @@ export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan):
   for (const row of of('project')) {
     const { what: slug } = row;
     const project = projects.get(slug);
-    if (project === undefined || !row.created) {
+    if (project === undefined) continue;
+    if (!row.created) {
       release(row);
       continue;
     }
@@ -138,7 +142,8 @@ export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan):
 
   for (const row of of('zone')) {
     const zone = zones.get(row.what);
-    if (zone === undefined || !row.created) {
+    if (zone === undefined) continue;
+    if (!row.created) {
       release(row);
       continue;
     }
@@ -197,6 +202,12 @@ export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan):
 /** The keys of the records that the file put into a zone. */
 export const ownRecords = (plan: Plan, zone: string): string[] =>
   (plan.detailOf('records', zone) as string[] | undefined) ?? [];
+
+function isThere({ kind, what }: OwnedRow, { domains, zones, projects }: CurrentWorld): boolean {
+  if (isOfDomain(kind)) return domains.has(what);
+  if (kind === 'zone' || kind === 'records') return zones.has(what);
+  return !OF_PROJECT.has(kind) || projects.has(what.split('/')[0] ?? '');
+}
 
 /** Whether the file says a domain in another project than the one that has it. */
 function isElsewhere({ kind, what }: OwnedRow, stated: Stated, current: CurrentWorld): boolean {

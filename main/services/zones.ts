@@ -32,37 +32,6 @@ const RECORDS_PER_TURN = 500;
 /** A zone that changes as often while it is exported is exported at once. */
 const EXPORT_ATTEMPTS_MAX = 3;
 
-/**
- * Reads a zone text without storing it: the lines that an import would reject, and how many records are not in the zone
- * yet. What a careless provider would accept is accepted.
- */
-export async function examineZoneText(
-  text: string,
-  zone: { apex: string; supportsAlias: boolean; nameServer: string },
-  records: Pick<RecordRows, 'parts' | 'typesAt'>,
-): Promise<{ faults: readonly ZoneFileFault[]; missing: number }> {
-  const { apex, supportsAlias, nameServer } = zone;
-  const keyOf = (name: string, data: ResourceRecord['data']): string =>
-    JSON.stringify([name, data.type, formatValue(data)]);
-  const stored = new Set<string>();
-  for (const part of records.parts(apex, RECORDS_PER_TURN)) {
-    for (const row of part) for (const data of readData(row)) stored.add(keyOf(row.name, data));
-    await nextTurn();
-  }
-  const options = { apex, supportsAlias, force: true, at: dataForImport(apex, records) };
-  const faults: ZoneFileFault[] = [];
-  let missing = 0;
-  for (const read of readZoneFileInParts(text, options, ENTRIES_PER_TURN)) {
-    faults.push(...read.faults);
-    for (const record of read.records) {
-      if (isGenerated(record, apex, nameServer)) continue;
-      if (!stored.has(keyOf(record.name, withoutSerial(record.data)))) missing++;
-    }
-    await nextTurn();
-  }
-  return { faults, missing };
-}
-
 /** The records that count for those of a file at the same name; its SOA replaces the zone's. */
 const dataForImport = (apex: string, records: Pick<RecordRows, 'typesAt'>) => (owner: string) =>
   records

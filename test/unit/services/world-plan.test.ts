@@ -195,6 +195,12 @@ describe('the plan of a file', () => {
     ]);
   });
 
+  it('lets go what it claimed and what is not there', async () => {
+    const rows = owned('project p', 'key p/CI', 'domain x.test', 'zone y.test');
+    const { steps } = await plan('vivarium: 1', full, rows);
+    expect(steps).toEqual([{ changes: [], claims: [], calls: [], releases: rows }]);
+  });
+
   it('names the redirect that closes a loop, over two projects', async () => {
     const text =
       'projects:\n  acme: { domains: { a.test: { redirect: m.test } } }\n  mine: { domains: { m.test: { redirect: a.test } } }';
