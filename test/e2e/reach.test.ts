@@ -1,12 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ReachProxy } from '../../main/contract/reach.ts';
-import { findChromium, launchChromium } from '../support/chromium.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { findChromium } from '../support/chromium.ts';
+import type { Engine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
-import { runCommand } from '../support/proxy-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** One page's way through it, on a machine that does much else beside. */
@@ -34,30 +32,6 @@ async function hasAsked(engine: Engine, authority: string, target: string): Prom
       entry.authority === authority && entry.target === target && entry.scheme === 'https' && entry.status === 200,
   );
 }
-
-describe('the PAC file in Chromium', { timeout: JOURNEY_MS }, () => {
-  it('opens https:// of a domain at the usual port, verified by the root', async () => {
-    const engine = await startEngine();
-    const { pacUrl } = (await engine.call('reach.proxy')) as ReachProxy;
-    const home = temporaryFolder();
-    const database = `sql:${join(home, '.pki', 'nssdb')}`;
-    await runCommand('mkdir', ['-p', join(home, '.pki', 'nssdb')]);
-    const made = await runCommand('certutil', ['-d', database, '-N', '--empty-password']);
-    const root = engine.app.runtime.caFile;
-    const added = await runCommand('certutil', ['-d', database, '-A', '-t', 'C,,', '-n', 'Vivarium', '-i', root]);
-    expect([made.code, added.code]).toEqual([0, 0]);
-
-    const browser = await launchChromium({ home, args: [`--proxy-pac-url=${pacUrl}`] });
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage();
-    const response = await page.goto(`https://${HOSTNAME}/v1/openapi.json`);
-    expect(response?.status()).toBe(200);
-    expect((await response?.securityDetails())?.subjectName).toBe(HOSTNAME);
-    expect(await page.textContent('body')).toContain('"Animal Store API"');
-    // What it does not lead to is as unknown as without it.
-    await expect(page.goto('https://nobody.test/')).rejects.toThrow(/ERR_NAME_NOT_RESOLVED/);
-  });
-});
 
 /** What Vivarium puts into a hosts file. */
 const blockOf = (hostname: string): string =>

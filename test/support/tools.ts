@@ -35,8 +35,9 @@ const TOOLS: readonly Tool[] = [
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
   // Half of Chromium's work for the same page; where there is none, Chromium serves.
   { ...onPath('chromium-headless-shell', 'chromium-headless-shell'), isOptional: true },
-  // Debian's name; the test of DNS over HTTPS that needs it is skipped without it.
+  // Debian's name; the tests that need it are skipped without it.
   { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true },
+  { ...onPath('ip', 'iproute2'), isOptional: true },
 ];
 
 /** The program's path, or null when the machine does not have it. */

@@ -1,13 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { message, opt } from '../../support/dns-client.ts';
 import { askUdp } from '../../support/dns-doh.ts';
-import { type Engine, startEngine, track } from '../../support/engine.ts';
-import { findTool, requireTool } from '../../support/tools.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { requireTool } from '../../support/tools.ts';
 
 const run = promisify(execFile);
 
@@ -131,45 +130,4 @@ describe('DNS over HTTPS', () => {
     const overHttp = await curl(engine, `http://localhost:${engine.app.runtime.http.port}/dns-query?dns=${dns}`);
     expect(overHttp.status).toBe('403');
   });
-});
-
-describe.runIf(findTool('firefox-esr') !== null)('Firefox as Debian ships it', () => {
-  it(
-    'opens a hostname at its real URL, verified, with the server set as its secure DNS',
-    { timeout: 120_000 },
-    async () => {
-      const engine = await startEngine();
-      const profile = temporaryFolder();
-      await run(requireTool('certutil'), ['-N', '-d', `sql:${profile}`, '--empty-password']);
-      const root = ['-A', '-d', `sql:${profile}`, '-n', 'Vivarium', '-t', 'C,,', '-i', engine.app.runtime.caFile];
-      await run(requireTool('certutil'), root);
-      // What Settings, Privacy & Security, DNS over HTTPS, Increased Protection, Custom writes.
-      writeFileSync(
-        join(profile, 'user.js'),
-        `user_pref("network.trr.mode", 2);\nuser_pref("network.trr.uri", "${urlOf(engine, '127.0.0.1')}");\n` +
-          `user_pref("network.trr.custom_uri", "${urlOf(engine, '127.0.0.1')}");\n`,
-      );
-      const page = join(profile, 'start.html');
-      writeFileSync(
-        page,
-        '<script>const url = "https://www.happypaws.test/v1/firefox";' +
-          'const open = () => fetch(url, { mode: "no-cors" }).then(() => (location = url), () => setTimeout(open, 500));' +
-          'open();</script>',
-      );
-      const home = temporaryFolder();
-      mkdirSync(join(home, 'tmp'));
-      const firefox = spawn('firefox-esr', ['--headless', '--no-remote', '--profile', profile, `file://${page}`], {
-        env: { ...process.env, HOME: home, TMPDIR: join(home, 'tmp'), MOZ_CRASHREPORTER_DISABLE: '1' },
-        stdio: 'ignore',
-        detached: true,
-      });
-      track(() => void process.kill(-(firefox.pid ?? 0), 'SIGKILL'));
-      const entries = async () => ((await engine.call('traffic.list', {})) as { items: unknown[] }).items;
-      await expect
-        .poll(entries, { timeout: 90_000, interval: 500 })
-        .toContainEqual(
-          expect.objectContaining({ scheme: 'https', authority: 'www.happypaws.test', target: '/v1/firefox' }),
-        );
-    },
-  );
 });
