@@ -103,7 +103,7 @@ done
       '/out/preload/preload.cjs',
       '/out/renderer/index.html',
       '/resources/demo/pets.json',
-      '/resources/pages/error.html',
+      '/resources/pages/page.html',
       '/resources/icons/tray.png',
       '/package.json',
       '/LICENSE',

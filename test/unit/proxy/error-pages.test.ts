@@ -46,6 +46,6 @@ test('the policy allows the page’s own style, by its hash, and nothing else', 
 
 test('a template without one of its placeholders is refused by name', () => {
   const directory = temporaryFolder();
-  writeFileSync(join(directory, 'error.html'), '<style></style>{{title}}{{status}}{{heading}}{{served}}');
+  writeFileSync(join(directory, 'page.html'), '<style></style>{{title}}{{corner}}{{heading}}{{content}}');
   expect(() => loadErrorPages(directory)).toThrow('{{message}}');
 });
