@@ -1,0 +1,185 @@
+import { ipv4Octets } from '../model/address.ts';
+import { wireName, type DomainName } from '../model/dns-name.ts';
+import { HEADER_OCTETS } from './message-guard.ts';
+import { CLASS_IN, QUESTION_TYPES, TYPE_CODES } from './record.ts';
+import { MessageFault, WireReader } from './wire-reader.ts';
+
+/** RFC 6762 §10: for records with an address or a host. */
+const TTL_SECONDS = 120;
+/** RFC 6762 §6.7: for clients that keep no multicast cache. */
+const LEGACY_TTL_SECONDS = 10;
+
+/** RFC 6762 §10.2, §5.4: the top bit of the class: "the only ones of this name", "answer by unicast". */
+const TOP_BIT = 0x8000;
+const FLAGS_ANSWER = 0x8400;
+const TYPE_NSEC = 47;
+
+/** Records read of one message; ours are few. */
+const RECORDS_MAX = 100;
+
+const SERVICE: DomainName = '_http._tcp.local';
+const SERVICES: DomainName = '_services._dns-sd._udp.local';
+
+/** What this machine announces: a name with an address, and a web page there. */
+export interface Announced {
+  /** `vivarium`, or with a number where another machine has that. */
+  label: string;
+  address: string;
+  port: number;
+}
+
+export const hostOfLabel = (label: string): DomainName => `${label}.local`;
+const instanceOf = ({ label }: Announced): DomainName => `${label}.${SERVICE}`;
+
+/** A message of multicast DNS, as far as it concerns us. */
+export interface MulticastMessage {
+  id: number;
+  questions: readonly { name: DomainName; type: number; unicast: boolean }[];
+  /** The IPv4 addresses that an answer gives to names; empty for a query. */
+  addresses: readonly { name: DomainName; address: string }[];
+}
+
+/** Null when malformed. */
+export function readMulticast(message: Buffer): MulticastMessage | null {
+  if (message.length < HEADER_OCTETS) return null;
+  try {
+    return new MulticastReader(message).read();
+  } catch (error) {
+    if (error instanceof MessageFault || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+class MulticastReader extends WireReader {
+  read(): MulticastMessage {
+    const isAnswer = (this.message.readUInt16BE(2) & 0x8000) !== 0;
+    const questions = Array.from({ length: this.#count(4) }, () => {
+      const [name, type, kind] = [this.name(), this.uint16(), this.uint16()];
+      return { name, type, unicast: (kind & TOP_BIT) !== 0 };
+    });
+    const addresses = Array.from({ length: isAnswer ? this.#count(6) + this.#count(8) + this.#count(10) : 0 }, () => {
+      const [name, type] = [this.name(), this.uint16()];
+      this.octets(6);
+      const data = this.octets(this.uint16());
+      return type === TYPE_CODES.A && data.length === 4 ? [{ name, address: data.join('.') }] : [];
+    });
+    return { id: this.message.readUInt16BE(0), questions: isAnswer ? [] : questions, addresses: addresses.flat() };
+  }
+
+  #count(offset: number): number {
+    return Math.min(this.message.readUInt16BE(offset), RECORDS_MAX);
+  }
+}
+
+/**
+ * Whether another machine has the name of `announced` (RFC 6762 §8.1, §9). Before it is announced, any other has; of two
+ * that have announced it, the one with the higher address keeps it.
+ */
+export function losesName({ addresses }: MulticastMessage, announced: Announced, isAnnounced: boolean): boolean {
+  const own = hostOfLabel(announced.label);
+  const octets = Buffer.from(ipv4Octets(announced.address));
+  return addresses
+    .filter(({ name, address }) => name === own && address !== announced.address)
+    .some(({ address }) => !isAnnounced || Buffer.compare(Buffer.from(ipv4Octets(address)), octets) > 0);
+}
+
+interface WireRecord {
+  name: DomainName;
+  type: number;
+  data: Buffer;
+  /** Whether others may have records of the same name and type. */
+  shared?: true;
+}
+
+const hostRecord = ({ label, address }: Announced): WireRecord => ({
+  name: hostOfLabel(label),
+  type: TYPE_CODES.A,
+  data: Buffer.from(ipv4Octets(address)),
+});
+
+/** RFC 6762 §6.1: that the name has an address of this type only, so that nobody waits for another. */
+function onlyAddress({ label }: Announced): WireRecord {
+  const name = hostOfLabel(label);
+  return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, 1, 0x40)]) };
+}
+
+/** The page as a service (RFC 6763 §4). */
+function serviceRecords(announced: Announced): WireRecord[] {
+  const instance = instanceOf(announced);
+  const srv = Buffer.alloc(6);
+  srv.writeUInt16BE(announced.port, 4);
+  const path = Buffer.from('path=/', 'latin1');
+  return [
+    { name: SERVICES, type: TYPE_CODES.PTR, data: wireName(SERVICE), shared: true },
+    { name: SERVICE, type: TYPE_CODES.PTR, data: wireName(instance), shared: true },
+    { name: instance, type: TYPE_CODES.SRV, data: Buffer.concat([srv, wireName(hostOfLabel(announced.label))]) },
+    { name: instance, type: TYPE_CODES.TXT, data: Buffer.concat([Buffer.of(path.length), path]) },
+  ];
+}
+
+/** The answer to the questions about what is announced; null where there are none. */
+export function answerMulticast(
+  { id, questions }: Pick<MulticastMessage, 'id' | 'questions'>,
+  announced: Announced,
+  { legacy }: { legacy: boolean },
+): Buffer | null {
+  const host = hostRecord(announced);
+  const all = [host, ...serviceRecords(announced)];
+  const asked = questions.flatMap(({ name, type }) => {
+    const found = all.filter((record) => record.name === name && (record.type === type || type === QUESTION_TYPES.ANY));
+    return found.length === 0 && name === host.name ? [onlyAddress(announced)] : found;
+  });
+  if (asked.length === 0) return null;
+  const additional = [host, onlyAddress(announced)].filter(({ type }) => asked.every((record) => record.type !== type));
+  const [question] = questions;
+  if (!legacy || question === undefined) return encode({ answers: asked, additional });
+  return encode({ id, question, answers: asked, additional, ttlSeconds: LEGACY_TTL_SECONDS });
+}
+
+/** Everything at once; with `ttlSeconds` 0, that it is gone (RFC 6762 §10.1). */
+export const announcement = (announced: Announced, ttlSeconds = TTL_SECONDS): Buffer =>
+  encode({ answers: [hostRecord(announced), ...serviceRecords(announced)], additional: [], ttlSeconds });
+
+/** Asks whether another machine has the name (RFC 6762 §8.1). */
+export function probe(announced: Announced): Buffer {
+  const name = hostOfLabel(announced.label);
+  return encode({
+    question: { name, type: QUESTION_TYPES.ANY, unicast: true },
+    authority: [hostRecord(announced)],
+    answers: [],
+    additional: [],
+  });
+}
+
+function encode(message: {
+  id?: number;
+  question?: { name: DomainName; type: number; unicast: boolean };
+  answers: readonly WireRecord[];
+  authority?: readonly WireRecord[];
+  additional: readonly WireRecord[];
+  ttlSeconds?: number;
+}): Buffer {
+  const { id = 0, question, answers, authority = [], additional, ttlSeconds = TTL_SECONDS } = message;
+  const legacy = id !== 0;
+  const header = Buffer.alloc(HEADER_OCTETS);
+  const counts = [question === undefined ? 0 : 1, answers.length, authority.length, additional.length];
+  header.writeUInt16BE(id, 0);
+  header.writeUInt16BE(answers.length === 0 ? 0 : FLAGS_ANSWER, 2);
+  counts.forEach((count, index) => header.writeUInt16BE(count, 4 + 2 * index));
+  const asked = question === undefined ? [] : [wireName(question.name), Buffer.alloc(4)];
+  if (question !== undefined) {
+    asked[1]?.writeUInt16BE(question.type, 0);
+    asked[1]?.writeUInt16BE(CLASS_IN | (legacy ? 0 : TOP_BIT), 2);
+  }
+  // A probe only proposes its records, and one-shot clients know no top bit.
+  const unique = legacy || authority.length > 0 ? 0 : TOP_BIT;
+  const records = [...answers, ...authority, ...additional].map(({ name, type, data, shared }) => {
+    const fixed = Buffer.alloc(10);
+    fixed.writeUInt16BE(type, 0);
+    fixed.writeUInt16BE(CLASS_IN | (shared === true ? 0 : unique), 2);
+    fixed.writeUInt32BE(ttlSeconds, 4);
+    fixed.writeUInt16BE(data.length, 8);
+    return Buffer.concat([wireName(name), fixed, data]);
+  });
+  return Buffer.concat([header, ...asked, ...records]);
+}

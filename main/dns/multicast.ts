@@ -1,0 +1,169 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Clock, Timer } from '../base/clock.ts';
+import { codeOf } from '../base/error-code.ts';
+import type { Log } from '../base/log.ts';
+import {
+  announcement,
+  answerMulticast,
+  hostOfLabel,
+  probe,
+  readMulticast,
+  losesName,
+  type Announced,
+} from './multicast-message.ts';
+
+/** RFC 6762 §3. */
+const GROUP = '224.0.0.251';
+export const MULTICAST_PORT = 5353;
+
+/** RFC 6762 §8.1, §8.3: three probes, then two announcements. */
+const PROBES = 3;
+const PROBE_MS = 250;
+const ANNOUNCE_AGAIN_MS = 1_000;
+
+/** RFC 6762 §6: between two answers by multicast. */
+const PAUSE_MS = 1_000;
+
+/** RFC 6762 §17. */
+const MESSAGE_OCTETS_MAX = 9_000;
+
+/** Names to try where other machines have them: `vivarium` to `vivarium-9`. */
+const NAMES_MAX = 9;
+
+export interface Announcer {
+  /** The announced name, `vivarium.local`; null until no other machine has turned out to have it. */
+  name(): string | null;
+  /** Says that it is gone, and closes the socket. */
+  close(): Promise<void>;
+}
+
+/**
+ * Announces a name and the page there in the network of `address` (RFC 6762, 6763), under another name where the first is
+ * taken. It announces only that address: the libraries for it announce those of all interfaces, or run programs and
+ * change error stacks of the whole process (README.md).
+ */
+export function announceHost(options: {
+  label: string;
+  /** IPv4, of the interface to announce on. */
+  address: string;
+  port: number;
+  clock: Pick<Clock, 'monotonic' | 'realTimer'>;
+  log: Pick<Log, 'info' | 'warn'>;
+  /** Whether a sender that asks for an answer of its own gets one. */
+  admits: (address: string) => boolean;
+  onChanged: () => void;
+}): Announcer {
+  const { address, port, clock, log, admits, onChanged } = options;
+  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  let tried = 1;
+  let announced: Announced = { label: options.label, address, port };
+  let isAnnounced = false;
+  let isClosed = false;
+  let sentMs = Number.NEGATIVE_INFINITY;
+  let timer: Timer | null = null;
+
+  function send(
+    message: Buffer,
+    to: { port: number; address: string } = { port: MULTICAST_PORT, address: GROUP },
+  ): void {
+    // A lost message, as when the interface is gone, is asked for again.
+    if (!isClosed) socket.send(message, to.port, to.address, () => undefined);
+  }
+
+  function after(delayMs: number, then: () => void): void {
+    timer?.cancel();
+    timer = clock.realTimer(delayMs, then);
+  }
+
+  function probeFrom(count: number): void {
+    send(probe(announced));
+    after(PROBE_MS, () => (count < PROBES ? probeFrom(count + 1) : announce()));
+  }
+
+  function announce(): void {
+    isAnnounced = true;
+    log.info('Announced by multicast DNS', { name: hostOfLabel(announced.label), address });
+    send(announcement(announced));
+    after(ANNOUNCE_AGAIN_MS, () => send(announcement(announced)));
+    onChanged();
+  }
+
+  function yieldName(): void {
+    timer?.cancel();
+    isAnnounced = false;
+    onChanged();
+    if (tried >= NAMES_MAX) {
+      log.warn('No name is free to announce by multicast DNS', { tried });
+      return;
+    }
+    announced = { ...announced, label: `${options.label}-${++tried}` };
+    probeFrom(1);
+  }
+
+  function receive(message: Buffer, from: RemoteInfo): void {
+    if (message.length > MESSAGE_OCTETS_MAX) return;
+    const read = readMulticast(message);
+    if (read === null) return;
+    if (losesName(read, announced, isAnnounced)) {
+      yieldName();
+      return;
+    }
+    if (!isAnnounced) return;
+    const legacy = from.port !== MULTICAST_PORT;
+    const answer = answerMulticast(read, announced, { legacy });
+    if (answer === null) return;
+    if (legacy || read.questions.every(({ unicast }) => unicast)) {
+      if (admits(from.address)) send(answer, from);
+      return;
+    }
+    const nowMs = clock.monotonic();
+    if (nowMs - sentMs < PAUSE_MS) return;
+    sentMs = nowMs;
+    send(answer);
+  }
+
+  socket.on('message', receive);
+  socket.on('error', (error) => {
+    log.warn('Multicast DNS is not available; other devices need the address', {
+      code: codeOf(error) ?? error.message,
+    });
+    timer?.cancel();
+    isClosed = true;
+    socket.close();
+  });
+  socket.once('listening', () => {
+    if (join(socket, address)) probeFrom(1);
+    else socket.emit('error', new Error('The interface has no multicast.'));
+  });
+  // Bound to the group, it gets nothing that is sent to this machine alone; Windows cannot bind to a group.
+  socket.bind({ port: MULTICAST_PORT, ...(process.platform !== 'win32' && { address: GROUP }) });
+
+  return {
+    name: () => (isAnnounced ? hostOfLabel(announced.label) : null),
+    async close() {
+      timer?.cancel();
+      if (isClosed) return;
+      if (isAnnounced)
+        await new Promise<void>((resolve) =>
+          socket.send(announcement(announced, 0), MULTICAST_PORT, GROUP, () => resolve()),
+        );
+      isClosed = true;
+      isAnnounced = false;
+      const closed = once(socket, 'close');
+      socket.close();
+      await closed;
+    },
+  };
+}
+
+function join(socket: Socket, address: string): boolean {
+  try {
+    socket.addMembership(GROUP, address);
+    socket.setMulticastInterface(address);
+    socket.setMulticastTTL(255);
+    return true;
+  } catch {
+    return false;
+  }
+}

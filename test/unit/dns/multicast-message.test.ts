@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import {
+  announcement,
+  answerMulticast,
+  losesName,
+  probe,
+  readMulticast,
+  type Announced,
+} from '../../../main/dns/multicast-message.ts';
+import { readResponse } from '../../../main/dns/message-reader.ts';
+import { QUESTION_TYPES, TYPE_CODES } from '../../../main/dns/record.ts';
+
+const OWN: Announced = { label: 'vivarium', address: '192.168.1.5', port: 8080 };
+const HOST = 'vivarium.local';
+const { A, AAAA, PTR, SRV, TXT } = TYPE_CODES;
+
+/** The owner and type of each record of an answer. */
+const shownIn = (octets: Buffer | null) =>
+  octets === null
+    ? null
+    : (['answer', 'additional'] as const).map((section) =>
+        readResponse(octets)?.[section].map(({ name, data }) => `${name} ${data.type}`),
+      );
+
+test.each<[string, number, string[][] | null]>([
+  [HOST, A, [[`${HOST} A`], [`${HOST} TYPE47`]]],
+  [HOST, QUESTION_TYPES.ANY, [[`${HOST} A`], [`${HOST} TYPE47`]]],
+  // That there is none, so that nobody waits for it.
+  [HOST, AAAA, [[`${HOST} TYPE47`], [`${HOST} A`]]],
+  ['_http._tcp.local', PTR, [['_http._tcp.local PTR'], [`${HOST} A`, `${HOST} TYPE47`]]],
+  ['vivarium._http._tcp.local', SRV, [['vivarium._http._tcp.local SRV'], [`${HOST} A`, `${HOST} TYPE47`]]],
+  ['vivarium._http._tcp.local', TXT, [['vivarium._http._tcp.local TXT'], [`${HOST} A`, `${HOST} TYPE47`]]],
+  ['_services._dns-sd._udp.local', PTR, [['_services._dns-sd._udp.local PTR'], [`${HOST} A`, `${HOST} TYPE47`]]],
+  ['other.local', A, null],
+  ['shop.acme.test', A, null],
+])('asked for %s, type %i', (name, type, shown) => {
+  const questions = [{ name, type, unicast: false }];
+  expect(shownIn(answerMulticast({ id: 0, questions }, OWN, { legacy: false }))).toEqual(shown);
+});
+
+test('a client without a cache gets its id and question back, and a short life', () => {
+  const questions = [{ name: HOST, type: A, unicast: false }];
+  const read = readResponse(answerMulticast({ id: 7, questions }, OWN, { legacy: true }) ?? Buffer.alloc(0));
+  expect(read).toMatchObject({
+    ...{ id: 7, question: { name: HOST, type: A, class: 1 } },
+    answer: [{ name: HOST, ttlSeconds: 10, data: { address: OWN.address } }],
+  });
+});
+
+test('a probe asks for the name and proposes the address; a farewell ends its life', () => {
+  const asked = readMulticast(probe(OWN));
+  expect(asked).toEqual({ id: 0, questions: [{ name: HOST, type: QUESTION_TYPES.ANY, unicast: true }], addresses: [] });
+  expect(readMulticast(announcement(OWN))?.addresses).toEqual([{ name: HOST, address: OWN.address }]);
+  expect(readResponse(announcement(OWN, 0))?.answer.map(({ ttlSeconds }) => ttlSeconds)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test.each<[string, string, boolean, boolean]>([
+  ['itself', OWN.address, false, false],
+  ['another, before it is announced', '192.168.1.4', false, true],
+  ['another with a lower address', '192.168.1.4', true, false],
+  ['another with a higher address', '192.168.1.40', true, true],
+])('the name with %s', (_what, address, isAnnounced, lost) => {
+  const other = readMulticast(announcement({ ...OWN, address }));
+  expect(other === null ? null : losesName(other, OWN, isAnnounced)).toBe(lost);
+  const elsewhere = readMulticast(announcement({ ...OWN, label: 'vivarium-2', address }));
+  expect(elsewhere === null ? null : losesName(elsewhere, OWN, isAnnounced)).toBe(false);
+});
+
+test('what is malformed is ignored', () => {
+  const whole = announcement(OWN);
+  for (let length = 0; length < whole.length; length++) expect(readMulticast(whole.subarray(0, length))).toBeNull();
+});
