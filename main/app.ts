@@ -12,6 +12,7 @@ import { openDomains } from './composition/domains.ts';
 import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './base/own-command.ts';
+import { openLan } from './composition/lan.ts';
 import { openEngineMachine } from './composition/engine-machine.ts';
 import { openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
@@ -104,10 +105,15 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   );
   certificates.bound(dataPlane.ports);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
-  const status = () => reportStatus(foundation, { dns, domains, dataPlane, control });
+  const status = () => reportStatus(foundation, { dns, domains, dataPlane, lan, control });
+  const lan = openLan(foundation, {
+    ...{ certificates, dns, dataPlane },
+    isSecure: (hostname) => domains.leaves.contextFor(hostname) !== null,
+  });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane });
   const { services, resolve, demo, runs } = createServices(foundation, {
     machine,
+    lan,
     certificates,
     dns,
     domains,
@@ -138,6 +144,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     dns.publish(snapshot, dataPlane.ports.https);
     dataPlane.publish(snapshot);
     reach.publish(snapshot);
+    lan.publish(snapshot);
   }
 
   const router = createRouter(services, { log, clock, resolve });
@@ -147,6 +154,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   await runs.recover();
   publish();
   domains.lifecycle.start();
+  await (options.config.lan === undefined ? lan.resume() : lan.start(options.config.lan));
   const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
   foundation.started();
   return {

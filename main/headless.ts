@@ -150,6 +150,7 @@ export async function formatBanner(
       controlUrl: runtime.control.url,
       signInLink: signInLink(PRINTED_LINK_MS),
       caFile: runtime.caFile,
+      devicesUrl: status.urls.devices,
       ports: { http: runtime.http.port, https: runtime.https.port, dns: runtime.dns.port },
       project:
         shown === null

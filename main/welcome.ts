@@ -10,6 +10,8 @@ export interface Welcome {
   signInLink: string;
   caFile: string;
   ports: { http: number; https: number; dns: number };
+  /** The page for other devices, while they are served. */
+  devicesUrl: string | undefined;
   /** The project for the sample requests, and its key while that is readable. */
   project: {
     id: string;
@@ -63,8 +65,9 @@ export function formatWelcome(welcome: Welcome, colour: boolean): string {
     row('Interface', paint.strong(welcome.signInLink)),
     row(
       'Listening',
-      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on this machine only`,
+      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on this machine${welcome.devicesUrl === undefined ? ' only' : ' and for other devices'}`,
     ),
+    ...(welcome.devicesUrl === undefined ? [] : [row('Devices', paint.strong(welcome.devicesUrl))]),
     row('Data folder', welcome.dataDir),
     row('Root', welcome.caFile),
     '',

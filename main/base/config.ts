@@ -13,6 +13,9 @@ export const STAGING_SUFFIX = '-staging';
 export const platformHostname = (slug: string, environment: Environment): string =>
   `${slug}${environment === 'staging' ? STAGING_SUFFIX : ''}.${PLATFORM_ZONE}`;
 
+/** Vivarium itself for other devices, in URLs that need a certificate: of DNS over HTTPS. No project can have it. */
+export const DEVICE_HOSTNAME = 'vivarium.internal';
+
 export const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'] as const;
 
 /** The start options of a Vivarium. Port 0 means any free port. */
@@ -26,6 +29,8 @@ export interface Config {
   ephemeral: boolean;
   /** Create no demo project on first start. */
   empty: boolean;
+  /** The interface or address on which to serve other devices; empty for the only one, absent for none. */
+  lan?: string;
 }
 
 export const DEFAULT_PORTS = { httpPort: 8080, httpsPort: 8443, dnsPort: 5380, controlPort: 4780 } as const;

@@ -12,6 +12,8 @@ export interface Flag {
   short?: string;
   /** Another name, not shown. */
   alias?: string;
+  /** Whether its value may be left out, which is an empty one; a value is attached then: `--lan=en0`. */
+  mayLackValue?: boolean;
   /** Whether an empty value means something; the others refuse it, which a script's unset variable is. */
   mayBeEmpty?: boolean;
 }
@@ -76,8 +78,8 @@ export function readArguments(args: readonly string[], known: readonly Flag[]): 
 
 /** Cells of the help's table of options. */
 export const optionRows = (options: readonly Option[]): string[][] =>
-  options.map(({ name, short, placeholder, does, variable }) => [
-    `${short === undefined || name === HELP_FLAG.name ? '' : `-${short}, `}--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`,
+  options.map(({ name, short, placeholder, mayLackValue, does, variable }) => [
+    `${short === undefined || name === HELP_FLAG.name ? '' : `-${short}, `}--${name}${placeholder === undefined ? '' : mayLackValue === true ? `[=${placeholder}]` : ` ${placeholder}`}`,
     does,
     variable ?? '',
   ]);
@@ -96,6 +98,7 @@ function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag:
   const flag = known.find((candidate) => candidate.name === name || candidate.alias === name);
   if (flag !== undefined) {
     if (flag.kind === 'switch') return { flag, value: switchValue(name, attached) };
+    if (flag.mayLackValue === true) return { flag, value: attached ?? '' };
     const value = attached ?? nextValue(name, rest);
     if (value === '' && flag.mayBeEmpty !== true) throw usageError(`--${name} needs a value.`);
     return { flag, value };

@@ -34,9 +34,19 @@ export const PORT_FLAGS: readonly Option[] = PORT_OPTIONS.map((option) => ({
   variable: variableOf(option.flag),
 }));
 
+const LAN_FLAG: Option = {
+  name: 'lan',
+  kind: 'value',
+  mayLackValue: true,
+  placeholder: 'INTERFACE',
+  does: 'Other devices reach the hostnames too, on this interface or address',
+  variable: variableOf('lan'),
+};
+
 export const SERVE_FLAGS: readonly Option[] = [
   { ...DATA_DIR_FLAG, variable: variableOf(DATA_DIR_FLAG.name) },
   ...PORT_FLAGS,
+  LAN_FLAG,
   ...SWITCH_OPTIONS.map(({ flag, does }): Option => ({ name: flag, kind: 'switch', does, variable: variableOf(flag) })),
   HELP_FLAG,
 ];
@@ -72,7 +82,8 @@ export function readServeConfig(
   refuseSamePorts(ports);
   const named = lastOf(read, DATA_DIR_FLAG.name);
   const dataDir = switches.ephemeral ? chosenDataDir(named, place) : resolveDataDir(named, place);
-  return { dataDir, ...ports, ...switches };
+  const lan = readLan(read, place.env);
+  return { dataDir, ...ports, ...switches, ...(lan !== undefined && { lan }) };
 }
 
 function unexpected(word: string, command: string, place: Pick<Io, 'env'>) {
@@ -102,6 +113,15 @@ function refuseSamePorts(ports: Record<PortKey, number>): void {
 
 const ON = ['1', 'true', 'yes', 'on'];
 const OFF = ['', '0', 'false', 'no', 'off'];
+
+/** The interface or address; empty for the only one, undefined for none. The variable may also be 1 or 0. */
+function readLan(read: Arguments, env: Environment): string | undefined {
+  const given = lastOf(read, LAN_FLAG.name);
+  if (given !== undefined) return given;
+  const text = (env[variableOf(LAN_FLAG.name)] ?? '').trim();
+  if (OFF.includes(text.toLowerCase())) return undefined;
+  return ON.includes(text.toLowerCase()) ? '' : text;
+}
 
 function readSwitch(flag: string, read: Arguments, env: Environment): boolean {
   const given = lastOf(read, flag);

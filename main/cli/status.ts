@@ -38,10 +38,11 @@ export async function overview(args: readonly string[], io: Io): Promise<number>
 
 /** Lines about a running engine. */
 export function describeEngine({ running, report }: AnsweringEngine): string {
-  const { version, dataDir, ports, counts, warnings } = report;
+  const { version, dataDir, ports, urls, counts, warnings } = report;
   const rows = columns([
     ['Interface', running.url],
     ['Listening', `HTTP ${ports.http}, HTTPS ${ports.https}, DNS ${ports.dns}`],
+    ...(urls.devices === undefined ? [] : [['Devices', urls.devices]]),
     ['Data folder', printable(dataDir)],
     ['Contents', `${counted(counts.projects, 'project')}, ${counted(counts.domains, 'domain')}`],
     ['Process', String(running.pid)],

@@ -12,6 +12,8 @@ import type { ReachSnippets } from '../contract/reach.ts';
 import type { Run } from '../contract/runs.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
+import type { LanStatus } from '../contract/lan.ts';
+import { renderLan } from './lan-view.ts';
 import { changesText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
@@ -200,6 +202,9 @@ const VIEWS: Record<string, View | undefined> = {
   'machine.apply': view<MachineChanges>(({ changes }, { style }) => `${changesText(changes, style)}\n`),
   'machine.undo': view<MachineChanges>((undone, { style }) => renderMachineUndone(undone, style)),
   'machine.status': view<MachineStatus>((status, { style }) => renderMachineStatus(status, style)),
+  'lan.status': view<LanStatus>(renderLan),
+  'lan.start': view<LanStatus>(renderLan),
+  'lan.stop': view<LanStatus>(renderLan),
   'limits.usage': view<CallerUsage[]>(renderUsage),
   'limits.reset': view<CallerUsage[]>(renderUsage),
   'clock.get': clockView,

@@ -69,7 +69,10 @@ export function openReach(
 
   return {
     publish: mapped.publish,
-    pacFile: { contentType: PAC_CONTENT_TYPE, read: () => Buffer.from(renderPac(mapped.all(), ports.http)) },
+    pacFile: {
+      contentType: PAC_CONTENT_TYPE,
+      read: () => Buffer.from(renderPac(mapped.all(), `127.0.0.1:${ports.http}`)),
+    },
     proxy,
     address: (hostname: string, asked: Parameters<typeof reachedAddress>[1] = {}) =>
       reachedAddress(hostname, asked, { mapped, isSecure: (name) => certificateOf(name) !== null }),

@@ -27,6 +27,7 @@ import {
 } from '../services/status.ts';
 import { createDomainServices } from '../services/domains.ts';
 import { createKeyServices } from '../services/keys.ts';
+import { createLanServices } from '../services/lan.ts';
 import { createLimitServices } from '../services/limits.ts';
 import { createMachineServices } from '../services/machine.ts';
 import { createOrderServices } from '../services/orders.ts';
@@ -52,6 +53,7 @@ import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { EngineMachine } from './engine-machine.ts';
 import type { Foundation } from './foundation.ts';
+import type { Lan } from './lan.ts';
 import type { Reach } from './reach.ts';
 
 export interface ServiceParts {
@@ -61,6 +63,7 @@ export interface ServiceParts {
   dataPlane: DataPlane;
   reach: Reach;
   machine: EngineMachine;
+  lan: Lan;
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;
@@ -225,6 +228,7 @@ export function createServices(
     reach: createReachServices(parts.reach),
     runs: runs.services,
     machine: createMachineServices({ machine: parts.machine, address: parts.reach.address, effects }),
+    lan: createLanServices(parts.lan),
     backup: { create: store.backUpTo },
     world: createWorldServices({
       services: () => services,

@@ -7,20 +7,23 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
+import type { Lan } from './lan.ts';
 
 export interface ReportedParts {
   dns: Dns;
   domains: Domains;
   dataPlane: DataPlane;
+  lan: Lan;
   control: { url: string; port: number; warnings: readonly string[] };
 }
 
 /** Addresses, counts, and warnings for the user. */
 export function reportStatus(
   { config, clock, store }: Foundation,
-  { dns, domains, dataPlane, control }: ReportedParts,
+  { dns, domains, dataPlane, lan, control }: ReportedParts,
 ): StatusReport {
   const { ports } = dataPlane;
+  const devices = lan.url();
   const command = typed('vivarium');
   const listenerWarnings = new Set([...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings]);
   const clockWarning = describeClock(clock.state());
@@ -34,6 +37,7 @@ export function reportStatus(
       control: control.url,
       http: `http://127.0.0.1:${ports.http}`,
       https: `https://127.0.0.1:${ports.https}`,
+      ...(devices !== null && { devices }),
     },
     counts: {
       projects: store.projects.count(),

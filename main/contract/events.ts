@@ -24,6 +24,7 @@ export const changeEvent = z.object({
     'certificates.changed',
     'ca.changed',
     'machine.changed',
+    'lan.changed',
     'clock.changed',
     'settings.changed',
     'status.changed',

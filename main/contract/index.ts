@@ -11,6 +11,7 @@ import { doctor } from './doctor.ts';
 import { domains } from './domains.ts';
 import { events } from './events.ts';
 import { keys } from './keys.ts';
+import { lan } from './lan.ts';
 import { limits } from './limits.ts';
 import { machine } from './machine.ts';
 import { orders } from './orders.ts';
@@ -50,6 +51,7 @@ export const contract = {
   reach,
   runs,
   machine,
+  lan,
   doctor,
   backup,
   world: worlds,

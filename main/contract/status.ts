@@ -11,7 +11,13 @@ export const statusReport = z.object({
   platformZone: z.string(),
   dataDir: z.string(),
   ports: z.object({ http: port, https: port, dns: port.optional(), control: port }),
-  urls: z.object({ control: z.url(), http: z.url(), https: z.url() }),
+  urls: z.object({
+    control: z.url(),
+    http: z.url(),
+    https: z.url(),
+    /** The page for other devices, while they are served. */
+    devices: z.url().optional(),
+  }),
   counts: z.object({
     projects: z.int(),
     keys: z.int(),

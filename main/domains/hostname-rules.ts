@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
-import { PLATFORM_ZONE } from '../base/config.ts';
+import { DEVICE_HOSTNAME, PLATFORM_ZONE } from '../base/config.ts';
 import {
   HOSTNAME_LENGTH_MAX,
   LABEL_LENGTH_MAX,
@@ -217,6 +217,7 @@ interface ReservedName {
  */
 const RESERVED: readonly ReservedName[] = [
   { suffix: PLATFORM_ZONE, why: 'belongs to the platform: projects get their hostnames there by their slugs' },
+  { suffix: DEVICE_HOSTNAME, only: true, why: 'is Vivarium itself, for other devices' },
   {
     suffix: 'localhost',
     only: true,
@@ -237,7 +238,7 @@ const RESERVED: readonly ReservedName[] = [
 /** Why a hostname in normal form cannot be attached by any customer; null when it can. */
 export function reservedReason(hostname: string): string | null {
   const match = RESERVED.find(({ suffix, only, except }) => {
-    if (only) return hostname === suffix;
+    if (only === true) return hostname === suffix;
     return isWithin(hostname, suffix) && !(except !== undefined && isWithin(hostname, except));
   });
   return match?.why ?? null;

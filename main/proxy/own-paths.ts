@@ -35,9 +35,9 @@ export function ownPathOf({ hosts, paths }: OwnPlace, host: string | null, targe
 
 /** A file for everybody who asks, by GET. */
 export const ownFile =
-  ({ contentType, read }: { contentType: string; read: () => Buffer }): OwnPath =>
+  (file: { contentType: string; read: () => Buffer; headers?: readonly string[] }): OwnPath =>
   ({ method }, _scheme, answer) => {
-    if (method === 'GET' || method === 'HEAD') answer(octetsAnswer(200, contentType, read()));
+    if (method === 'GET' || method === 'HEAD') answer(octetsAnswer(200, file.contentType, file.read(), file.headers));
     else answer(refusal(405, 'This file is read with GET.', ['Allow', 'GET, HEAD']));
   };
 

@@ -86,10 +86,10 @@ export const pathOf = ({ leadsTo }: Pick<MappedHostname, 'leadsTo'>): string =>
 export const PAC_CONTENT_TYPE = 'application/x-ns-proxy-autoconfig';
 
 /**
- * A proxy auto-configuration file: sends exactly `hostnames` (in normal form, also wildcards) through the proxy at `proxyPort` of this
- * machine, everything else directly. Uses the JavaScript of 1999, which Windows still runs it with.
+ * A proxy auto-configuration file: sends exactly `hostnames` (in normal form, also wildcards) through `proxy`
+ * (`127.0.0.1:8080`), everything else directly. Uses the JavaScript of 1999, which Windows still runs it with.
  */
-export function renderPac(hostnames: Iterable<string>, proxyPort: number): string {
+export function renderPac(hostnames: Iterable<string>, proxy: string): string {
   const entries = [...hostnames].sort().map((hostname) => `${JSON.stringify(hostname)}: 1`);
   return `// The hostnames that Vivarium serves go through its proxy, everything else as if there were none.
 var mapped = {
@@ -100,7 +100,7 @@ function FindProxyForURL(url, host) {
   host = host.toLowerCase().replace(/\\.$/, "");
   var own = Object.prototype.hasOwnProperty;
   var wildcard = "*" + host.substring(host.indexOf("."));
-  return own.call(mapped, host) || own.call(mapped, wildcard) ? "PROXY 127.0.0.1:${proxyPort}" : "DIRECT";
+  return own.call(mapped, host) || own.call(mapped, wildcard) ? "PROXY ${proxy}" : "DIRECT";
 }
 `;
 }

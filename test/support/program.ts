@@ -29,9 +29,15 @@ export interface RunningProgram {
 
 export const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
-function launch(args: readonly string[], env: Record<string, string> = {}, program = PROGRAM) {
+function launch(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  program = PROGRAM,
+  within: readonly string[] = [],
+) {
   if (!existsSync(program)) throw new Error('The program is not built; run npm run build.');
-  const child = spawn(process.execPath, [program, ...args], {
+  const [command = '', ...rest] = [...within, process.execPath, program, ...args];
+  const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
   });
@@ -49,8 +55,12 @@ function launch(args: readonly string[], env: Record<string, string> = {}, progr
 }
 
 /** Runs the program to its end. */
-export function runProgram(args: readonly string[], env?: Record<string, string>): Promise<Ended> {
-  return launch(args, env).ended;
+export function runProgram(
+  args: readonly string[],
+  env?: Record<string, string>,
+  within?: readonly string[],
+): Promise<Ended> {
+  return launch(args, env, PROGRAM, within).ended;
 }
 
 /**
@@ -59,13 +69,20 @@ export function runProgram(args: readonly string[], env?: Record<string, string>
  */
 export async function startProgram(
   args: readonly string[] = [],
-  options: { dataDir?: string; env?: Record<string, string>; program?: string } = {},
+  options: {
+    dataDir?: string;
+    env?: Record<string, string>;
+    program?: string;
+    /** A command that runs it elsewhere. */
+    within?: readonly string[];
+  } = {},
 ): Promise<RunningProgram> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const { child, printed, ended } = launch(
     ['serve', '--data-dir', dataDir, ...FREE_PORTS, ...args],
     options.env,
     options.program,
+    options.within,
   );
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', () => {

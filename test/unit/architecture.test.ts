@@ -24,6 +24,7 @@ const MACHINES = [
   'reach',
   'machine',
   'world',
+  'lan',
   'doctor',
   'rpc',
 ] as const;

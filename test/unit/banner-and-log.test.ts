@@ -12,6 +12,7 @@ it('the banner shows a project’s name without acting on it', () => {
       dataDir: '/d',
       controlUrl: 'http://127.0.0.1:4780',
       signInLink: 'http://127.0.0.1:4780/#ticket=t',
+      devicesUrl: undefined,
       caFile: '/d/ca/root.pem',
       ports: { http: 8080, https: 8443, dns: 5380 },
       project: {

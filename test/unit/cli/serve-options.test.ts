@@ -68,6 +68,18 @@ describe('the options of serve', () => {
     expect(() => read(args, env)).toThrow(message);
   });
 
+  it.each<[string[], Record<string, string>, string | undefined]>([
+    [[], {}, undefined],
+    [['--lan'], {}, ''],
+    [['--lan', '--empty'], {}, ''],
+    [['--lan=en0'], { VIVARIUM_LAN: 'en1' }, 'en0'],
+    [[], { VIVARIUM_LAN: '1' }, ''],
+    [[], { VIVARIUM_LAN: 'off' }, undefined],
+    [[], { VIVARIUM_LAN: '192.168.1.5' }, '192.168.1.5'],
+  ])('%j with %j serve other devices on %j', (args, env, lan) => {
+    expect(read(args, env).lan).toBe(lan);
+  });
+
   it('each have an environment variable', () => {
     const names = SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== 'help');
     expect(names.map(variableOf)).toEqual([
@@ -76,6 +88,7 @@ describe('the options of serve', () => {
       'VIVARIUM_HTTPS_PORT',
       'VIVARIUM_DNS_PORT',
       'VIVARIUM_CONTROL_PORT',
+      'VIVARIUM_LAN',
       'VIVARIUM_ANY_PORTS',
       'VIVARIUM_EPHEMERAL',
       'VIVARIUM_EMPTY',

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { renderPac } from '../../../main/reach/mapped-hostnames.ts';
 
-const PAC = renderPac(['shop.acme.test', 'xn--bcher-kva.example', 'acme.test'], 8080);
+const PAC = renderPac(['shop.acme.test', 'xn--bcher-kva.example', 'acme.test'], '127.0.0.1:8080');
 
 const ask = (pac: string, host: string, url = `https://${host}/`): unknown =>
   runInNewContext(`${pac}\nFindProxyForURL(${JSON.stringify(url)}, ${JSON.stringify(host)})`, {});
@@ -27,8 +27,8 @@ it.each<[host: string, answer: string]>([
 });
 
 it('sends everything its own way when nothing is served', () => {
-  expect(ask(renderPac([], 8080), 'shop.acme.test')).toBe('DIRECT');
-  const wild = renderPac(['*.acme.test'], 8080);
+  expect(ask(renderPac([], '127.0.0.1:8080'), 'shop.acme.test')).toBe('DIRECT');
+  const wild = renderPac(['*.acme.test'], '127.0.0.1:8080');
   expect(ask(wild, 'any.acme.test')).toBe('PROXY 127.0.0.1:8080');
   expect(['acme.test', 'a.any.acme.test', 'acme'].map((host) => ask(wild, host))).toEqual(Array(3).fill('DIRECT'));
 });

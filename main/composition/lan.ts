@@ -1,0 +1,212 @@
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import { DEVICE_HOSTNAME } from '../base/config.ts';
+import { isWithin } from '../base/hostname.ts';
+import { loadPageTemplate } from '../base/http/page.ts';
+import { isWildcard } from '../contract/wildcards.ts';
+import type { LanStatus } from '../contract/lan.ts';
+import { DEFAULT_SUFFIXES } from '../ca/constraints.ts';
+import { createDeviceZones, isForDevices, type DeviceZones } from '../dns/device-zones.ts';
+import { createDoh, DOH_PATH } from '../dns/doh.ts';
+import { createSenderLimit } from '../dns/sender-limit.ts';
+import { announceHost, type Announcer } from '../dns/multicast.ts';
+import { createDnsServer } from '../dns/server.ts';
+import { serviceRecord } from '../dns/service-parameters.ts';
+import { DEVICE_PAC_PATH, PROFILE_PATH, renderDevicePage, ROOT_PATH } from '../lan/device-page.ts';
+import { choicesOf, type Place } from '../lan/interfaces.ts';
+import { PROFILE_CONTENT_TYPE, renderProfile } from '../lan/profile.ts';
+import { qrCode } from '../lan/qr.ts';
+import { createSwitch, type Serving } from '../lan/switch.ts';
+import { ownFile, type OwnPlace } from '../proxy/own-paths.ts';
+import { PAC_CONTENT_TYPE, renderPac } from '../reach/mapped-hostnames.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
+import { dohPath } from './doh.ts';
+import type { Foundation } from './foundation.ts';
+
+export type Lan = ReturnType<typeof openLan>;
+
+/** The stored name of the interface that is served at every start. */
+const KEPT_SETTING = 'lanKept';
+
+/** The name for `.local`, with a number where another machine has it. */
+const MULTICAST_LABEL = 'vivarium';
+
+/** A profile names domains one by one only where no suffix of reserved names has them. */
+const PROFILE_DOMAINS_MAX = 200;
+
+interface Served extends Serving {
+  zones: DeviceZones;
+  /** Null on an interface with IPv6 only. */
+  announcer: Announcer | null;
+}
+
+/**
+ * Serves the hostnames to other devices on one interface, while that is on: the proxy's ports, DNS for those hostnames
+ * only, and a page with what a device needs. The control port is not among them.
+ */
+export function openLan(
+  { resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
+  parts: {
+    certificates: Certificates;
+    dns: Dns;
+    dataPlane: DataPlane;
+    /** Whether HTTPS is served at a hostname. */
+    isSecure: (hostname: string) => boolean;
+  },
+) {
+  const { certificates, dns, dataPlane } = parts;
+  const { ports } = dataPlane;
+  const pages = loadPageTemplate(join(resourcesDir, 'pages'));
+  let hostnames: readonly string[] = [];
+
+  function changed(): void {
+    events.emit('lan.changed');
+    events.emit('status.changed');
+  }
+
+  const originAt = (host: string): string => `http://${host}:${ports.http}`;
+  const rootDer = (): Buffer => new X509Certificate(certificates.root.describe().pem).raw;
+
+  function pageAt(address: string): Buffer {
+    const { fingerprint } = certificates.root.describe();
+    const origin = originAt(hostOf(address));
+    const page = renderDevicePage({ origin, ports, hostnames, isSecure: parts.isSecure, fingerprint });
+    return Buffer.from(pages.render(page));
+  }
+
+  function profileFor(address: string): Buffer {
+    const { fingerprint, permittedSuffixes } = certificates.root.describe();
+    const dohUrl = `https://${DEVICE_HOSTNAME}:${ports.https}${DOH_PATH}`;
+    const domains = profileDomains(permittedSuffixes, hostnames);
+    return Buffer.from(renderProfile({ certificate: rootDer(), fingerprint, dohUrl, address, domains }));
+  }
+
+  async function open({ address }: Place): Promise<Served> {
+    const host = hostOf(address);
+    const zones = createDeviceZones({
+      address,
+      nameServer: DEVICE_HOSTNAME,
+      service: () => (settings.current().httpsRecords ? serviceRecord(ports.https) : null),
+    });
+    zones.publish(hostnames);
+    const admits = createSenderLimit(clock);
+    const server = createDnsServer({
+      clock,
+      log,
+      port: dns.listening.port,
+      addresses: [address],
+      admits,
+      zones: () => zones.zones,
+    });
+    await server.start();
+    const answer = createDoh({ exchange: server.exchange, forwardsProbe: () => false });
+    const pageHeaders = ['Content-Security-Policy', pages.contentSecurityPolicy, 'Cache-Control', 'no-store'];
+    const file = (contentType: string, read: () => Buffer, headers: readonly string[] = []) =>
+      ownFile({ contentType, read, headers });
+    const hosts = new Set([host, DEVICE_HOSTNAME]);
+    const place: OwnPlace = {
+      hosts,
+      serverNames: new Set([DEVICE_HOSTNAME]),
+      paths: new Map([
+        ['/', file('text/html; charset=utf-8', () => pageAt(address), pageHeaders)],
+        [PROFILE_PATH, file(PROFILE_CONTENT_TYPE, () => profileFor(address))],
+        [ROOT_PATH, file('application/x-x509-ca-cert', rootDer)],
+        [DEVICE_PAC_PATH, file(PAC_CONTENT_TYPE, () => Buffer.from(renderPac(hostnames, `${host}:${ports.http}`)))],
+        ...[...certificates.openFiles].map(([path, { contentType, read }]) => [path, file(contentType, read)] as const),
+        [DOH_PATH, dohPath({ answer, log })],
+      ]),
+    };
+    try {
+      const stopServing = await dataPlane.serveOn(address, place);
+      const announcer = address.includes(':')
+        ? null
+        : announceHost({
+            ...{ label: MULTICAST_LABEL, address, port: ports.http, clock, log, admits },
+            onChanged() {
+              const name = announcer?.name() ?? null;
+              if (name !== null) hosts.add(name);
+              changed();
+            },
+          });
+      return {
+        zones,
+        announcer,
+        async close() {
+          await Promise.all([stopServing(), server.stop(), announcer?.close()]);
+        },
+      };
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  const lanSwitch = createSwitch<Served>({
+    clock,
+    log,
+    look: networkInterfaces,
+    open,
+    kept: {
+      get: () =>
+        z
+          .string()
+          .nullable()
+          .catch(null)
+          .parse(store.settings.get()[KEPT_SETTING] ?? null),
+      set: (wanted) => store.settings.set(KEPT_SETTING, wanted),
+    },
+    onChanged: changed,
+  });
+  onStop(() => lanSwitch.close());
+
+  return {
+    start: lanSwitch.start,
+    resume: lanSwitch.resume,
+    stop: lanSwitch.stop,
+    /** Sets what devices are served, and what they look up. */
+    publish(snapshot: { routes: readonly { hostname: string }[] }): void {
+      hostnames = snapshot.routes.flatMap(({ hostname }) => (isForDevices(hostname) ? [hostname] : [])).sort();
+      const state = lanSwitch.state();
+      if (state.kind === 'on') state.serving.zones.publish(hostnames);
+    },
+    /** The page for other devices; null while there is none. */
+    url(): string | null {
+      const state = lanSwitch.state();
+      return state.kind === 'on' ? `${originAt(hostOf(state.place.address))}/` : null;
+    },
+    status(): LanStatus {
+      const state = lanSwitch.state();
+      const shared = { keep: lanSwitch.isKept(), choices: choicesOf(networkInterfaces()), hostnames: [...hostnames] };
+      if (state.kind === 'off') return { state: 'off', ...shared };
+      if (state.kind === 'waiting') {
+        return { state: 'waiting', ...shared, wanted: state.wanted, problem: state.problem };
+      }
+      const { place, wanted } = state;
+      const host = hostOf(place.address);
+      const url = `${originAt(host)}/`;
+      const name = state.serving.announcer?.name() ?? null;
+      return {
+        ...{ state: 'on' as const, ...shared, wanted, ...place, url, qr: qrCode(url) },
+        ...(name !== null && { localUrl: `${originAt(name)}/` }),
+        pacUrl: originAt(host) + DEVICE_PAC_PATH,
+        dns: `${host}:${dns.listening.port}`,
+      };
+    },
+  };
+}
+
+/** An address as the host of a URL. */
+const hostOf = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+
+/** The suffixes of reserved names, which lead nowhere else, and the served hostnames outside them. */
+function profileDomains(permitted: readonly string[], hostnames: readonly string[]): string[] {
+  const suffixes = DEFAULT_SUFFIXES.filter((suffix) => permitted.includes(suffix) && isForDevices(suffix));
+  const outside = hostnames
+    .map((hostname) => (isWildcard(hostname) ? hostname.slice(2) : hostname))
+    .filter((hostname) => !suffixes.some((suffix) => isWithin(hostname, suffix)));
+  return [...suffixes, ...new Set(outside)].slice(0, PROFILE_DOMAINS_MAX);
+}

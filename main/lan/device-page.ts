@@ -1,0 +1,69 @@
+import { originOf } from '../base/hostname.ts';
+import { escapeHtml, type Page } from '../base/http/page.ts';
+import { exampleOf } from '../contract/wildcards.ts';
+
+/** Paths of what a device downloads, at the page's own host. */
+export const PROFILE_PATH = '/vivarium.mobileconfig';
+export const ROOT_PATH = '/vivarium-root.crt';
+export const DEVICE_PAC_PATH = '/proxy.pac';
+
+/** How many hostnames the page links to. */
+const LINKED_MAX = 50;
+
+export interface DevicePage {
+  /** Of the page itself: `http://192.168.1.5:8080`. */
+  origin: string;
+  ports: { http: number; https: number };
+  /** Those that other devices can have, in normal form. */
+  hostnames: readonly string[];
+  /** Whether HTTPS is served at one of them. */
+  isSecure: (hostname: string) => boolean;
+  /** SHA-256 of the root. */
+  fingerprint: string;
+}
+
+/** The page that a device opens first: what to install and set there, and what it then reaches. Nothing in it is secret. */
+export function renderDevicePage(shown: DevicePage): Page {
+  const { origin, fingerprint } = shown;
+  const pacUrl = `<code>${escapeHtml(origin + DEVICE_PAC_PATH)}</code>`;
+  const content = `
+<h2>iPhone, iPad, Mac</h2>
+<p>The profile has the root certificate and looks up these hostnames at this address.</p>
+<p><a class="button" href="${PROFILE_PATH}">Download the profile</a></p>
+<ol>
+<li>Install it: <em>Settings</em>, <em>Profile Downloaded</em>. On a Mac: <em>System Settings</em>, <em>Device Management</em>.</li>
+<li>On an iPhone or iPad, switch the root on: <em>General</em>, <em>About</em>, <em>Certificate Trust Settings</em>.</li>
+</ol>
+<p>To undo it, remove the profile.</p>
+<h2>Android, Windows, Linux</h2>
+<p><a class="button" href="${ROOT_PATH}">Download the root</a></p>
+<ol>
+<li>Install it as a CA certificate. On Android: <em>Settings</em>, search for <em>CA certificate</em>.</li>
+<li>Set the proxy of this network to <em>automatic</em>, with this address: ${pacUrl}</li>
+</ol>
+<p>To undo it, remove the certificate and the proxy.</p>
+<h2>Compare before you trust</h2>
+<p>The root’s SHA-256 fingerprint; Vivarium shows the same one on its page <em>Certificates</em>.</p>
+<p><code>${escapeHtml(fingerprint)}</code></p>
+${renderLinks(shown)}`;
+  return {
+    title: 'On this device',
+    corner: '',
+    heading: 'Open its hostnames on this device',
+    message: 'Vivarium serves hostnames from another machine in this network. Set this device up once to open them.',
+    content,
+  };
+}
+
+function renderLinks({ hostnames, ports, isSecure }: DevicePage): string {
+  if (hostnames.length === 0) {
+    return '<h2>Hostnames</h2>\n<p>None yet: those below localhost always mean the device itself. Attach a custom domain in Vivarium.</p>';
+  }
+  const items = hostnames.slice(0, LINKED_MAX).map((hostname) => {
+    const scheme = isSecure(hostname) ? 'https' : 'http';
+    const url = `${originOf(scheme, exampleOf(hostname), ports[scheme])}/`;
+    return `<li><a href="${escapeHtml(url)}">${escapeHtml(hostname)}</a></li>`;
+  });
+  const more = hostnames.length > LINKED_MAX ? `<p>And ${hostnames.length - LINKED_MAX} more.</p>` : '';
+  return `<h2>Hostnames</h2>\n<ul>\n${items.join('\n')}\n</ul>\n${more}`;
+}

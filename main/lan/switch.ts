@@ -1,0 +1,139 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { choosePlace, type Interfaces, type Place } from './interfaces.ts';
+
+/** How often to look whether the interface still has the address, in real time. */
+export const LOOK_MS = 1_000;
+
+/** What is served on a place. */
+export interface Serving {
+  close(): Promise<void>;
+}
+
+export type SwitchState<Opened extends Serving> =
+  | { kind: 'off' }
+  /** `wanted`: the interface or address that was named. */
+  | { kind: 'on'; wanted: string; place: Place; serving: Opened }
+  /** The interface has no address at present, or could not be served on. */
+  | { kind: 'waiting'; wanted: string; problem: string };
+
+export interface SwitchOptions<Opened extends Serving> {
+  clock: Pick<Clock, 'realTimer'>;
+  log: Pick<Log, 'info' | 'warn'>;
+  look: () => Interfaces;
+  /** Opens everything or nothing. @throws VivariumError if a port is taken there. */
+  open: (place: Place) => Promise<Opened>;
+  /** The interface that is served again at the next start; null for none. */
+  kept: { get: () => string | null; set: (wanted: string | null) => void };
+  onChanged: () => void;
+}
+
+/** Serves other devices on one interface, and follows it: to another address, away, and back. */
+export interface Switch<Opened extends Serving> {
+  state(): SwitchState<Opened>;
+  /** Whether it is on again at the next start. */
+  isKept(): boolean;
+  /**
+   * Serves on the wanted interface or address; empty for the only one. What was served before ends once this is.
+   * `keep`: whether also after the next start; as it was if omitted.
+   * @throws VivariumError as `choosePlace` and `open`; nothing has changed then.
+   */
+  start(wanted: string, keep?: boolean): Promise<void>;
+  /** As `start`, with what was kept; waits for an interface that is not there. */
+  resume(): Promise<void>;
+  /** Ends it, also for the next start. */
+  stop(): Promise<void>;
+  /** Ends it for the end of the engine: what is kept stays. */
+  close(): Promise<void>;
+}
+
+export function createSwitch<Opened extends Serving>(options: SwitchOptions<Opened>): Switch<Opened> {
+  const { clock, log, look, kept, onChanged } = options;
+  let state: SwitchState<Opened> = { kind: 'off' };
+  let timer: Timer | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: each finds the state that the one before has left. */
+  function inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
+    const result = last.then(step);
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  function become(next: SwitchState<Opened>): void {
+    state = next;
+    timer?.cancel();
+    timer = next.kind === 'off' ? null : clock.realTimer(LOOK_MS, () => void inTurn(follow));
+    onChanged();
+  }
+
+  async function serve(wanted: string): Promise<void> {
+    const place = choosePlace(look(), wanted);
+    const serving = await options.open(place);
+    log.info('Other devices are served', { ...place });
+    // The name outlives the address, which the network may change.
+    become({ kind: 'on', wanted: wanted === '' ? place.interface : wanted, place, serving });
+  }
+
+  async function serveOrWait(wanted: string): Promise<void> {
+    try {
+      await serve(wanted);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (state.kind !== 'waiting' || state.problem !== problem) {
+        log.warn('Other devices cannot be served at present', { interface: wanted, problem });
+      }
+      become({ kind: 'waiting', wanted, problem });
+    }
+  }
+
+  async function follow(): Promise<void> {
+    if (state.kind === 'off') return;
+    if (state.kind === 'on') {
+      const { place } = state;
+      const addresses = look()[place.interface] ?? [];
+      if (addresses.some(({ address }) => address === place.address)) {
+        timer = clock.realTimer(LOOK_MS, () => void inTurn(follow));
+        return;
+      }
+      await state.serving.close();
+    }
+    await serveOrWait(state.wanted);
+  }
+
+  const servingOf = (): Opened | null => (state.kind === 'on' ? state.serving : null);
+
+  async function end(): Promise<void> {
+    const before = servingOf();
+    if (state.kind !== 'off') become({ kind: 'off' });
+    await before?.close();
+  }
+
+  return {
+    state: () => state,
+    isKept: () => kept.get() !== null,
+    start: (wanted, keep) =>
+      inTurn(async () => {
+        const place = choosePlace(look(), wanted);
+        if (state.kind !== 'on' || state.place.address !== place.address) {
+          const before = servingOf();
+          await serve(wanted);
+          await before?.close();
+        } else if (wanted !== '') state = { ...state, wanted };
+        if (state.kind === 'on' && keep !== undefined) kept.set(keep ? state.wanted : null);
+        onChanged();
+      }),
+    resume: () =>
+      inTurn(async () => {
+        const wanted = kept.get();
+        if (wanted !== null) await serveOrWait(wanted);
+      }),
+    stop: () =>
+      inTurn(async () => {
+        kept.set(null);
+        await end();
+        onChanged();
+      }),
+    close: () => inTurn(end),
+  };
+}

@@ -1,0 +1,161 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, type TestContext } from 'vitest';
+import type { LanStatus } from '../../../main/contract/lan.ts';
+import { FREE_PORTS, runProgram, startProgram, type RunningProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import {
+  HOST_ADDRESS,
+  HOST_INTERFACE,
+  twoMachines,
+  whyNoTwoMachines,
+  type TwoMachines,
+} from '../../support/two-machines.ts';
+
+/** Of the demo, with a certificate. */
+const SHOP = 'www.happypaws.test';
+
+const reason = whyNoTwoMachines();
+const needsMachines = ({ skip }: TestContext): void => skip(reason !== null, reason ?? '');
+
+/** One procedure, asked on the machine with Vivarium. */
+function call(machines: TwoMachines, { runtime }: RunningProgram, procedure: string, input: unknown = {}) {
+  const { url, token } = runtime.control;
+  const { stdout } = machines.run(
+    ...([
+      'host',
+      'curl',
+      '-s',
+      '-H',
+      `Authorization: Bearer ${token}`,
+      '-H',
+      'Content-Type: application/json',
+    ] as const),
+    ...['-d', JSON.stringify(input), `${url}/api/lan/${procedure}`],
+  );
+  return JSON.parse(stdout) as LanStatus & { message: string };
+}
+
+async function until(machines: TwoMachines, program: RunningProgram, isIt: (status: LanStatus) => boolean) {
+  for (;;) {
+    const status = call(machines, program, 'status');
+    if (isIt(status)) return status;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('another device opens the hostnames, verified, and reaches nothing else', async (context) => {
+  needsMachines(context);
+  const machines = await twoMachines();
+  const device = (...words: string[]) => machines.run('device', words[0] ?? '', ...words.slice(1));
+  const program = await startProgram(['--lan'], { within: machines.on('host') });
+  const { http, https, dns, control } = program.runtime;
+  const page = `http://${HOST_ADDRESS}:${http.port}`;
+  const status = call(machines, program, 'status');
+  expect(status).toMatchObject({ state: 'on', interface: HOST_INTERFACE, address: HOST_ADDRESS, keep: false });
+  expect(status).toMatchObject({ url: `${page}/`, pacUrl: `${page}/proxy.pac`, dns: `${HOST_ADDRESS}:${dns.port}` });
+  expect(program.output().stdout).toContain(`${page}/`);
+
+  // What the device takes from the page makes the hostname open, verified: by the proxy, and by the port.
+  const root = join(temporaryFolder(), 'root.crt');
+  expect(device('curl', '-s', `${page}/`).stdout).toContain('/vivarium.mobileconfig');
+  expect(device('curl', '-s', `${page}/vivarium.mobileconfig`).stdout).toContain('com.apple.dnsSettings.managed');
+  device('curl', '-s', '-o', `${root}.der`, `${page}/vivarium-root.crt`);
+  const { stdout: pem } = device('openssl', 'x509', '-inform', 'DER', '-in', `${root}.der`);
+  writeFileSync(root, pem);
+  expect(device('curl', '-s', `${page}/proxy.pac`).stdout).toContain(`PROXY ${HOST_ADDRESS}:${http.port}`);
+  const shown = ['-s', '-o', '/dev/null', '-w', '%{http_code} %{ssl_verify_result}', '--cacert', root];
+  expect(device('curl', ...shown, '-x', page, `https://${SHOP}/v1/openapi.json`).stdout).toBe('200 0');
+  const direct = `https://${SHOP}:${https.port}/v1/openapi.json`;
+  const doh = `vivarium.internal:${https.port}`;
+  const byDoh = ['--resolve', `${doh}:${HOST_ADDRESS}`, '--doh-url', `https://${doh}/dns-query`];
+  expect(device('curl', ...shown, ...byDoh, direct).stdout).toBe('200 0');
+
+  // DNS: the served hostnames at this address, and nothing of the zones or of others.
+  const dig = (...words: string[]) => device('dig', `@${HOST_ADDRESS}`, '-p', `${dns.port}`, ...words).stdout;
+  expect(dig('+short', SHOP, 'A')).toBe(`${HOST_ADDRESS}\n`);
+  expect(dig('+short', SHOP, 'HTTPS')).toContain(`port=${https.port}`);
+  expect(dig('+short', SHOP, 'CNAME')).toBe('');
+  for (const other of ['happypaws.test', 'demo.vivarium.localhost', 'example.org']) {
+    expect(dig(other, 'A')).toContain('status: REFUSED');
+  }
+
+  // The control port, and what loopback has for itself.
+  expect(device('curl', '-s', `http://${HOST_ADDRESS}:${control.url.split(':').at(-1) ?? ''}/`).code).toBe(7);
+  const probe = '/dns-query?dns=AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB';
+  const asLocal = ['--resolve', `localhost:${https.port}:${HOST_ADDRESS}`, `https://localhost:${https.port}${probe}`];
+  expect(device('curl', ...shown, ...asLocal).stdout).not.toMatch(/^200/);
+  expect(device('curl', '-s', '-H', 'Host: localhost', `${page}/root.crl`, '-w', '%{http_code}').stdout).toMatch(
+    /404$/,
+  );
+
+  // The name.
+  const { localUrl } = await until(machines, program, (now) => now.localUrl !== undefined);
+  expect(localUrl).toBe(`http://vivarium.local:${http.port}/`);
+  expect(device(process.execPath, '-e', ASK_BY_MULTICAST).stdout.trim()).toBe(HOST_ADDRESS);
+
+  // Off: nothing of it is left, not even on a connection.
+  expect(call(machines, program, 'stop')).toMatchObject({ state: 'off', keep: false });
+  expect(device('curl', '-s', page).code).toBe(7);
+  expect(dig('+tries=1', '+time=1', SHOP)).not.toContain('ANSWER');
+  expect(device(process.execPath, '-e', ASK_BY_MULTICAST).stdout.trim()).toBe('');
+  await program.end();
+});
+
+test('an interface that goes is waited for, and followed to another address; only what is kept is on again', async (context) => {
+  needsMachines(context);
+  const machines = await twoMachines();
+  const host = (...words: string[]) => machines.run('host', 'ip', ...words);
+  const within = machines.on('host');
+  const program = await startProgram([], { within });
+  expect(call(machines, program, 'status')).toMatchObject({
+    state: 'off',
+    choices: [{ interface: HOST_INTERFACE, address: HOST_ADDRESS, automatic: true }],
+  });
+  expect(call(machines, program, 'start', { keep: true })).toMatchObject({ state: 'on', keep: true });
+  host('addr', 'del', `${HOST_ADDRESS}/24`, 'dev', HOST_INTERFACE);
+  const waiting = await until(machines, program, ({ state }) => state === 'waiting');
+  expect(waiting.problem).toContain(`${HOST_INTERFACE}`);
+  host('addr', 'add', '10.77.0.9/24', 'dev', HOST_INTERFACE);
+  expect(await until(machines, program, ({ state }) => state === 'on')).toMatchObject({ address: '10.77.0.9' });
+  const url = `http://10.77.0.9:${program.runtime.http.port}/`;
+  expect(machines.run('device', 'curl', '-s', url).stdout).toContain('/vivarium.mobileconfig');
+  await program.end();
+
+  // Kept: it waits for the interface from the start on, if need be.
+  const { dataDir } = program;
+  host('addr', 'del', '10.77.0.9/24', 'dev', HOST_INTERFACE);
+  const again = await startProgram([], { dataDir, within });
+  expect(call(machines, again, 'status')).toMatchObject({ state: 'waiting', keep: true, wanted: HOST_INTERFACE });
+  host('addr', 'add', `${HOST_ADDRESS}/24`, 'dev', HOST_INTERFACE);
+  await until(machines, again, ({ state }) => state === 'on');
+  call(machines, again, 'start', { interface: HOST_INTERFACE });
+  await again.end();
+  const off = await startProgram([], { dataDir, within });
+  expect(call(machines, off, 'status')).toMatchObject({ state: 'off', keep: false });
+  await off.end();
+
+  // Two networks: the start asks which.
+  host('link', 'add', 'lan1', 'type', 'veth', 'peer', 'name', 'lan2');
+  for (const name of ['lan1', 'lan2']) host('link', 'set', name, 'up');
+  host('addr', 'add', '192.168.5.1/24', 'dev', 'lan1');
+  const refused = await runProgram(['serve', '--ephemeral', ...FREE_PORTS, '--lan'], {}, within);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toBe(
+    'vivarium: This machine is in several networks: lan0 (10.77.0.1), lan1 (192.168.5.1). Name the interface to serve, such as lan0.\n',
+  );
+});
+
+/** Asks for vivarium.local as a client without a cache does, and prints the address; nothing after a second. */
+const ASK_BY_MULTICAST = `
+const socket = require('node:dgram').createSocket('udp4');
+const name = Buffer.from('\\x08vivarium\\x05local\\0', 'latin1');
+socket.on('message', (message) => {
+  const at = 12 + name.length + 4 + name.length + 10;
+  console.log([...message.subarray(at, at + 4)].join('.'));
+  socket.close();
+  clearTimeout(end);
+});
+socket.send(Buffer.concat([Buffer.of(7, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), name, Buffer.of(0, 1, 0, 1)]), 5353, '224.0.0.251');
+const end = setTimeout(() => socket.close(), 1000);
+`;
