@@ -92,9 +92,12 @@ export function createConnections(options: {
     return connection !== null;
   }
 
+  /** Closes an idle connection, or one that waits for its client; as the last resort, one that has only just become idle. */
   function evict(): boolean {
     const connection = longestIdle();
-    if (connection === null) return cutHeld();
+    const isFresh = connection !== null && clock.monotonic() - connection.sinceMs < limits.patienceMs;
+    if ((connection === null || isFresh) && cutHeld()) return true;
+    if (connection === null) return false;
     log.debug('Closing an idle connection for a new one', { address: connection.address });
     closeIdle(connection, closingResponse, clock.monotonic());
     // It has no request in progress, so the client need not receive the GOAWAY.

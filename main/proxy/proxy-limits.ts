@@ -82,8 +82,8 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 60_000,
   responseStallMs: 30_000,
-  // On this machine, a body of 1 MiB takes some milliseconds.
-  patienceMs: 1_000,
+  // On this machine, a body of 1 MiB takes some milliseconds; 10,000 clients that come at once fill all places in half a second.
+  patienceMs: 200,
   // Lists of 20 pets for 10,000 clients; the memory of a burst is never given back to the system.
   unreadBytesMax: 64 * 1024 * 1024,
   lingerMs: 2_000,

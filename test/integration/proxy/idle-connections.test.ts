@@ -1,6 +1,7 @@
 import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import {
   afterBody,
@@ -109,8 +110,27 @@ test.each([
     expect((await sendRaw(running.httpPort, get('/', CLOSE))).status).toBe(200);
     await untilConnections(running, 4);
   }
-  await closed(slow[0] as Socket);
+  await Promise.race(slow.map(closed));
   expect(slow.slice(1).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
+});
+
+test('a client that has just come is kept while one that trickles its body can make room', async () => {
+  const clock = createFakeClock();
+  running = await startProxy({
+    clock,
+    limits: { connectionsMax: 3, patienceMs: 200 },
+    handle: (request, response) => afterBody(request, () => response.end('ok')),
+  });
+  const slow = [await open(), await open()];
+  for (const socket of slow) socket.write(`${get('/', 'Content-Length: 9\r\n').replace('GET', 'POST')}{`);
+  await expect.poll(() => running.limiter.asked.length).toBe(2);
+  await clock.pass(200);
+  const newcomer = await open();
+  await open();
+  await Promise.race(slow.map(closed));
+  const answer = readToEnd(newcomer);
+  newcomer.write(get('/', CLOSE));
+  expect(await answer).toContain('ok');
 });
 
 test('a client that does not read makes room, and is cut when unread responses take too much memory', async () => {
