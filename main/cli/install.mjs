@@ -2,9 +2,9 @@
  * Runs `npm ci` when `node_modules` does not match `package-lock.json`. Copes with interrupted installs, packages
  * removed by hand, and concurrent starts. Plain Node (≥ 20), as `launch.mjs`.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { runExclusively } from './alone.mjs';
 import { runNpmCi } from './npm-ci.mjs';
 import { findMissing, installStamp, isInstalled, isThere, readLock, readPackages } from './up-to-date.mjs';
@@ -29,7 +29,10 @@ export async function install({ root, say, prove = async () => null, patience })
       const problem = findProblem(root, packages) ?? (await prove());
       if (problem !== null) {
         if (existsSync(join(root, 'node_modules'))) say(`node_modules does not match package-lock.json: ${problem}.`);
-        const failure = (await clear(root)) ?? (await runNpmCi(root, paths, isThere, patience));
+        const node = moveNodeOut(root);
+        const failure = (await clear(root)) ?? (await runNpmCi(root, paths, isThere, { node, patience }));
+        // Windows keeps a running program until the next install.
+        await rm(aside(root), { recursive: true, force: true }).catch(() => undefined);
         if (failure !== null) return failure;
         const left = findProblem(root, packages) ?? (await prove());
         if (left !== null)
@@ -65,6 +68,26 @@ function readVersion(path) {
     return 'damaged';
   }
 }
+
+/**
+ * Moves the Node that runs this out of `node_modules`, because npm puts the locked one first on the path of its scripts:
+ * npm could not be started with it any more, and Windows removes no program that runs. Returns where it is.
+ */
+function moveNodeOut(root) {
+  try {
+    const folder = realpathSync(join(root, 'node_modules'));
+    if (!process.execPath.startsWith(folder + sep)) return process.execPath;
+    mkdirSync(aside(root), { recursive: true });
+    const node = join(aside(root), basename(process.execPath));
+    renameSync(process.execPath, node);
+    return node;
+  } catch {
+    // No `node_modules`, or a folder that `clear` cannot empty either.
+    return process.execPath;
+  }
+}
+
+const aside = (root) => join(root, 'out', '.installing');
 
 /** Empties `node_modules`, as `npm ci` would, but with a clearer error for files that cannot be removed. */
 async function clear(root) {

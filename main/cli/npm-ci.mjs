@@ -19,17 +19,17 @@ const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-
 const LOG = ['--loglevel=silly'];
 
 /**
- * Runs `npm ci` in `root`. Progress is the share of `packages` (folders) that exist.
+ * Runs `npm ci` in `root` by the program `node`. Progress is the share of `packages` (folders) that exist.
  *
  * @returns {Promise<string | null>} why it failed and what to do, or null
  */
-export async function runNpmCi(root, packages, isThere, patience = PATIENCE) {
-  const npm = findNpm(process.env, process.execPath);
+export async function runNpmCi(root, packages, isThere, { node, patience = PATIENCE }) {
+  const npm = findNpm(process.env, node);
   if (npm === null) return 'npm was not found. Run "npm ci" in this folder, and start again.';
   const log = readNpmLog();
   const progress = showProgress(`Installing ${packages.length} packages, once:`);
   const doubt = (why) => progress.note(`No network? The npm registry ${why}. npm keeps trying; Ctrl-C stops it.`);
-  const run = runNode(process.execPath, [npm, 'ci', ...OPTIONS, ...RETRIES, ...LOG], {
+  const run = runNode(node, [npm, 'ci', ...OPTIONS, ...RETRIES, ...LOG], {
     cwd: root,
     env: cleanNpmEnvironment(process.env),
     onLine: (line) => {

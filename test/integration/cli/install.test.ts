@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { FIRST, SCRIPT, startRegistry } from '../../support/npm-registry.ts';
@@ -20,14 +20,14 @@ const START = `
 `;
 
 /** A start in a project, with npm's cache and settings of its own. */
-function start(root: string, registry: string, more: NodeJS.ProcessEnv = {}) {
+function start(root: string, registry: string, more: NodeJS.ProcessEnv = {}, node = process.execPath) {
   const settings = {
     npm_config_registry: registry,
     npm_config_cache: join(root, 'cache'),
     npm_config_userconfig: join(root, 'none'),
     npm_config_noproxy: '127.0.0.1',
   };
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', START], {
+  const child = spawn(node, ['--input-type=module', '--eval', START], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...settings, ...more },
@@ -103,6 +103,18 @@ describe('the install of a start', () => {
     expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
     expect((await second.ended).stderr).not.toContain('Installing');
     expect(registry.asked.filter((path) => path === FIRST)).toHaveLength(1);
+  });
+
+  it('works by the Node in node_modules, which npm’s scripts find first', async () => {
+    const { registry, root } = await startRegistry();
+    const folder = join(root, 'node_modules', 'node', 'bin');
+    mkdirSync(folder, { recursive: true });
+    const node = join(folder, basename(process.execPath));
+    copyFileSync(process.execPath, node);
+    const { code, stderr } = await start(root, registry.url, {}, node).ended;
+    expect([code, isInstalled(root), existsSync(node)]).toEqual([0, true, false]);
+    expect(existsSync(join(root, 'out', '.installing'))).toBe(false);
+    expect(stderr).toMatch(/^node_modules does not match[^\n]*\nInstalling 2 packages, once: [^\n]*100 %\n$/);
   });
 
   it('mends what was removed from node_modules, and says what that was', async () => {
