@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/data-dir.ts';
 import { realTime } from './base/clock.ts';
-import { keepHeapSmall } from './base/heap.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
 import { openCertificates } from './composition/certificates.ts';
@@ -58,7 +57,6 @@ export interface App {
  * @throws VivariumError with one line that says what to change; closes whatever was opened.
  */
 export async function startApp(options: AppOptions): Promise<App> {
-  keepHeapSmall();
   const closers: Closer[] = [];
   const log = createLog(realTime, options.writeLog, options.logLevel);
   const close = async (drainMs = DRAIN_MS_MAX) => {

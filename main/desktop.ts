@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/data-dir.ts';
+import { keepHeapSmall } from './base/heap.ts';
 import { readLogLevel } from './base/log.ts';
 import { findAssets, findProgramFile } from './base/program-folder.ts';
 import type { Config } from './base/config.ts';
@@ -39,6 +40,7 @@ async function runCommand(words: readonly string[], onStopSignal: OnStopSignal):
 }
 
 async function openApp({ mode, page, words }: OwnArguments): Promise<void> {
+  keepHeapSmall();
   // The app has its own window, so --open does nothing.
   const { open: _, ...chosen } = readServeConfig(words, place);
   const { ephemeral } = chosen;

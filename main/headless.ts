@@ -5,6 +5,7 @@ import { type App, startApp } from './app.ts';
 import { realTime } from './base/clock.ts';
 import { type Config, DETACHED_VARIABLE, type RuntimeFile } from './base/config.ts';
 import { LOGS_FOLDER } from './base/data-folder.ts';
+import { keepHeapSmall } from './base/heap.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel } from './base/log.ts';
 import { openLogFile } from './base/log-file.ts';
 import { openInBrowser } from './base/open-in-browser.ts';
@@ -35,6 +36,7 @@ export type HeadlessConfig = Omit<Config, 'dataDir'> & {
  * one line on standard error that says why.
  */
 export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo): Promise<number> {
+  keepHeapSmall();
   const temporaryDir = config.ephemeral || config.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
   const dataDir = config.dataDir ?? (temporaryDir as string);
   const output = openOutput(dataDir, config.ephemeral, io);

@@ -22,7 +22,7 @@ const SCHEMA = {
 
 /** The control port. */
 export async function startControl(
-  { config, stateDir, clock, log, onStop }: Foundation,
+  { config, stateDir, clock, log, onStop, onStopRequest }: Foundation,
   parts: { router: ControlRouter; certificates: Certificates; reach: Reach; assetsDir: string | null },
 ) {
   const { router, certificates, reach, assetsDir } = parts;
@@ -37,7 +37,7 @@ export async function startControl(
     port: config.controlPort,
     assetsDir,
     openFiles: new Map([...certificates.openFiles, [PAC_PATH, reach.pacFile], [`/${SCHEMA_FILE}`, SCHEMA]]),
-    requestStop: () => void process.emit('SIGTERM', 'SIGTERM'),
+    requestStop: onStopRequest ?? (() => void process.emit('SIGTERM', 'SIGTERM')),
     version: VERSION,
   });
   onStop((drainMs) => server.stop(drainMs));

@@ -26,6 +26,8 @@ export interface FoundationOptions {
   describeDesktop?: () => DesktopFacts;
   /** The engine has failed: stop it, and start it again on its data. Called at most once by each cause. */
   onFault?: (error: unknown) => void;
+  /** `POST /stop` was sent with the token; by default, as if the process had got SIGTERM. */
+  onStopRequest?: () => void;
   /** A folder in place of the system's root for machine changes, in tests. */
   machineRoot?: string;
   /** What the user has to know of the start, in sentences: shown as warnings until the next one. */
@@ -35,7 +37,7 @@ export interface FoundationOptions {
 /** Shared base of all other parts: configuration, store, clock, log, settings. */
 export interface Foundation extends Pick<
   FoundationOptions,
-  'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview' | 'describeDesktop'
+  'config' | 'stateDir' | 'resourcesDir' | 'sealer' | 'openPreview' | 'describeDesktop' | 'onStopRequest'
 > {
   clock: AdjustableClock;
   log: Log;
@@ -69,6 +71,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     sealer,
     openPreview,
     describeDesktop,
+    onStopRequest,
     onFault,
     notes = [],
     machineRoot = '',
@@ -113,6 +116,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     sealer,
     ...(openPreview !== undefined && { openPreview }),
     ...(describeDesktop !== undefined && { describeDesktop }),
+    ...(onStopRequest !== undefined && { onStopRequest }),
     clock,
     log,
     store,
