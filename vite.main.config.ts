@@ -1,5 +1,6 @@
 import { builtinModules } from 'node:module';
 import { defineConfig, type Plugin } from 'vite';
+import { makeDeclarations } from './main/embed/declarations.ts';
 
 /** V8 keeps a source with any character beyond Latin-1 in two bytes a character: 2 MB more for the engine. */
 const asciiOnly: Plugin = {
@@ -15,12 +16,25 @@ const asciiOnly: Plugin = {
   },
 };
 
+/** What `import 'vivarium'` is to TypeScript. */
+const declarations: Plugin = {
+  name: 'declarations',
+  generateBundle() {
+    for (const [fileName, source] of Object.entries(makeDeclarations())) {
+      this.emitFile({ type: 'asset', fileName, source });
+    }
+  },
+};
+
+/** The test runners are those of the project that imports the fixtures. */
+const EXTERNAL = ['better-sqlite3', 'electron', 'vitest', '@playwright/test'];
+
 /**
  * The engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron. Everything is bundled, so that a start reads few
  * files; only the native database stays outside.
  */
 export default defineConfig({
-  plugins: [asciiOnly],
+  plugins: [asciiOnly, declarations],
   build: {
     ssr: true,
     target: 'node24',
@@ -32,10 +46,17 @@ export default defineConfig({
     rolldownOptions: {
       // How long plug-ins take is nothing that a first start has to say.
       checks: { bundlerTimings: false },
-      input: { vivarium: 'main/vivarium.ts', desktop: 'main/desktop.ts' },
-      external: [...builtinModules, /^node:/, 'better-sqlite3', 'electron'],
+      input: {
+        vivarium: 'main/vivarium.ts',
+        desktop: 'main/desktop.ts',
+        index: 'main/embed/index.ts',
+        thread: 'main/embed/thread.ts',
+        vitest: 'main/embed/vitest.ts',
+        playwright: 'main/embed/playwright.ts',
+      },
+      external: [...builtinModules, /^node:/, ...EXTERNAL],
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },
   },
-  ssr: { noExternal: true, external: ['better-sqlite3', 'electron'] },
+  ssr: { noExternal: true, external: EXTERNAL },
 });

@@ -57,6 +57,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'main/traffic/redact.ts',
     'main/traffic/secret-names.ts',
   ],
+  // An engine in somebody else’s process.
+  embed: ['app', 'at-rest', 'cli', 'contract', 'base'],
   welcome: ['base'],
   headless: ['app', 'supervise', 'welcome', 'contract', 'base'],
   electron: ['app', 'supervise', 'rpc', 'contract', 'base'],

@@ -74,7 +74,7 @@ describe('the documents', () => {
     const readme = read(README);
     expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX);
     expect(GUIDES[0]).toBe('docs/put-my-app-behind-it.md');
-    expect(GUIDES).toHaveLength(5);
+    expect(GUIDES).toHaveLength(6);
     expect(readme.indexOf('](docs/put-my-app-behind-it.md)')).toBeLessThan(readme.indexOf('## '));
   });
 

@@ -157,8 +157,10 @@ const myApp = ['docs/put-my-app-behind-it.md', MY_APP] as const;
 const customDomain = ['docs/test-a-custom-domain.md', CUSTOM_DOMAIN] as const;
 const client = ['docs/build-a-client.md', CLIENT] as const;
 const whatIsWrong = ['docs/find-out-what-is-wrong.md', WHAT_IS_WRONG] as const;
+/** Its commands are for another project: `test/integration/packaging/embedded.test.ts` pastes them there. */
+const inTests = ['docs/use-it-in-tests.md', []] as const;
 const demo = ['docs/give-a-demo.md', DEMO] as const;
-const guides = [myApp, customDomain, client, whatIsWrong, demo];
+const guides = [myApp, customDomain, client, whatIsWrong, inTests, demo];
 
 /** The clock is frozen after the sunset of an operation, and there are a newer project and a key of the same name. */
 const USE: readonly Expected[] = [

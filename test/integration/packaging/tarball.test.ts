@@ -1,17 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installTarball, PACKING_MS_MAX, run } from '../../support/tarball.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-
-/** npm reads the whole folder. */
-const PACKING_MS_MAX = 60_000;
-
-const run = promisify(execFile);
 
 let prefix: string;
 let installed: string;
@@ -19,14 +13,7 @@ let installed: string;
 /** What `npm i -g` of the tarball makes, with the native database from here instead of the registry. */
 beforeAll(async () => {
   prefix = mkdtempSync(join(tmpdir(), 'vivarium-tarball-'));
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', prefix], {
-    cwd: ROOT,
-  });
-  const [{ filename } = { filename: '' }] = JSON.parse(stdout) as { filename: string }[];
-  await run('tar', ['-xzf', join(prefix, filename), '-C', prefix]);
-  installed = join(prefix, 'package');
-  mkdirSync(join(installed, 'node_modules'));
-  symlinkSync(join(ROOT, 'node_modules', 'better-sqlite3'), join(installed, 'node_modules', 'better-sqlite3'));
+  installed = await installTarball(prefix);
   mkdirSync(join(prefix, 'bin'));
   symlinkSync(join(installed, 'main', 'cli', 'bin.mjs'), join(prefix, 'bin', 'vivarium'));
 }, PACKING_MS_MAX);

@@ -1,0 +1,108 @@
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { VivariumError } from '../contract/errors.ts';
+import { makeFolder, removeFolder } from './folders.ts';
+import type { EngineEvent, EngineRequest, Started } from './messages.ts';
+
+/** A running engine in the thread that all engines of this process share. */
+export interface Engine extends Started {
+  /** Stops it and removes its folder. Further calls wait for the first. */
+  stop(): Promise<void>;
+  /** Why it runs no more, if it was not stopped by `stop`. */
+  lost(): VivariumError | null;
+}
+
+interface Entry {
+  folder: string;
+  started: PromiseWithResolvers<Started>;
+  stopped: PromiseWithResolvers<undefined>;
+  lost: VivariumError | null;
+}
+
+/** How often the process waits for an engine: while it does, the thread keeps the process alive. */
+let waiting = 0;
+let thread: Worker | null = null;
+let number = 0;
+const engines = new Map<number, Entry>();
+
+/**
+ * Starts an engine on free ports, in memory. It keeps no process alive: one that ends without `stop` ends its engines,
+ * and removes their folders.
+ * @throws VivariumError as the engine
+ */
+export async function startEngine({ empty }: { empty: boolean }): Promise<Engine> {
+  const engine = ++number;
+  const entry: Entry = {
+    folder: makeFolder(),
+    started: Promise.withResolvers(),
+    stopped: Promise.withResolvers(),
+    lost: null,
+  };
+  if (engines.size === 0) process.on('exit', removeFolders);
+  engines.set(engine, entry);
+  try {
+    const started = await awaited({ kind: 'start', engine, dataDir: entry.folder, empty }, entry.started.promise);
+    return {
+      ...started,
+      lost: () => entry.lost,
+      stop: () => (engines.has(engine) ? awaited({ kind: 'stop', engine }, entry.stopped.promise) : Promise.resolve()),
+    };
+  } catch (error) {
+    forget(engine);
+    throw error;
+  }
+}
+
+/** Sends a request and waits for its outcome; until then, the process does not end by itself. */
+async function awaited<Outcome>(request: EngineRequest, outcome: Promise<Outcome>): Promise<Outcome> {
+  const worker = (thread ??= openThread());
+  waiting++;
+  worker.ref();
+  worker.postMessage(request);
+  try {
+    return await outcome;
+  } finally {
+    if (--waiting === 0) worker.unref();
+  }
+}
+
+function openThread(): Worker {
+  // Without the process's own flags and preloaded modules, such as those of a test runner.
+  const worker = new Worker(join(import.meta.dirname, `thread${extname(import.meta.filename)}`), { execArgv: [] });
+  worker.on('message', (event: EngineEvent) => {
+    const entry = engines.get(event.engine);
+    if (entry === undefined) return;
+    if (event.kind === 'started') entry.started.resolve(event.started);
+    else if (event.kind === 'failed') entry.started.reject(errorOf(event.error));
+    else {
+      entry.lost = new VivariumError('unavailable', 'This Vivarium was stopped.');
+      entry.stopped.resolve(undefined);
+      forget(event.engine);
+    }
+  });
+  worker.on('error', (error) => {
+    if (thread === worker) thread = null;
+    for (const [engine, entry] of engines) {
+      entry.lost = new VivariumError('internal_error', `Vivarium failed: ${String(error)}`, { cause: error });
+      entry.started.reject(entry.lost);
+      entry.stopped.resolve(undefined);
+      forget(engine);
+    }
+  });
+  return worker;
+}
+
+const errorOf = ({ code, message, issues }: Extract<EngineEvent, { kind: 'failed' }>['error']): VivariumError =>
+  new VivariumError(code, message, { issues });
+
+function forget(engine: number): void {
+  const folder = engines.get(engine)?.folder;
+  if (folder === undefined) return;
+  engines.delete(engine);
+  if (engines.size === 0) process.off('exit', removeFolders);
+  removeFolder(folder);
+}
+
+function removeFolders(): void {
+  for (const { folder } of engines.values()) removeFolder(folder);
+}

@@ -1,0 +1,79 @@
+import { Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { buildConnector } from 'undici';
+import { codeOf } from '../base/error-code.ts';
+import type { RuntimeFile } from '../base/config.ts';
+
+/** `fetch` that reaches the hostnames of one engine, and what closes its idle connections. */
+export interface EngineFetch {
+  fetch: typeof globalThis.fetch;
+  close(): Promise<void>;
+}
+
+/** As it is now: a test may put the one that is made here in its place. */
+const standardFetch = globalThis.fetch;
+
+/** Node's own `fetch` before undici 8 has other handlers (undici, "Migrating from v7 to v8"). */
+const HANDLERS_CHANGED_IN = 8;
+
+/** The engine answers within milliseconds. */
+const QUESTION = { timeout: 2_000, tries: 2 };
+
+/** The port of a URL without one. */
+const STANDARD_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
+
+export function makeFetch(runtime: RuntimeFile): EngineFetch {
+  const opening = openAgent(runtime);
+  // The first request rejects with it.
+  opening.catch(() => undefined);
+  return {
+    fetch: async (input, init) => standardFetch(input, { ...init, dispatcher: (await opening).dispatcher }),
+    close: async () => (await opening).agent.destroy(),
+  };
+}
+
+async function openAgent(runtime: RuntimeFile) {
+  const { Agent, buildConnector, Dispatcher1Wrapper } = await import('undici');
+  const lookUp = createLookup(runtime.dns.port);
+  const usual = buildConnector({ allowH2: false });
+
+  const connect: buildConnector.connector = (options, callback) => {
+    const hostname = options.hostname.replace(/^\[|\]$/g, '');
+    lookUp(hostname).then(
+      (address) => {
+        if (address === null) return usual(options, callback);
+        const isSecure = options.protocol === 'https:';
+        const standard = isSecure ? runtime.https.port : runtime.http.port;
+        const port = STANDARD_PORTS.has(options.port) ? String(standard) : options.port;
+        // Read again for each connection: the root may have been renewed or extended.
+        const own = buildConnector({ allowH2: false, ...(isSecure && { ca: readFileSync(runtime.caFile) }) });
+        own({ ...options, hostname: address, port, servername: hostname }, callback);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+
+  const agent = new Agent({ connect, allowH2: false });
+  const isOlder = Number.parseInt(process.versions['undici'] ?? '', 10) < HANDLERS_CHANGED_IN;
+  const dispatcher = isOlder ? new Dispatcher1Wrapper(agent) : agent;
+  // Node's types are those of the undici in Node.
+  return { agent, dispatcher: dispatcher as unknown as RequestInit['dispatcher'] };
+}
+
+/** Asks the engine's DNS server. Resolves with null for a name outside its zones; rejects for one without an address. */
+function createLookup(dnsPort: number): (hostname: string) => Promise<string | null> {
+  const resolver = new Resolver(QUESTION);
+  resolver.setServers([`127.0.0.1:${dnsPort}`]);
+  return async (hostname) => {
+    if (isIP(hostname) !== 0 || hostname === 'localhost') return null;
+    try {
+      return (await resolver.resolve4(hostname))[0] ?? null;
+    } catch (error) {
+      // A name outside its zones.
+      if (codeOf(error) === 'EREFUSED') return null;
+      if (codeOf(error) !== 'ENODATA') throw error;
+      return (await resolver.resolve6(hostname))[0] ?? null;
+    }
+  };
+}

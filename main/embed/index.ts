@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { makeCalls } from './calls.ts';
+import type { Client } from './client.ts';
+import { startEngine } from './engines.ts';
+import { makeFetch } from './fetch.ts';
+import { openTenant } from './tenant.ts';
+import type { StartOptions, Vivarium } from './types.ts';
+
+export type { StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
+
+/**
+ * Starts a Vivarium in this process, on free ports and in memory. It keeps the process from ending only while it is
+ * asked: a test that fails before `close` leaves nothing.
+ */
+export async function startVivarium({ demo = false, clock }: StartOptions = {}): Promise<Vivarium> {
+  const engine = await startEngine({ empty: !demo });
+  const { runtime } = engine;
+  const client = makeCalls(engine) as unknown as Client;
+  const { fetch, close: closeConnections } = makeFetch(runtime);
+  let closing: Promise<void> | null = null;
+  const close = () => (closing ??= Promise.all([closeConnections(), engine.stop()]).then(() => undefined));
+  try {
+    if (clock !== undefined) {
+      await client.clock.freeze();
+      await client.clock.set({ to: clock });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  let tenants = 0;
+  return {
+    ...client,
+    ca: Object.defineProperty({ ...client.ca, file: runtime.caFile, pem: '' }, 'pem', {
+      get: () => readFileSync(runtime.caFile, 'utf8'),
+    }),
+    ports: {
+      http: runtime.http.port,
+      https: runtime.https.port,
+      dns: runtime.dns.port,
+      control: Number(new URL(runtime.control.url).port),
+    },
+    proxyUrl: runtime.proxy.url,
+    url: (hostname) => `https://${hostname}:${runtime.https.port}`,
+    fetch,
+    tenant: (options = {}) => openTenant(`Tenant ${++tenants}`, client, fetch, options),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

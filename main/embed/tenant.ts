@@ -1,0 +1,39 @@
+import type { Client } from './client.ts';
+import type { EngineFetch } from './fetch.ts';
+import type { Tenant, TenantOptions } from './types.ts';
+
+/** Makes a project with a key, a deploy and its pets, which is removed with the tenant. */
+export async function openTenant(
+  name: string,
+  client: Pick<Client, 'projects' | 'keys' | 'deploys' | 'pets'>,
+  fetch: EngineFetch['fetch'],
+  { limits, plan = limits === undefined ? 'free' : 'enterprise', pets = 0 }: TenantOptions,
+): Promise<Tenant> {
+  const project = await client.projects.create({ name, plan, limits });
+  const projectId = project.id;
+  const remove = async () => void (await client.projects.remove({ projectId }));
+  try {
+    const key = await client.keys.create({ projectId });
+    await client.deploys.create({ projectId });
+    if (pets > 0) await client.pets.seed({ projectId, environment: 'production', count: pets });
+    const baseUrl = project.secureBaseUrl.production;
+    let closing: Promise<void> | null = null;
+    const close = () => (closing ??= remove());
+    return {
+      id: projectId,
+      slug: project.slug,
+      key: key.secret,
+      baseUrl,
+      fetch(input, init) {
+        const request = new Request(typeof input === 'string' && input.startsWith('/') ? baseUrl + input : input, init);
+        if (!request.headers.has('authorization')) request.headers.set('authorization', `Bearer ${key.secret}`);
+        return fetch(request);
+      },
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

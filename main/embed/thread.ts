@@ -1,0 +1,61 @@
+/**
+ * The thread of the engines: starts and stops them as the process asks. Most of the first start's time is spent loading
+ * the program, which the others share.
+ */
+import { parentPort } from 'node:worker_threads';
+import { type App, startApp } from '../app.ts';
+import { isFolderLocked } from '../at-rest.ts';
+import { formatLogLine } from '../base/log.ts';
+import { findAssets, findProgramFile } from '../base/program-folder.ts';
+import { isAlive } from '../base/runtime-file.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { removeLeftBehind } from './folders.ts';
+import type { EngineEvent, EngineRequest } from './messages.ts';
+import { listProcedures } from './procedures.ts';
+
+const procedures = listProcedures().map(({ namespace, name, isStream }) => ({ namespace, name, isStream }));
+const engines = new Map<number, Promise<App>>();
+let hasLooked = false;
+
+const tell = (event: EngineEvent): void => parentPort?.postMessage(event);
+
+parentPort?.on('message', (request: EngineRequest) => {
+  void (request.kind === 'start' ? start(request) : stop(request.engine));
+});
+
+async function start({ engine, dataDir, empty }: Extract<EngineRequest, { kind: 'start' }>): Promise<void> {
+  const starting = startApp({
+    config: { dataDir, httpPort: 0, httpsPort: 0, dnsPort: 0, controlPort: 0, ephemeral: true, empty },
+    stateDir: dataDir,
+    resourcesDir: findProgramFile('resources'),
+    assetsDir: findAssets(),
+    logLevel: 'warn',
+    sealer: null,
+    writeLog: (line) => void process.stderr.write(`${formatLogLine(line)}\n`),
+    onStopRequest: () => void stop(engine),
+  });
+  engines.set(engine, starting);
+  try {
+    const { runtime } = await starting;
+    tell({ kind: 'started', engine, started: { runtime, procedures } });
+  } catch (error) {
+    engines.delete(engine);
+    tell({ kind: 'failed', engine, error: describe(error) });
+  }
+  if (hasLooked) return;
+  hasLooked = true;
+  removeLeftBehind((folder, pid) => isAlive(pid) || isFolderLocked(folder) !== false);
+}
+
+async function stop(engine: number): Promise<void> {
+  const app = await engines.get(engine)?.catch(() => undefined);
+  await app?.stop();
+  engines.delete(engine);
+  tell({ kind: 'stopped', engine });
+}
+
+function describe(error: unknown): { code: VivariumError['code']; message: string; issues: VivariumError['issues'] } {
+  const { code, message, issues } =
+    error instanceof VivariumError ? error : new VivariumError('internal_error', String(error), { cause: error });
+  return { code, message, issues };
+}

@@ -1,0 +1,386 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RuntimeFile } from '../../../main/base/config.ts';
+import { track } from '../../support/engine.ts';
+import { installTarball, linkPackage, PACKING_MS_MAX, run } from '../../support/tarball.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const GUIDE = readFileSync(join(ROOT, 'docs', 'use-it-in-tests.md'), 'utf8');
+
+const blocksOf = (language: string): string[] =>
+  [...GUIDE.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
+
+/** A project with the package, and with nothing else but what a test links. */
+let project: string;
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'vivarium-project-'));
+  await installTarball(project);
+  for (const name of ['vitest', 'typescript', '@types']) linkPackage(project, name);
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+}, PACKING_MS_MAX);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+interface Ended {
+  code: number | null;
+  said: string;
+  /** What it has left in its folder for temporary files. */
+  left: string[];
+}
+
+/** Runs a program in the project to its end, which must come by itself. */
+async function runNode(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const temporary = temporaryFolder();
+  const child = spawn(process.execPath, words, {
+    cwd: project,
+    env: { ...process.env, TMPDIR: temporary, NODE_OPTIONS: '', NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  track(() => void child.kill('SIGKILL'));
+  let said = '';
+  for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await once(child, 'close');
+  return { code: child.exitCode, said, left: readdirSync(temporary).filter((name) => name.startsWith('vivarium')) };
+}
+
+/** A module that starts a Vivarium. */
+const program = (text: string): string[] => [
+  '--input-type=module',
+  '--eval',
+  `import { startVivarium } from 'vivarium';\n${text}`,
+];
+
+describe('a program that imports the package', () => {
+  it('starts six Vivariums, each with a world of its own, and leaves no handle, file or process', async () => {
+    const { code, said, left } = await runNode(
+      program(`
+        const environment = JSON.stringify(process.env);
+        const starts = Array.from({ length: 6 }, (_, index) => startVivarium({ clock: '203' + index + '-01-01' }));
+        const all = await Promise.all(starts);
+        const seen = await Promise.all(all.map(async (vivarium, index) => {
+          const tenant = await vivarium.tenant({ pets: index + 1 });
+          const pets = await (await tenant.fetch('/pets')).json();
+          const { now } = await vivarium.clock.get();
+          return [tenant.slug, pets.length, now.slice(0, 4), vivarium.ports.https];
+        }));
+        await Promise.all(all.flatMap((vivarium) => [vivarium.close(), vivarium.close()]));
+        console.log(JSON.stringify({
+          ports: new Set(seen.map((row) => row.pop())).size,
+          seen,
+          handles: process.getActiveResourcesInfo().filter((name) => /TCP|UDP|Timeout/.test(name)),
+          untouched: environment === JSON.stringify(process.env),
+        }));
+      `),
+    );
+    expect({ code, left }, said).toEqual({ code: 0, left: [] });
+    expect(JSON.parse(said)).toEqual({
+      ports: 6,
+      seen: Array.from({ length: 6 }, (_, index) => ['tenant-1', index + 1, `203${index}`]),
+      handles: [],
+      untouched: true,
+    });
+  });
+
+  it('ends by itself, four at once, when it fails before it closes its Vivarium, and leaves no file', async () => {
+    const failing = program(`
+      const vivarium = await startVivarium();
+      const tenant = await vivarium.tenant();
+      await (await tenant.fetch('/pets')).text();
+      throw new Error('The test failed.');
+    `);
+    for (const { code, said, left } of await Promise.all(Array.from({ length: 4 }, () => runNode(failing)))) {
+      expect({ code, left }, said).toEqual({ code: 1, left: [] });
+      expect(said).toContain('The test failed.');
+    }
+  });
+
+  it('finds what a killed one has left, and removes it', async () => {
+    const TMPDIR = temporaryFolder();
+    await runNode(program("await startVivarium(); process.kill(process.pid, 'SIGKILL');"), { TMPDIR });
+    expect(readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^vivarium-embedded-/)]);
+    await runNode(program('await (await startVivarium()).close();'), { TMPDIR });
+    expect(readdirSync(TMPDIR)).toEqual([]);
+  });
+
+  it('reaches what the zones say, with the root of the Vivarium, and other hostnames as always', async () => {
+    const { code, said } = await runNode(
+      program(`
+        import { createServer } from 'node:http';
+        const vivarium = await startVivarium();
+        const tenant = await vivarium.tenant({ plan: 'pro' });
+        const answer = async (url, init) => {
+          try {
+            return (await vivarium.fetch(url, init)).status;
+          } catch ({ cause }) {
+            return cause.code;
+          }
+        };
+        const before = await answer('https://shop.acme.test/v1/pets');
+        await vivarium.domains.attach({ projectId: tenant.id, hostname: 'shop.acme.test', local: true });
+        const form = new FormData();
+        form.set('photo', new Blob(['x']));
+        const wrong = vivarium.domains.attach({ projectId: tenant.id, hostname: 'a b' });
+        const refused = await wrong.catch(({ code, issues }) => [code, issues[0].path]);
+        const server = createServer((_, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
+        await new Promise((resolve) => server.once('listening', resolve));
+        globalThis.fetch = vivarium.fetch;
+        console.log(JSON.stringify([
+          before,
+          await answer('https://shop.acme.test/v1/pets'),
+          await answer(vivarium.url('shop.acme.test') + '/v1/pets'),
+          await answer('https://shop.acme.test/v1/pets', { method: 'POST', body: form }),
+          await answer('https://www.acme.test/'),
+          await answer('https://shop.vivarium.invalid/'),
+          await answer('http://localhost:' + server.address().port),
+          vivarium.ca.pem.split('\\n')[0],
+          (await fetch(tenant.baseUrl + '/openapi.json')) instanceof Response,
+          refused,
+        ]));
+        server.close();
+        for await (const { type } of vivarium.events.watch()) {
+          console.log(type);
+          break;
+        }
+        await vivarium.close();
+        await vivarium.clock.get().catch(({ code, message }) => console.log(code, message));
+      `),
+    );
+    const [answers = '', ...lines] = said.trim().split('\n');
+    expect(code, said).toBe(0);
+    expect(JSON.parse(answers)).toEqual([
+      expect.stringMatching(/^E/),
+      401,
+      401,
+      401,
+      'ENOTFOUND',
+      'ENOTFOUND',
+      204,
+      '-----BEGIN CERTIFICATE-----',
+      true,
+      ['hostname_invalid', expect.any(String)],
+    ]);
+    expect(lines).toEqual(['ready', 'unavailable This Vivarium was stopped.']);
+  });
+});
+
+describe('the fixtures', () => {
+  it('of Vitest give the tests of a file one Vivarium, and each test a tenant', async () => {
+    writeFileSync(
+      join(project, 'fixtures.test.js'),
+      `
+      import { expect } from 'vitest';
+      import { test } from 'vivarium/vitest';
+      const ports = new Set();
+      test.for([1, 2])('test %i', async (number, { tenant, vivarium }) => {
+        ports.add(vivarium.ports.https);
+        expect([(await tenant.fetch('/pets')).status, tenant.slug]).toEqual([200, 'tenant-' + number]);
+        expect((await vivarium.projects.list()).length).toBe(1);
+        expect(ports.size).toBe(1);
+      });`,
+    );
+    const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
+    const { code, said, left } = await runNode([vitest, 'run', '--root', project, 'fixtures']);
+    expect({ code, left }, said).toEqual({ code: 0, left: [] });
+  });
+
+  it('of Playwright are made in its order, and lead its pages through the proxy', async () => {
+    const stand = join(project, 'node_modules', '@playwright', 'test');
+    mkdirSync(stand, { recursive: true });
+    writeFileSync(join(stand, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
+    // Playwright too takes no fixture whose first parameter is no pattern.
+    const isPattern = '[].concat(fixture)[0] === true || /^async \\(\\{/.test([].concat(fixture)[0])';
+    writeFileSync(
+      join(stand, 'index.js'),
+      `export const test = {
+        extend(fixtures) {
+          for (const fixture of Object.values(fixtures)) if (!(${isPattern})) throw new Error('It is no pattern.');
+          return fixtures;
+        },
+      };`,
+    );
+    const { code, said, left } = await runNode([
+      '--input-type=module',
+      '--eval',
+      `
+      import { test } from 'vivarium/playwright';
+      const [makeVivarium, { scope }] = test.vivarium;
+      await makeVivarium({}, (vivarium) =>
+        test.tenant({ vivarium }, (tenant) =>
+          test.proxy({ vivarium }, async ({ server, bypass }) => {
+            const { status } = await tenant.fetch('/pets');
+            console.log(JSON.stringify([scope, server === vivarium.proxyUrl, bypass, status, test.ignoreHTTPSErrors]));
+          }),
+        ),
+      );`,
+    ]);
+    expect({ code, left }, said).toEqual({ code: 0, left: [] });
+    expect(JSON.parse(said)).toEqual(['worker', true, 'localhost,127.0.0.1,[::1]', 200, true]);
+  });
+
+  it('of Jest start one before the tests and close it after them, in CommonJS', async () => {
+    writeFileSync(
+      join(project, 'jest.cjs'),
+      `
+      const hooks = {};
+      globalThis.beforeAll = (hook) => (hooks.before = hook);
+      globalThis.afterAll = (hook) => (hooks.after = hook);
+      const { useVivarium } = require('vivarium/jest');
+      const vivarium = useVivarium({ clock: '2030-01-01' });
+      hooks.before().then(async () => {
+        console.log((await vivarium().clock.get()).now);
+        await hooks.after();
+      });`,
+    );
+    expect(await runNode(['jest.cjs'])).toEqual({ code: 0, said: '2030-01-01T00:00:00.000Z\n', left: [] });
+  });
+});
+
+describe('its declarations', () => {
+  const USE = `
+    import { startVivarium, type Tenant, type Vivarium } from 'vivarium';
+    import { test } from 'vivarium/vitest';
+    import jest = require('vivarium/jest');
+
+    const vivarium: Vivarium = await startVivarium({ demo: true });
+    const tenant: Tenant = await vivarium.tenant({ plan: 'pro', pets: 3 });
+    const now: string = (await vivarium.clock.advance({ by: '1m' })).now;
+    const names: string[] = (await vivarium.domains.list()).map(({ hostname }) => hostname);
+    const status: number = (await tenant.fetch(\`/pets/\${now}/\${names.length}\`, { method: 'POST' })).status;
+    for await (const event of vivarium.events.watch()) if (event.type === 'clock.changed' && status > 0) break;
+    // @ts-expect-error It needs a project.
+    await vivarium.keys.create();
+    // @ts-expect-error There is no such plan.
+    await vivarium.projects.create({ name: 'Shop', plan: 'huge' });
+    test('has both', async (context) => context.tenant.fetch(context.vivarium.url('localhost')));
+    await using other = await startVivarium();
+    void [other.ca.file, vivarium.ca.pem, jest];
+  `;
+
+  it.each([
+    ['nodenext', USE],
+    // Its files are no CommonJS.
+    ['bundler', USE.replace(/^.*= require.*$/m, "import * as jest from 'vivarium/jest';")],
+  ])('are found and complete under the module resolution %s', async (moduleResolution, text) => {
+    expect(await compile(text, { moduleResolution })).toMatchObject({ code: 0, said: '' });
+  });
+
+  it('promise nothing that the contract does not', async () => {
+    const text = `
+      import type { Vivarium } from 'vivarium';
+      import type { Client } from ${JSON.stringify(join(ROOT, 'main', 'embed', 'client.ts'))};
+
+      declare const own: Omit<Client, 'ca'>;
+      const published: Pick<Vivarium, Exclude<keyof Client, 'ca'>> = own;
+      void published;
+    `;
+    // The contract is of types that only this repository has.
+    const options = { moduleResolution: 'nodenext', allowImportingTsExtensions: true, skipLibCheck: true };
+    expect(await compile(text, options)).toMatchObject({ code: 0, said: '' });
+  });
+
+  async function compile(text: string, options: { moduleResolution: string; [option: string]: unknown }) {
+    const folder = mkdtempSync(join(project, 'types-'));
+    writeFileSync(join(folder, 'use.ts'), text);
+    const compilerOptions = {
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable'],
+      module: options.moduleResolution === 'bundler' ? 'esnext' : 'nodenext',
+      types: ['node'],
+      strict: true,
+      noEmit: true,
+      ...options,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['use.ts'] }));
+    return runNode([join(ROOT, 'node_modules', '@typescript', 'native', 'bin', 'tsc'), '-p', folder]);
+  }
+});
+
+it('the guide: two commands serve an app at its hostname, and its test waits out a 429 with a moved clock', async () => {
+  const [commands = '', testing = ''] = blocksOf('text');
+  const [install = '', serve = ''] = commands.trim().split('\n');
+  const [limits = ''] = blocksOf('js');
+  const home = temporaryFolder();
+  const app = join(home, 'app');
+  const programs = join(home, 'bin');
+  for (const folder of [app, programs]) mkdirSync(folder);
+  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', scripts: { dev: 'node server.js' } }));
+  writeFileSync(
+    join(app, 'server.js'),
+    "require('node:http').createServer((request, response) => response.end('My app')).listen(process.env.PORT);",
+  );
+  // npm, but for the registry.
+  writeFileSync(
+    join(programs, 'npm'),
+    `#!/bin/sh
+if [ "$1" != install ]; then PATH=\${PATH#*:} exec npm "$@"; fi
+mkdir -p node_modules/.bin
+ln -s '${join(project, 'node_modules', 'vivarium')}' node_modules/vivarium
+ln -s ../vivarium/main/cli/bin.mjs node_modules/.bin/vivarium
+`,
+  );
+  chmodSync(join(programs, 'npm'), 0o755);
+  const variables = ['HTTP', 'HTTPS', 'DNS', 'CONTROL'].map((name) => [`VIVARIUM_${name}_PORT`, '0']);
+  const dataDir = join(home, 'data');
+  const env = {
+    ...process.env,
+    ...(Object.fromEntries(variables) as Record<string, string>),
+    HOME: home,
+    NODE_OPTIONS: '',
+    VIVARIUM_DATA_DIR: dataDir,
+    PATH: [programs, process.env.PATH].join(delimiter),
+  };
+  const inApp = { cwd: app, env };
+  track(async () => void (await run('npx', ['vivarium', 'stop'], inApp).catch(() => undefined)));
+
+  await run('sh', ['-c', install], inApp);
+  const serving = spawn('sh', ['-c', `exec ${serve}`], { ...inApp, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  track(() => {
+    const isRunning = serving.exitCode === null && serving.signalCode === null;
+    if (isRunning && serving.pid !== undefined) process.kill(-serving.pid, 'SIGKILL');
+  });
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    for (const output of [serving.stdout, serving.stderr]) {
+      output.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.includes('They lead to ')) resolve();
+      });
+    }
+    serving.once('exit', () => reject(new Error(said)));
+  });
+  const { https, caFile } = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
+  expect(await get('app.acme.test', https.port, readFileSync(caFile, 'utf8'))).toBe('My app');
+
+  writeFileSync(join(app, 'limits.test.mjs'), limits);
+  const { stdout } = await run('sh', ['-c', testing.trim()], inApp);
+  expect(stdout).toContain('the client waits out a 429 at a custom domain');
+  expect(stdout).toMatch(/^. pass 1$/m);
+
+  const ended = once(serving, 'exit');
+  // Ctrl-C in a terminal.
+  process.kill(-(serving.pid ?? 0), 'SIGINT');
+  await ended;
+});
+
+/** The body of `https://hostname/`, verified with the root `ca`. */
+function get(hostname: string, port: number, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      { host: '127.0.0.1', port, servername: hostname, ca, agent: false, headers: { host: `${hostname}:${port}` } },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+        response.once('end', () => resolve(body));
+      },
+    );
+    asked.once('error', reject);
+    asked.end();
+  });
+}

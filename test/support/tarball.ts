@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export const run = promisify(execFile);
+
+/** npm reads the whole folder. */
+export const PACKING_MS_MAX = 60_000;
+
+/**
+ * Packs the tarball and installs it into the project `folder`, with the native database from here instead of the
+ * registry.
+ * @returns the folder of the package
+ */
+export async function installTarball(folder: string): Promise<string> {
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+    cwd: ROOT,
+  });
+  const [{ filename } = { filename: '' }] = JSON.parse(stdout) as { filename: string }[];
+  await run('tar', ['-xzf', join(folder, filename), '-C', folder]);
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  renameSync(join(folder, 'package'), join(modules, 'vivarium'));
+  linkPackage(folder, 'better-sqlite3');
+  return join(modules, 'vivarium');
+}
+
+/** Gives the project `folder` a package that is here. */
+export function linkPackage(folder: string, name: string): void {
+  symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+}
