@@ -7,11 +7,13 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const API_KEY_PREFIX = 'viv_';
 export const API_KEY_PATTERN = /^viv_[0-9A-Za-z]{32}$/;
 
-/** `length` characters of 0–9, A–Z, a–z, drawn uniformly from the system's random source. */
-export function randomBase62(length: number): string {
+type RandomSource = (octets: number) => Uint8Array;
+
+/** `length` characters of 0–9, A–Z, a–z, drawn uniformly from a random source: the system's, unless another is given. */
+export function randomBase62(length: number, source: RandomSource = randomBytes): string {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytes(length * 2)) {
+    for (const byte of source(length * 2)) {
       // 248 is the largest multiple of 62 in a byte; higher values would bias towards the first letters.
       if (byte < 248 && text.length < length) text += BASE62[byte % 62];
     }
@@ -19,8 +21,27 @@ export function randomBase62(length: number): string {
   return text;
 }
 
+/** Of identifiers and API keys; the control port's token and the CA never use it. */
+let identifierSource: RandomSource = randomBytes;
+
+/**
+ * From now on, the identifiers and API keys of this process depend on `seed` and their order only: for rehearsals, whose
+ * engine has a process of its own and keeps nothing.
+ */
+export function seedIdentifiers(seed: number): void {
+  let drawn = 0;
+  identifierSource = (octets) => {
+    const blocks = Math.ceil(octets / SHA256_OCTETS);
+    return Buffer.concat(
+      Array.from({ length: blocks }, () => hash('sha256', `vivarium identifiers ${seed} ${drawn++}`, 'buffer')),
+    ).subarray(0, octets);
+  };
+}
+
+const SHA256_OCTETS = 32;
+
 /** A new API key secret: `viv_` and 32 base62 characters, about 190 bits. */
-export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32);
+export const createApiKeySecret = (): string => API_KEY_PREFIX + randomBase62(32, identifierSource);
 
 /** SHA-256 in hex, the stored form of a secret. Needs no salt, because secrets are long and random. */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
@@ -30,7 +51,7 @@ export const createUpdateKey = (): string => randomBytes(32).toString('base64');
 
 /** A new identifier such as `prj_3fQ…`: a prefix for its type, and 16 base62 characters. */
 export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'run' | 'vivarium'): string =>
-  `${kind}_${randomBase62(16)}`;
+  `${kind}_${randomBase62(16, identifierSource)}`;
 
 /**
  * Loads the token of the control port from `file` (mode 0600), which lets an open page reconnect after a restart.

@@ -5,6 +5,8 @@ import { descendants, listListeners, listProcesses, type Listener } from '../bas
 import { shellWord } from '../base/shell.ts';
 import type { Io } from './io.ts';
 
+const STDERR = 2;
+
 /** How long what a command leaves running may take to end by itself. */
 const LEFT_MS_MAX = 2_000;
 const LOOK_MS = 50;
@@ -37,21 +39,29 @@ export interface AppProcess {
   end(): Promise<void>;
 }
 
-/** @throws Error when it cannot be started. */
+/**
+ * @param toStderr for a command beside others: it reads nothing, and all that it prints goes to standard error
+ * @throws Error when it cannot be started.
+ */
 export async function startApp(
   command: readonly string[],
   env: Record<string, string | undefined>,
-  { platform, workingDir }: Pick<Io, 'platform' | 'workingDir'>,
+  { platform, workingDir, toStderr = false }: Pick<Io, 'platform' | 'workingDir'> & { toStderr?: boolean },
 ): Promise<AppProcess> {
   const isWindows = platform === 'win32';
   const options = { cwd: workingDir, env } as const;
+  const terminal = toStderr ? (['ignore', STDERR, STDERR] as const) : (['inherit', 'inherit', 'inherit'] as const);
   const child = isWindows
-    ? spawn(command.map((word) => shellWord(word, platform)).join(' '), { ...options, shell: true, stdio: 'inherit' })
+    ? spawn(command.map((word) => shellWord(word, platform)).join(' '), {
+        ...options,
+        shell: true,
+        stdio: [...terminal],
+      })
     : spawn('/bin/sh', ['-c', WITH_WATCHER, 'sh', ...command], {
         ...options,
         // A separate session, and so a process group.
         detached: true,
-        stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+        stdio: [...terminal, 'pipe'],
       });
   const exited = exitCodeOf(child);
   const pid = await pidOf(child);

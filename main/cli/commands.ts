@@ -66,6 +66,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./mcp.ts')).MCP,
   },
   {
+    name: 'rehearse',
+    usage: 'FILE [-- COMMAND]',
+    summary: 'Run a file’s steps on an engine of its own, and check what it expects',
+    load: async () => (await import('./rehearse.ts')).REHEARSE,
+  },
+  {
     name: 'call',
     usage: "<namespace.procedure> '<json>'",
     summary: 'Call the running Vivarium; JSON output',

@@ -19,8 +19,14 @@ export const EXIT_CODES: readonly (readonly [code: number, commands: string, mea
   [EXIT_FAILED, 'all', 'usage error, the command was refused, or its result is a failure, see below'],
   [EXIT_FAILED, 'doctor', 'a check failed; warnings are 0'],
   [EXIT_FAILED, 'wait', 'the time was over before a Vivarium served'],
+  [EXIT_FAILED, 'rehearse', 'a step failed, or an expectation does not hold'],
   [EXIT_FAILED, 'run', 'the command could not be served; else its own exit code'],
-  [EXIT_NOT_RUNNING, 'all but serve, start, run, wait, logs and doctor', 'no Vivarium is running on the data folder'],
+  [
+    EXIT_NOT_RUNNING,
+    'all but serve, start, run, rehearse, wait, logs and doctor',
+    'no Vivarium is running on the data folder',
+  ],
+  [EXIT_NOT_RUNNING, 'rehearse', 'it could not run: the file has a fault, or the engine did not start'],
 ];
 
 /** A procedure that can succeed in telling about a failure. */

@@ -171,21 +171,28 @@ function portOf(text: string | undefined): number | null {
 }
 
 function environment(
-  { env, workingDir }: Io,
+  io: Io,
   { port, url, caFile }: { port: number; url: string; caFile: string },
 ): Record<string, string | undefined> {
-  const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
   return {
-    ...env,
+    ...withBinFolders(io),
     PORT: String(port),
     HOST: '127.0.0.1',
     VIVARIUM_URL: url,
-    NODE_EXTRA_CA_CERTS: env['NODE_EXTRA_CA_CERTS'] ?? caFile,
-    [path]: [...binFolders(workingDir), env[path] ?? ''].join(delimiter),
+    NODE_EXTRA_CA_CERTS: io.env['NODE_EXTRA_CA_CERTS'] ?? caFile,
   };
 }
 
-/** `node_modules/.bin` of the folder and of those above, as npm has them. */
+/** The environment with the `node_modules/.bin` folders first on its PATH, as npm has them. */
+export function withBinFolders({
+  env,
+  workingDir,
+}: Pick<Io, 'env' | 'workingDir'>): Record<string, string | undefined> {
+  const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
+  return { ...env, [path]: [...binFolders(workingDir), env[path] ?? ''].join(delimiter) };
+}
+
+/** That of the folder and those above. */
 function binFolders(folder: string): string[] {
   const bin = join(folder, 'node_modules', '.bin');
   const above = dirname(folder) === folder ? [] : binFolders(dirname(folder));

@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { VivariumError } from '../contract/errors.ts';
+import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { WORLD_FILES_MAX, WORLD_TEXT_MAX } from '../contract/world.ts';
 import { typed } from '../base/own-command.ts';
 import { usageError } from './flags.ts';
@@ -64,3 +64,7 @@ export async function readWorldFile(name: string, io: Pick<Io, 'workingDir' | 's
   }
   return { name, path, text, files };
 }
+
+/** `vivarium.yaml:3:5: projects.acme.plan must be …` */
+export const formatIssue = (name: string, { path, message, line = 1, column = 1 }: InputIssue): string =>
+  `${name}:${line}:${column}: ${[path, message].filter((part) => part !== '').join(' ')}`;

@@ -9,7 +9,7 @@ import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writ
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
-import { findWorldFile, ownerPath, readWorldFile } from './world-file.ts';
+import { findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';
 
 const FILE_FLAG: Option = {
   name: 'file',
@@ -115,10 +115,7 @@ export const CHECK = localCommand({
     const { name, text, files } = await readWorldFile(await findWorldFile(lastOf(read, FILE_FLAG.name), io), io);
     const { checkFile } = await import('../check-file.ts');
     const issues = await checkFile(text, files);
-    const lines = issues.map(
-      ({ path, message, line = 1, column = 1 }) =>
-        `${name}:${line}:${column}: ${[path, message].filter((part) => part !== '').join(' ')}`,
-    );
+    const lines = issues.map((issue) => formatIssue(name, issue));
     const isValid = issues.length === 0;
     print(
       isOn(read, JSON_FLAG.name)

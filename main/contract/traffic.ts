@@ -131,7 +131,7 @@ export const trafficSummary = z.object({
 });
 export type TrafficSummary = z.infer<typeof trafficSummary>;
 
-const filterText = z
+export const filterText = z
   .string()
   .max(1_000)
   .superRefine((text, context) => {

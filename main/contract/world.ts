@@ -4,6 +4,7 @@ import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
 import { SEED_COUNT_MAX } from './pets.ts';
 import { plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
+import { expectations, steps } from './rehearsal.ts';
 import { requestsText } from './requests.ts';
 import { settingsUpdate } from './settings.ts';
 import { type Environment, int64Input, moment, petName, petStatus, timestamp } from './values.ts';
@@ -120,6 +121,9 @@ export const world = z.strictObject({
       { error: ofRecord('must be an object with names of zones as names') },
     )
     .optional(),
+  /** What `vivarium rehearse` does, and what must hold afterwards. */
+  steps: steps.optional(),
+  expect: expectations.optional(),
 });
 export type World = z.output<typeof world>;
 /** As it is written. */

@@ -81,12 +81,15 @@ export function createLoopback({
         sent.on('error', (error) => {
           timer.cancel();
           if (reading !== null) return reading.finish(true);
-          reject(new VivariumError('unavailable', `The listener gave no answer: ${error.message}.`, { cause: error }));
+          reject(new VivariumError('unavailable', `The listener gave no answer: ${faultOf(error)}.`, { cause: error }));
         });
         sent.end(body);
       }),
   };
 }
+
+/** OpenSSL's line has addresses and places in its source; one of its parts says what happened. */
+const faultOf = ({ message }: Error): string => /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 
 /** What `Host` has without its port. RFC 6066 §3: addresses are not allowed as server names. */
 function serverNameOf(headers: LoopbackRequest['headers']): string {

@@ -46,12 +46,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'check-file': ['services', 'world', 'dns', 'contract'],
   app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
   supervise: ['app', 'contract', 'base'],
+  // What a rehearsal does and how it is reported; the command line runs it.
+  rehearsal: BELOW,
   // A file is also read where no engine runs. What assistants read has no secrets, by Traffic's pure rule.
   cli: [
     'examine',
     'at-rest',
     'check-file',
     'world',
+    'rehearsal',
     'contract',
     'base',
     'main/traffic/redact.ts',

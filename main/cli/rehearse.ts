@@ -1,0 +1,201 @@
+import { basename } from 'node:path';
+import { realTime } from '../base/clock.ts';
+import { typed } from '../base/own-command.ts';
+import { seedIdentifiers } from '../base/secret.ts';
+import { posixWord } from '../base/shell.ts';
+import type { Domain } from '../contract/domains.ts';
+import type { ResolvedWorld } from '../contract/world.ts';
+import type { Project } from '../contract/projects.ts';
+import { formatJunit, formatMarkdown, formatReport, hasFailed, type Report } from '../rehearsal/report.ts';
+import { rehearse, type Stage } from '../rehearsal/rehearse.ts';
+import { type AppProcess, startApp } from './app-process.ts';
+import { askFor } from './client.ts';
+import type { Host, LoadedCommand } from './command.ts';
+import { HELP_FLAG, lastOf, readArguments, usageError, type Option } from './flags.ts';
+import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from './io.ts';
+import { formatHelp } from './local-command.ts';
+import { type OwnEngine, startOwnEngine } from './own-engine.ts';
+import { withBinFolders } from './run-app.ts';
+import { printable } from './text.ts';
+import { formatIssue, readWorldFile } from './world-file.ts';
+
+const JUNIT: Option = {
+  name: 'junit',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'The report as JUnit’s XML, into this file',
+};
+const MARKDOWN: Option = {
+  name: 'markdown',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'The report as Markdown, into this file',
+};
+const OPTIONS = [JUNIT, MARKDOWN, HELP_FLAG];
+
+/** It could not run: the file has a fault, or no engine started. */
+const EXIT_NOT_REHEARSED = 2;
+
+export const REHEARSE: LoadedCommand = {
+  options: OPTIONS,
+  fileWord: 0,
+  help: () =>
+    formatHelp({
+      name: 'rehearse',
+      title: 'run the steps of a vivarium.yaml on an engine of its own, and check what it expects',
+      usage: ['FILE [options] [-- COMMAND …]'],
+      options: OPTIONS,
+      notes: [
+        'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
+        'or else at the beginning of today in UTC, takes the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
+        'Nothing is left, and no other Vivarium is touched.',
+        '',
+        'Commands get VIVARIUM_URL (the first project), NODE_EXTRA_CA_CERTS, VIVARIUM_DATA_DIR for commands such as "vivarium',
+        'clock advance", VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). They print on standard',
+        'error; the report is on standard output.',
+        '',
+        'Exit code 0 when all expectations hold; 1 when not; 2 when it could not run.',
+      ],
+      examples: ['vivarium rehearse vivarium.yaml', 'vivarium rehearse vivarium.yaml --junit report.xml -- npm test'],
+    }),
+  run,
+};
+
+async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  try {
+    const read = readArguments(args.slice(0, dashes), OPTIONS);
+    const command = args.slice(dashes + 1);
+    const [path, ...surplus] = read.positionals;
+    if (path === undefined || path === '') {
+      throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
+    }
+    if (surplus.length > 0) throw usageError(`Unexpected argument ${JSON.stringify(surplus[0])}.`);
+    if (dashes < args.length && command.length === 0) throw usageError('The command after the two dashes is missing.');
+    const report = await rehearseFile(path, command.length === 0 ? null : command, io, host);
+    io.stdout.write(formatReport(report).split('\n').map(printable).join('\n'));
+    const junit = lastOf(read, JUNIT.name);
+    const markdown = lastOf(read, MARKDOWN.name);
+    if (junit !== undefined) await writeFileNamed(junit, formatJunit(report), io);
+    if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(report), io);
+    return hasFailed(report) ? EXIT_FAILED : EXIT_OK;
+  } catch (error) {
+    printFailure(error, args.slice(0, dashes), io);
+    return EXIT_NOT_REHEARSED;
+  }
+}
+
+async function rehearseFile(path: string, command: readonly string[] | null, io: Io, host: Host): Promise<Report> {
+  const { text, files } = await readWorldFile(path, io);
+  const world = await readChecked(path, text, files);
+  const engine = await startOwnEngine(io, host);
+  const interrupted = new AbortController();
+  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));
+  try {
+    const stage = await prepare(
+      engine,
+      {
+        text,
+        files,
+        isClockSet: world.clock !== undefined,
+        first: Object.keys(world.projects ?? {})[0],
+        seed: world.seed ?? 0,
+      },
+      io,
+      interrupted.signal,
+    );
+    const words = command === null ? '' : ` -- ${command.map(posixWord).join(' ')}`;
+    return await rehearse(
+      {
+        file: basename(path),
+        repeat: `vivarium rehearse ${posixWord(path)}${words}`,
+        steps: world.steps ?? [],
+        command,
+        expectations: world.expect ?? {},
+      },
+      stage,
+    );
+  } finally {
+    stopListening();
+    await engine.stop();
+  }
+}
+
+/** @throws VivariumError with the first places of the file that are wrong */
+async function readChecked(path: string, text: string, files: Record<string, string>): Promise<ResolvedWorld> {
+  const [{ checkFile }, { readWorld }] = await Promise.all([import('../check-file.ts'), import('../world/read.ts')]);
+  const issues = await checkFile(text, files);
+  if (issues.length > 0) throw usageError(issues.map((issue) => formatIssue(path, issue)).join('\n'));
+  return (await readWorld(text, files)).world;
+}
+
+/** Applies the file, with the clock stopped before anything in it can fall due. */
+async function prepare(
+  { runtime: { pid, dataDir, control, http, https, dns, caFile } }: OwnEngine,
+  {
+    text,
+    files,
+    isClockSet,
+    first,
+    seed,
+  }: { text: string; files: Record<string, string>; isClockSet: boolean; first: string | undefined; seed: number },
+  io: Io,
+  signal: AbortSignal,
+): Promise<Stage> {
+  seedIdentifiers(seed);
+  const call = <Answer>(procedure: string, input: object) =>
+    askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+  if (!isClockSet) {
+    const { now } = await call<{ now: string }>('clock.freeze', {});
+    // Rate windows begin at the same place in each rehearsal.
+    await call('clock.set', { to: `${now.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z` });
+  }
+  const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
+  const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
+  // The checks that would follow on a running clock.
+  for (const { hostname } of await call<Domain[]>('domains.list', {})) await call('domains.verify', { hostname });
+  const env = {
+    ...withBinFolders(io),
+    VIVARIUM_URL: project?.secureBaseUrl.production,
+    VIVARIUM_KEY: keys[0]?.secret,
+    VIVARIUM_KEYS: JSON.stringify(
+      Object.fromEntries(keys.map(({ project: slug, name, secret }) => [`${slug}/${name}`, secret])),
+    ),
+    NODE_EXTRA_CA_CERTS: io.env['NODE_EXTRA_CA_CERTS'] ?? caFile,
+    VIVARIUM_DATA_DIR: dataDir,
+  };
+  const shownPorts = new RegExp(`:(?:${[http, https, dns].map(({ port }) => port).join('|')})(?![0-9])`, 'g');
+  return {
+    call,
+    interruption: signal,
+    steady: (shown) => shown.replaceAll(shownPorts, ''),
+    async run(command, timeoutMs) {
+      const words = typeof command !== 'string' ? command : shellWords(command, io.platform);
+      return endInTime(await startApp(words, env, { ...io, toStderr: true }), timeoutMs, signal);
+    },
+  };
+}
+
+interface Key {
+  project: string;
+  name: string;
+  secret: string;
+}
+
+const shellWords = (command: string, platform: NodeJS.Platform): string[] =>
+  platform === 'win32' ? [command] : ['/bin/sh', '-c', command];
+
+/** The exit code; null when it did not end in time, and was killed. Nothing of it is left. */
+async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal): Promise<number | null> {
+  const over = Promise.withResolvers<null>();
+  const finish = () => over.resolve(null);
+  const timer = realTime.schedule(timeoutMs, finish);
+  signal.addEventListener('abort', finish);
+  try {
+    return await Promise.race([app.exited, over.promise]);
+  } finally {
+    timer.cancel();
+    signal.removeEventListener('abort', finish);
+    await app.end();
+  }
+}

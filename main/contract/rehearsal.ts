@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { BODY_LENGTH_MAX } from './api.ts';
+import { DURATION_FORMS, HOUR_MS } from './duration.ts';
+import { certificateState, checkCode, domainState } from './domains.ts';
+import { filterText } from './traffic.ts';
+import { advance, durationWithin, keyReference, moment } from './values.ts';
+
+/** The steps of one file. */
+export const STEPS_MAX = 1_000;
+
+/** How often a step may send its request. */
+const TIMES_MAX = 10_000;
+
+/** Names in one expectation. */
+const EXPECTED_MAX = 1_000;
+
+const shellCommand = z
+  .string()
+  .min(1)
+  .max(8_192)
+  .refine((text) => !text.includes('\0'), 'must be a command');
+
+/** A duration to advance by, with or without a leading plus; or a moment. */
+const clockMove = z
+  .string()
+  .max(64)
+  .overwrite((text) => text.replace(/^\+\s*/, ''))
+  .refine(
+    (text) => advance.safeParse(text).success || moment.safeParse(text).success,
+    `must be ${DURATION_FORMS}, or a moment such as "2030-01-01"`,
+  )
+  .meta({ examples: ['+60d', '2030-01-01'] });
+
+const requestLine = z
+  .string()
+  .max(8_300)
+  .regex(
+    /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+ )?https?:\/\/[^\s/?#:@]+(?:[/?]\S*)?$/,
+    'must be a method and an address without a port, such as "GET https://shop.acme.test/v1/pets"',
+  )
+  .meta({ examples: ['GET https://shop.acme.test/v1/pets'] });
+
+const question = z
+  .string()
+  .max(300)
+  .regex(/^\S+(?: [A-Za-z0-9]+)?$/, 'must be a name and a record type, such as "shop.acme.test CNAME"')
+  .meta({ examples: ['shop.acme.test CNAME'] });
+
+const headerFields = z.record(z.string().max(200), z.string().max(8_000));
+
+const atMost = <Schema extends z.ZodType<object>>(schema: Schema) =>
+  schema.refine((value) => Object.keys(value).length <= EXPECTED_MAX, `must have at most ${EXPECTED_MAX} names`);
+
+/** What an answer must be; what is omitted is not looked at. */
+const expectedAnswer = z.strictObject({
+  status: z.int().min(100).max(599).optional(),
+  /** Header fields by name; null for one that must be absent. */
+  headers: atMost(z.record(z.string().max(200), z.string().max(8_000).nullable())).optional(),
+  /** What the JSON body must contain: of an object the names given here, of a list all of its items. */
+  json: z.json().optional(),
+  /** What the body must contain. */
+  text: z.string().max(BODY_LENGTH_MAX).optional(),
+  rcode: z
+    .string()
+    .max(20)
+    .regex(/^[A-Z]+$/, 'must be a response code such as "NXDOMAIN"')
+    .optional(),
+  /** All answers of the asked type, in any order, as in a zone file. */
+  answers: z.array(z.string().max(70_000)).max(EXPECTED_MAX).optional(),
+});
+export type ExpectedAnswer = z.output<typeof expectedAnswer>;
+
+/** Which other names a step may have beside the one that says what it does. */
+const STEP_FIELDS = {
+  run: ['exitCode', 'timeout'],
+  clock: [],
+  request: ['times', 'key', 'headers', 'body', 'expect'],
+  dns: ['expect'],
+} as const;
+export type StepKind = keyof typeof STEP_FIELDS;
+const STEP_KINDS = Object.keys(STEP_FIELDS) as StepKind[];
+
+const EXPECTED_FIELDS: Partial<Record<StepKind, readonly string[]>> = {
+  request: ['status', 'headers', 'json', 'text'],
+  dns: ['rcode', 'answers'],
+};
+
+/** One step: `run`, `clock`, `request` or `dns`, each with names of its own. */
+const step = z
+  .strictObject({
+    run: shellCommand.meta({ description: 'a command for the shell' }).optional(),
+    /** 0 by default. */
+    exitCode: z.int().min(0).max(255).optional(),
+    /** In real time; ten minutes by default. */
+    timeout: durationWithin(1_000, 24 * HOUR_MS, 'must be from one second to 24 hours').optional(),
+    clock: clockMove.optional(),
+    request: requestLine.optional(),
+    /** How often; what is expected is expected of the last answer. */
+    times: z.int().min(1).max(TIMES_MAX).optional(),
+    /** The name of the API key to send it with. */
+    key: keyReference.optional(),
+    headers: atMost(headerFields).optional(),
+    /** A text, or anything else as JSON. */
+    body: z.json().optional(),
+    dns: question.optional(),
+    expect: expectedAnswer.optional(),
+  })
+  .superRefine((given, context) => {
+    const named = STEP_KINDS.filter((kind) => given[kind] !== undefined);
+    const [kind] = named;
+    if (kind === undefined || named.length > 1) {
+      const message = `must have one of ${STEP_KINDS.join(', ')}${named.length > 1 ? `, not ${named.join(' and ')}` : ''}`;
+      context.addIssue({ code: 'custom', message });
+      return;
+    }
+    const allowed: readonly string[] = [kind, ...STEP_FIELDS[kind]];
+    for (const name of Object.keys(given).filter((each) => !allowed.includes(each))) {
+      context.addIssue({ code: 'custom', path: [name], message: `does not belong to a step with "${kind}"` });
+    }
+    for (const name of Object.keys(given.expect ?? {})) {
+      if (allowed.includes('expect') && EXPECTED_FIELDS[kind]?.includes(name) === false) {
+        const message = `does not belong to what is expected of "${kind}"`;
+        context.addIssue({ code: 'custom', path: ['expect', name], message });
+      }
+    }
+  });
+export type Step = z.output<typeof step>;
+
+export const steps = z.array(step).max(STEPS_MAX);
+
+const expectedDomain = z.strictObject({
+  state: domainState.optional(),
+  certificate: certificateState.optional(),
+  /** Why it has no certificate, or what a check found. */
+  reason: checkCode.optional(),
+  http: z.boolean().optional(),
+  https: z.boolean().optional(),
+});
+export type ExpectedDomain = z.output<typeof expectedDomain>;
+
+const count = z.int().min(0).max(1_000_000);
+const expectedCount = z.union([count, z.strictObject({ atLeast: count.optional(), atMost: count.optional() })], {
+  error: 'must be a number, or an object with atLeast or atMost',
+});
+export type ExpectedCount = z.output<typeof expectedCount>;
+
+/** What must hold after the last step. */
+export const expectations = z.strictObject({
+  /** By hostname. */
+  domains: atMost(z.record(z.string().max(253), expectedDomain)).optional(),
+  /** Numbers of recorded requests, by filter. */
+  traffic: atMost(z.record(filterText, expectedCount)).optional(),
+});
+export type Expectations = z.output<typeof expectations>;

@@ -1,0 +1,170 @@
+import { parseDuration } from '../contract/duration.ts';
+import type { Domain } from '../contract/domains.ts';
+import type { Expectations, Step } from '../contract/rehearsal.ts';
+import type { TrafficDetail } from '../contract/traffic.ts';
+import { describeCount, type DnsAnswer, judgeAnswer, judgeCount, judgeDnsAnswer, judgeDomain } from './judge.ts';
+import type { Report, Result } from './report.ts';
+
+/** What a rehearsal needs of the engine and of the machine that it runs on. */
+export interface Stage {
+  /** Calls a procedure. @throws an Error with a sentence when it is refused */
+  call<Answer>(procedure: string, input: object): Promise<Answer>;
+  /** Runs a command; null when it did not end in time. A text is for the shell. */
+  run(command: string | readonly string[], timeoutMs: number): Promise<number | null>;
+  /** Aborts, with the reason, when the user interrupts the rehearsal. */
+  interruption: AbortSignal;
+  /** Removes from a text what differs each time, such as the engine's ports. */
+  steady(text: string): string;
+}
+
+export interface Rehearsal {
+  file: string;
+  /** The command that repeats it. */
+  repeat: string;
+  steps: readonly Step[];
+  /** A command of the caller's, run after the last step. */
+  command: readonly string[] | null;
+  expectations: Expectations;
+}
+
+/** How long a command may take, in real time. */
+const RUN_MS_MAX = 10 * 60_000;
+
+/** Pages of the list of requests, whose size the contract limits. */
+const PAGE = 1_000;
+const PAGES_MAX = 1_000;
+
+/** Runs the steps until one fails, and then checks what is expected if none did. */
+export async function rehearse(
+  { file, repeat, steps, command, expectations }: Rehearsal,
+  stage: Stage,
+): Promise<Report> {
+  const results: Result[] = [];
+  const works = [
+    ...steps.map((step) => ({ title: describeStep(step), do: () => takeStep(step, stage) })),
+    ...(command === null
+      ? []
+      : [{ title: `run ${command.join(' ')}`, do: () => runCommand(command, 0, RUN_MS_MAX, stage) }]),
+  ];
+  for (const work of works) {
+    const isOver = results.at(-1)?.outcome === 'failed' || results.at(-1)?.outcome === 'skipped';
+    results.push(isOver ? skipped(work.title) : await judge(work.title, work.do, stage));
+  }
+  const isOver = results.some(({ outcome }) => outcome === 'failed');
+  const expected: Result[] = [];
+  for (const { title, check } of checksOf(expectations, stage)) {
+    expected.push(isOver ? skipped(title) : await judge(title, check, stage));
+  }
+  return { file, command: repeat, steps: results, expectations: expected };
+}
+
+const skipped = (title: string): Result => ({ title, outcome: 'skipped', reasons: [] });
+
+async function judge(title: string, work: () => Promise<string[]>, stage: Stage): Promise<Result> {
+  let reasons: string[];
+  try {
+    reasons = await work();
+  } catch (error) {
+    stage.interruption.throwIfAborted();
+    if (!(error instanceof Error)) throw error;
+    reasons = [error.message];
+  }
+  return { title, outcome: reasons.length === 0 ? 'passed' : 'failed', reasons: reasons.map(stage.steady) };
+}
+
+/** A step in one line, as its file has it. */
+export function describeStep({ run, clock, request, times = 1, key, dns }: Step): string {
+  if (run !== undefined) return `run ${run}`;
+  if (clock !== undefined) return `clock ${isDuration(clock) ? '+' : ''}${clock}`;
+  if (dns !== undefined) return `dns ${dns}`;
+  const how = [
+    ...(times === 1 ? [] : [`${times.toLocaleString('en')} times`]),
+    ...(key === undefined ? [] : [`key ${key}`]),
+  ];
+  return `request ${request ?? ''}${how.length === 0 ? '' : ` (${how.join(', ')})`}`;
+}
+
+const isDuration = (text: string): boolean => !/^\d{4}-/.test(text);
+
+/** Takes a step; returns why it failed. */
+async function takeStep(step: Step, stage: Stage): Promise<string[]> {
+  const { run, exitCode = 0, timeout, clock, dns, expect = {} } = step;
+  if (run !== undefined)
+    return runCommand(run, exitCode, timeout === undefined ? RUN_MS_MAX : parseDuration(timeout), stage);
+  if (clock !== undefined) {
+    await (isDuration(clock) ? stage.call('clock.advance', { by: clock }) : stage.call('clock.set', { to: clock }));
+    return [];
+  }
+  if (dns !== undefined) {
+    const [name = '', type = 'A'] = dns.split(' ');
+    return judgeDnsAnswer(expect, await stage.call<DnsAnswer>('dns.query', { name, type: type.toUpperCase() }));
+  }
+  let answer: TrafficDetail | null = null;
+  for (let time = 0; time < (step.times ?? 1); time++) {
+    answer = await stage.call<TrafficDetail>('traffic.send', requestOf(step));
+  }
+  return answer === null ? [] : judgeAnswer(expect, answer);
+}
+
+async function runCommand(
+  command: string | readonly string[],
+  expected: number,
+  timeoutMs: number,
+  stage: Stage,
+): Promise<string[]> {
+  const code = await stage.run(command, timeoutMs);
+  stage.interruption.throwIfAborted();
+  if (code === null) return [`it did not end within ${timeoutMs / 1_000} s`];
+  return code === expected ? [] : [`the exit code is ${code}, not ${expected}`];
+}
+
+/** The input of `traffic.send`. */
+function requestOf({ request = '', key, headers = {}, body }: Step): object {
+  const words = request.split(' ');
+  const url = new URL(words.at(-1) ?? '');
+  const isJson = body !== undefined && typeof body !== 'string';
+  const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+  const fields = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  return {
+    hostname: url.hostname,
+    scheme: url.protocol.slice(0, -1),
+    method: words.length > 1 ? words[0] : 'GET',
+    target: url.pathname + url.search,
+    headers: isJson && !isTyped ? [...fields, { name: 'Content-Type', value: 'application/json' }] : fields,
+    ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
+    ...(key !== undefined && { keyId: key }),
+  };
+}
+
+interface Check {
+  title: string;
+  check: () => Promise<string[]>;
+}
+
+function checksOf({ domains = {}, traffic = {} }: Expectations, stage: Stage): Check[] {
+  return [
+    ...Object.entries(domains).map(([hostname, expected]) => ({
+      title: `${hostname}: ${Object.entries(expected)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', ')}`,
+      check: async () => judgeDomain(expected, await stage.call<Domain>('domains.get', { hostname })),
+    })),
+    ...Object.entries(traffic).map(([filter, expected]) => ({
+      title: `traffic ${filter}: ${describeCount(expected)}`,
+      check: async () => judgeCount(expected, await countRequests(filter, stage)),
+    })),
+  ];
+}
+
+async function countRequests(filter: string, stage: Stage): Promise<number> {
+  let found = 0;
+  let before: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const input = { ...(filter !== '' && { filter }), limit: PAGE, ...(before !== undefined && { before }) };
+    const { items, next } = await stage.call<{ items: unknown[]; next?: string }>('traffic.list', input);
+    found += items.length;
+    if (next === undefined) break;
+    before = next;
+  }
+  return found;
+}

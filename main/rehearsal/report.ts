@@ -1,0 +1,121 @@
+/** What became of a step or an expectation. */
+export interface Result {
+  title: string;
+  /** `skipped`: an earlier step had failed. */
+  outcome: 'passed' | 'failed' | 'skipped';
+  /** Why it failed, in sentences. */
+  reasons: readonly string[];
+}
+
+export interface Report {
+  /** The file, as it was named. */
+  file: string;
+  /** The command that repeats the rehearsal. */
+  command: string;
+  steps: readonly Result[];
+  expectations: readonly Result[];
+}
+
+const MARKS = { passed: '✓', failed: '✗', skipped: '-' } as const;
+
+export const hasFailed = ({ steps, expectations }: Report): boolean =>
+  [...steps, ...expectations].some(({ outcome }) => outcome === 'failed');
+
+/** For people: one line each, and below it why it failed. The command that repeats a failed one comes first. */
+export function formatReport(report: Report): string {
+  const { file, command, steps, expectations } = report;
+  const groups = [steps, expectations].filter(({ length }) => length > 0).map((group) => group.flatMap(linesOf));
+  return [
+    ...(hasFailed(report) ? [`Repeat it with: ${command}`, ''] : []),
+    file,
+    '',
+    ...groups.flatMap((lines) => [...lines, '']),
+    `${summarize(report)}\n`,
+  ].join('\n');
+}
+
+const linesOf = ({ title, outcome, reasons }: Result): string[] => [
+  `  ${MARKS[outcome]} ${title}`,
+  ...reasons.map((reason) => `      ${reason}`),
+];
+
+/** `3 passed, 1 failed, 2 not run`. */
+function summarize(report: Report): string {
+  const { passed, failed, skipped } = counts(report);
+  return `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} not run`}`;
+}
+
+function counts({ steps, expectations }: Report): Record<Result['outcome'], number> {
+  const all = [...steps, ...expectations];
+  const count = (outcome: Result['outcome']) => all.filter((result) => result.outcome === outcome).length;
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+/** For a pull request or a job's summary: a table. */
+export function formatMarkdown(report: Report): string {
+  const { file, command, steps, expectations } = report;
+  const rows = [...steps, ...expectations].map(
+    ({ title, outcome, reasons }) => `| ${MARKS[outcome]} | ${cell(title)} | ${cell(reasons.join('; '))} |`,
+  );
+  return [
+    `## ${markdown(file)}: ${summarize(report)}`,
+    '',
+    ...(hasFailed(report) ? [`Repeat it with: ${code(command)}`, ''] : []),
+    '| | Step or expectation | Found |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+const cell = (text: string): string => markdown(text.replaceAll(/\s+/g, ' '));
+
+/** Text in which Markdown finds no markup (CommonMark 2.4). */
+const markdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>#|~&!]/g, '\\$&');
+
+/** A code span of any text (CommonMark 6.1). */
+function code(text: string): string {
+  const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+  return `${fence} ${text} ${fence}`;
+}
+
+/** For CI: JUnit's XML, with a suite for the steps and one for the expectations. No times, which differ each time. */
+export function formatJunit(report: Report): string {
+  const { file, command, steps, expectations } = report;
+  const suite = (name: string, results: readonly Result[]): string[] => {
+    const failures = results.filter(({ outcome }) => outcome === 'failed').length;
+    const skipped = results.filter(({ outcome }) => outcome === 'skipped').length;
+    const attributes = `name="${xml(name)}" tests="${results.length}" failures="${failures}" skipped="${skipped}"`;
+    return [
+      `  <testsuite ${attributes}>`,
+      ...results.flatMap((result) => caseOf(file, command, result)),
+      '  </testsuite>',
+    ];
+  };
+  const { failed } = counts(report);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="${xml(file)}" tests="${steps.length + expectations.length}" failures="${failed}">`,
+    ...suite(`${file}: steps`, steps),
+    ...suite(`${file}: expectations`, expectations),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function caseOf(file: string, command: string, { title, outcome, reasons }: Result): string[] {
+  const start = `    <testcase classname="${xml(file)}" name="${xml(title)}"`;
+  if (outcome === 'passed') return [`${start}/>`];
+  if (outcome === 'skipped') return [`${start}><skipped/></testcase>`];
+  const detail = xml([`Repeat it with: ${command}`, ...reasons].join('\n'));
+  return [`${start}><failure message="${xml(reasons[0] ?? '')}">${detail}</failure></testcase>`];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text for XML 1.0, which has no place for most control characters (section 2.2). */
+const xml = (text: string): string =>
+  text
+    // oxlint-disable-next-line no-control-regex -- these are the characters that XML cannot have
+    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);

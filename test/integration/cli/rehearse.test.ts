@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isAlive } from '../../../main/base/runtime-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
+
+const SHOP = {
+  vivarium: 1,
+  seed: 7,
+  projects: { acme: { plan: 'free', pets: 30, keys: ['ci'] }, zoo: { plan: 'pro', domains: { 'shop.acme.test': {} } } },
+  zones: { 'acme.test': 'shop CNAME cname.vivarium.localhost.\n' },
+};
+
+/** Writes a file in a folder of its own; returns both. */
+function writeWorld(world: object): { folder: string; file: string } {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'shop.json'), JSON.stringify(world));
+  return { folder, file: 'shop.json' };
+}
+
+const rehearse = (folder: string, words: readonly string[]) => {
+  const child = startCli(['rehearse', ...words], { TMPDIR: folder }, folder);
+  return { child, ended: finished(child) };
+};
+
+const node = (program: string): string[] => ['--', process.execPath, '-e', program];
+
+describe('vivarium rehearse', () => {
+  test('gives the same report again and at the same time, and leaves nothing', async () => {
+    const { folder, file } = writeWorld({
+      ...SHOP,
+      steps: [
+        { dns: 'shop.acme.test CNAME', expect: { answers: ['cname.vivarium.localhost.'] } },
+        {
+          request: 'GET http://acme.vivarium.localhost/v1/pets?limit=1',
+          key: 'ci',
+          times: 61,
+          expect: { status: 429, headers: { 'Retry-After': '60' } },
+        },
+        { clock: '+1m' },
+        { request: 'GET http://acme.vivarium.localhost/v1/pets/31', key: 'ci', expect: { status: 404, text: '31' } },
+        { clock: '+61d' },
+        { request: 'HEAD https://shop.acme.test/v1/pets', expect: { status: 401 } },
+      ],
+      expect: {
+        domains: { 'shop.acme.test': { state: 'verified', certificate: 'issued', https: true } },
+        traffic: { 'status:5xx': 0, 'status:429': 1 },
+      },
+    });
+    const words = [file, '--junit', 'report.xml', '--markdown', 'report.md'];
+    const both = [rehearse(folder, words), rehearse(folder, words)];
+    const [one, other] = await Promise.all(both.map(({ ended }) => ended));
+    expect(one?.stdout).toBe(`shop.json
+
+  ✓ dns shop.acme.test CNAME
+  ✓ request GET http://acme.vivarium.localhost/v1/pets?limit=1 (61 times, key ci)
+  ✓ clock +1m
+  ✓ request GET http://acme.vivarium.localhost/v1/pets/31 (key ci)
+  ✓ clock +61d
+  ✓ request HEAD https://shop.acme.test/v1/pets
+
+  ✓ shop.acme.test: state verified, certificate issued, https true
+  ✓ traffic status:5xx: 0
+  ✓ traffic status:429: 1
+
+9 passed, 0 failed
+`);
+    expect(one?.code).toBe(0);
+    expect(other?.stdout).toBe(one?.stdout);
+    expect(readFileSync(join(folder, 'report.xml'), 'utf8')).toContain('tests="9" failures="0"');
+    expect(readFileSync(join(folder, 'report.md'), 'utf8')).toContain('9 passed, 0 failed');
+    expect(readdirSync(folder).toSorted()).toEqual(['report.md', 'report.xml', 'shop.json']);
+  });
+
+  test('gives a command the world, and exits with 1 when it fails', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    const program = `
+      const { VIVARIUM_URL, VIVARIUM_KEY, VIVARIUM_KEYS, VIVARIUM_DATA_DIR, NODE_EXTRA_CA_CERTS } = process.env;
+      const { url } = JSON.parse(require('node:fs').readFileSync(VIVARIUM_DATA_DIR + '/runtime.json', 'utf8')).control;
+      console.log(JSON.stringify([
+        new URL(VIVARIUM_URL).hostname, JSON.parse(VIVARIUM_KEYS)['acme/ci'] === VIVARIUM_KEY, url.startsWith('http://127.'),
+        require('node:fs').existsSync(NODE_EXTRA_CA_CERTS),
+      ]));
+      process.exitCode = 3;`;
+    const { stdout, stderr, code } = await rehearse(folder, [file, ...node(program)]).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('["acme.vivarium.localhost",true,true,true]');
+    expect(stdout).toMatch(/^Repeat it with: vivarium rehearse shop\.json -- \S+ -e /);
+    expect(stdout).toContain('the exit code is 3, not 0');
+    expect(readdirSync(folder)).toEqual(['shop.json']);
+  });
+
+  test.each<[string, object, string]>([
+    ['a step that is none', { ...SHOP, steps: [{ wait: 1 }] }, 'steps[0]'],
+    ['a plan that there is not', { ...SHOP, projects: { acme: { plan: 'gold' } } }, 'projects.acme.plan'],
+  ])('exits with 2 where the file has %s', async (_what, world, place) => {
+    const { folder, file } = writeWorld(world);
+    const { stdout, stderr, code } = await rehearse(folder, [file]).ended;
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(place);
+    expect(readdirSync(folder)).toEqual(['shop.json']);
+  });
+
+  test('draws the same ids and keys from the same seed', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    const words = [file, ...node('console.log(process.env.VIVARIUM_KEYS)')];
+    const [one, other] = await Promise.all([rehearse(folder, words).ended, rehearse(folder, words).ended]);
+    expect(one.stderr).toMatch(/"acme\/ci":"viv_\w{32}"/);
+    expect(other.stderr).toBe(one.stderr);
+  });
+
+  test('ends its command when it is interrupted', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    const { child, ended } = rehearse(folder, [
+      file,
+      ...node('console.log("pid", process.pid); setInterval(() => {}, 1e6)'),
+    ]);
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
+    while (!/pid \d+/.test(said)) await once(child.stderr ?? child, 'data');
+    child.kill('SIGINT');
+    const { code } = await ended;
+    expect(code).toBe(2);
+    expect(isAlive(Number(/pid (\d+)/.exec(said)?.[1]))).toBe(false);
+    expect(readdirSync(folder)).toEqual(['shop.json']);
+  });
+});
+
+test('vivarium rehearse needs a file', async () => {
+  const { code, stderr } = await runCli(['rehearse']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Name a file')]);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { ExpectedAnswer, ExpectedDomain } from '../../../main/contract/rehearsal.ts';
+import {
+  describeCount,
+  judgeAnswer,
+  judgeCount,
+  judgeDnsAnswer,
+  judgeDomain,
+  type HttpAnswer,
+  type JudgedDomain,
+} from '../../../main/rehearsal/judge.ts';
+
+function answerOf(status: number, text: string, fields: [name: string, value: string][] = []): HttpAnswer {
+  return {
+    status,
+    responseHeaders: fields.map(([name, value]) => ({ name, value })),
+    responseBody: { text, encoding: 'utf8', bytes: text.length, cut: false },
+  };
+}
+
+describe('an answer over HTTP', () => {
+  const answer = answerOf(200, '{"items":[{"id":1,"tags":["a"]}],"total":1}', [['X-Kind', 'one']]);
+
+  it.each<[string, ExpectedAnswer, string[]]>([
+    ['its status', { status: 200 }, []],
+    ['another status', { status: 429 }, ['the status is 200, not 429']],
+    ['a field in other letters', { headers: { 'x-kind': 'one' } }, []],
+    ['another value of a field', { headers: { 'X-Kind': 'two' } }, ['the field X-Kind is "one", not "two"']],
+    ['a field that is missing', { headers: { 'X-Other': '1' } }, ['the field X-Other is nothing, not "1"']],
+    ['a field that must be absent, and is', { headers: { 'X-Other': null } }, []],
+    ['a field that must be absent, and is there', { headers: { 'X-Kind': null } }, ['there is a field X-Kind: "one"']],
+    ['a part of the JSON', { json: { items: [{ id: 1 }] } }, []],
+    ['another value in the JSON', { json: { items: [{ id: 2 }] } }, ['json.items[0].id is 1, not 2']],
+    ['a list of another length', { json: { items: [] } }, ['json.items has 1 items, not 0']],
+    ['a name that the JSON lacks', { json: { next: null } }, ['json.next is nothing, not null']],
+    ['a text in the body', { text: '"total":1' }, []],
+    [
+      'a text that the body lacks',
+      { text: 'pets' },
+      ['the body has no "pets": it is "{\\"items\\":[{\\"id\\":1,\\"tags\\":[\\"a\\"]}],\\"total\\":1}"'],
+    ],
+  ])('is compared with %s', (_what, expected, reasons) => {
+    expect(judgeAnswer(expected, answer)).toEqual(reasons);
+  });
+
+  it('must be JSON where JSON is expected, and is shown in part', () => {
+    const [reason = ''] = judgeAnswer({ json: {} }, answerOf(502, '<p>'.repeat(1_000)));
+    expect(reason).toMatch(/^the body is not JSON: it is "<p><p>/);
+    expect(reason.length).toBeLessThan(300);
+  });
+
+  it('has an empty body where it has none', () => {
+    expect(judgeAnswer({ text: '' }, { status: 204, responseHeaders: [], responseBody: null })).toEqual([]);
+  });
+});
+
+describe('an answer over DNS', () => {
+  const answer = {
+    rcode: 'NOERROR',
+    question: { type: 'A' },
+    answer: [
+      { type: 'CNAME', rdata: 'other.test.' },
+      { type: 'A', rdata: '127.0.0.2' },
+      { type: 'A', rdata: '127.0.0.1' },
+    ],
+  };
+
+  it.each<[string, Pick<ExpectedAnswer, 'rcode' | 'answers'>, string[]]>([
+    ['its response code', { rcode: 'NOERROR' }, []],
+    ['another one', { rcode: 'NXDOMAIN' }, ['the response code is "NOERROR", not "NXDOMAIN"']],
+    ['the answers of the asked type, in any order', { answers: ['127.0.0.1', '127.0.0.2'] }, []],
+    ['only one of them', { answers: ['127.0.0.1'] }, ['the answer is ["127.0.0.1","127.0.0.2"], not ["127.0.0.1"]']],
+  ])('is compared with %s', (_what, expected, reasons) => {
+    expect(judgeDnsAnswer(expected, answer)).toEqual(reasons);
+  });
+});
+
+describe('a domain', () => {
+  const refused: JudgedDomain = {
+    state: 'verified',
+    certificate: { state: 'failed', reason: 'caa_forbids' },
+    checks: [
+      { code: 'no_record', outcome: 'ok', message: '' },
+      { code: 'caa_forbids', outcome: 'failed', message: '' },
+    ],
+    serving: { http: true, https: false },
+  };
+
+  it.each<[string, ExpectedDomain, string[]]>([
+    ['its state', { state: 'verified', certificate: 'failed' }, []],
+    ['its reason', { reason: 'caa_forbids' }, []],
+    ['another certificate', { certificate: 'issued' }, ['the certificate is "failed", not "issued" (caa_forbids)']],
+    ['a reason of a check that passed', { reason: 'no_record' }, ['the checks found caa_forbids, not no_record']],
+    ['a scheme', { http: true, https: false }, []],
+    ['a scheme that is not served', { https: true }, ['it is not served over HTTPS (caa_forbids)']],
+    ['a scheme that is served', { http: false }, ['it is served over HTTP (caa_forbids)']],
+  ])('is compared with %s', (_what, expected, reasons) => {
+    expect(judgeDomain(expected, refused)).toEqual(reasons);
+  });
+});
+
+it.each([
+  [3, 3, []],
+  [0, 1, ['there is 1, not 0']],
+  [{ atLeast: 2 }, 1_500, []],
+  [{ atLeast: 2_000 }, 1_500, ['there are 1,500, not at least 2,000']],
+  [{ atMost: 2 }, 2, []],
+  [{ atLeast: 1, atMost: 2 }, 3, ['there are 3, not at least 1 and at most 2']],
+  [{}, 7, []],
+])('compares a count with %j: %i', (expected, found, reasons) => {
+  expect(judgeCount(expected, found)).toEqual(reasons);
+  expect(describeCount({})).toBe('any number');
+});
