@@ -10,7 +10,7 @@ import type { WrittenBackup } from '../contract/backup.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { headerFault } from './backup-reading.ts';
 import { syncFolder, syncPath } from './backups.ts';
-import { copyDatabase } from './daily-backup.ts';
+import { copyDatabase } from './database-copy.ts';
 import { damageOf } from './faults.ts';
 import { readHeader } from './inspect.ts';
 import { readVersion } from './migrations.ts';
