@@ -145,6 +145,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     lan.publish(snapshot);
   }
 
+  store.snapshots.onRestored(publish);
+
   const router = createRouter(services, { log, clock, resolve });
   // Announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });

@@ -55,8 +55,13 @@ export interface ClockSetting {
 export interface AdjustableClock extends Clock {
   state(): ClockState;
   setting(): ClockSetting;
-  /** Restores a stored setting, before anything is scheduled; runs no timers and notifies no listeners. */
+  /**
+   * Restores a stored setting: before anything is scheduled, or where all timers are set anew. Runs no timers and
+   * notifies no listeners.
+   */
   restore(setting: ClockSetting): void;
+  /** Runs `work` while no adjustment is under way and no timer's callback runs. */
+  between(work: () => void): Promise<void>;
   /** Moves the clock forward by `byMs ≥ 0`; resolves after all timers due on the way have run, in order. */
   advance(byMs: number): Promise<void>;
   /** Moves the clock to `toMs`: forward like `advance`; backward, runs nothing and re-arms repeating timers. */
@@ -279,6 +284,11 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     restore(setting) {
       ({ offsetMs, frozenAtMs } = setting);
       arm();
+    },
+    between(work) {
+      const run = adjusting.then(work);
+      adjusting = run.catch(() => undefined);
+      return run;
     },
     advance(byMs) {
       if (!(byMs >= 0))

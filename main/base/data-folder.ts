@@ -24,6 +24,7 @@ export const DESKTOP_FOLDER = 'desktop';
 export const LOGS_FOLDER = 'logs';
 /** Where a restored backup is unpacked before it replaces the folder's content. */
 export const RESTORE_FOLDER = 'restore';
+export const SNAPSHOT_FOLDER = 'snapshots';
 const OWN_NAMES: ReadonlySet<string> = new Set([
   DATABASE_FILE,
   `${DATABASE_FILE}-wal`,
@@ -33,6 +34,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   DESKTOP_FOLDER,
   LOGS_FOLDER,
   RESTORE_FOLDER,
+  SNAPSHOT_FOLDER,
   'backups',
   'ca',
   'control-token',

@@ -91,6 +91,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./backup.ts')).BACKUP,
   },
   {
+    name: 'snapshot',
+    usage: 'save|restore|list|remove NAME',
+    summary: 'The whole world under a name, and back at once',
+    load: async () => (await import('./snapshot.ts')).SNAPSHOT,
+  },
+  {
     name: 'up',
     usage: '[--watch]',
     summary: 'Make it as vivarium.yaml in this folder has it',

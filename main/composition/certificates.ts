@@ -46,6 +46,8 @@ export async function openCertificates(foundation: Foundation) {
   return {
     certificateFile: authority.certificateFile,
     root: {
+      /** Names the root's key pair, which its renewals and extensions keep. */
+      identity: () => authority.root().keyIdentifier.toString('hex'),
       describe: () => ({ ...describeRoot(authority.root()), key: vault.describe() }),
       moveKey: (to: KeyStorage) => vault.move(to),
       extend(suffix: string) {

@@ -38,6 +38,7 @@ export async function startDataPlane(
     onError: (error) => log.error('Rate counters could not be written; they are tried again', { error }),
   });
   onStop(() => limiter.stop());
+  store.snapshots.onRestored(() => limiter.reload());
 
   const api = createApi({
     clock,

@@ -36,6 +36,7 @@ export async function startDns(
     onPublished: () => recordsChanged(),
   });
   onStop(() => zonePublisher.stop());
+  store.snapshots.onRestored(() => zonePublisher.reload());
   clock.onAdjusted((change) => {
     zonePublisher.clockAdjusted(change);
     recordsChanged();

@@ -49,6 +49,10 @@ export function openDomains(
   clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
   dns.onRecordsChanged(() => void lifecycle.recordsChanged());
   const leaves = createServedLeaves({ ...lifecycle, issuer, clock });
+  store.snapshots.onRestored(() => {
+    lifecycle.reload();
+    leaves.dropAll();
+  });
   const whyAttachedUnserved = (hostname: string): string | null => {
     const domain = lifecycle.find(hostname) ?? lifecycle.find(wildcardOver(hostname));
     return domain === null ? null : whyUnserved(domain, store.projects.get(domain.projectId)?.name ?? domain.projectId);

@@ -6,7 +6,7 @@ import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { holdSettings, type SettingsHolder } from '../services/settings.ts';
-import { DATABASE_FILE, removeLeftovers, tightenDataFolder } from '../base/data-folder.ts';
+import { DATABASE_FILE, SNAPSHOT_FOLDER, removeLeftovers, tightenDataFolder } from '../base/data-folder.ts';
 import { claimDataFolder } from '../store/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -94,6 +94,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     file: config.ephemeral ? ':memory:' : inFolder(DATABASE_FILE),
     clock,
     log,
+    snapshotFolder: join(stateDir, SNAPSHOT_FOLDER),
     ...(onFault !== undefined && { onFault }),
   });
   store.warnings.push(...notes);
@@ -106,6 +107,11 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
   clock.onAdjusted(() => {
     store.clock.set(clock.setting());
     events.emit('clock.changed');
+  });
+  const settings = holdSettings(store.settings);
+  store.snapshots.onRestored(() => {
+    clock.restore(store.clock.get() ?? clock.setting());
+    settings.reload();
   });
   store.pets.onChanged((dataset) => events.emit('pets.changed', dataset));
 
@@ -122,7 +128,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
     store,
     events,
     machineRoot,
-    settings: holdSettings(store.settings),
+    settings,
     inFolder,
     resource: (name) => readFileSync(join(resourcesDir, name), 'utf8'),
     onStop,

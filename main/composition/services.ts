@@ -39,6 +39,7 @@ import { createRuns } from '../services/runs.ts';
 import { createRequestHistory, createRequestServices } from '../services/requests.ts';
 import { createReachServices } from '../services/reach.ts';
 import { resolveReferences } from '../services/references.ts';
+import { createSnapshotServices } from '../services/snapshots.ts';
 import { createRecordServices } from '../services/records.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createTrafficServices } from '../services/traffic.ts';
@@ -174,6 +175,7 @@ export function createServices(
       projects,
       pets: store.pets,
       seeds: () => createPetSeeds(resource('demo/seed.json')),
+      onRestored: store.snapshots.onRestored,
     }),
     orders: createOrderServices({ clock, projects, orders: store.orders, effects }),
     domains: createDomainServices({
@@ -230,6 +232,16 @@ export function createServices(
     machine: createMachineServices({ machine: parts.machine, address: parts.reach.address, effects }),
     lan: createLanServices(parts.lan),
     backup: { create: store.backUpTo },
+    snapshots: createSnapshotServices({
+      rows: store.snapshots,
+      clock,
+      root: certificates.root.identity,
+      demoKey: () => demo.key(),
+      flushCounters: dataPlane.limiter.flush,
+      issueMissing: lifecycle.issueMissing,
+      runs,
+      emit: events.emit,
+    }),
     world: createWorldServices({
       services: () => services,
       resolve: (input) => resolveReferences(input, references),
@@ -262,5 +274,6 @@ export function createServices(
     services,
     petsJson: () => resource('demo/pets.json'),
   });
+  store.snapshots.onRestored(({ demoKey }) => demo.restored(demoKey));
   return { services, resolve: (input: unknown) => resolveReferences(input, references), demo, runs };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { base } from './base.ts';
 
 /** On POSIX or Windows: the engine's working folder is none of the caller's business. */
-const absolutePath = z
+export const absolutePath = z
   .string()
   .max(4_096)
   .regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)[^\0]+$/, 'Give an absolute path.')

@@ -5,7 +5,7 @@ import { environment, identifier, timestamp } from './values.ts';
 
 /**
  * Announces a change without its new state: views query again. `lagged` means that the subscriber was too slow and
- * missed events; it should query everything again.
+ * missed events; it should query everything again, as after `world.restored`, when a snapshot has replaced everything.
  */
 export const changeEvent = z.object({
   type: z.enum([
@@ -29,6 +29,8 @@ export const changeEvent = z.object({
     'settings.changed',
     'status.changed',
     'traffic.changed',
+    'snapshots.changed',
+    'world.restored',
   ]),
   projectId: identifier.optional(),
   environment: environment.optional(),

@@ -21,6 +21,7 @@ import { reach } from './reach.ts';
 import { requests } from './requests.ts';
 import { runs } from './runs.ts';
 import { settings } from './settings.ts';
+import { snapshots } from './snapshots.ts';
 import { status } from './status.ts';
 import { traffic } from './traffic.ts';
 import { worlds } from './world.ts';
@@ -54,6 +55,7 @@ export const contract = {
   lan,
   doctor,
   backup,
+  snapshots,
   world: worlds,
   settings,
   access,

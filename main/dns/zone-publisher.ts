@@ -66,6 +66,8 @@ export interface ZonePublisher {
   signingChanged(name: DomainName): void;
   /** Call after the app's clock was moved. */
   clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
+  /** Reads all zones again, after the stored ones were replaced. */
+  reload(): void;
   /** The number of RRsets whose pending changes have become visible, since the start. */
   published(): number;
   stop(): void;
@@ -92,6 +94,8 @@ export function createZonePublisher(options: {
   let settling = false;
   let stopped = false;
   let published = 0;
+  /** The zones that are served from the store. */
+  const loaded = new Set<DomainName>();
 
   /** A zone file's records all fall due at once; settling them in parts lets queries run in between. */
   async function settle(): Promise<void> {
@@ -170,6 +174,7 @@ export function createZonePublisher(options: {
   function load(zone: StoredZone): void {
     const records = visibleRecords(stored.versions(zone.name), clock.now());
     zones.put(zoneWith(zone, records));
+    loaded.add(zone.name);
     if (zone.signing?.on === true) sign(zone);
   }
 
@@ -195,11 +200,20 @@ export function createZonePublisher(options: {
     options.onPublished();
   }
 
-  // Settles what fell due while Vivarium was not running; no query is waiting yet.
-  while (settlePart());
-  for (const zone of stored.zones()) load(zone);
-  arm();
-  armSigning();
+  function unload(name: DomainName): void {
+    zones.remove(name);
+    loaded.delete(name);
+  }
+
+  function loadAll(): void {
+    // Settles what fell due while Vivarium was not running; no query is waiting yet.
+    while (settlePart());
+    for (const zone of stored.zones()) load(zone);
+    arm();
+    armSigning();
+  }
+
+  loadAll();
   return {
     recordsChanged(zone, names, added) {
       if (added === undefined) refresh(zone, names);
@@ -208,7 +222,7 @@ export function createZonePublisher(options: {
     },
     zoneChanged(name) {
       const zone = stored.zone(name);
-      if (zone === null) zones.remove(name);
+      if (zone === null) unload(name);
       else load(zone);
       arm();
     },
@@ -224,6 +238,10 @@ export function createZonePublisher(options: {
         signAll();
       }
       arm();
+    },
+    reload() {
+      for (const name of loaded) if (stored.zone(name) === null) unload(name);
+      loadAll();
     },
     published: () => published,
     stop() {

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check } from '../contract/domains.ts';
+import { VivariumError } from '../contract/errors.ts';
 import type { Leaf } from '../model/leaf.ts';
 import type { IssuanceState } from './certificate-machine.ts';
 import type { HostnameState } from './hostname-machine.ts';
@@ -21,6 +22,8 @@ export interface AttachedDomain extends HostnameState {
   /** The checks of issuance. */
   readonly certificateChecks: readonly Check[];
   readonly certificate: IssuanceState;
+  /** The content of the store that it is of, in memory only; none of a new domain. */
+  readonly generation?: number;
 }
 
 /** Storage of domains. Every method is durable when it returns. */
@@ -42,8 +45,11 @@ export interface DomainChange {
 /** The attached domains in memory, in step with the store. */
 export interface DomainSet {
   get(hostname: string): AttachedDomain | null;
-  /** The current value of the same domain; null once it is removed, even if its hostname is attached again. */
-  current(domain: Pick<AttachedDomain, 'id' | 'hostname'>): AttachedDomain | null;
+  /**
+   * The current value of the same domain; null once it is removed, even if its hostname is attached again, and once all
+   * domains were replaced.
+   */
+  current(domain: Pick<AttachedDomain, 'id' | 'hostname' | 'generation'>): AttachedDomain | null;
   list(): AttachedDomain[];
   leaf(hostname: string): Leaf | null;
   readonly size: number;
@@ -57,6 +63,8 @@ export interface DomainSet {
   remove(domain: AttachedDomain): void;
   /** Drops the domains of a project that has been removed from the store. */
   forget(projectId: string): AttachedDomain[];
+  /** Reads all domains again, which were replaced in the store; changes to those before them are refused. */
+  reload(): void;
 }
 
 /**
@@ -71,7 +79,8 @@ export function createDomainSet(options: {
   isAwaitingMore: () => boolean;
 }): DomainSet {
   const { rows } = options;
-  const domains = new Map(rows.list().map((domain) => [domain.hostname, domain]));
+  const domains = new Map<string, AttachedDomain>();
+  let generation = 0;
   /** The stored values of the domains that changed since the last write. */
   const stored = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
@@ -79,9 +88,12 @@ export function createDomainSet(options: {
   /** Of the changes that are stored and not published yet. */
   let publishing: Promise<undefined> | null = null;
 
-  const current: DomainSet['current'] = ({ id, hostname }) => {
+  const keep = (domain: AttachedDomain) => void domains.set(domain.hostname, { ...domain, generation });
+  rows.list().forEach(keep);
+
+  const current: DomainSet['current'] = ({ id, hostname, generation: known = generation }) => {
     const domain = domains.get(hostname);
-    return domain?.id === id ? domain : null;
+    return domain?.id === id && known === generation ? domain : null;
   };
 
   const commitNow = (): void => storeAll()();
@@ -129,7 +141,7 @@ export function createDomainSet(options: {
     },
     insert(domain) {
       rows.insert(domain);
-      domains.set(domain.hostname, domain);
+      keep(domain);
     },
     put(domain, leaf = null) {
       const before = current(domain);
@@ -168,6 +180,17 @@ export function createDomainSet(options: {
       const gone = [...domains.values()].filter((domain) => domain.projectId === projectId);
       gone.forEach(drop);
       return gone;
+    },
+    reload() {
+      const waiters = waiting;
+      waiting = null;
+      publishing = null;
+      generation += 1;
+      stored.clear();
+      leaves.clear();
+      domains.clear();
+      rows.list().forEach(keep);
+      waiters?.reject(new VivariumError('conflict', 'A snapshot was restored meanwhile; ask again.'));
     },
   };
 }

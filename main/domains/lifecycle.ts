@@ -1,16 +1,17 @@
 import type { Clock, ClockAdjustment } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
+import { nextTurn } from '../base/turns.ts';
 import type { CheckCode } from '../contract/domains.ts';
 import type { Plan } from '../contract/projects.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
 import { createDomainSet, type DomainRows, type DomainTransition, type AttachedDomain } from './domain-set.ts';
-import type { Leaf } from '../model/leaf.ts';
+import { LEAF_LIFETIME_MS, type Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { evaluateHostname } from './hostname-rules.ts';
-import { gateChecks } from './issue.ts';
+import { type CertificateIssuer, gateChecks } from './issue.ts';
 import { createSchedule, isCheckDue, createHostnameTurns } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
 import { createVerifier, type Verifier, type VerifierOptions } from './verify.ts';
@@ -74,6 +75,13 @@ export interface Lifecycle {
   /** Call after the resolver or the CA's identity changed; verifies what could not be looked up, or CAA refused. */
   lookupsChanged(): Promise<void>;
   clockAdjusted(change: Pick<ClockAdjustment, 'backward' | 'isReset'>): void;
+  /** Call when all domains were replaced in the store; work for those before them ends without effect. */
+  reload(): void;
+  /**
+   * Issues leaves for domains that have certificates without them, because another root signed those: with the same dates
+   * on the app's clock where the root permits the name, and otherwise as for a new domain.
+   */
+  issueMissing(): Promise<void>;
   /** Starts the schedule. */
   start(): void;
   stop(): void;
@@ -296,6 +304,25 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         log.error('Domains could not be adjusted to the clock', { error });
       }
     },
+    reload() {
+      domains.reload();
+      if (started) schedule.arm();
+    },
+    async issueMissing() {
+      const isMissing = (domain: AttachedDomain) =>
+        domain.certificate.state === 'issued' && domains.leaf(domain.hostname) === null;
+      const refused: AttachedDomain[] = [];
+      for (const domain of domains.list().filter(isMissing)) {
+        const leaf = issueAgain(domain, options.issuer);
+        if (leaf === null) refused.push(domain);
+        const [seriesAtMs, nextAttemptAtMs] = [now(), now()];
+        const pending = { ...NO_CERTIFICATE, state: 'pending', seriesAtMs, nextAttemptAtMs } as const;
+        domains.put({ ...domain, ...(leaf === null && { certificate: pending }) }, leaf);
+        await nextTurn();
+      }
+      await domains.commit();
+      await Promise.all(refused.map((domain) => verifyAgain(domain)));
+    },
     start() {
       started = true;
       // Re-apply plan changes that failed to persist.
@@ -318,6 +345,18 @@ const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =
 
 /** Whether the last check of the hostname got no answer. */
 const isUnknown = ({ checks }: AttachedDomain): boolean => checks.some(({ outcome }) => outcome === 'unknown');
+
+/** A leaf with the dates of the certificate that the domain has; null when the root cannot sign it. */
+function issueAgain({ hostname, certificate }: AttachedDomain, issuer: CertificateIssuer): Leaf | null {
+  const { notAfterMs } = certificate;
+  if (notAfterMs === null || !issuer.permits(hostname)) return null;
+  try {
+    return { ...issuer.issue(hostname), notBeforeMs: notAfterMs - LEAF_LIFETIME_MS, notAfterMs };
+  } catch (error) {
+    if (error instanceof VivariumError) return null;
+    throw error;
+  }
+}
 
 const OF_CAA: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_on_target', 'caa_lookup_failed']);
 

@@ -19,6 +19,8 @@ export interface ServedLeaves {
   held(hostname: string): Leaf | null;
   /** Call when a hostname's leaf has been replaced or removed. */
   drop(hostname: string): void;
+  /** Call when all leaves may have been replaced. */
+  dropAll(): void;
 }
 
 /** The TLS contexts of custom domains: only leaves that were issued and stored. */
@@ -64,5 +66,6 @@ export function createServedLeaves(options: {
     },
     held: (hostname) => options.leaf(servedAt(hostname)?.hostname ?? hostname),
     drop: contexts.drop,
+    dropAll: contexts.clear,
   };
 }

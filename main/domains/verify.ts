@@ -58,11 +58,14 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const issuance = createTurns(1);
   let issuing = 0;
 
-  /** @throws VivariumError not_found when the domain was removed meanwhile. */
+  /** @throws VivariumError not_found when the domain was removed or replaced meanwhile. */
   function current(domain: AttachedDomain): AttachedDomain {
     const found = domains.current(domain);
     if (found !== null) return found;
-    throw new VivariumError('not_found', `${domain.hostname} was removed while it was being checked.`);
+    throw new VivariumError(
+      'not_found',
+      `${domain.hostname} was removed, or a snapshot restored, while it was being checked.`,
+    );
   }
 
   async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {

@@ -43,6 +43,8 @@ export interface Limiter extends RequestLimiter {
   forget(projectId: string, caller?: string): void;
   /** Writes all changes since the last flush. */
   flush(): void;
+  /** Reads the storage again, whose content was replaced. */
+  reload(): void;
   stop(): void;
 }
 
@@ -77,20 +79,23 @@ export function createLimiter(options: {
 }): Limiter {
   const { clock, storage, banRule } = options;
   const callersMax = options.callersMax ?? CALLERS_MAX;
-  const entries = new LruMap<Entry>(callersMax, dropped);
+  let entries = new LruMap<Entry>(callersMax, dropped);
   const dirty = new Set<Entry>();
   let removed: { projectId: string; caller: string }[] = [];
   let stopped = false;
 
-  for (const row of storage.load()) {
-    entries.set(keyOf(row.projectId, row.caller), {
-      projectId: row.projectId,
-      caller: row.caller,
-      state: stateOf(row),
-      lastRequestAtMs: row.lastRequestAtMs,
-      dirty: false,
-    });
+  function load(): void {
+    for (const row of storage.load()) {
+      entries.set(keyOf(row.projectId, row.caller), {
+        projectId: row.projectId,
+        caller: row.caller,
+        state: stateOf(row),
+        lastRequestAtMs: row.lastRequestAtMs,
+        dirty: false,
+      });
+    }
   }
+  load();
 
   const ruleFor = (caller: string): BanRule | null => (caller.startsWith('key:') ? banRule() : null);
 
@@ -232,6 +237,12 @@ export function createLimiter(options: {
       flush();
     },
     flush,
+    reload() {
+      entries = new LruMap<Entry>(callersMax, dropped);
+      dirty.clear();
+      removed = [];
+      load();
+    },
     stop() {
       stopped = true;
       timer.cancel();

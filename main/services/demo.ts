@@ -16,6 +16,8 @@ export interface Demo {
   prepare(options: { empty: boolean; now: number }): Promise<void>;
   /** The demo key, while it is valid. */
   key(): DemoKey | null;
+  /** Takes the readable key of a restored snapshot, or keeps the present one, if the restored keys have it. */
+  restored(text: string | null): void;
   /** Forgets the readable key when the key or its project is gone. */
   forget(gone: { keyId?: string; projectId?: string }): void;
 }
@@ -30,12 +32,18 @@ export function createDemo(options: {
   petsJson: () => string;
 }): Demo {
   const { file, keys, settings, services } = options;
-  let known = file === null ? null : readKey(file, keys);
+  let known = file === null ? null : readKeyFile(file, keys);
+
+  function store(key: DemoKey | null): void {
+    known = key;
+    if (file === null) return;
+    if (key === null) rmSync(file, { force: true });
+    else writeFileAtomically(file, `${JSON.stringify(key, null, 2)}\n`, OWNER_ONLY);
+  }
 
   async function create(): Promise<void> {
     await removeDemoProjects(services);
-    known = await makeDemoProjects(services, options.petsJson());
-    if (file !== null) writeFileAtomically(file, `${JSON.stringify(known, null, 2)}\n`, OWNER_ONLY);
+    store(await makeDemoProjects(services, options.petsJson()));
   }
 
   return {
@@ -47,22 +55,27 @@ export function createDemo(options: {
     key: () => known,
     forget({ keyId, projectId }) {
       if (known === null || (known.keyId !== keyId && known.projectId !== projectId)) return;
-      known = null;
-      if (file !== null) rmSync(file, { force: true });
+      store(null);
+    },
+    restored(text) {
+      store(readKey(text ?? JSON.stringify(known), keys));
     },
   };
 }
 
-/** Reads the key in `file`; null unless the store still knows it. */
-function readKey(file: string, keys: KeyRows): DemoKey | null {
-  if (!existsSync(file)) return null;
-  let text: unknown;
+function readKeyFile(file: string, keys: KeyRows): DemoKey | null {
+  return existsSync(file) ? readKey(readFileSync(file, 'utf8'), keys) : null;
+}
+
+/** Reads the key in a text; null unless the store still knows it. */
+function readKey(text: string, keys: KeyRows): DemoKey | null {
+  let value: unknown;
   try {
-    text = JSON.parse(readFileSync(file, 'utf8'));
+    value = JSON.parse(text);
   } catch {
     return null;
   }
-  const read = demoKeyFile.safeParse(text);
+  const read = demoKeyFile.safeParse(value);
   if (!read.success) return null;
   const row: KeyRow | null = keys.get(read.data.keyId);
   const inForce = row !== null && row.revokedAtMs === null && row.hash === hashSecret(read.data.secret);

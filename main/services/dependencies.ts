@@ -14,6 +14,7 @@ export type { Pets as PetRows } from '../store/pets.ts';
 export type { Owned as OwnedRows, OwnedRow } from '../store/owned.ts';
 export type { ProjectRow, Projects as ProjectRows } from '../store/projects.ts';
 export type { Settings as SettingRows } from '../store/settings.ts';
+export type { Snapshots as SnapshotRows, StoredSnapshot as SnapshotRow } from '../store/snapshots.ts';
 export type { Records as RecordRows, VersionChanges, VersionRow } from '../store/records.ts';
 export type { StoredZone, ZoneRow, Zones as ZoneRows } from '../store/zones.ts';
 

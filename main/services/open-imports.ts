@@ -41,6 +41,8 @@ export interface OpenImports {
    * project.
    */
   take(piece: Piece, work: (text: PetImport) => Promise<void>): Promise<string | undefined>;
+  /** Ends the imports that wait for their next piece. */
+  clear(): void;
 }
 
 export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports {
@@ -102,6 +104,9 @@ export function createOpenImports(clock: Pick<Clock, 'realTimer'>): OpenImports 
       if (!piece.more) forget(taking);
       else wait(taking);
       return piece.more ? taking.id : undefined;
+    },
+    clear() {
+      for (const waiting of open.values()) forget(waiting);
     },
   };
 }

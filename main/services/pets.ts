@@ -16,9 +16,21 @@ export function createPetServices(options: {
   projects: ProjectRows;
   pets: PetRows;
   seeds: () => PetSeeds;
+  /** Calls its listener when all pets were replaced by those of a snapshot. */
+  onRestored: (listener: () => void) => void;
 }): Services['pets'] {
   const { projects, pets } = options;
   const imports = createOpenImports(options.clock);
+  let world = new AbortController();
+  options.onRestored(() => {
+    world.abort(new VivariumError('conflict', 'A snapshot was restored meanwhile, so this ended; do it again.'));
+    world = new AbortController();
+    imports.clear();
+  });
+
+  /** Aborts with the caller, and when a snapshot is restored: what is left does not go into another world. */
+  const ending = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? world.signal : AbortSignal.any([signal, world.signal]);
 
   function datasetOf(input: { projectId: string; environment: Environment }): Dataset {
     existingProject(projects, input.projectId);
@@ -82,7 +94,8 @@ export function createPetServices(options: {
       const removed = pets.removeMany(datasetOf(input), ids.map(BigInt));
       return { removed: removed.map(presentPet), missing: missingOf(ids, removed) };
     },
-    async clear(input, { signal }) {
+    async clear(input, context) {
+      const signal = ending(context.signal);
       const dataset = datasetOf(input);
       const limit = input.limit ?? Number.MAX_SAFE_INTEGER;
       let removed = 0;
@@ -91,7 +104,8 @@ export function createPetServices(options: {
       }
       return { removed, left: pets.count(dataset, null) };
     },
-    async import(input, { signal }) {
+    async import(input, context) {
+      const signal = ending(context.signal);
       const dataset = datasetOf(input);
       const { format, delimiter, columns, importId, more, text } = input;
       const report = createReport();
@@ -103,7 +117,8 @@ export function createPetServices(options: {
       return { ...report.report(), ...(id !== undefined && { importId: id }) };
     },
     previewImport: (input) => previewImport(pets, datasetOf(input), input),
-    async seed(input, { signal }) {
+    async seed(input, context) {
+      const signal = ending(context.signal);
       const dataset = datasetOf(input);
       const rows = options.seeds().generate(input.count, input.skip);
       const report = createReport();

@@ -25,6 +25,8 @@ export interface RunJournal {
   /** Undoes one run; what it cannot undo is in the log. */
   undo(id: string): Promise<void>;
   undoAll(): Promise<void>;
+  /** Reads what is stored, which was replaced. */
+  reload(): void;
 }
 
 /** The name in the table of settings. */
@@ -41,8 +43,8 @@ export function createRunJournal(parts: {
   log: Log;
 }): RunJournal {
   const { projects, lifecycle, settings, log } = parts;
-  const stored = settings.get()[SETTING] as Record<string, RunTrace> | undefined;
-  const traces = new Map(Object.entries(stored ?? {}));
+  const read = () => new Map(Object.entries((settings.get()[SETTING] as Record<string, RunTrace> | undefined) ?? {}));
+  let traces = read();
   const save = () => settings.set(SETTING, Object.fromEntries(traces));
 
   async function undo(trace: RunTrace): Promise<void> {
@@ -118,6 +120,9 @@ export function createRunJournal(parts: {
     undo: undoOne,
     async undoAll() {
       for (const id of traces.keys()) await undoOne(id);
+    },
+    reload() {
+      traces = read();
     },
   };
 }

@@ -49,6 +49,13 @@ export interface Runs {
   recover(): Promise<void>;
   /** Ends all runs. */
   stop(): Promise<void>;
+  /**
+   * Ends all leases, and keeps what they changed: it goes with the world that is replaced. Their commands come back, as
+   * after a restart.
+   */
+  interrupt(): Promise<void>;
+  /** Undoes what runs have left in the restored world. */
+  restored(): Promise<void>;
 }
 
 /**
@@ -249,6 +256,19 @@ export function createRuns(parts: RunParts): Runs {
     recover: journal.undoAll,
     async stop() {
       await Promise.all([...live.values()].map(end));
+    },
+    async interrupt() {
+      const runs = [...live.values()];
+      for (const run of runs) run.ended ??= Promise.resolve();
+      await Promise.all(runs.map(({ work, ended }) => Promise.all([work, ended])));
+    },
+    async restored() {
+      for (const { about, closed } of live.values()) {
+        live.delete(about.id);
+        closed.resolve();
+      }
+      journal.reload();
+      await journal.undoAll();
     },
   };
 }

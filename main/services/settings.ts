@@ -9,16 +9,13 @@ export interface SettingsHolder {
   /** The parsed settings. */
   inForce(): SettingsInForce;
   update(patch: Partial<Settings>): Settings;
+  /** Reads the stored settings again. */
+  reload(): void;
 }
 
 /** Reads the stored settings; each value that is invalid in this version falls back to its default. */
 export function holdSettings(rows: SettingRows): SettingsHolder {
-  const stored = rows.get();
-  let settings: Settings = { ...DEFAULT_SETTINGS };
-  for (const name of settingNames) {
-    const read = settingsValues.partial().safeParse({ [name]: stored[name] });
-    if (read.success && stored[name] !== undefined) settings = { ...settings, ...read.data };
-  }
+  let settings = readSettings(rows);
   let inForce = settingsInForce(settings);
   return {
     current: () => settings,
@@ -29,7 +26,21 @@ export function holdSettings(rows: SettingRows): SettingsHolder {
       inForce = settingsInForce(settings);
       return settings;
     },
+    reload() {
+      settings = readSettings(rows);
+      inForce = settingsInForce(settings);
+    },
   };
+}
+
+function readSettings(rows: Pick<SettingRows, 'get'>): Settings {
+  const stored = rows.get();
+  let settings: Settings = { ...DEFAULT_SETTINGS };
+  for (const name of settingNames) {
+    const read = settingsValues.partial().safeParse({ [name]: stored[name] });
+    if (read.success && stored[name] !== undefined) settings = { ...settings, ...read.data };
+  }
+  return settings;
 }
 
 const settingNames = Object.keys(settingsValues.shape) as (keyof Settings)[];

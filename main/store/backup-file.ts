@@ -48,20 +48,57 @@ export async function writeBackupFile(options: {
   force: boolean;
 }): Promise<WrittenBackup> {
   const { sqlite, dataDir, file, force } = options;
+  let sealed = false;
+  const written = await writeCopy({
+    sqlite,
+    file,
+    applicationId: BACKUP_ID,
+    checkTarget: () => refuseOverwriting(file, force),
+    files() {
+      const files = readFiles(dataDir);
+      sealed = files.some(({ path }) => path === SEALED_KEY);
+      return files;
+    },
+  });
+  return { file, ...written, sealed };
+}
+
+/** A file in the table of a copy. */
+export interface KeptFile {
+  path: string;
+  content: Buffer;
+}
+
+/**
+ * Writes a consistent copy of an open database with other files in a table: a backup, or a snapshot. It appears complete
+ * or not at all, with mode 0600.
+ * @throws VivariumError unavailable, internal_error, as `writeBackupFile`; what `checkTarget` throws.
+ */
+export async function writeCopy(options: {
+  sqlite: Database;
+  /** Absolute; its folder exists. */
+  file: string;
+  applicationId: number;
+  /** Throws when `file` may not be replaced; called before and after the copying. */
+  checkTarget: () => void;
+  /** Read once the database is copied. */
+  files: () => readonly KeptFile[];
+  /** Changes the copy before it appears. */
+  edit?: (copy: Database) => void;
+}): Promise<{ bytes: number; schema: number }> {
+  const { file, checkTarget } = options;
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    refuseOverwriting(file, force);
+    checkTarget();
     closeSync(openSync(temporary, 'wx', OWNER_ONLY));
-    await copyDatabase(sqlite, temporary);
+    await copyDatabase(options.sqlite, temporary);
     await nextTurn();
-    const files = readFiles(dataDir);
-    const schema = addFiles(temporary, files);
+    const schema = finishCopy(temporary, options);
     syncPath(temporary, 'r+');
-    refuseOverwriting(file, force);
+    checkTarget();
     renameSync(temporary, file);
     syncFolder(dirname(file));
-    const sealed = files.some(({ path }) => path === SEALED_KEY);
-    return { file, bytes: statSync(file).size, schema, sealed };
+    return { bytes: statSync(file).size, schema };
   } catch (error) {
     for (const left of ['', '-journal']) rmSync(temporary + left, { force: true });
     throw explainWriting(error, file);
@@ -77,11 +114,6 @@ function refuseOverwriting(file: string, force: boolean): void {
   throw new VivariumError('conflict', `${file} is not a Vivarium backup, so it is not replaced; choose another name.`);
 }
 
-interface KeptFile {
-  path: string;
-  content: Buffer;
-}
-
 function readFiles(dataDir: string): KeptFile[] {
   const [, ...besides] = KEPT_BESIDES;
   const root = readdirSync(join(dataDir, ROOT_FOLDER)).map((name) => `${ROOT_FOLDER}/${name}`);
@@ -91,9 +123,10 @@ function readFiles(dataDir: string): KeptFile[] {
   });
 }
 
-function addFiles(path: string, files: readonly KeptFile[]): number {
+function finishCopy(path: string, { files, edit, applicationId }: Parameters<typeof writeCopy>[0]): number {
   const sqlite = new Sqlite(path);
   try {
+    edit?.(sqlite);
     // One write to the disk instead of one for each statement.
     sqlite.transaction(() => {
       sqlite.exec(
@@ -101,8 +134,8 @@ function addFiles(path: string, files: readonly KeptFile[]): number {
          STRICT, WITHOUT ROWID`,
       );
       const insert = sqlite.prepare(`INSERT INTO ${FILES_TABLE} (path, content, sha256) VALUES (?, ?, ?)`);
-      for (const { path: name, content } of files) insert.run(name, content, hash('sha256', content));
-      sqlite.pragma(`application_id = ${BACKUP_ID}`);
+      for (const { path: name, content } of files()) insert.run(name, content, hash('sha256', content));
+      sqlite.pragma(`application_id = ${applicationId}`);
     })();
     return readVersion(sqlite);
   } finally {

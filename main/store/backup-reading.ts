@@ -8,7 +8,7 @@ import { latestVersion, MIGRATIONS } from './migrations.ts';
 /** The header of a database file (sqlite.org/fileformat2.html, section 1.3). */
 const PAGE_BYTES_OFFSET = 16;
 const PAGE_COUNT_OFFSET = 28;
-const USER_VERSION_OFFSET = 60;
+export const USER_VERSION_OFFSET = 60;
 
 /** Header value for the one size that does not fit into its field. */
 const LARGEST_PAGE = 65_536;

@@ -31,6 +31,8 @@ export interface Datasets {
   create(projectId: string): void;
   /** Call after a project was removed. */
   removed(projectId: string): void;
+  /** Call after all content was replaced: every dataset has a new revision. */
+  forget(): void;
 }
 
 export const noSuchProject = (projectId: string): VivariumError =>
@@ -92,6 +94,9 @@ export function createDatasets(connection: Connection, log: Log): Datasets {
         handles[environment].delete(projectId);
         tell({ projectId, environment });
       }
+    },
+    forget() {
+      for (const environment of ENVIRONMENTS) handles[environment].clear();
     },
   };
 }

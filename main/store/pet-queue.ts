@@ -19,6 +19,8 @@ export interface PetQueue {
    * `not_found`, `conflict`, or `unavailable` when the queue is full or closed.
    */
   add(dataset: Dataset, pet: QueuedPet): Promise<Pet>;
+  /** Commits the queue now. */
+  flush(): void;
   /** Commits the queue and refuses new pets. */
   close(): void;
 }
@@ -85,6 +87,7 @@ export function createPetQueue(connection: Connection, datasets: Datasets, write
         waiting.push({ handle, pet, resolve, reject });
       });
     },
+    flush: commit,
     close() {
       closed = true;
       commit();

@@ -37,6 +37,8 @@ export interface SortedPets {
     work: (table: string) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result>;
+  /** Before all pets are replaced: keeping the indexes up to date takes longer than building them. */
+  dropUnused(): void;
   close(): void;
 }
 
@@ -115,6 +117,13 @@ export function createSortedPets(connection: Connection, clock: Pick<Clock, 'rea
         return await work(sorted.table);
       } finally {
         release(sorted);
+      }
+    },
+    dropUnused() {
+      for (const sorted of kept.values()) {
+        if (sorted.users > 0) continue;
+        sorted.idle?.cancel();
+        drop(sorted);
       }
     },
     close() {

@@ -66,7 +66,7 @@ export function createPets(
   connection: Connection,
   datasets: Datasets,
   clock: Pick<Clock, 'realTimer'>,
-): Pets & { close(): void } {
+): Pets & { flush(): void; close(): void } {
   const { sqlite, guarded, transactional } = connection;
   const { resolve } = datasets;
   const writer = createPetWriter(connection);
@@ -195,6 +195,10 @@ export function createPets(
     total: guarded(() => total.get() ?? 0),
     revision: (dataset) => datasets.revision(dataset),
     onChanged: (listener) => datasets.onChanged(listener),
+    flush() {
+      sortedPets.dropUnused();
+      queue.flush();
+    },
     close() {
       sortedPets.close();
       queue.close();

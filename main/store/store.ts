@@ -1,8 +1,9 @@
-import { dirname } from 'node:path';
-import type { Clock } from '../base/clock.ts';
+import { dirname, join } from 'node:path';
+import type { AdjustableClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
 import { writeBackupFile } from './backup-file.ts';
+import { SNAPSHOT_FOLDER } from '../base/data-folder.ts';
 import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
@@ -19,6 +20,7 @@ import { createOwned, type Owned } from './owned.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
 import { createRecords, type Records } from './records.ts';
+import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
 
@@ -39,6 +41,7 @@ export interface Store {
   owned: Owned;
   limits: Limits;
   clock: ClockSettings;
+  snapshots: Snapshots;
   /** Problems, in sentences; grows while the store is open. */
   warnings: string[];
   /** Paths of the backups, newest first. */
@@ -50,7 +53,9 @@ export interface Store {
 }
 
 export interface StoreOptions extends DatabaseOptions {
-  clock: Pick<Clock, 'now' | 'realTimer'>;
+  clock: Pick<AdjustableClock, 'now' | 'realTimer' | 'state'>;
+  /** For snapshots; by default beside the file. */
+  snapshotFolder?: string;
   /** The open database cannot be used any longer: close the store, and open it again. Called once. */
   onFault?: (error: unknown) => void;
 }
@@ -90,6 +95,16 @@ export function openStore(options: StoreOptions): Store {
     owned: createOwned(connection),
     limits: createLimits(connection),
     clock: createClockSettings(connection),
+    snapshots: createSnapshots({
+      connection,
+      folder: options.snapshotFolder ?? join(dirname(options.file), SNAPSHOT_FOLDER),
+      clock,
+      before: () => pets.flush(),
+      after() {
+        datasets.forget();
+        void purge.begin();
+      },
+    }),
     warnings,
     backupFiles: () => backups.list().map((backup) => backup.path),
     async backUpTo(target) {

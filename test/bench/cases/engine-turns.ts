@@ -42,7 +42,13 @@ export async function engineTurns(): Promise<Figure[]> {
     createdAtMs: 0,
   });
   const seeds = createPetSeeds(readFileSync(join(ROOT, 'resources', 'demo', 'seed.json'), 'utf8'));
-  const pets = createPetServices({ clock, projects: store.projects, pets: store.pets, seeds: () => seeds });
+  const pets = createPetServices({
+    clock,
+    projects: store.projects,
+    pets: store.pets,
+    seeds: () => seeds,
+    onRestored: () => undefined,
+  });
 
   const texts = { json: jsonOf(FILE_BYTES), csv: csvOf(FILE_BYTES) };
   const figures = [

@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import type { SnapshotInfo } from '../contract/snapshots.ts';
+import { nearest } from '../contract/nearest.ts';
+import { askFor } from './client.ts';
+import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from './flags.ts';
+import type { Io } from './io.ts';
+import { localCommand } from './local-command.ts';
+import { findRunning } from './running.ts';
+import { columns, printable } from './text.ts';
+
+const FORCE_FLAG: Option = { name: 'force', kind: 'switch', does: 'Replace an older snapshot of that name' };
+const FILE_FLAG: Option = {
+  name: 'file',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'A file to hand on, or one received',
+};
+
+const ACTIONS = ['save', 'restore', 'list', 'remove'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** The command `snapshot`. */
+export const SNAPSHOT = localCommand({
+  name: 'snapshot',
+  title: 'the whole world under a name, and back',
+  usage: ['save NAME [--force] [--file FILE]', 'restore NAME | --file FILE', 'list', 'remove NAME'],
+  options: [FORCE_FLAG, FILE_FLAG, JSON_FLAG],
+  words: ACTIONS,
+  fileWord: 1,
+  notes: [
+    'save     Keeps projects, pets, zones, domains, certificates, API keys, limits with used counts and bans, settings and',
+    '         the clock; Traffic is not in it. Works while requests are answered.',
+    'restore  Replaces all of that, without a restart; the clock continues from the moment of the snapshot. What concerns',
+    '         this machine stays: the root, the ports, trusted proxies.',
+    '--file   Writes the snapshot into a file for another machine. The root’s key, private keys of certificates, keys for',
+    '         updates and secrets of API keys are not in it; the root there issues the certificates anew.',
+    '',
+    'Vivarium must be running. Exit code 0; 1 when it failed, with nothing changed; 2 when no Vivarium is running.',
+  ],
+  examples: [
+    'vivarium snapshot save before-demo',
+    'vivarium snapshot restore before-demo',
+    'vivarium snapshot save before-demo --file before-demo.db',
+    'vivarium snapshot restore --file before-demo.db',
+  ],
+  async run(read, dataDir, io) {
+    const action = actionOf(read.positionals[0]);
+    const input = inputOf(action, read, io);
+    const procedure = `snapshots.${action === 'restore' && 'file' in input ? 'restoreFile' : action}`;
+    const answer = await askFor<SnapshotInfo | SnapshotInfo[]>(findRunning(dataDir), procedure, input);
+    const isJson = isOn(read, JSON_FLAG.name);
+    const lines = Array.isArray(answer) ? listed(answer) : [describe(action, answer, lastOf(read, FILE_FLAG.name))];
+    io.stdout.write(`${(isJson ? [JSON.stringify(answer)] : lines.map(printable)).join('\n')}\n`);
+  },
+});
+
+function actionOf(word: string | undefined): Action {
+  const action = ACTIONS.find((known) => known === word);
+  if (action !== undefined) return action;
+  const known = ACTIONS.join(', ');
+  if (word === undefined)
+    throw usageError(`Name what to do: ${known}. For example: vivarium snapshot save before-demo`);
+  const [meant] = nearest(word, ACTIONS);
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  throw usageError(`snapshot has no ${JSON.stringify(word)}; there are ${known}.${hint}`);
+}
+
+function inputOf(action: Action, read: Arguments, { workingDir }: Io): Record<string, unknown> {
+  const name = read.positionals[1];
+  const path = lastOf(read, FILE_FLAG.name);
+  const file = path === undefined ? {} : { file: resolve(workingDir, path) };
+  const needsName = action === 'save' || action === 'remove' || (action === 'restore' && path === undefined);
+  if (needsName && name === undefined) throw usageError(`Name a snapshot: vivarium snapshot ${action} before-demo`);
+  if (!needsName && name !== undefined)
+    throw usageError(`Give ${action} no name${path === undefined ? '' : ', or no --file'}.`);
+  if (action === 'save') return { name, ...file, force: isOn(read, FORCE_FLAG.name) };
+  return { ...(name !== undefined && { name }), ...(action === 'list' || action === 'remove' ? {} : file) };
+}
+
+function describe(action: Action, { name, createdAt, bytes }: SnapshotInfo, file: string | undefined): string {
+  const size = sizeOf(bytes);
+  switch (action) {
+    case 'restore':
+      return `Restored: ${name}. The clock continues from ${createdAt}.`;
+    case 'remove':
+      return `Removed: ${name} (${size}).`;
+    default:
+      return file === undefined
+        ? `Saved: ${name} (${size}).`
+        : `Written: ${file} (${size}). It has no private key of the root or of a certificate, and no secret of an API key.`;
+  }
+}
+
+function listed(snapshots: readonly SnapshotInfo[]): string[] {
+  if (snapshots.length === 0) return ['There is no snapshot yet. Make one: vivarium snapshot save before-demo'];
+  const rows = snapshots.map(({ name, createdAt, bytes, fault }) => [name, createdAt, sizeOf(bytes), fault ?? '']);
+  return columns([['name', 'clock', 'size', ''], ...rows]).map((line) => line.trimEnd());
+}
+
+const sizeOf = (bytes: number): string => `${Math.ceil(bytes / 1_024).toLocaleString('en')} KiB`;

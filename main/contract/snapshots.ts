@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { absolutePath } from './backup.ts';
+import { base } from './base.ts';
+import { timestamp } from './values.ts';
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'must be 1 to 64 lower-case letters, digits, dots, hyphens and underscores, such as "before-demo"',
+  )
+  .meta({ examples: ['before-demo'] });
+
+/** A copy of the whole world under a name. */
+export const snapshotInfo = z.object({
+  name: z.string(),
+  /** The moment that a restoration sets the clock to. */
+  createdAt: timestamp,
+  bytes: z.int(),
+  /** Why it cannot be restored; absent if nothing is wrong. */
+  fault: z.string().optional(),
+});
+export type SnapshotInfo = z.infer<typeof snapshotInfo>;
+
+/** The pets, projects, zones, domains, certificates, keys, limits, settings and the clock; not the traffic. */
+export const snapshots = {
+  list: base
+    .route({ summary: 'The snapshots, newest first' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(snapshotInfo)),
+  save: base
+    .route({ summary: 'Keep the whole world, with its clock, under a name' })
+    .input(
+      z.strictObject({
+        name,
+        /** Without private keys of certificates, keys for updates and the readable key of the demo. */
+        file: absolutePath.meta({ description: 'a file to hand on, instead of a snapshot here' }).optional(),
+        /** Replaces an older snapshot of that name, or in that file. */
+        force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
+      }),
+    )
+    .output(snapshotInfo),
+  restore: base
+    .route({ summary: 'Replace the whole world, with its clock, by a snapshot; nothing restarts' })
+    .input(z.strictObject({ name }))
+    .output(snapshotInfo),
+  restoreFile: base
+    .route({ summary: 'Replace the whole world by a snapshot in a file, such as one from another machine' })
+    .input(z.strictObject({ file: absolutePath }))
+    .output(snapshotInfo),
+  remove: base.route({ summary: 'Remove a snapshot' }).input(z.strictObject({ name })).output(snapshotInfo),
+};

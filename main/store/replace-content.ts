@@ -1,0 +1,90 @@
+import type { Database } from 'better-sqlite3';
+import type { Connection } from './connection.ts';
+
+/** What concerns this machine and its user rather than the world: a restoration keeps it. */
+export const KEPT_SETTINGS = ['caKey', 'dohForwardsProbe', 'firstStartAt', 'trustedProxies'] as const;
+
+/** Of the root that signed the leaves: those of another root are of no use here. */
+const OF_ROOT: ReadonlySet<string> = new Set(['leaves', 'revocations']);
+
+/** Never goes back: a secondary server takes a zone with an earlier serial for an older one (RFC 1982). */
+const SERIALS = 'serials';
+
+interface SchemaRow {
+  name: string;
+  sql: string;
+}
+
+const rowsOf = (sqlite: Database, schema: string, type: 'table' | 'trigger'): SchemaRow[] =>
+  sqlite
+    .prepare<[string], SchemaRow>(
+      `SELECT name, sql FROM ${schema}.sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+    )
+    .all(type);
+
+/** The tables of a database with their definitions; two of the same Vivarium's schema have the same text. */
+export const tablesOf = (sqlite: Database): string[] => rowsOf(sqlite, 'main', 'table').map(({ sql }) => sql);
+
+/**
+ * Replaces the content of all tables with that of another database of the same schema, in one transaction: 12 ms for
+ * 10,000 pets, 0.1 s for 200,000. SQLite copies whole rows without reading them where a table is empty and has no
+ * triggers and no references to check; so triggers are dropped and made again, and references are not checked.
+ *
+ * Prepared statements stay valid; everything read before has to be read again.
+ */
+export function replaceContent(
+  { sqlite, guarded, transactional }: Connection,
+  {
+    file,
+    isOfThisRoot,
+    clockAt,
+  }: { file: string; isOfThisRoot: boolean; clockAt: { nowMs: number; realNowMs: number } },
+): void {
+  guarded(() => sqlite.prepare('ATTACH ? AS snapshot').run(file))();
+  sqlite.pragma('foreign_keys = OFF');
+  try {
+    transactional(() => {
+      const triggers = rowsOf(sqlite, 'main', 'trigger');
+      for (const { name } of triggers) sqlite.exec(`DROP TRIGGER main.${name}`);
+      for (const { name } of rowsOf(sqlite, 'main', 'table')) {
+        if (name === SERIALS) continue;
+        if (name === 'settings') replaceSettings(sqlite);
+        else if (isOfThisRoot || !OF_ROOT.has(name)) replaceTable(sqlite, name);
+        else if (name === 'leaves') sqlite.exec('DELETE FROM main.leaves');
+      }
+      // The highest dataset ids: a table of SQLite's own.
+      replaceTable(sqlite, 'sqlite_sequence');
+      setClock(sqlite, clockAt);
+      sqlite.exec(
+        `UPDATE main.serials SET last = last % 4294967295 + 1;
+         UPDATE main.zones SET serial = (SELECT last FROM main.serials)`,
+      );
+      for (const { sql } of triggers) sqlite.exec(sql);
+    })();
+  } finally {
+    sqlite.pragma('foreign_keys = ON');
+    sqlite.exec('DETACH snapshot');
+  }
+}
+
+function replaceTable(sqlite: Database, name: string): void {
+  sqlite.exec(`DELETE FROM main.${name}; INSERT INTO main.${name} SELECT * FROM snapshot.${name}`);
+}
+
+function replaceSettings(sqlite: Database): void {
+  const kept = KEPT_SETTINGS.map((name) => `'${name}'`).join(', ');
+  sqlite.exec(
+    `DELETE FROM main.settings WHERE name NOT IN (${kept});
+     INSERT INTO main.settings SELECT * FROM snapshot.settings WHERE name NOT IN (${kept})`,
+  );
+}
+
+/** The app's clock continues from the moment of the snapshot, whatever real time has passed; a frozen one stays frozen. */
+function setClock(sqlite: Database, { nowMs, realNowMs }: { nowMs: number; realNowMs: number }): void {
+  sqlite
+    .prepare<[number, number]>(
+      `INSERT INTO main.clock (id, offset_ms, frozen_at_ms) VALUES (1, ? - ?, NULL)
+       ON CONFLICT (id) DO UPDATE SET offset_ms = excluded.offset_ms`,
+    )
+    .run(nowMs, realNowMs);
+}

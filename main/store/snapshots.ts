@@ -1,0 +1,339 @@
+import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import { hash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CLOCK_MAX_MS, type AdjustableClock, type EpochMs } from '../base/clock.ts';
+import { codeOf, reasonOf } from '../base/error-code.ts';
+import { OWNER_ONLY } from '../base/files.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { BACKUP_ID, FILES_TABLE, type KeptFile, writeCopy } from './backup-file.ts';
+import { headerFault, USER_VERSION_OFFSET } from './backup-reading.ts';
+import type { Connection } from './connection.ts';
+import { checkCopy, sizeOf } from './database-copy.ts';
+import { createSignal } from './datasets.ts';
+import { damageOf } from './faults.ts';
+import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from './inspect.ts';
+import { latestVersion, migrate, MIGRATIONS } from './migrations.ts';
+import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
+
+/** "VIVS": the PRAGMA application_id of a snapshot, a copy of the database with facts about it in a table. */
+export const SNAPSHOT_ID = 0x56495653;
+
+export const SNAPSHOTS_MAX = 50;
+
+/** Of all snapshots together. */
+export const SNAPSHOT_BYTES_MAX = 1024 ** 3;
+
+const FILE = /^snapshot-([a-z0-9][a-z0-9._-]{0,63})\.db$/;
+const LEFTOVER = /^snapshot-.*\.[0-9a-f]{12}\.tmp(?:-journal)?$/;
+
+/** The member of the table with the facts; a handed file has no other. */
+const FACTS = 'snapshot.json';
+const DEMO_KEY = 'demo-key.json';
+
+const facts = z.object({
+  name: z.string(),
+  /** On the app's clock, which continues from here. */
+  createdAtMs: z.int().min(0).max(CLOCK_MAX_MS),
+  /** The key identifier of the root that signed its leaves, in hexadecimal. */
+  root: z.string(),
+});
+export type SnapshotFacts = z.infer<typeof facts>;
+
+/** A snapshot as listed; `fault` says why it cannot be restored. */
+export interface StoredSnapshot {
+  name: string;
+  createdAtMs: EpochMs;
+  bytes: number;
+  fault: string | null;
+}
+
+/** A snapshot that can be restored: checked, and of this Vivarium's schema. */
+export interface OpenedSnapshot extends StoredSnapshot, SnapshotFacts {
+  /** What restores it. */
+  database: string;
+  /** The readable key of the demo project at that time; null without one. */
+  demoKey: string | null;
+  /** Removes what opening it made. */
+  close(): void;
+}
+
+export interface SnapshotTarget extends SnapshotFacts {
+  /** Another place than the folder: a file to hand to somebody else, without secrets. Absolute. */
+  file: string | null;
+  /** Replaces a snapshot of that name, or in that file. */
+  force: boolean;
+  demoKey: string | null;
+}
+
+/** Copies of the whole database under names. */
+export interface Snapshots {
+  /** Newest first, by real time. */
+  list(): StoredSnapshot[];
+  /**
+   * Consistent while the database is used: a change is in it whole or not at all.
+   * @throws VivariumError conflict when it exists and is not to be replaced, or there are too many; unavailable when it
+   * cannot be written; internal_error when the database is damaged.
+   */
+  save(target: SnapshotTarget): Promise<StoredSnapshot>;
+  /** @throws VivariumError not_found; conflict for a file that is none, damaged, or of a newer Vivarium. */
+  open(source: { name: string } | { file: string }): Promise<OpenedSnapshot>;
+  /** Replaces all content, in one transaction. Whatever was read from the store has to be read again. */
+  restore(snapshot: OpenedSnapshot, root: string): void;
+  /** Calls `listener` once all content was replaced, in the same turn. */
+  onRestored(listener: (snapshot: OpenedSnapshot) => void): void;
+  /** @throws VivariumError not_found */
+  remove(name: string): StoredSnapshot;
+}
+
+/** Snapshots in `folder`, which is made when it is needed. */
+export function createSnapshots(options: {
+  connection: Connection;
+  folder: string;
+  clock: Pick<AdjustableClock, 'state'>;
+  /** Called around the replacement; `onRestored` comes last. */
+  before: () => void;
+  after: () => void;
+}): Snapshots {
+  const { connection, folder, clock } = options;
+  const { sqlite } = connection;
+  const restored = createSignal<OpenedSnapshot>();
+  const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
+  for (const entry of entriesOf(folder)) if (LEFTOVER.test(entry)) rmSync(join(folder, entry), { force: true });
+
+  function list(): StoredSnapshot[] {
+    const found = entriesOf(folder).flatMap((entry) => {
+      const name = FILE.exec(entry)?.[1];
+      const path = join(folder, entry);
+      const writtenAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      return name === undefined || writtenAtMs === undefined ? [] : [{ ...describe(path, name), writtenAtMs }];
+    });
+    found.sort((a, b) => b.writtenAtMs - a.writtenAtMs || (a.name < b.name ? -1 : 1));
+    return found.map(({ name, createdAtMs, bytes, fault }) => ({ name, createdAtMs, bytes, fault }));
+  }
+
+  function find(name: string): StoredSnapshot {
+    if (statSync(pathOf(name), { throwIfNoEntry: false }) !== undefined) return describe(pathOf(name), name);
+    const names = list().map((snapshot) => snapshot.name);
+    const there = names.length === 0 ? 'There is none yet' : `There are: ${names.slice(0, NAMED_MAX).join(', ')}`;
+    throw new VivariumError('not_found', `There is no snapshot "${name}". ${there}.`);
+  }
+
+  function refuseTooMany(name: string): void {
+    const others = list().filter((snapshot) => snapshot.name !== name);
+    const bytes = others.reduce((sum, snapshot) => sum + snapshot.bytes, sizeOf(sqlite));
+    if (others.length < SNAPSHOTS_MAX && bytes <= SNAPSHOT_BYTES_MAX) return;
+    const why =
+      others.length >= SNAPSHOTS_MAX
+        ? `There are ${SNAPSHOTS_MAX} snapshots already`
+        : `With this one, the snapshots would take more than ${SNAPSHOT_BYTES_MAX / 1024 ** 2} MiB`;
+    throw new VivariumError(
+      'conflict',
+      `${why}; remove one first: vivarium snapshot remove ${others.at(-1)?.name ?? ''}`,
+    );
+  }
+
+  return {
+    list,
+    async save({ name, createdAtMs, root, file, force, demoKey }) {
+      if (file === null) {
+        refuseTooMany(name);
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+      }
+      const path = file ?? pathOf(name);
+      const written = await writeCopy({
+        sqlite,
+        file: path,
+        applicationId: SNAPSHOT_ID,
+        checkTarget: () => refuseReplacing(path, { name, isHanded: file !== null, force }),
+        files: () => [
+          fileOf(FACTS, JSON.stringify({ name, createdAtMs, root })),
+          ...(demoKey === null || file !== null ? [] : [fileOf(DEMO_KEY, demoKey)]),
+        ],
+        ...(file !== null && { edit: removeSecrets }),
+      });
+      return { name, createdAtMs, bytes: written.bytes, fault: null };
+    },
+    async open(source) {
+      const path = 'file' in source ? source.file : (find(source.name), pathOf(source.name));
+      const bytes = inspect(path);
+      try {
+        const opened = await openChecked(path, { folder, isForeign: 'file' in source, tables: tablesOf(sqlite) });
+        return { ...opened, bytes, fault: null };
+      } catch (error) {
+        throw explainOpening(error, path);
+      }
+    },
+    restore(snapshot, ownRoot) {
+      const { database: file, root, createdAtMs } = snapshot;
+      options.before();
+      const clockAt = { nowMs: createdAtMs, realNowMs: clock.state().realNow };
+      replaceContent(connection, { file, isOfThisRoot: root === ownRoot, clockAt });
+      options.after();
+      restored.emit(snapshot);
+    },
+    onRestored: (listener) => void restored.subscribe(listener),
+    remove(name) {
+      const snapshot = find(name);
+      rmSync(pathOf(name), { force: true });
+      return snapshot;
+    },
+  };
+}
+
+/** Names in the message about a missing one. */
+const NAMED_MAX = 10;
+
+const fileOf = (path: string, text: string): KeptFile => ({ path, content: Buffer.from(text) });
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function refuseReplacing(path: string, { name, isHanded, force }: { name: string; isHanded: boolean; force: boolean }) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  const what = isHanded ? path : `The snapshot "${name}"`;
+  if (!force) throw new VivariumError('conflict', `${what} exists; choose another name, or replace it with --force.`);
+  if (!isHanded || (found.isFile() && headerFault(readHeader(path), found.size, [SNAPSHOT_ID]) === null)) return;
+  throw new VivariumError(
+    'conflict',
+    `${path} is not a Vivarium snapshot, so it is not replaced; choose another name.`,
+  );
+}
+
+const unrestorable = (path: string, why: string): VivariumError =>
+  new VivariumError('conflict', `${path} can't be restored: ${why}. Nothing was changed.`);
+
+function explainOpening(error: unknown, path: string): unknown {
+  const damage = damageOf(error);
+  if (damage !== null) return unrestorable(path, `it is damaged: ${damage}`);
+  const code = codeOf(error);
+  if (code === null) return unrestorable(path, error instanceof Error ? error.message : String(error));
+  return new VivariumError(
+    'unavailable',
+    `${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The size of a file that its header shows to be a snapshot. @throws VivariumError not_found, conflict, unavailable */
+function inspect(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new VivariumError('not_found', `There is no file ${path}.`);
+  const fault = found.isFile() ? faultOf(path, found.size) : 'it is a folder';
+  if (fault !== null) throw unrestorable(path, fault);
+  return found.size;
+}
+
+function faultOf(path: string, size: number): string | null {
+  try {
+    const header = readHeader(path);
+    const id = header.length > APPLICATION_ID_OFFSET ? header.readUInt32BE(APPLICATION_ID_OFFSET) : 0;
+    if (id === BACKUP_ID) return 'it is a backup, which "vivarium backup restore" restores';
+    if (id === APPLICATION_ID) return 'it is a database of Vivarium, not a snapshot';
+    return headerFault(header, size, [SNAPSHOT_ID]);
+  } catch (error) {
+    return `it can’t be read (${reasonOf(error)})`;
+  }
+}
+
+function describe(path: string, name: string): StoredSnapshot {
+  const found = statSync(path);
+  const fault = faultOf(path, found.size);
+  const read = fault === null ? readFactsOf(path) : null;
+  return {
+    name,
+    createdAtMs: read?.createdAtMs ?? Math.floor(found.mtimeMs),
+    bytes: found.size,
+    fault: fault ?? (read === null ? 'it is damaged' : null),
+  };
+}
+
+function readFactsOf(path: string): SnapshotFacts | null {
+  try {
+    const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
+    try {
+      return readFiles(sqlite).facts;
+    } finally {
+      sqlite.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** @throws Error when a digest or the facts are wrong. */
+function readFiles(sqlite: Database): { facts: SnapshotFacts; demoKey: string | null } {
+  const rows = sqlite
+    .prepare<[], { path: string; content: Buffer; sha256: string }>(`SELECT path, content, sha256 FROM ${FILES_TABLE}`)
+    .all();
+  const read = new Map(rows.map(({ path, content, sha256 }) => [path, hash('sha256', content) === sha256 && content]));
+  const text = read.get(FACTS);
+  if (text === undefined || [...read.values()].includes(false)) throw new Error('it is another than was stored');
+  return { facts: facts.parse(JSON.parse(String(text))), demoKey: read.get(DEMO_KEY)?.toString() ?? null };
+}
+
+/** Reads all of it; a copy of a file from elsewhere, or of an older schema, which is migrated. */
+async function openChecked(
+  path: string,
+  { folder, isForeign, tables }: { folder: string; isForeign: boolean; tables: readonly string[] },
+): Promise<Omit<OpenedSnapshot, 'bytes' | 'fault'>> {
+  const isOlder = readHeader(path).readUInt32BE(USER_VERSION_OFFSET) < latestVersion(MIGRATIONS);
+  const copied = isForeign || isOlder ? await copyInto(folder, path) : null;
+  const close = () => {
+    if (copied !== null) rmSync(copied, { force: true });
+  };
+  const database = copied ?? path;
+  try {
+    await checkCopy(database);
+    const sqlite = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
+    try {
+      const read = readFiles(sqlite);
+      if (isOlder) migrate(sqlite, MIGRATIONS);
+      if (isForeign) checkForeign(sqlite);
+      const own = tablesOf(sqlite).filter((sql) => !sql.includes(FILES_TABLE));
+      if (own.join(';') !== tables.join(';')) throw new Error('its tables are not those of Vivarium');
+      return { ...read.facts, demoKey: read.demoKey, database, close };
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function copyInto(folder: string, path: string): Promise<string> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const copy = join(folder, `snapshot-opened.${randomBytes(6).toString('hex')}.tmp`);
+  await copyFile(path, copy);
+  chmodSync(copy, OWNER_ONLY);
+  return copy;
+}
+
+/** What SQLite takes from rows that are copied unread: their constraints and references. */
+function checkForeign(sqlite: Database): void {
+  const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
+  if (finding !== 'ok') throw new Error(`it is damaged: ${finding.replaceAll('\n', ' ')}`);
+  const broken = sqlite.pragma('foreign_key_check') as unknown[];
+  if (broken.length > 0) throw new Error(`${broken.length} rows of it refer to rows that do not exist`);
+}
+
+/** A file to hand to somebody else has no private key but those of zones, and no secret that opens anything. */
+function removeSecrets(copy: Database): void {
+  const settings = [...KEPT_SETTINGS, 'runs'].map((name) => `'${name}'`).join(', ');
+  copy.exec(
+    `DELETE FROM leaves; DELETE FROM revocations; UPDATE zones SET update_secret = NULL;
+     DELETE FROM settings WHERE name IN (${settings}); VACUUM`,
+  );
+}

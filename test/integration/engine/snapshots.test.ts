@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Io } from '../../../main/cli/io.ts';
+import { SNAPSHOT } from '../../../main/cli/snapshot.ts';
+import type { Certificate } from '../../../main/contract/certificates.ts';
+import type { ClockReading } from '../../../main/contract/clock.ts';
+import type { Domain } from '../../../main/contract/domains.ts';
+import type { ChangeEvent } from '../../../main/contract/events.ts';
+import type { PetRecord } from '../../../main/contract/pets.ts';
+import type { Project } from '../../../main/contract/projects.ts';
+import type { OpenedRun } from '../../../main/contract/runs.ts';
+import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
+import { startEngine, type Engine } from '../../support/engine.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { requireTool } from '../../support/tools.ts';
+
+const run = promisify(execFile);
+
+const SERVED = 'www.happypaws.test';
+const CALL = { signal: undefined };
+
+interface PetList {
+  items: PetRecord[];
+  total: number;
+}
+
+/** The status that curl sees at a hostname over HTTPS; 0 when the handshake is refused. */
+async function statusOver({ app }: Engine, hostname: string): Promise<number> {
+  const { https } = app.runtime;
+  const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', app.runtime.caFile];
+  const to = ['--resolve', `${hostname}:${https.port}:127.0.0.1`, `https://${hostname}:${https.port}/v1/pets`];
+  try {
+    return Number((await run(requireTool('curl'), [...args, ...to])).stdout);
+  } catch {
+    return 0;
+  }
+}
+
+/** What an outsider sees of the world, besides the passing of time. */
+async function look(engine: Engine) {
+  const projects = (await engine.call('projects.list')) as Project[];
+  const demo = projects.find(({ slug }) => slug === 'demo');
+  const answer = demo === undefined ? null : await engine.api();
+  const pets = demo && ((await engine.call('pets.list', { projectId: demo.id })) as PetList);
+  const { answer: records } = (await engine.call('dns.query', { name: SERVED, type: 'CNAME' })) as { answer: unknown };
+  const { now } = (await engine.call('clock.get')) as ClockReading;
+  return {
+    slugs: projects.map(({ slug }) => slug),
+    status: answer?.status,
+    remaining: answer && Number(answer.headers['x-ratelimit-remaining']),
+    pets: pets?.items.map(({ name }) => name),
+    records,
+    domains: await engine.call('domains.list'),
+    certificates: ((await engine.call('certificates.list')) as Certificate[]).map(({ serial }) => serial),
+    settings: await engine.call('settings.get'),
+    served: await statusOver(engine, SERVED),
+    now: Date.parse(now),
+  };
+}
+
+describe('a snapshot of a running engine', () => {
+  it('is restored without a restart: routes, names, leaves, limits and the clock are those of its moment', async () => {
+    const engine = await startEngine();
+    await Promise.all([engine.api(), engine.api(), engine.api()]);
+    await engine.call('zones.dnssec', { name: 'happypaws.test', signed: true });
+    const ds = await engine.call('dns.query', { name: 'happypaws.test', type: 'DNSKEY' });
+    const before = await look(engine);
+    const saved = (await engine.call('snapshots.save', { name: 'demo' })) as SnapshotInfo;
+    const { id: projectId } = await engine.demo();
+
+    const stream = engine.app.services.events.watch({}, CALL) as AsyncGenerator<ChangeEvent>;
+    expect((await stream.next()).value).toMatchObject({ type: 'ready' });
+    await engine.call('domains.remove', { hostname: SERVED });
+    await engine.call('zones.remove', { name: 'happypaws.test' });
+    await engine.call('clock.advance', { by: 'P3D' });
+    await engine.call('settings.update', { propagation: 'PT2H' });
+    await engine.call('pets.clear', { projectId });
+    await engine.call('projects.create', { name: 'Later' });
+    await engine.call('projects.remove', { projectId });
+    expect(await statusOver(engine, SERVED)).toBe(0);
+    expect(engine.app.demoKey()).toBe(null);
+
+    expect(await engine.call('snapshots.restore', { name: 'demo' })).toEqual(saved);
+    const after = await look(engine);
+    // The look before counted one request after the snapshot's, which is 4 requests later.
+    expect({ ...after, now: 0 }).toEqual({ ...before, remaining: (before.remaining ?? 0) - 1, now: 0 });
+    expect(after.remaining).toBeLessThan(96);
+    expect(Math.abs(after.now - before.now)).toBeLessThan(60_000);
+    expect(await engine.call('dns.query', { name: 'happypaws.test', type: 'DNSKEY' })).toMatchObject({
+      answer: (ds as { answer: unknown }).answer,
+    });
+    let type = '';
+    while (type !== 'world.restored') type = ((await stream.next()).value as ChangeEvent).type;
+    await stream.return(undefined);
+
+    await engine.stop();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    expect((await look(again)).slugs).toEqual(before.slugs);
+    expect(await again.call('snapshots.list')).toEqual([saved]);
+    expect(await again.call('snapshots.remove', { name: 'demo' })).toEqual(saved);
+  });
+
+  it('keeps bans and windows for as long as they had left', async () => {
+    const engine = await startEngine();
+    await engine.call('settings.update', { banAfter: 1 });
+    await engine.call('clock.freeze');
+    for (let request = 0; request <= 60; request++) await engine.api();
+    const banned = await engine.api();
+    expect(banned.json).toMatchObject({ code: 'api_key_banned' });
+    await engine.call('snapshots.save', { name: 'banned' });
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect((await engine.api()).status).toBe(200);
+    await engine.call('snapshots.restore', { name: 'banned' });
+    expect(await engine.call('clock.get')).toMatchObject({ frozen: true });
+    const again = await engine.api();
+    expect([again.json, again.headers['retry-after']]).toEqual([banned.json, banned.headers['retry-after']]);
+    await engine.call('clock.advance', { by: 'PT10M' });
+    expect((await engine.api()).status).toBe(200);
+  });
+
+  it('ends an import, and what was verified before, without effect on the restored world', async () => {
+    const engine = await startEngine();
+    const { id: projectId } = await engine.demo();
+    await engine.call('snapshots.save', { name: 'demo' });
+    const count = async () => ((await engine.call('pets.list', { projectId })) as PetList).total;
+    const before = await count();
+    const domain = await engine.call('domains.get', { hostname: 'shop.happypaws.test' });
+    const seeding = engine.call('pets.seed', { projectId, count: 50_000 });
+    const verifying = engine.call('domains.verify', { hostname: 'shop.happypaws.test' });
+    const outcomes = Promise.allSettled([seeding, verifying]);
+    while ((await count()) === before);
+    const { snapshots } = engine.app.services;
+    const [restored, refused] = await Promise.allSettled([1, 2].map(() => snapshots.restore({ name: 'demo' }, CALL)));
+    expect([restored, refused]).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'conflict' } }]);
+    await expect(seeding).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('A snapshot was restored meanwhile') as string,
+    });
+    await outcomes;
+    expect(await count()).toBe(before);
+    expect(await engine.call('domains.get', { hostname: 'shop.happypaws.test' })).toEqual(domain);
+  });
+
+  it('takes the leases of commands: those of its moment are undone, those of now come back', async () => {
+    const engine = await startEngine({ empty: true });
+    const hold = async (name: string) => {
+      const input = { name, wildcard: false, pid: process.pid, folder: '/', command: 'dev' };
+      const stream = engine.app.services.runs.hold(input, CALL) as AsyncGenerator<OpenedRun>;
+      await stream.next();
+      return stream;
+    };
+    const slugs = async () => ((await engine.call('projects.list')) as Project[]).map(({ slug }) => slug);
+    const old = await hold('of then');
+    await engine.call('snapshots.save', { name: 'running' });
+    await old.return(undefined);
+    const present = await hold('of now');
+    expect(await slugs()).toEqual(['of-now']);
+    const next = present.next();
+    await engine.call('snapshots.restore', { name: 'running' });
+    expect(await next).toMatchObject({ done: true });
+    expect([await slugs(), await engine.call('runs.list')]).toEqual([[], []]);
+  });
+
+  it('in a file is for another machine: its root issues the leaves, or says why not', async () => {
+    const engine = await startEngine();
+    await engine.call('ca.extend', { suffix: 'acme.dev' });
+    await engine.call('zones.create', { name: 'acme.dev' });
+    const { id: projectId } =
+      ((await engine.call('projects.list')) as Project[]).find(({ plan }) => plan === 'pro') ?? {};
+    await engine.call('domains.attach', { projectId, hostname: 'app.acme.dev', local: true });
+    await engine.call('clock.freeze');
+    const before = (await engine.call('domains.list')) as Domain[];
+    const file = join(temporaryFolder(), 'handed.db');
+    await engine.call('snapshots.save', { name: 'handed', file });
+    expect(await engine.call('snapshots.list')).toEqual([]);
+    await engine.stop();
+
+    const other = await startEngine({ empty: true });
+    expect(await other.call('snapshots.restoreFile', { file })).toMatchObject({ name: 'handed' });
+    const after = (await other.call('domains.list')) as Domain[];
+    const certificateOf = (domains: Domain[], name: string) =>
+      domains.find(({ hostname }) => hostname === name)?.certificate;
+    expect(certificateOf(after, SERVED)).toEqual(certificateOf(before, SERVED));
+    expect(await statusOver(other, SERVED)).toBe(401);
+    expect(certificateOf(before, 'app.acme.dev')).toMatchObject({ state: 'issued' });
+    expect(certificateOf(after, 'app.acme.dev')).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
+    expect(readdirSync(join(other.dataDir, 'snapshots'))).toEqual([]);
+  });
+});
+
+describe('vivarium snapshot', () => {
+  it('saves, lists, restores and removes by name, and writes a file in its own folder', async () => {
+    const engine = await startEngine();
+    const folder = temporaryFolder();
+    const snapshot = async (...args: string[]) => {
+      const said = { stdout: '', stderr: '' };
+      const io: Io = {
+        stdout: { write: (text) => (said.stdout += String(text)) },
+        stderr: { write: (text) => (said.stderr += String(text)) },
+        stdin: (async function* () {})(),
+        env: {},
+        platform: process.platform,
+        homeDir: folder,
+        workingDir: folder,
+        onStopSignal: () => () => undefined,
+      };
+      const code = await SNAPSHOT.run([...args, '--data-dir', engine.dataDir], io);
+      return `${code} ${said.stdout}${said.stderr}`;
+    };
+    expect(await snapshot('list')).toMatch(/^0 There is no snapshot yet/);
+    expect(await snapshot('save', 'demo')).toMatch(/^0 Saved: demo \(\d+ KiB\)\.\n$/);
+    expect(await snapshot('save', 'demo')).toMatch(/^1 .*exists; choose another name, or replace it with --force/);
+    expect(await snapshot('save', 'demo', '--force')).toMatch(/^0 Saved/);
+    expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
+    expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(/^0 Written: to-hand-on .*no private key/);
+    expect(await snapshot('restore', '--file', 'to-hand-on')).toMatch(
+      /^0 Restored: demo\. The clock continues from 20/,
+    );
+    expect(await snapshot('restore', 'demo')).toMatch(/^0 Restored: demo/);
+    expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(
+      /^1 .*Give restore no name, or no --file/,
+    );
+    expect(await snapshot('save', '../demo')).toMatch(/^1 .*1 to 64 lower-case letters/);
+    expect(await snapshot('save', 'd'.repeat(1_000))).toMatch(/^1 .*1 to 64 lower-case letters/);
+    expect(await snapshot('remove', 'demo')).toMatch(/^0 Removed: demo/);
+    expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There is none yet\./);
+    expect(await snapshot('resume')).toMatch(/^1 .*there are save, restore, list, remove/);
+    expect(await snapshot('save')).toMatch(/^1 .*Name a snapshot/);
+    await engine.stop();
+    expect(await snapshot('list')).toMatch(/^2 .*No Vivarium is running/);
+  });
+});
