@@ -27,7 +27,7 @@ const declarations: Plugin = {
 };
 
 /** The test runners are those of the project that imports the fixtures. */
-const EXTERNAL = ['better-sqlite3', 'electron', 'vitest', '@playwright/test'];
+const EXTERNAL = ['better-sqlite3', 'electron', 'vitest', '@playwright/test', 'jest-environment-node'];
 
 /**
  * The engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron. Everything is bundled, so that a start reads few
@@ -53,6 +53,7 @@ export default defineConfig({
         thread: 'main/embed/thread.ts',
         vitest: 'main/embed/vitest.ts',
         playwright: 'main/embed/playwright.ts',
+        jest: 'main/embed/jest.ts',
       },
       external: [...builtinModules, /^node:/, ...EXTERNAL],
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },

@@ -58,13 +58,15 @@ type Extended<Test> = Test extends TestType<infer TestArguments, infer WorkerArg
 /** Playwright’s \`test\` with a Vivarium that the tests of a worker share, and a project of the test’s own on it. */
 export declare const test: Extended<typeof base>;
 `,
-    'jest.d.cts': `import type { StartOptions, Vivarium } from './types.ts' with { 'resolution-mode': 'import' };
+    'jest.d.ts': `import type { startVivarium as start } from './index.ts';
 
-/** As in \`vivarium\`, for CommonJS. */
-export declare function startVivarium(options?: StartOptions): Promise<Vivarium>;
+/** Jest’s environment \`node\` with the global \`startVivarium\`, which closes after each file what it has started. */
+declare const environment: unknown;
+export default environment;
 
-/** Starts a Vivarium before the tests of a file or a \`describe\`, and stops it after them; returns what gets it. */
-export declare function useVivarium(options?: StartOptions): () => Vivarium;
+declare global {
+  var startVivarium: typeof start;
+}
 `,
   };
 }

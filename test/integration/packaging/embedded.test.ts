@@ -224,21 +224,25 @@ describe('the fixtures', () => {
     expect(JSON.parse(said)).toEqual(['worker', true, 'localhost,127.0.0.1,[::1]', 200, true]);
   });
 
-  it('of Jest start one before the tests and close it after them, in CommonJS', async () => {
-    writeFileSync(
-      join(project, 'jest.cjs'),
+  it('of Jest are an environment that closes after a file what its tests have started', async () => {
+    const stand = join(project, 'node_modules', 'jest-environment-node');
+    mkdirSync(stand);
+    const text = 'exports.TestEnvironment = class { global = {}; async setup() {} async teardown() {} };';
+    writeFileSync(join(stand, 'index.js'), text);
+    const { code, said, left } = await runNode([
+      '--input-type=module',
+      '--eval',
       `
-      const hooks = {};
-      globalThis.beforeAll = (hook) => (hooks.before = hook);
-      globalThis.afterAll = (hook) => (hooks.after = hook);
-      const { useVivarium } = require('vivarium/jest');
-      const vivarium = useVivarium({ clock: '2030-01-01' });
-      hooks.before().then(async () => {
-        console.log((await vivarium().clock.get()).now);
-        await hooks.after();
-      });`,
-    );
-    expect(await runNode(['jest.cjs'])).toEqual({ code: 0, said: '2030-01-01T00:00:00.000Z\n', left: [] });
+      import Environment from 'vivarium/jest';
+      const environment = new Environment();
+      await environment.setup();
+      const vivarium = await environment.global.startVivarium({ clock: '2030-01-01' });
+      console.log((await vivarium.clock.get()).now);
+      await environment.teardown();
+      await vivarium.clock.get().catch(({ code }) => console.log(code));`,
+    ]);
+    expect({ code, left }, said).toEqual({ code: 0, left: [] });
+    expect(said).toBe('2030-01-01T00:00:00.000Z\nunavailable\n');
   });
 });
 
@@ -246,7 +250,7 @@ describe('its declarations', () => {
   const USE = `
     import { startVivarium, type Tenant, type Vivarium } from 'vivarium';
     import { test } from 'vivarium/vitest';
-    import jest = require('vivarium/jest');
+    import environment from 'vivarium/jest';
 
     const vivarium: Vivarium = await startVivarium({ demo: true });
     const tenant: Tenant = await vivarium.tenant({ plan: 'pro', pets: 3 });
@@ -260,15 +264,11 @@ describe('its declarations', () => {
     await vivarium.projects.create({ name: 'Shop', plan: 'huge' });
     test('has both', async (context) => context.tenant.fetch(context.vivarium.url('localhost')));
     await using other = await startVivarium();
-    void [other.ca.file, vivarium.ca.pem, jest];
+    void [other.ca.file, vivarium.ca.pem, environment, globalThis.startVivarium];
   `;
 
-  it.each([
-    ['nodenext', USE],
-    // Its files are no CommonJS.
-    ['bundler', USE.replace(/^.*= require.*$/m, "import * as jest from 'vivarium/jest';")],
-  ])('are found and complete under the module resolution %s', async (moduleResolution, text) => {
-    expect(await compile(text, { moduleResolution })).toMatchObject({ code: 0, said: '' });
+  it.each(['nodenext', 'bundler'])('are found under the module resolution %s', async (moduleResolution) => {
+    expect(await compile(USE, { moduleResolution })).toMatchObject({ code: 0, said: '' });
   });
 
   it('promise nothing that the contract does not', async () => {
