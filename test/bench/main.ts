@@ -14,6 +14,7 @@ import { dnssecAgreement } from './cases/dnssec-agreement.ts';
 import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
+import { embeddedStarts } from './cases/embedded-starts.ts';
 import { engineTurns } from './cases/engine-turns.ts';
 import { fuzz } from './cases/fuzz.ts';
 import { engineFailures } from './cases/engine-failures.ts';
@@ -46,6 +47,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   recorder,
   startAndMemory,
   commandStart,
+  embeddedStarts,
   desktopStart,
   dnsThroughput,
   dnsRecordCount,
