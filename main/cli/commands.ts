@@ -48,6 +48,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./engine-commands.ts')).WAIT,
   },
   {
+    name: 'init',
+    usage: '[HOSTNAME] [-- COMMAND]',
+    summary: 'Put "vivarium run" into the dev script of a folder',
+    load: async () => (await import('./init.ts')).INIT,
+  },
+  {
     name: 'run',
     usage: '[HOSTNAME] -- COMMAND',
     summary: 'Run your dev server at its own hostname',

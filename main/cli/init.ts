@@ -1,0 +1,222 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { codeOf, reasonOf } from '../base/error-code.ts';
+import { normalizeHostname } from '../base/hostname.ts';
+import { typed } from '../base/own-command.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { slugify } from '../contract/projects.ts';
+import type { LoadedCommand } from './command.ts';
+import { HELP_FLAG, isOn, readArguments, usageError, type Option } from './flags.ts';
+import { readInitFolder, type InitFolder } from './init/folder.ts';
+import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
+import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './io.ts';
+import { formatHelp } from './local-command.ts';
+import { printable } from './text.ts';
+
+const YES_FLAG: Option = { name: 'yes', kind: 'switch', short: 'y', does: 'Ask nothing' };
+const DRY_RUN_FLAG: Option = { name: 'dry-run', kind: 'switch', does: 'Write nothing; show what would be written' };
+const AGENTS_FLAG: Option = {
+  name: 'agents',
+  kind: 'switch',
+  does: 'Also tell coding assistants in AGENTS.md how to work with the app',
+};
+const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, HELP_FLAG];
+
+/** The command `init`. */
+export const INIT: LoadedCommand = {
+  options: OPTIONS,
+  word: 'hostname',
+  help: () =>
+    formatHelp({
+      name: 'init',
+      title: 'make your app’s own dev command serve it at its hostname',
+      usage: ['[NAME | HOSTNAME] [options] [-- COMMAND …]'],
+      options: OPTIONS,
+      notes: [
+        'Looks at the folder, asks for the name, the command and whether to write, and shows every line before. It writes',
+        'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. Everything else in',
+        'package.json stays as it is written. What is there already stays; a second time changes nothing.',
+        '',
+        'NAME and HOSTNAME are those of "vivarium run": a name without a dot is served below vivarium.localhost.',
+        '',
+        'Exit code 0; 1 when nothing was written that should have been.',
+      ],
+      examples: [
+        'vivarium init',
+        'vivarium init app.acme.test --agents',
+        'vivarium init shop --yes',
+        'vivarium init app.acme.test --dry-run -- python3 manage.py runserver',
+      ],
+    }),
+  run: init,
+};
+
+/** Asks one question; the default for an empty answer, null when the input ends. */
+export type Question = (text: string, byDefault: string) => Promise<string | null>;
+
+async function init(args: readonly string[], io: Io): Promise<number> {
+  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  try {
+    const read = readArguments(args.slice(0, dashes), OPTIONS);
+    const [word, surplus] = read.positionals;
+    if (surplus !== undefined) {
+      throw usageError(
+        `Unexpected argument ${JSON.stringify(surplus)}: one name or hostname, then -- and the command.`,
+      );
+    }
+    const given = {
+      word,
+      command: args.slice(dashes + 1).join(' ') || undefined,
+      agents: isOn(read, AGENTS_FLAG.name),
+    };
+    const folder = await readInitFolder(io.workingDir);
+    const isDry = isOn(read, DRY_RUN_FLAG.name);
+    const asks = !isOn(read, YES_FLAG.name) && !isDry && io.stdout.isTTY === true && process.stdin.isTTY;
+    return await (asks
+      ? withQuestions((question) => initByQuestions(folder, given, question, io))
+      : initByOptions(folder, given, { isDry, isSure: isOn(read, YES_FLAG.name) }, io));
+  } catch (error) {
+    return printFailure(error, args.slice(0, dashes), io);
+  }
+}
+
+interface Given {
+  word: string | undefined;
+  command: string | undefined;
+  agents: boolean;
+}
+
+async function withQuestions(work: (question: Question) => Promise<number>): Promise<number> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new AbortController();
+  reader.once('close', () => closed.abort());
+  try {
+    return await work(async (text, byDefault) => {
+      try {
+        const answer = await reader.question(`${text} [${byDefault}] `, { signal: closed.signal });
+        return answer.trim() || byDefault;
+      } catch (error) {
+        if (closed.signal.aborted) return null;
+        throw error;
+      }
+    });
+  } finally {
+    reader.close();
+  }
+}
+
+/** Three questions, the last one with all that would be written. */
+export async function initByQuestions(folder: InitFolder, given: Given, question: Question, io: Io): Promise<number> {
+  io.stderr.write(`${describe(folder)}\n\n`);
+  const word = given.word ?? (await question('Name or hostname of the app?', slugify(folder.name) || 'app.acme.test'));
+  if (word === null) return nothing(io);
+  const command = given.command ?? (await question('Command that starts it?', folder.command ?? 'none'));
+  if (command === null) return nothing(io);
+  const answers = { word: checkedWord(word), command: command === 'none' ? null : command, agents: given.agents };
+  const plan = planInit(folder, answers);
+  show(plan, io);
+  if (plan.files.length === 0) return EXIT_OK;
+  const sure = await question('Write this?', 'yes');
+  if (sure === null || !/^y(?:es)?$/i.test(sure)) return nothing(io);
+  return write(plan, io);
+}
+
+async function initByOptions(
+  folder: InitFolder,
+  given: Given,
+  { isDry, isSure }: { isDry: boolean; isSure: boolean },
+  io: Io,
+): Promise<number> {
+  const answers: InitAnswers = {
+    word: checkedWord(given.word ?? slugify(folder.name)),
+    command: given.command ?? folder.command,
+    agents: given.agents,
+  };
+  const plan = planInit(folder, answers);
+  show(plan, io);
+  if (isDry || plan.files.length === 0) return EXIT_OK;
+  if (isSure) return write(plan, io);
+  throw usageError('There is no terminal to ask in. Add --yes to write this.');
+}
+
+const describe = ({ framework, package: file, name }: InitFolder): string =>
+  printable(
+    `${name}: ${[framework ?? 'no framework that is known here', ...(file === null ? [] : [file.manager])].join(', ')}`,
+  );
+
+function nothing(io: Io): number {
+  io.stderr.write(`${FAILURE_PREFIX}Nothing was written.\n`);
+  return EXIT_FAILED;
+}
+
+/** @throws VivariumError `invalid_request` for a hostname that is none, and a name that no project can have. */
+function checkedWord(word: string): string {
+  const text = word.trim();
+  if (text.includes('.')) {
+    const read = normalizeHostname(text);
+    if (read.ok) return read.hostname;
+    throw usageError(
+      `${JSON.stringify(text)} is no hostname. Write one such as app.acme.test, or a name without a dot.`,
+    );
+  }
+  if (slugify(text) !== '') return text;
+  throw usageError(
+    `The name ${JSON.stringify(text)} has no letter from a to z and no digit. Write one: vivarium init shop`,
+  );
+}
+
+/** Every line that will be written. */
+function show({ files, kept }: InitPlan, io: Io): void {
+  const parts = files.map(({ path, before, after }) =>
+    before === null
+      ? `${path}, new:\n${marked(after.split('\n').slice(0, -1), '+')}`
+      : `${path}, changed:\n${changedLines(before, after)}`,
+  );
+  for (const part of parts) io.stdout.write(`${part}\n`);
+  for (const sentence of kept) io.stdout.write(`${printable(sentence)}\n`);
+  if (files.length === 0) io.stdout.write('There is nothing to write.\n');
+}
+
+const marked = (lines: readonly string[], mark: string): string =>
+  lines.map((line) => `  ${mark} ${printable(line)}`.trimEnd() + '\n').join('');
+
+/** The lines between what both texts have at the beginning and at the end. */
+function changedLines(before: string, after: string): string {
+  const [old, now] = [before.split(/\r?\n/), after.split(/\r?\n/)];
+  let same = 0;
+  while (same < Math.min(old.length, now.length) && old[same] === now[same]) same++;
+  let end = 0;
+  while (end < Math.min(old.length, now.length) - same && old.at(-1 - end) === now.at(-1 - end)) end++;
+  return marked(old.slice(same, old.length - end), '-') + marked(now.slice(same, now.length - end), '+');
+}
+
+async function write({ files, start }: InitPlan, io: Io): Promise<number> {
+  for (const file of files) await checkUnchanged(file, io);
+  for (const { path, before, after } of files) {
+    try {
+      // A file that has come into being meanwhile stays.
+      await writeFile(join(io.workingDir, path), after, { flag: before === null ? 'wx' : 'w' });
+    } catch (cause) {
+      throw new VivariumError('invalid_request', `${path} cannot be written (${reasonOf(cause)}).`, { cause });
+    }
+  }
+  io.stderr.write(`${FAILURE_PREFIX}Written: ${files.map(({ path }) => path).join(', ')}.`);
+  io.stderr.write(start === null ? '\n' : ` Start your app: ${printable(start)}\n`);
+  if (!typed('vivarium').startsWith('vivarium')) {
+    io.stderr.write(
+      `${FAILURE_PREFIX}The script needs the command "vivarium" on the PATH: run npm link in Vivarium's folder.\n`,
+    );
+  }
+  return EXIT_OK;
+}
+
+/** @throws VivariumError `conflict` when a file is not as it was when it was read. */
+async function checkUnchanged({ path, before }: InitFile, io: Io): Promise<void> {
+  const now = await readFile(join(io.workingDir, path), 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  });
+  if (now === before) return;
+  throw new VivariumError('conflict', `${path} has changed meanwhile, so nothing was written. Run the command again.`);
+}

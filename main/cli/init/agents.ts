@@ -1,0 +1,51 @@
+/** The file that coding assistants read in a repository. */
+export const AGENTS_FILE = 'AGENTS.md';
+
+const BEGIN = '<!-- vivarium: begin (written by "vivarium init --agents"; what is between these lines is replaced) -->';
+const END = '<!-- vivarium: end -->';
+
+/** What an assistant has to know of the app to work with it. */
+export interface AgentsFacts {
+  /** What starts the app, such as `npm run dev`. */
+  start: string;
+  /** Where it is served, such as `https://app.acme.test`. */
+  url: string;
+  /** The app's own hostname, or a word for one. */
+  hostname: string;
+  /** The slug of its project. */
+  project: string;
+}
+
+/** The text with the part about Vivarium, which takes the place of an earlier one or comes last. */
+export function withAgents(text: string | null, facts: AgentsFacts): string {
+  const part = `${BEGIN}\n\n${agentsPart(facts)}\n${END}`;
+  if (text === null || text.trim() === '') return `${part}\n`;
+  const [start, end] = [text.indexOf('<!-- vivarium: begin'), text.indexOf(END)];
+  const own = text.includes('\r\n') ? part.replaceAll('\n', '\r\n') : part;
+  if (start >= 0 && end > start) return text.slice(0, start) + own + text.slice(end + END.length);
+  const line = text.includes('\r\n') ? '\r\n' : '\n';
+  return `${text.replace(/\s*$/, '')}${line}${line}${own}${line}`;
+}
+
+function agentsPart({ start, url, hostname, project }: AgentsFacts): string {
+  return `## Run the app
+
+- \`${start}\` starts the dev server and serves it at ${url} with Vivarium, over verified HTTPS, for as long as the
+  command runs. Do not start the dev server at a port of its own. \`vivarium ps\` lists what runs and at which addresses.
+- A browser that does not know the hostname: \`vivarium reach open ${hostname}\`.
+- Vivarium starts by itself. \`vivarium status\` says whether it runs; \`vivarium doctor\` says what is wrong with the machine.
+- Requests of the app itself trust Vivarium's root by \`NODE_EXTRA_CA_CERTS\`. For other programs,
+  \`vivarium ca export --output root.pem\` writes it to a file.
+
+## Find out why
+
+- Why a request failed: \`vivarium traffic list --filter status:5xx\`, then \`vivarium traffic get ID\`.
+- Why a custom hostname does not open: \`vivarium domains get ${hostname}\`; why it has no certificate:
+  \`vivarium caa explain ${hostname}\`.
+- Who has used how much of the limits: \`vivarium limits usage ${project}\`.
+- Whether code waits as it should: \`vivarium clock advance 1m\` moves the clock of limits and certificates, not the computer's.
+  Put it back with \`vivarium clock reset\`.
+
+Add \`--json\` to these commands for JSON. \`vivarium help\` has all of them. As tools of the Model Context Protocol: \`vivarium mcp\`.
+`;
+}

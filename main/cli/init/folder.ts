@@ -1,0 +1,140 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { codeOf, reasonOf } from '../../base/error-code.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { readAppFolder, type AppFolder } from '../app-name.ts';
+import { VIVARIUM_FILES } from './vivarium-file.ts';
+
+/** What `vivarium init` finds in a folder. */
+export interface InitFolder extends AppFolder {
+  /** As it is known, such as `Next.js`; null where nothing tells. */
+  framework: string | null;
+  /** The command that starts the dev server; null where it has to be asked for. */
+  command: string | null;
+  package: PackageFile | null;
+  /** The name of a file of Vivarium that is there already. */
+  vivariumFile: string | null;
+  /** The text of `AGENTS.md`; null where there is none. */
+  agents: string | null;
+}
+
+export interface PackageFile {
+  text: string;
+  manager: PackageManager;
+  scripts: Readonly<Record<string, string>>;
+  /** The script that starts the dev server; null where none does. */
+  script: string | null;
+}
+
+export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
+
+/** Names of the script that starts a dev server, most usual first. */
+const DEV_SCRIPTS = ['dev', 'start:dev', 'develop', 'serve', 'start'] as const;
+
+/** Frameworks by the package that every project of theirs has; one that builds on another comes before it. */
+const BY_PACKAGE: readonly (readonly [name: string, framework: string])[] = [
+  ['next', 'Next.js'],
+  ['nuxt', 'Nuxt'],
+  ['astro', 'Astro'],
+  ['@sveltejs/kit', 'SvelteKit'],
+  ['@react-router/dev', 'React Router'],
+  ['@remix-run/dev', 'Remix'],
+  ['@angular/core', 'Angular'],
+  ['@nestjs/core', 'NestJS'],
+  ['gatsby', 'Gatsby'],
+  ['vite', 'Vite'],
+  ['fastify', 'Fastify'],
+  ['express', 'Express'],
+];
+
+/** Frameworks and tools by a file, with their usual command. */
+const BY_FILE: readonly (readonly [file: string, framework: string, command: string])[] = [
+  ['manage.py', 'Django', 'python3 manage.py runserver'],
+  ['config.ru', 'Rack', 'bundle exec rackup'],
+  ['artisan', 'Laravel', 'php artisan serve'],
+  ['mix.exs', 'Elixir', 'mix phx.server'],
+  ['go.mod', 'Go', 'go run .'],
+  ['Cargo.toml', 'Rust', 'cargo run'],
+  ['pom.xml', 'Maven', './mvnw spring-boot:run'],
+];
+
+const LOCK_FILES: readonly (readonly [file: string, manager: PackageManager])[] = [
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['package-lock.json', 'npm'],
+];
+
+/** @throws VivariumError `invalid_request` for a `package.json` that is none. */
+export async function readInitFolder(folder: string): Promise<InitFolder> {
+  const names = new Set(await readdir(folder));
+  const found = names.has('package.json') ? await readPackageFile(folder) : null;
+  const byFile = BY_FILE.find(([file]) => names.has(file));
+  const rails = names.has('config.ru') && names.has('bin') && names.has('Gemfile');
+  const framework = found?.framework ?? (rails ? 'Rails' : byFile?.[1]) ?? null;
+  const script = found?.file.script ?? null;
+  return {
+    ...(await readAppFolder(folder)),
+    framework,
+    command:
+      script === null ? (rails ? 'bin/rails server' : (byFile?.[2] ?? null)) : (found?.file.scripts[script] ?? null),
+    package: found?.file ?? null,
+    vivariumFile: VIVARIUM_FILES.find((name) => names.has(name)) ?? null,
+    agents: names.has('AGENTS.md') ? await readText(join(folder, 'AGENTS.md')) : null,
+  };
+}
+
+async function readPackageFile(folder: string): Promise<{ file: PackageFile; framework: string | null }> {
+  const path = join(folder, 'package.json');
+  const text = await readText(path);
+  const read = parsed(text, path);
+  const scripts = Object.fromEntries(
+    Object.entries(objectOf(read['scripts'])).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+  const packages = { ...objectOf(read['dependencies']), ...objectOf(read['devDependencies']) };
+  return {
+    file: {
+      text,
+      manager: await findManager(folder, read['packageManager']),
+      scripts,
+      script: DEV_SCRIPTS.find((name) => scripts[name] !== undefined) ?? null,
+    },
+    framework: BY_PACKAGE.find(([name]) => Object.hasOwn(packages, name))?.[1] ?? null,
+  };
+}
+
+/** By what `package.json` names, or the lock file in the folder or above, as in a workspace. */
+async function findManager(folder: string, named: unknown): Promise<PackageManager> {
+  const own = typeof named === 'string' ? named.split('@')[0] : undefined;
+  const known = LOCK_FILES.find(([, manager]) => manager === own)?.[1];
+  if (known !== undefined) return known;
+  const names = new Set(await readdir(folder).catch(() => []));
+  const locked = LOCK_FILES.find(([file]) => names.has(file))?.[1];
+  if (locked !== undefined) return locked;
+  return names.has('.git') || dirname(folder) === folder ? 'npm' : findManager(dirname(folder), undefined);
+}
+
+function parsed(text: string, path: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw new VivariumError('invalid_request', `${path} is not JSON: ${(cause as Error).message}.`, { cause });
+  }
+  throw new VivariumError('invalid_request', `${path} is no JSON object.`);
+}
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (codeOf(cause) === 'EISDIR') throw new VivariumError('invalid_request', `${path} is a folder.`, { cause });
+    throw new VivariumError('invalid_request', `${path} cannot be read (${reasonOf(cause)}).`, { cause });
+  }
+}

@@ -1,0 +1,110 @@
+import { slugify } from '../../contract/projects.ts';
+import { AGENTS_FILE, withAgents } from './agents.ts';
+import type { InitFolder, PackageFile } from './folder.ts';
+import { withScripts } from './package-text.ts';
+import { slugOf, VIVARIUM_FILE, vivariumFile } from './vivarium-file.ts';
+
+/** What the questions ask, or options say. */
+export interface InitAnswers {
+  /** A name, or a hostname, which has a dot. */
+  word: string;
+  /** What starts the dev server; null to leave that out. */
+  command: string | null;
+  agents: boolean;
+}
+
+/** A file to write. */
+export interface InitFile {
+  path: string;
+  /** Null for a new file. */
+  before: string | null;
+  after: string;
+}
+
+export interface InitPlan {
+  files: InitFile[];
+  /** What stays as it is, and why. */
+  kept: string[];
+  /** What starts the app from now on; null where that is not known. */
+  start: string | null;
+}
+
+/** The port of Vivarium's HTTPS listener, unless it was started with another one. */
+const HTTPS_PORT = 8443;
+
+/** Everything that `vivarium init` writes. Nothing, where it has written all of it before. */
+export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
+  const plan: InitPlan = { files: [], kept: [], start: null };
+  const hostname = answers.word.includes('.') ? answers.word : null;
+  const entry = { name: hostname === null ? answers.word : folder.name, hostname };
+  if (folder.vivariumFile !== null) plan.kept.push(`${folder.vivariumFile} is there already.`);
+  else plan.files.push({ path: VIVARIUM_FILE, before: null, after: vivariumFile(entry) });
+
+  const own = runCommand(folder, answers.word);
+  if (folder.package === null || answers.command === null) {
+    plan.start = answers.command === null ? null : `${own} ${answers.command}`;
+  } else {
+    planScript(folder.package, { own, command: answers.command }, plan);
+  }
+
+  if (answers.agents) {
+    const slug = slugOf(entry);
+    const after = withAgents(folder.agents, {
+      start: plan.start ?? `${own} COMMAND`,
+      url: hostname === null ? `https://${slug}.vivarium.localhost:${HTTPS_PORT}` : `https://${hostname}`,
+      hostname: hostname ?? 'HOSTNAME',
+      project: slug,
+    });
+    if (after === folder.agents) plan.kept.push(`${AGENTS_FILE} says so already.`);
+    else plan.files.push({ path: AGENTS_FILE, before: folder.agents, after });
+  }
+  return plan;
+}
+
+/** `vivarium run` takes the folder's own name where it gets none. A slug and a hostname need no quotes in any shell. */
+function runCommand({ name }: InitFolder, word: string): string {
+  if (word.includes('.')) return `vivarium run ${word} --`;
+  return slugify(word) === slugify(name) ? 'vivarium run --' : `vivarium run ${slugify(word)} --`;
+}
+
+/** A script with several commands, redirections, or variables in front: more than one program with its words. */
+const NEEDS_SHELL = /[&|;<>()`]|^\s*\w+=/;
+
+/** The name of the script that keeps such a one. */
+const APP_SCRIPT = 'dev:app';
+
+function planScript(
+  { text, manager, scripts, script }: PackageFile,
+  { own, command }: { own: string; command: string },
+  plan: InitPlan,
+): void {
+  const name = script ?? 'dev';
+  plan.start = manager === 'npm' || manager === 'bun' ? `${manager} run ${name}` : `${manager} ${name}`;
+  const present = script === null ? undefined : scripts[script];
+  if (present !== undefined && /\bvivarium run\b/.test(present)) {
+    plan.kept.push(`The script ${name} of package.json has "vivarium run" already.`);
+    return;
+  }
+  if (script === null) {
+    // A new script has no place in a text without scripts that is clear.
+    plan.start = `${own} ${command}`;
+    plan.kept.push(`package.json has no script that starts a dev server. Start it by: ${plan.start}`);
+    return;
+  }
+  if (!NEEDS_SHELL.test(command)) {
+    plan.files.push({
+      path: 'package.json',
+      before: text,
+      after: withScripts(text, { [name]: `${own} ${command}` }, name),
+    });
+    return;
+  }
+  if (scripts[APP_SCRIPT] !== undefined) {
+    plan.kept.push(
+      `The script ${name} needs a shell, and ${APP_SCRIPT} is there already. Put ${own} in front by hand.`,
+    );
+    return;
+  }
+  const wrapped = { [name]: `${own} ${manager} run ${APP_SCRIPT}`, [APP_SCRIPT]: command };
+  plan.files.push({ path: 'package.json', before: text, after: withScripts(text, wrapped, name) });
+}

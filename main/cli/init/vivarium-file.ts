@@ -1,0 +1,36 @@
+import { slugify } from '../../contract/projects.ts';
+
+/** The file in a repository that describes what `vivarium up` makes. */
+export const VIVARIUM_FILE = 'vivarium.yaml';
+
+/** Other names under which such a file may be there already. */
+export const VIVARIUM_FILES = [VIVARIUM_FILE, 'vivarium.yml', 'vivarium.json'] as const;
+
+/** What a first file says of an app. */
+export interface AppEntry {
+  name: string;
+  /** Null where the app has the platform's own hostname only. */
+  hostname: string | null;
+}
+
+/** The slug of the project that `vivarium run` uses for the same words. */
+export const slugOf = ({ name, hostname }: AppEntry): string => slugify(hostname ?? name);
+
+/** A smallest `vivarium.yaml`. Custom domains need the plan Pro, which `vivarium run` uses, too. */
+export function vivariumFile(entry: AppEntry): string {
+  const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;
+  return `vivarium: 1
+
+projects:
+  ${yamlText(slugOf(entry))}:
+    name: ${yamlText(entry.name)}
+    plan: pro
+${domains}`;
+}
+
+/** Words that YAML 1.1 or 1.2 reads as something else than a text. */
+const NO_TEXT = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A text in YAML: plain where it can be read as nothing else, otherwise in quotes, as in JSON. */
+const yamlText = (text: string): string =>
+  /^[a-z][a-z0-9 .-]*(?<! )$/i.test(text) && !NO_TEXT.test(text) ? text : JSON.stringify(text);

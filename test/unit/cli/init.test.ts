@@ -1,0 +1,242 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../main/cli/commands.ts';
+import { initByQuestions } from '../../../main/cli/init.ts';
+import { readInitFolder } from '../../../main/cli/init/folder.ts';
+import { withScripts } from '../../../main/cli/init/package-text.ts';
+import { vivariumFile } from '../../../main/cli/init/vivarium-file.ts';
+import { findProcedure } from '../../../main/cli/procedures.ts';
+import { commandHere, runHere } from '../../support/cli-io.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A folder `shop` with these files. */
+function folderWith(files: Record<string, string>): string {
+  const folder = join(temporaryFolder(), 'shop');
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const read = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8');
+
+const packageOf = (dev: string, rest: object = {}): string =>
+  `${JSON.stringify({ name: 'shop', scripts: { dev }, ...rest }, null, 2)}\n`;
+
+describe('a script in the text of package.json', () => {
+  it.each([
+    ['two spaces', '{\n  "scripts": {\n    "dev": "a"\n  }\n}\n', '{\n  "scripts": {\n    "dev": "b"\n  }\n}\n'],
+    [
+      'tabs, and no line break at the end',
+      '{\n\t"scripts": {\n\t\t"dev": "a"\n\t}\n}',
+      '{\n\t"scripts": {\n\t\t"dev": "b"\n\t}\n}',
+    ],
+    ['Windows', '{\r\n  "scripts": { "dev" : "a" }\r\n}\r\n', '{\r\n  "scripts": { "dev" : "b" }\r\n}\r\n'],
+    ['one line', '{"scripts":{"dev":"a"}}', '{"scripts":{"dev":"b"}}'],
+    [
+      'quotes and backslashes',
+      String.raw`{"x":"\"dev\":","scripts":{"dev":"\\\"a"}}`,
+      String.raw`{"x":"\"dev\":","scripts":{"dev":"b"}}`,
+    ],
+    [
+      'another dev, deeper and elsewhere',
+      '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"a"},"y":{"dev":"x"}}',
+      '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"b"},"y":{"dev":"x"}}',
+    ],
+    ['two of the name, as JSON.parse has it', '{"scripts":{"dev":"x","dev":"a"}}', '{"scripts":{"dev":"x","dev":"b"}}'],
+  ])('is changed alone: %s', (_what, before, after) => {
+    expect(withScripts(before, { dev: 'b' }, 'dev')).toBe(after);
+  });
+
+  it('is added behind another one, in its form', () => {
+    const before = '{\n\t"scripts": {\n\t\t"dev": "a",\n\t\t"test": "t"\n\t}\n}\n';
+    const after = '{\n\t"scripts": {\n\t\t"dev": "b",\n\t\t"dev:app": "a",\n\t\t"test": "t"\n\t}\n}\n';
+    expect(withScripts(before, { dev: 'b', 'dev:app': 'a' }, 'dev')).toBe(after);
+  });
+});
+
+describe('vivarium.yaml', () => {
+  it('has a project with its hostname', () => {
+    expect(vivariumFile({ name: 'Shop', hostname: 'app.acme.test' })).toBe(`vivarium: 1
+
+projects:
+  app-acme-test:
+    name: Shop
+    plan: pro
+    domains:
+      app.acme.test: {}
+`);
+  });
+
+  it.each([
+    ['yes', '  "yes":\n    name: "yes"\n'],
+    ['42', '  "42":\n    name: "42"\n'],
+    ['A: "b" #c', '  a-b-c:\n    name: "A: \\"b\\" #c"\n'],
+  ])('puts %s in quotes where YAML needs them', (name, lines) => {
+    expect(vivariumFile({ name, hostname: null })).toContain(lines);
+  });
+});
+
+describe('what a folder says', () => {
+  it.each<[string, Record<string, string>, object]>([
+    [
+      'Next.js with pnpm',
+      { 'package.json': packageOf('next dev', { dependencies: { next: '1', vite: '1' } }), 'pnpm-lock.yaml': '' },
+      { framework: 'Next.js', command: 'next dev', package: { manager: 'pnpm', script: 'dev' } },
+    ],
+    [
+      'Angular, and Corepack',
+      {
+        'package.json': JSON.stringify({
+          packageManager: 'yarn@4.1.0',
+          scripts: { start: 'ng serve' },
+          dependencies: { '@angular/core': '1' },
+        }),
+      },
+      { framework: 'Angular', command: 'ng serve', package: { manager: 'yarn', script: 'start' } },
+    ],
+    ['Django', { 'manage.py': '' }, { framework: 'Django', command: 'python3 manage.py runserver', package: null }],
+    ['Go', { 'go.mod': 'module shop' }, { framework: 'Go', command: 'go run .' }],
+    [
+      'Django with a package.json without scripts',
+      { 'manage.py': '', 'package.json': '{}' },
+      { framework: 'Django', command: 'python3 manage.py runserver', package: { script: null } },
+    ],
+    ['nothing', {}, { name: 'shop', framework: null, command: null }],
+  ])('%s', async (_what, files, said) => {
+    expect(await readInitFolder(folderWith(files))).toMatchObject(said);
+  });
+
+  it('is refused where its package.json is none', async () => {
+    const cwd = folderWith({ 'package.json': '{ "scripts": ' });
+    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not JSON'),
+    });
+    expect(readdirSync(cwd)).toEqual(['package.json']);
+  });
+});
+
+describe('vivarium init', () => {
+  it('writes the file and one word, and nothing a second time', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('next dev --turbo') });
+    const { code, stdout, stderr } = await runHere(['init', '--yes'], { cwd });
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('Written: vivarium.yaml, package.json. Start your app: npm run dev'),
+    ]);
+    expect(stdout).toContain('  -     "dev": "next dev --turbo"\n  +     "dev": "vivarium run -- next dev --turbo"\n');
+    expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
+    expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null }));
+    const again = await runHere(['init', '--yes'], { cwd });
+    expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('There is nothing to write.') });
+    expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
+  });
+
+  it.each([
+    ['a hostname', ['App.Acme.Test'], 'vite', { dev: 'vivarium run app.acme.test -- vite' }],
+    ['another name', ['My Shop'], 'vite', { dev: 'vivarium run my-shop -- vite' }],
+    ['another command', ['--', 'vite', '--host'], 'vite', { dev: 'vivarium run -- vite --host' }],
+    ['variables', [], 'DEBUG=1 vite', { dev: 'vivarium run -- npm run dev:app', 'dev:app': 'DEBUG=1 vite' }],
+    ['two commands', [], 'a & vite', { dev: 'vivarium run -- npm run dev:app', 'dev:app': 'a & vite' }],
+  ])('knows %s', async (_what, words, dev, scripts) => {
+    const cwd = folderWith({ 'package.json': packageOf(dev) });
+    expect(await runHere(['init', '--yes', ...words], { cwd })).toMatchObject({ code: 0 });
+    expect(JSON.parse(read(cwd, 'package.json'))).toMatchObject({ scripts });
+  });
+
+  it.each([
+    ['a dry run', ['init', '--dry-run'], 0],
+    ['no terminal to ask in', ['init'], 1],
+    ['no hostname', ['init', '--yes', 'app..test'], 1],
+    ['no name', ['init', '--yes', '店'], 1],
+    ['a word too many', ['init', '--yes', 'a', 'b'], 1],
+  ])('writes nothing with %s', async (_what, args, code) => {
+    const cwd = folderWith({ 'package.json': packageOf('vite') });
+    expect(await runHere(args, { cwd })).toMatchObject({ code });
+    expect([readdirSync(cwd), read(cwd, 'package.json')]).toEqual([['package.json'], packageOf('vite')]);
+  });
+
+  it('leaves a vivarium.yaml that is there as it is', async () => {
+    const cwd = folderWith({ 'vivarium.yml': 'vivarium: 1\n', 'manage.py': '' });
+    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('vivarium.yml is there already.'),
+    });
+    expect(readdirSync(cwd)).toEqual(['manage.py', 'vivarium.yml']);
+  });
+
+  it('asks for name, command and consent, and takes none for no', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('vite') });
+    const folder = await readInitFolder(cwd);
+    const ask = async (...answers: (string | null)[]) => {
+      const asked: string[] = [];
+      const { io, printed } = commandHere({ cwd });
+      const question = (text: string, byDefault: string) => {
+        asked.push(`${text} [${byDefault}]`);
+        const answer = answers[asked.length - 1];
+        return Promise.resolve(answer === undefined ? byDefault : answer);
+      };
+      const code = await initByQuestions(folder, { word: undefined, command: undefined, agents: false }, question, io);
+      return { code, asked, printed };
+    };
+    expect(await ask('app.acme.test', 'vite --open', 'no')).toMatchObject({
+      code: 1,
+      printed: { stdout: expect.stringContaining('vivarium run app.acme.test -- vite --open') },
+    });
+    expect(await ask(null)).toMatchObject({ code: 1 });
+    expect(readdirSync(cwd)).toEqual(['package.json']);
+    const { code, asked } = await ask();
+    expect(asked).toEqual([
+      'Name or hostname of the app? [shop]',
+      'Command that starts it? [vite]',
+      'Write this? [yes]',
+    ]);
+    expect([code, read(cwd, 'package.json')]).toEqual([0, packageOf('vivarium run -- vite')]);
+  });
+
+  it('writes nothing over what has changed since it was shown', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('vite') });
+    const folder = await readInitFolder(cwd);
+    const question = (text: string, byDefault: string) => {
+      if (text === 'Write this?') writeFileSync(join(cwd, 'package.json'), packageOf('webpack'));
+      return Promise.resolve(byDefault);
+    };
+    const { io } = commandHere({ cwd });
+    const asking = initByQuestions(folder, { word: undefined, command: undefined, agents: false }, question, io);
+    await expect(asking).rejects.toThrow('package.json has changed meanwhile');
+    expect(readdirSync(cwd)).toEqual(['package.json']);
+  });
+});
+
+describe('AGENTS.md', () => {
+  it('keeps what is there, and replaces its own part', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('vite'), 'AGENTS.md': '# Shop\r\n\r\nUse tabs.\r\n' });
+    await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    const first = read(cwd, 'AGENTS.md');
+    expect(first).toMatch(
+      /^# Shop\r\n\r\nUse tabs\.\r\n\r\n<!-- vivarium: begin[^]*`npm run dev`[^]*https:\/\/app\.acme\.test[^]*end -->\r\n$/,
+    );
+    expect(first.replaceAll('\r\n', '')).not.toMatch(/\n/);
+    await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    expect(read(cwd, 'AGENTS.md')).toBe(first);
+    writeFileSync(
+      join(cwd, 'AGENTS.md'),
+      first.replace('`npm run dev`', '`npm start`').replace('Use tabs', 'Use spaces'),
+    );
+    await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
+    expect(read(cwd, 'AGENTS.md')).toBe(first.replace('Use tabs', 'Use spaces'));
+  });
+
+  it('names commands that there are', async () => {
+    const cwd = folderWith({ 'manage.py': '' });
+    await runHere(['init', '--yes', '--agents'], { cwd });
+    const commands = [...read(cwd, 'AGENTS.md').matchAll(/`vivarium ([^`]+)`/g)].map(([, line = '']) =>
+      line.split(' '),
+    );
+    expect(commands.length).toBeGreaterThan(8);
+    for (const [name = '', procedure = ''] of commands) {
+      if (!COMMANDS.some((command) => command.name === name)) findProcedure(name, procedure);
+    }
+  });
+});
