@@ -13,12 +13,15 @@ import { RemoteFailure } from '../io.ts';
 import { findRunning } from '../running.ts';
 import { allInTools, ANSWER_BYTES_MAX, fit, inTools, withoutSecrets, type Rename } from './answer.ts';
 import { define, offered, procedureNamed } from './definitions.ts';
+import { fenced } from './fence.ts';
 import type { Ask } from './repair.ts';
 import { TOOLS, type Tool } from './tools.ts';
 
 export interface AssistantServer {
   dataDir: string;
   allowsWrites: boolean;
+  /** The only project that the tools may see and change; all by default. */
+  project: string | undefined;
 }
 
 /** What a client may keep of the list of tools: it changes with the program only. */
@@ -34,7 +37,7 @@ export async function serveAssistants(options: AssistantServer): Promise<void> {
   await ended;
 }
 
-function createServer({ dataDir, allowsWrites }: AssistantServer): McpServer {
+function createServer({ dataDir, allowsWrites, project }: AssistantServer): McpServer {
   const server = new McpServer(
     { name: 'vivarium', version: VERSION },
     {
@@ -56,7 +59,7 @@ function createServer({ dataDir, allowsWrites }: AssistantServer): McpServer {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.${near}`);
     }
     if (!tools.includes(tool)) return failed(refusal(tool));
-    return answer(tool, input, { dataDir, tools, signal });
+    return answer(tool, input, { dataDir, project, tools, signal });
   });
   return server;
 }
@@ -73,18 +76,20 @@ const refusal = ({ name }: Tool): string =>
 
 interface Asked {
   dataDir: string;
+  project: string | undefined;
   /** Those that messages may name. */
   tools: readonly Tool[];
   signal: AbortSignal;
 }
 
 async function answer(tool: Tool, input: Record<string, unknown>, asked: Asked): Promise<CallToolResult> {
-  const { dataDir, signal } = asked;
+  const { dataDir, project, signal } = asked;
   const rename = renameTo(asked);
-  const ask: Ask = (procedure, words = {}) => askFor(findRunning(dataDir), procedure, words, signal);
+  const askAny: Ask = (procedure, words = {}) => askFor(findRunning(dataDir), procedure, words, signal);
   let own: readonly string[] = [];
   try {
-    ({ secretNames: own } = await ask<Settings>('settings.get'));
+    ({ secretNames: own } = await askAny<Settings>('settings.get'));
+    const ask = project === undefined ? askAny : await fenced(askAny, project);
     const value = await (tool.run?.(input, ask) ?? ask<unknown>(tool.procedure, input));
     const clean: unknown = JSON.parse(withoutSecrets(JSON.stringify(allInTools(value, rename)), own));
     const { text, shown, isCut } = fit(clean, ANSWER_BYTES_MAX - 2 * REST_LENGTH_MAX);

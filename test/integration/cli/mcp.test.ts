@@ -164,6 +164,26 @@ it('refuses what is not there by its name, with the tool that lists what is', as
   await expect(assistant.call('explain_domian')).rejects.toThrow('Did you mean "explain_domain"');
 });
 
+it('keeps to the project that it was started for', async () => {
+  const { assistant, api, call } = await startBoth('--allow-writes', '--project', 'happy-paws');
+  await api();
+  const { items } = (await call('traffic.list')) as { items: { id: string }[] };
+  const status = await assistant.call('status');
+  expect(status.text).toMatch(/"slug":"happy-paws".*"hostname":"shop.happypaws.test"/);
+  expect(status.text).not.toMatch(/"slug":"demo"/);
+  expect((await assistant.call('list_traffic')).text).toContain('"items":[]');
+  expect(await assistant.call('explain_domain', { hostname: 'shop.happypaws.test' })).toMatchObject({ isError: false });
+  const foreign = {
+    isError: true,
+    text: expect.stringMatching(/is another project’s\. .* started for "happy-paws" only\.$/),
+  };
+  expect(await assistant.call('explain_limits', { projectId: 'demo' })).toEqual(foreign);
+  expect(await assistant.call('update_project', { projectId: 'demo', plan: 'pro' })).toEqual(foreign);
+  expect(await assistant.call('send_request', { hostname: 'Demo.vivarium.localhost' })).toEqual(foreign);
+  expect(await assistant.call('explain_request', { id: items[0]?.id })).toEqual(foreign);
+  expect((await call('traffic.list')) as object).toMatchObject({ items: [{ id: items[0]?.id }] });
+});
+
 it('answers without secrets, in 8 kB, with a word on how to get the rest', async () => {
   const { assistant, api, app } = await startBoth('--allow-writes');
   const secret = app.demoKey()?.secret ?? '';

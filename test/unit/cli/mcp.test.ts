@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allInTools, fit } from '../../../main/cli/mcp/answer.ts';
+import { allInTools, fit, withoutSecrets } from '../../../main/cli/mcp/answer.ts';
 import { define, offered, procedureNamed } from '../../../main/cli/mcp/definitions.ts';
 import { TOOLS } from '../../../main/cli/mcp/tools.ts';
 
@@ -51,6 +51,14 @@ describe('an answer', () => {
     expect(fitted.text).toMatch(text);
     expect(Buffer.byteLength(fitted.text)).toBeLessThanOrEqual(1_000);
     expect(fitted.shown).toBe(shown);
+  });
+
+  it('has no secret, by name or form, nor by a name of the user’s', () => {
+    const secret = 'viv_0123456789abcdefghijklmnopqrstuv';
+    const value = { password: 'sesame', url: 'http://a.test/?api_key=sesame', badge: 'sesame', text: `key ${secret}` };
+    const shown = JSON.parse(withoutSecrets(JSON.stringify(value), ['badge'])) as object;
+    expect(shown).toEqual({ password: '…', url: 'http://a.test/?api_key=…', badge: '…', text: 'key viv_0123…' });
+    expect(withoutSecrets(JSON.stringify(shown), ['badge'])).toBe(JSON.stringify(shown));
   });
 
   it('names tools in place of the calls in its messages', () => {
