@@ -29,16 +29,27 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const WAYS: Record<string, (page: Page) => Promise<void>> = {
   'looking on': () => pause(LOOK_MS),
   'scrolling up and down': async (page) => {
+    await page.mouse.move(700, 500);
     for (let turn = 0; turn < 30; turn++) await wheel(page, 900);
     for (let turn = 0; turn < 10; turn++) await wheel(page, -3_000);
+    await beside(page);
   },
-  'typing a filter': async (page) => {
-    await page.getByRole('combobox', { name: 'Filter' }).pressSequentially('status:2xx method:GET', { delay: 40 });
+  'typing a filter over bodies': async (page) => {
+    await page.getByRole('combobox', { name: 'Filter' }).pressSequentially('status:2xx body:otter', { delay: 40 });
     await pause(500);
     await page.getByRole('combobox', { name: 'Filter' }).fill('');
     await pause(500);
   },
+  'sorted by what was asked for': async (page) => {
+    const title = page.getByRole('group', { name: 'Columns' }).getByRole('button', { name: 'Asked for' });
+    await title.press('Enter');
+    await pause(LOOK_MS);
+    await page.getByRole('button', { name: 'newest first' }).press('Enter');
+  },
 };
+
+/** A pointer over the rows holds them. */
+const beside = (page: Page): Promise<void> => page.mouse.move(700, 20);
 
 async function wheel(page: Page, pixels: number): Promise<void> {
   await page.mouse.wheel(0, pixels);
@@ -59,7 +70,7 @@ export async function trafficPage(): Promise<Figure[]> {
   const opened = await openInterface(vivarium, '/projects/bench/traffic');
   const { page, tasksOf } = opened;
   await page.getByText(ENTRIES).waitFor();
-  await page.mouse.move(700, 500);
+  await beside(page);
   const longest = new Map<string, Task[]>();
   const rates: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
