@@ -45,8 +45,8 @@ export async function startDns(
     clock,
     records: store.records,
     propagationMs: () => settings.inForce().propagationMs,
-    onChanged(zone, names, added) {
-      zonePublisher.recordsChanged(zone, names, added);
+    onChanged(zone, change) {
+      zonePublisher.recordsChanged(zone, change);
       recordsChanged(zone);
     },
   });

@@ -16,8 +16,8 @@ import type { UpdateResult } from './update-exchange.ts';
 import type { UpdateMessage, UpdateRecord } from './update-message.ts';
 import { isGenerated, recordFaults, withoutSerial } from './zone.ts';
 
-/** TTLs of an RRset by value, as `formatZoneValue` writes it. */
-export type Values = ReadonlyMap<string, number>;
+/** TTLs of an RRset by value, as `formatZoneValue` writes it. It is read value by value, because it may be large. */
+export type Values = Pick<ReadonlyMap<string, number>, 'get' | 'size' | 'keys'>;
 
 /** A zone's stored records, visible or not yet, with the SOA and NS that are made where there are none. */
 export interface UpdatedZone {
@@ -29,12 +29,14 @@ export interface UpdatedZone {
   typesAt(name: DomainName): readonly { type: string; value: string }[];
 }
 
-/** An RRset after an update. */
+/** What an update changes in an RRset. */
 export interface UpdatedRRset {
   name: DomainName;
   type: string;
-  before: Values;
-  after: Values;
+  /** TTLs of new values, and new TTLs of present ones. */
+  put: ReadonlyMap<string, number>;
+  /** Values that are removed. */
+  gone: ReadonlySet<string>;
 }
 
 export type PlannedUpdate = { ok: true; rrsets: readonly UpdatedRRset[] } | ({ ok: false } & UpdateResult);
@@ -76,27 +78,26 @@ export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: Upda
 /** The zone while it is changed. */
 class Draft {
   readonly zone: UpdatedZone;
-  readonly #rrsets = new Map<string, { name: DomainName; type: string; before: Values; after: Map<string, number> }>();
+  readonly #rrsets = new Map<string, DraftRRset>();
 
   constructor(zone: UpdatedZone) {
     this.zone = zone;
   }
 
-  rrset(name: DomainName, type: string): Map<string, number> {
+  rrset(name: DomainName, type: string): DraftRRset {
     const key = `${type} ${name}`;
     let held = this.#rrsets.get(key);
-    if (held === undefined) {
-      const before = this.zone.rrset(name, type);
-      this.#rrsets.set(key, (held = { name, type, before, after: new Map(before) }));
-    }
-    return held.after;
+    if (held === undefined) this.#rrsets.set(key, (held = new DraftRRset(name, type, this.zone.rrset(name, type))));
+    return held;
   }
 
   /** One record of each type at a name, but of `without`. */
   at(name: DomainName, without?: string): RecordData[] {
-    const stored = this.zone.typesAt(name).filter(({ type }) => !this.#rrsets.has(`${type} ${name}`));
+    const all = this.zone.typesAt(name);
+    const stored = all.filter(({ type }) => !this.#rrsets.has(`${type} ${name}`));
     const changed = [...this.#rrsets.values()].flatMap((rrset) => {
-      const [value] = rrset.name === name ? rrset.after.keys() : [];
+      if (rrset.name !== name) return [];
+      const value = rrset.any(all.find(({ type }) => type === rrset.type)?.value);
       return value === undefined ? [] : [{ type: rrset.type, value }];
     });
     return [...stored, ...changed].flatMap(({ type, value }) => {
@@ -108,6 +109,55 @@ class Draft {
 
   rrsets(): readonly UpdatedRRset[] {
     return [...this.#rrsets.values()];
+  }
+}
+
+/** An RRset while it is changed: the stored one, and what differs. */
+class DraftRRset implements UpdatedRRset {
+  readonly name: DomainName;
+  readonly type: string;
+  readonly #before: Values;
+  readonly put = new Map<string, number>();
+  readonly gone = new Set<string>();
+
+  constructor(name: DomainName, type: string, before: Values) {
+    this.name = name;
+    this.type = type;
+    this.#before = before;
+  }
+
+  get size(): number {
+    let size = this.#before.size - this.gone.size;
+    for (const value of this.put.keys()) if (this.#before.get(value) === undefined) size++;
+    return size;
+  }
+
+  has(value: string): boolean {
+    return this.put.has(value) || (!this.gone.has(value) && this.#before.get(value) !== undefined);
+  }
+
+  /** Any of its values, if it has one; `stored` is one of the stored. */
+  any(stored: string | undefined): string | undefined {
+    for (const value of this.put.keys()) return value;
+    if (stored === undefined || !this.gone.has(stored)) return stored;
+    for (const value of this.#before.keys()) if (!this.gone.has(value)) return value;
+    return undefined;
+  }
+
+  set(value: string, ttlSeconds: number): void {
+    this.gone.delete(value);
+    if (this.#before.get(value) === ttlSeconds) this.put.delete(value);
+    else this.put.set(value, ttlSeconds);
+  }
+
+  delete(value: string): void {
+    this.put.delete(value);
+    if (this.#before.get(value) !== undefined) this.gone.add(value);
+  }
+
+  clear(): void {
+    this.put.clear();
+    for (const value of this.#before.keys()) this.gone.add(value);
   }
 }
 

@@ -111,6 +111,26 @@ export class ZoneIndex {
     this.#set(node, [...joined, ...fresh]);
   }
 
+  /**
+   * Removes records of one RRset by their values, as `formatZoneValue` writes them. `lowestTtl` is that of the records
+   * that stay, given the present one.
+   */
+  remove(
+    name: DomainName,
+    type: string,
+    values: ReadonlySet<string>,
+    lowestTtl: (present: number) => number | undefined,
+  ): void {
+    const node = this.#nodes.get(name);
+    if (node === undefined) return;
+    const rrsets = node.rrsets.flatMap((rrset) => {
+      if (rrset.type !== type) return [rrset];
+      const data = rrset.data.filter((each) => !values.has(formatZoneValue(each)));
+      return data.length === 0 ? [] : [{ ...rrset, data, ttlSeconds: lowestTtl(rrset.ttlSeconds) ?? rrset.ttlSeconds }];
+    });
+    this.#set(node, rrsets);
+  }
+
   /** Sets the serial of the zone's SOA. */
   setSerial(serial: number): void {
     const node = this.#nodes.get(this.apex);

@@ -49,6 +49,8 @@ export interface StoredZones {
   versionsAt(zone: DomainName, name: DomainName): readonly StoredVersion[];
   /** The next moment at which a version begins or ends; null when nothing is pending. */
   nextChangeMs(): EpochMs | null;
+  /** The lowest TTL of one RRset as visible at `nowMs`, in seconds and at least `known`; undefined without a record. */
+  lowestTtl(rrset: Owner & { type: string }, known: number, nowMs: EpochMs): number | undefined;
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
   /** Persists what has become visible there, and deletes versions that are over. Returns the number of RRsets. */
@@ -58,8 +60,8 @@ export interface StoredZones {
 }
 
 export interface ZonePublisher {
-  /** Call after every change to stored records; with `added` if the change only added these. */
-  recordsChanged(zone: DomainName, names: ReadonlySet<DomainName>, added?: readonly StoredVersion[]): void;
+  /** Call after every change to stored records, with the versions that it began or ended at once. */
+  recordsChanged(zone: DomainName, change: { gone: readonly StoredVersion[]; added: readonly StoredVersion[] }): void;
   /** Call after a zone was created or removed. */
   zoneChanged(name: DomainName): void;
   /** Call after the signing of a zone was changed. */
@@ -152,23 +154,25 @@ export function createZonePublisher(options: {
     index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
   }
 
-  /** Adds new records without reading those that are there: a zone file may have all of its records at one name. */
-  function extend(apex: DomainName, added: readonly StoredVersion[]): void {
+  /** Applies a change without reading what is there besides: a name may have all records of a zone. */
+  function change(apex: DomainName, gone: readonly StoredVersion[], added: readonly StoredVersion[]): void {
     const index = zones.get(apex);
     const zone = stored.zone(apex);
-    const records = visibleRecords(added, clock.now());
-    if (index === undefined || zone === null || records.length === 0) return;
-    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) {
-      // The zone's own SOA or NS take the place of those that were made.
-      if (name === apex && here.some(({ data }) => data.type === 'SOA' || data.type === 'NS')) {
-        const all = visibleRecords(stored.versionsAt(apex, apex), clock.now());
-        index.replace(
-          apex,
-          zoneWith(zone, all).records.filter((record) => record.name === apex),
-        );
-      } else index.add(name, here);
+    if (index === undefined || zone === null || gone.length + added.length === 0) return;
+    // The zone's own SOA or NS take the place of those that were made.
+    const replacesOwn = [...gone, ...added].some(
+      ({ name, type }) => name === apex && (type === 'SOA' || type === 'NS'),
+    );
+    const isElsewhere = ({ name }: { name: DomainName }): boolean => !replacesOwn || name !== apex;
+    for (const [first, ...others] of rrsetsOf(gone.filter(isElsewhere))) {
+      const { name, type } = first;
+      const values = new Set([first, ...others].map(({ value }) => value));
+      index.remove(name, type, values, (known) => stored.lowestTtl({ zone: apex, name, type }, known, clock.now()));
     }
-    index.setSerial(zone.serial);
+    const records = added.filter(isElsewhere).flatMap((version) => readVersion(version) ?? []);
+    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) index.add(name, here);
+    if (replacesOwn) refresh(apex, new Set());
+    else index.setSerial(zone.serial);
   }
 
   function load(zone: StoredZone): void {
@@ -215,9 +219,8 @@ export function createZonePublisher(options: {
 
   loadAll();
   return {
-    recordsChanged(zone, names, added) {
-      if (added === undefined) refresh(zone, names);
-      else extend(zone, added);
+    recordsChanged(zone, { gone, added }) {
+      change(zone, gone, added);
       arm();
     },
     zoneChanged(name) {
@@ -251,6 +254,12 @@ export function createZonePublisher(options: {
     },
   };
 }
+
+/** Versions by RRset. */
+const rrsetsOf = (versions: readonly StoredVersion[]): Iterable<[StoredVersion, ...StoredVersion[]]> =>
+  Map.groupBy(versions, ({ name, type }) => `${type} ${name}`).values() as Iterable<
+    [StoredVersion, ...StoredVersion[]]
+  >;
 
 const zoneWith = ({ name, supportsAlias, serial }: StoredZone, records: ResourceRecord[]) =>
   createZone({ apex: name, nameServer: NAME_SERVER, supportsAlias, serial, records });

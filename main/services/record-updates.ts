@@ -33,9 +33,14 @@ export function createRecordUpdates(options: {
       return new Map(own.map(({ ttlSeconds, data }) => [formatZoneValue(withoutSerial(data)), ttlSeconds]));
     };
     const rrset = (name: string, type: string): Values => {
-      const current = records.rrset(apex, name, type).filter(({ visibleUntilMs }) => visibleUntilMs === null);
-      if (current.length === 0 && name === apex) return made(type);
-      return new Map(current.map(({ value, ttlSeconds }) => [value, ttlSeconds]));
+      if (name === apex && records.countOf(apex, name, type) === 0) return made(type);
+      return {
+        get size() {
+          return records.countOf(apex, name, type);
+        },
+        get: (value) => records.ttlOf({ zone: apex, name, type, value }),
+        keys: () => records.valuesOf(apex, name, type).values(),
+      };
     };
     return {
       apex,
@@ -62,15 +67,12 @@ export function createRecordUpdates(options: {
       if (zone === null) return { rcode: 'NOTAUTH' };
       const plan = planUpdate(update, updated(zone));
       if (!plan.ok) return plan;
-      const changes = plan.rrsets.map(({ name, type, before, after }) => {
-        const put = [...after].filter(([value, ttlSeconds]) => before.get(value) !== ttlSeconds);
-        return {
-          name,
-          type,
-          put: put.map(([value, ttlSeconds]) => ({ id: createId('rec'), ttlSeconds, value })),
-          gone: [...before.keys()].filter((value) => !after.has(value)),
-        };
-      });
+      const changes = plan.rrsets.map(({ name, type, put, gone }) => ({
+        name,
+        type,
+        put: [...put].map(([value, ttlSeconds]) => ({ id: createId('rec'), ttlSeconds, value })),
+        gone: [...gone],
+      }));
       try {
         writer.change(zone.name, changes);
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Clock, EpochMs } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ResourceRecord } from '../dns/record.ts';
-import { changeRRset } from '../dns/propagation.ts';
+import { changeRRset, isVisible } from '../dns/propagation.ts';
 import { formatZoneValue } from '../dns/record-format.ts';
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
 import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
@@ -32,14 +32,15 @@ export interface RRsetEdit {
 type RRsetKey = Pick<VersionRow, 'name' | 'type'>;
 type Version = Pick<VersionRow, 'id' | 'ttlSeconds' | 'value' | 'visibleFromMs' | 'visibleUntilMs'>;
 type NewVersion = Omit<VersionRow, 'key'>;
-type Change = Parameters<typeof changeRRset>[1];
+/** A change of one RRset: records to have, and values to remove. */
+type Change = Partial<Pick<RRsetEdit, 'put' | 'gone'>>;
 
 export function createRecordWriter(options: {
   clock: Pick<Clock, 'now'>;
   records: RecordRows;
   propagationMs: () => number;
-  /** Called once the change is stored, with `added` if it only added these; in force when it returns. */
-  onChanged: (zone: string, names: ReadonlySet<string>, added?: readonly NewVersion[]) => void;
+  /** Called once the change is stored, with what it changes in the answers at once; in force when it returns. */
+  onChanged: (zone: string, change: VisibleChange) => void;
 }): RecordWriter {
   const { clock, records } = options;
 
@@ -47,19 +48,24 @@ export function createRecordWriter(options: {
   function plan(zone: string, key: RRsetKey, change: Change, changes: Collected, nowMs = clock.now()): number {
     const time = { nowMs, delayMs: options.propagationMs() };
     const { name, type } = key;
-    // What only adds concerns few of the versions there, however many they are.
-    const before =
-      change.remove === undefined
-        ? records.concerned({ zone, name, type }, valuesOf(change), time.nowMs + time.delayMs)
-        : records.rrset(zone, name, type);
-    const after = changeRRset(before, change, time);
+    const { put = [], gone = [] } = change;
+    // A change concerns few of the versions there, however many they are.
+    const values = [...put.map(({ value }) => value), ...gone];
+    const before = records.concerned({ zone, name, type }, values, time.nowMs + time.delayMs);
+    const leaving = new Set(gone);
+    const remove = new Set(before.filter((version) => leaving.has(version.value)).map(({ id }) => id));
+    const after = changeRRset(before, { put, remove }, time);
     if (after === before) return 0;
-    changes.names.add(key.name);
+    changes.isEmpty = false;
+    const isSeen = (version: Version): boolean => isVisible(version, nowMs);
     const kept = new Map(after.filter(isStored).map((version) => [version.key, version]));
     const known = new Set<string>();
     for (const version of before) {
       if (version.visibleUntilMs === null) known.add(version.id);
       const now = kept.get(version.key);
+      const stays = now !== undefined && isSeen(now);
+      if (isSeen(version) && !stays) changes.visible.gone.push(version);
+      if (!isSeen(version) && stays) changes.visible.added.push(now);
       if (now === undefined) changes.ended.push(version.key);
       else if (now !== version) {
         changes.moved.push({ ...now, visibleAtMs: Math.min(now.visibleAtMs, now.visibleFromMs ?? now.visibleAtMs) });
@@ -67,16 +73,20 @@ export function createRecordWriter(options: {
     }
     const begun = after.filter((version) => !isStored(version));
     const visibleAtMs = time.nowMs + time.delayMs;
-    for (const version of begun) changes.begun.push({ ...version, ...key, zone, visibleAtMs });
+    for (const version of begun) {
+      const stored = { ...version, name, type, zone, visibleAtMs };
+      changes.begun.push(stored);
+      if (isSeen(stored)) changes.visible.added.push(stored);
+    }
     return begun.filter(({ id }) => !known.has(id)).length;
   }
 
   function store(zone: string, changes: Collected, created: number): void {
     if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
     // A pending change moves the serial when it becomes visible.
-    records.apply({ ...changes, visibleIn: options.propagationMs() === 0 ? zone : null });
-    const onlyAdds = changes.moved.length === 0 && changes.ended.length === 0;
-    options.onChanged(zone, changes.names, onlyAdds ? changes.begun : undefined);
+    const { begun, moved, ended } = changes;
+    records.apply({ begun, moved, ended, visibleIn: options.propagationMs() === 0 ? zone : null });
+    options.onChanged(zone, changes.visible);
   }
 
   return {
@@ -87,7 +97,7 @@ export function createRecordWriter(options: {
         const change = type === 'SOA' ? replacing(records.rrset(zone, name, type), put.slice(-1)) : { put };
         created += plan(zone, { name, type }, change, changes, nowMs);
       }
-      if (changes.names.size > 0) store(zone, changes, created);
+      if (!changes.isEmpty) store(zone, changes, created);
       return created;
     },
     replace(record, { name, ttlSeconds, data }) {
@@ -97,35 +107,39 @@ export function createRecordWriter(options: {
       const value = formatZoneValue(data);
       const put = [{ id: record.id, ttlSeconds, value }];
       if (name !== record.name || data.type !== record.type) {
-        plan(zone, record, { remove: new Set([record.id]) }, changes);
+        plan(zone, record, { gone: [record.value] }, changes);
         plan(zone, key, { put }, changes);
       } else {
-        plan(zone, key, { put, remove: new Set(value === record.value ? [] : [record.id]) }, changes);
+        plan(zone, key, { put, gone: value === record.value ? [] : [record.value] }, changes);
       }
-      if (changes.names.size > 0) store(zone, changes, 0);
+      if (!changes.isEmpty) store(zone, changes, 0);
     },
     change(zone, edits) {
       const changes = nothingCollected();
       let created = 0;
       for (const { name, type, put, gone } of edits) {
-        const ids = records.concerned({ zone, name, type }, gone, Number.MAX_SAFE_INTEGER).map(({ id }) => id);
-        const change = gone.length === 0 ? { put } : { put, remove: new Set(ids) };
-        created += plan(zone, { name, type }, change, changes) - gone.length;
+        created += plan(zone, { name, type }, { put, gone }, changes) - gone.length;
       }
-      if (changes.names.size > 0) store(zone, changes, Math.max(0, created));
+      if (!changes.isEmpty) store(zone, changes, Math.max(0, created));
     },
     remove(record) {
       const changes = nothingCollected();
-      plan(record.zone, record, { remove: new Set([record.id]) }, changes);
+      plan(record.zone, record, { gone: [record.value] }, changes);
       store(record.zone, changes, 0);
       return clock.now() + options.propagationMs();
     },
   };
 }
 
+/** What a change makes visible, and what it ends, at once. */
+interface VisibleChange {
+  gone: readonly Omit<VersionRow, 'key'>[];
+  added: readonly Omit<VersionRow, 'key'>[];
+}
+
 interface Collected extends Omit<VersionChanges, 'visibleIn'> {
-  /** Names with changes. */
-  names: Set<string>;
+  isEmpty: boolean;
+  visible: { gone: NewVersion[]; added: NewVersion[] };
   begun: NewVersion[];
   moved: VersionRow[];
   ended: number[];
@@ -134,12 +148,16 @@ interface Collected extends Omit<VersionChanges, 'visibleIn'> {
 /** The change after which an RRset has one record. */
 function replacing(current: readonly VersionRow[], put: WantedRRset['put']): Change {
   const others = current.filter(({ value }) => value !== put[0]?.value);
-  return { put, remove: new Set(others.map(({ id }) => id)) };
+  return { put, gone: others.map(({ value }) => value) };
 }
 
-const nothingCollected = (): Collected => ({ names: new Set(), begun: [], moved: [], ended: [] });
-
-const valuesOf = ({ put = [] }: Change): string[] => put.map(({ value }) => value);
+const nothingCollected = (): Collected => ({
+  isEmpty: true,
+  visible: { gone: [], added: [] },
+  begun: [],
+  moved: [],
+  ended: [],
+});
 
 const isStored = (version: Version): version is VersionRow => 'key' in version;
 

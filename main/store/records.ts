@@ -53,10 +53,21 @@ export interface Records {
   get(id: string): VersionRow | null;
   /** One current record of each type at a name. */
   typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
+  /** The number of current records of one RRset. */
+  countOf(zone: string, name: string, type: string): number;
+  /** The values of the current records of one RRset. */
+  valuesOf(zone: string, name: string, type: string): string[];
+  /** The TTL of a current record, in seconds. */
+  ttlOf(record: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>): number | undefined;
+  /**
+   * The lowest TTL of one RRset as visible at `nowMs`, in seconds; undefined if nothing is visible. `known` is a lower
+   * bound, and at once found if a record has it.
+   */
+  lowestTtl(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, known: number, nowMs: EpochMs): number | undefined;
   /** All versions of one RRset, oldest first. */
   rrset(zone: string, name: string, type: string): VersionRow[];
   /**
-   * The versions of one RRset that putting `values` concerns, for a change that is visible from `atMs` on: the current
+   * The versions of one RRset that putting or removing `values` concerns, for a change that is visible from `atMs` on: the current
    * ones with these values, and those whose beginning or end comes later.
    */
   concerned(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs): VersionRow[];
@@ -112,6 +123,17 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     `${SELECT} INDEXED BY records_current
      WHERE zone = ? AND name = ? AND type = ? AND value = ? AND visible_until_ms IS NULL`,
   );
+  const currentOf =
+    'FROM records INDEXED BY records_current WHERE zone = ? AND name = ? AND type = ? AND visible_until_ms IS NULL';
+  const countOf = sqlite.prepare<[string, string, string], number>(`SELECT count(*) ${currentOf}`).pluck();
+  const valuesOf = sqlite.prepare<[string, string, string], string>(`SELECT value ${currentOf}`).pluck();
+  const visible = `FROM records WHERE zone = :zone AND name = :name AND type = :type
+    AND (visible_from_ms IS NULL OR visible_from_ms <= :now) AND (visible_until_ms IS NULL OR visible_until_ms > :now)`;
+  const lowestTtl = sqlite
+    .prepare<Pick<VersionRow, 'zone' | 'name' | 'type'> & { known: number; now: EpochMs }, number | null>(
+      `SELECT coalesce((SELECT ttl ${visible} AND ttl = :known LIMIT 1), (SELECT min(ttl) ${visible}))`,
+    )
+    .pluck();
   const later = (column: string, index: string) =>
     sqlite.prepare<[Pick<VersionRow, 'zone' | 'name' | 'type'> & { atMs: EpochMs }], VersionRow>(
       `${SELECT} INDEXED BY ${index} WHERE ${column} > :atMs AND zone = :zone AND name = :name AND type = :type`,
@@ -201,6 +223,16 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
         }
         return [...found.values()].sort((one, other) => one.key - other.key);
       },
+    ),
+    countOf: guarded((zone: string, name: string, type: string) => countOf.get(zone, name, type) ?? 0),
+    valuesOf: guarded((zone: string, name: string, type: string) => valuesOf.all(zone, name, type)),
+    ttlOf: guarded(
+      ({ zone, name, type, value }: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>) =>
+        current.get(zone, name, type, value)?.ttlSeconds,
+    ),
+    lowestTtl: guarded(
+      ({ zone, name, type }: Pick<VersionRow, 'zone' | 'name' | 'type'>, known: number, now: EpochMs) =>
+        lowestTtl.get({ zone, name, type, known, now }) ?? undefined,
     ),
     rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
     versions: guarded((zone: string) => versions.all(zone)),

@@ -149,7 +149,7 @@ describe('a plan', () => {
       ),
   };
 
-  /** The RRsets that change; or the rcode. */
+  /** What changes of each RRset: records to have, and values to remove; or the rcode. */
   function planned(records: readonly Written[], prerequisites: readonly Written[] = []): unknown {
     const all = [...prerequisites, ...records];
     let plan: unknown = null;
@@ -160,8 +160,14 @@ describe('a plan', () => {
         ? found.rcode
         : Object.fromEntries(
             found.rrsets
-              .filter(({ before, after }) => String([...before]) !== String([...after]))
-              .map(({ name, type, after }) => [`${name} ${type}`, [...after].map(([value, ttl]) => `${ttl} ${value}`)]),
+              .filter(({ put, gone }) => put.size + gone.size > 0)
+              .map(({ name, type, put, gone }) => {
+                const lines = [
+                  ...[...put].map(([value, ttl]) => `${ttl} ${value}`),
+                  ...[...gone].map((value) => `- ${value}`),
+                ];
+                return [`${name} ${type}`, lines];
+              }),
           );
       return { rcode: 'NOERROR' };
     });
@@ -176,26 +182,39 @@ describe('a plan', () => {
 
   test.each<[string, Written[], unknown]>([
     ['adds', [{ ttl: 60, data: ADDRESS, name: 'new.acme.test' }], { 'new.acme.test A': ['60 192.0.2.1'] }],
-    [
-      'gives a record another TTL',
-      [{ ttl: 60, data: ADDRESS }],
-      { 'www.acme.test A': ['60 192.0.2.1', '3600 192.0.2.2'] },
-    ],
+    ['gives a record another TTL', [{ ttl: 60, data: ADDRESS }], { 'www.acme.test A': ['60 192.0.2.1'] }],
     [
       'takes a TTL with its highest bit as 0',
       [{ ttl: 2 ** 31, data: ADDRESS, name: 'n.acme.test' }],
       { 'n.acme.test A': ['0 192.0.2.1'] },
     ],
-    ['deletes a record', [{ class: NONE, data: ADDRESS }], { 'www.acme.test A': ['3600 192.0.2.2'] }],
-    ['deletes an RRset', [{ class: ANY }], { 'www.acme.test A': [] }],
+    ['deletes a record', [{ class: NONE, data: ADDRESS }], { 'www.acme.test A': ['- 192.0.2.1'] }],
+    [
+      'deletes a record and has it again',
+      [
+        { class: NONE, data: ADDRESS },
+        { ttl: 3600, data: ADDRESS },
+      ],
+      {},
+    ],
+    [
+      'keeps an RRset that it deletes and has again with one record',
+      [{ class: ANY }, { ttl: 9, data: ADDRESS }],
+      { 'www.acme.test A': ['9 192.0.2.1', '- 192.0.2.2'] },
+    ],
+    ['deletes an RRset', [{ class: ANY }], { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'] }],
     ['deletes what is not there', [{ class: ANY, type: 16 }], {}],
-    ['deletes all but SOA and NS of the apex', [{ class: ANY, type: ANY, name: 'acme.test' }], { 'acme.test MX': [] }],
+    [
+      'deletes all but SOA and NS of the apex',
+      [{ class: ANY, type: ANY, name: 'acme.test' }],
+      { 'acme.test MX': ['- 10 mail.acme.test.'] },
+    ],
     ['keeps the SOA', [{ class: ANY, type: SOA, name: 'acme.test' }], {}],
     ['keeps the last NS', [{ class: NONE, type: NS, name: 'acme.test', data: wireName('ns.vivarium.localhost') }], {}],
     [
       'puts a CNAME in the place of another',
       [{ type: CNAME, ttl: 60, name: 'alias.acme.test', data: wireName('x.test') }],
-      { 'alias.acme.test CNAME': ['60 x.test.'] },
+      { 'alias.acme.test CNAME': ['60 x.test.', '- www.acme.test.'] },
     ],
     [
       'puts a CNAME where the same update deletes the rest',
@@ -203,7 +222,7 @@ describe('a plan', () => {
         { class: ANY, type: ANY },
         { type: CNAME, ttl: 60, data: wireName('x.test') },
       ],
-      { 'www.acme.test A': [], 'www.acme.test CNAME': ['60 x.test.'] },
+      { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'], 'www.acme.test CNAME': ['60 x.test.'] },
     ],
     ['refuses a CNAME beside an address', [{ type: CNAME, ttl: 60, data: wireName('x.test') }], 'REFUSED'],
     ['refuses a name outside', [{ ttl: 60, data: ADDRESS, name: 'www.other.test' }], 'NOTZONE'],
