@@ -252,6 +252,7 @@ export function createServices(
       nameServer: NAME_SERVER,
       now: () => clock.now(),
       realNow: () => clock.state().realNow,
+      ownersChanged: () => events.emit('status.changed'),
     }),
     doctor: createDoctorServices(parts.doctor),
     settings: createSettingsServices({

@@ -27,6 +27,8 @@ export interface WorldParts {
   nameServer: string;
   now: () => number;
   realNow: () => number;
+  /** Announces that files own other entries. */
+  ownersChanged: () => void;
 }
 
 export interface CurrentProject extends Pick<

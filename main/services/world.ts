@@ -103,6 +103,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
           changes.push(...step.changes);
           await nextTurn();
         }
+        if (steps.length > 0) parts.ownersChanged();
         return { changes, left, kept, keys };
       }),
     owners() {

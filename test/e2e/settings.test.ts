@@ -125,6 +125,27 @@ describe('about this Vivarium', () => {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
+
+  it('says what a vivarium.yaml owns, there and on the pages, and saves one', async () => {
+    const opened = await openPage({ path: '/settings' });
+    const { page, engine } = opened;
+    const panel = group(page, 'vivarium.yaml');
+    await panel.getByText('No file owns anything here.').waitFor();
+    const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
+    await engine.call('world.apply', { text, file: '/repository/vivarium.yaml' });
+    await panel.getByText('/repository/vivarium.yaml').waitFor();
+    expect(await panel.locator('dl').innerText()).toMatch(
+      /^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/,
+    );
+    await expectSound(opened);
+    const downloading = page.waitForEvent('download');
+    await panel.getByRole('button', { name: 'Save as file' }).press('Enter');
+    expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
+    for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/general']) {
+      await opened.open(path);
+      await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
+    }
+  });
 });
 
 it('holds a CA’s domain of 253 characters without scrolling sideways, in windows of every size', async () => {
