@@ -21,6 +21,7 @@ import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError, type
 import { withPortFlags } from './framework-flags.ts';
 import { FAILURE_PREFIX, printFailure, type Io } from './io.ts';
 import { formatHelp } from './local-command.ts';
+import { runOfFile } from './run-of-file.ts';
 import { openLease, type Lease, type LeaseEvents } from './run-lease.ts';
 import { startInBackground } from './start.ts';
 import { printable } from './text.ts';
@@ -51,7 +52,7 @@ export const RUN: LoadedCommand = {
     formatHelp({
       name: 'run',
       title: 'your dev server at a hostname of its own, over HTTPS',
-      usage: ['[NAME | HOSTNAME] [options] -- COMMAND …'],
+      usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
       options: OPTIONS,
       notes: [
         'Starts Vivarium in the background if none runs, then the command with PORT, HOST, VIVARIUM_URL and',
@@ -63,11 +64,14 @@ export const RUN: LoadedCommand = {
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
         'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
         '',
+        'Without a command, it is the one that vivarium.yaml in this folder has as "run" of a project, and its hostname.',
+        '',
         'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
       ],
       examples: [
         'vivarium run app.acme.test -- npm run dev',
         'vivarium run -- next dev',
+        'vivarium run',
         'vivarium run api.acme.test --wildcard -- python3 manage.py runserver',
         'vivarium run shop --port 9000 -- docker compose up',
       ],
@@ -95,14 +99,18 @@ interface Asked {
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {
-    const asked = readAsked(args, io);
+    const read = readAsked(args, io);
+    const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, io);
+    const asked = { ...read, command: ofFile?.command ?? read.command };
+    if (asked.command.length === 0) throw noCommand();
     const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
     const given = asked.port ?? portOf(io.env['PORT']) ?? (await freePort());
     if (asked.port !== null) await checkFree(asked.port);
     const place =
-      asked.projectId !== undefined && asked.word?.includes('.') !== true
+      ofFile?.place ??
+      (asked.projectId !== undefined && asked.word?.includes('.') !== true
         ? {}
-        : placeOf(asked.word, await readAppFolder(io.workingDir));
+        : placeOf(asked.word, await readAppFolder(io.workingDir)));
     const engine = (await findAnswering(asked.dataDir)) ?? (await startInBackground(asked.dataDir, io, host));
     const words = [...asked.command].map(posixWord).join(' ');
     const input = {
@@ -126,6 +134,11 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
   }
 }
 
+const noCommand = (): VivariumError =>
+  usageError(
+    `The command is missing. Write it after two dashes: ${typed('vivarium run app.acme.test -- npm run dev')}`,
+  );
+
 const SHOWN_MAX = 8_192;
 
 /** Commands in the engine's messages, as they are typed here. */
@@ -141,11 +154,6 @@ function readAsked(args: readonly string[], io: Io): Asked {
   const read = readArguments(args.slice(0, dashes), OPTIONS);
   const command = args.slice(dashes + 1);
   const [word, ...others] = read.positionals;
-  if (command.length === 0) {
-    throw usageError(
-      `The command is missing. Write it after two dashes: ${typed('vivarium run app.acme.test -- npm run dev')}`,
-    );
-  }
   if (others.length > 0)
     throw usageError(
       `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,

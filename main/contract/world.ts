@@ -68,6 +68,8 @@ const projectEntry = orNothing({
   plan: plan.optional(),
   limits: planLimits.optional(),
   target: targetInput.optional(),
+  /** In place of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */
+  run: z.string().trim().min(1, 'must be a command, such as "npm run dev"').max(8_192).optional(),
   /** For datasets without pets. A number, file or list alone is for production. */
   pets: z
     .union([dataset, z.strictObject({ production: dataset.optional(), staging: dataset.optional() })], {

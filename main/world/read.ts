@@ -124,6 +124,9 @@ async function resolveFiles(
   if (projects !== undefined) {
     resolved.projects = {};
     for (const [slug, { pets, ...entry }] of Object.entries(projects)) {
+      if (entry.run !== undefined && entry.target !== undefined) {
+        refuse(['projects', slug, 'run'], 'is in place of target; leave one of them out');
+      }
       const both = typeof pets === 'object' && !Array.isArray(pets) ? pets : { production: pets };
       const datasets: NonNullable<ResolvedProject['pets']> = {};
       for (const name of environments.options) {

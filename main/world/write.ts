@@ -55,8 +55,11 @@ const isEmpty = (before: unknown, value: unknown): boolean =>
   before === null && isRecord(value) && Object.keys(value).length === 0;
 
 function mergeMap(document: Document, map: YAMLMap, value: Record<string, unknown>, path: readonly string[]): YAMLMap {
-  map.items = map.items.filter(({ key }) => Object.hasOwn(value, nameOf(key)));
+  const isRun = path[0] === 'projects' && path.length === 2 && map.has('run');
+  map.items = map.items.filter(({ key }) => Object.hasOwn(value, nameOf(key)) || isKept(nameOf(key), path));
   for (const [name, part] of Object.entries(value)) {
+    // Where the command of a run listened is nothing for a file.
+    if (isRun && name === 'target') continue;
     const present = map.items.find(({ key }) => nameOf(key) === name);
     if (present !== undefined) present.value = merge(document, present.value, part, [...path, name]);
     else map.items.push(pairOf(document, name, part, path, map.items.length > 0));
@@ -68,6 +71,12 @@ function mergeList(document: Document, list: YAMLSeq, value: readonly unknown[],
   list.items = value.map((part, index) => merge(document, list.items[index], part, [...path, '']));
   return list;
 }
+
+/** What a file says, and the world does not have. */
+const isKept = (name: string, path: readonly string[]): boolean =>
+  path.length === 0
+    ? ['$schema', 'seed'].includes(name)
+    : path.length === 2 && path[0] === 'projects' && name === 'run';
 
 const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key);
 

@@ -67,6 +67,7 @@ projects:
     domains:
       a.test:
     keys: [CI]
+    run: npm run dev
   old: {}
 `;
 
@@ -74,7 +75,12 @@ projects:
     const world = {
       vivarium: 1 as const,
       projects: {
-        acme: { plan: 'pro' as const, keys: ['CI', 'Me'], domains: { 'a.test': {}, 'b.test': { redirect: 'a.test' } } },
+        acme: {
+          target: 'http://localhost:1',
+          plan: 'pro' as const,
+          keys: ['CI', 'Me'],
+          domains: { 'a.test': {}, 'b.test': { redirect: 'a.test' } },
+        },
       },
       zones: { 'z.test': 'www A 127.0.0.1', 'y.test': '@ A 127.0.0.1\n@ A 127.0.0.2\n' },
     };
@@ -94,6 +100,7 @@ projects:
       a.test:
       b.test: { redirect: a.test }
     keys: [ CI, Me ]
+    run: npm run dev
 `);
   });
 
