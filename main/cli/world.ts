@@ -1,6 +1,6 @@
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../base/clock.ts';
 import type { WorldChange } from '../contract/world.ts';
 import { askFor } from './client.ts';
@@ -80,8 +80,14 @@ export const UP = localCommand({
     if (!isOn(read, WATCH.name) || name === '-') return apply(name, read, dataDir, io);
     await interruptible(io, async (signal, onStream) => {
       onStream();
-      await watchFile(name, io, signal, async () => {
+      const pathsOf = async (): Promise<string[]> => {
+        const path = await ownerPath(name, io);
+        const { files } = await readWorldFile(name, io).catch(() => ({ files: {} }));
+        return [path, ...Object.keys(files).map((named) => resolve(dirname(path), named))];
+      };
+      await watchFiles(pathsOf, signal, async (paths) => {
         await apply(name, read, dataDir, io).catch((error: unknown) => printFailure(error, [], io));
+        io.stderr.write(`${FAILURE_PREFIX}watching ${printable(paths.join(', '))}; Ctrl-C ends.\n`);
       });
     });
   },
@@ -188,25 +194,35 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
 /** Editors write a file in several steps. */
 const SETTLE_MS = 100;
 
-/** Runs `work` now and after every change of the folder’s file, one at a time, until the signal. */
-async function watchFile(name: string, io: Io, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  const path = resolve(io.workingDir, name);
+/** Runs `work` now and after every change of the files, one at a time, until the signal. */
+async function watchFiles(
+  pathsOf: () => Promise<readonly string[]>,
+  signal: AbortSignal,
+  work: (paths: readonly string[]) => Promise<void>,
+): Promise<void> {
   let changed = Promise.withResolvers<null>();
-  // The folder rather than the file: editors replace files.
-  const watcher = watch(dirname(path), (_event, entry) => {
-    if (entry === null || entry === basename(path)) changed.resolve(null);
-  });
+  let watched: ReadonlySet<string> = new Set();
+  const watchers = new Map<string, FSWatcher>();
   signal.addEventListener('abort', () => changed.resolve(null), { once: true });
   try {
     while (!signal.aborted) {
       changed = Promise.withResolvers();
-      await work();
-      io.stderr.write(`${FAILURE_PREFIX}watching ${printable(name)}; Ctrl-C ends.\n`);
+      const paths = await pathsOf();
+      watched = new Set(paths);
+      // Folders rather than files: editors replace files.
+      for (const folder of new Set(paths.map((path) => dirname(path)))) {
+        if (watchers.has(folder)) continue;
+        const watcher = watch(folder, (_event, entry) => {
+          if (entry === null || watched.has(join(folder, entry))) changed.resolve(null);
+        });
+        watchers.set(folder, watcher);
+      }
+      await work(paths);
       await changed.promise;
       if (!signal.aborted) await sleep(SETTLE_MS);
     }
   } finally {
-    watcher.close();
+    for (const watcher of watchers.values()) watcher.close();
   }
 }
 

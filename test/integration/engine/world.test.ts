@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { UP } from '../../../main/cli/world.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
 import { worldSchema } from '../../../main/world/schema.ts';
@@ -402,6 +403,42 @@ describe('vivarium export, up, diff, check and down', () => {
     const down = await runCli(['down', '--file', file, '--data-dir', to.dataDir]);
     expect(down.stdout).toMatch(/^remove +project +demo .*\n(?:.*\n)*Removed: \d+ entries\.\n$/);
     expect(await to.call('projects.list')).toEqual([]);
+  });
+
+  it('follow a file and those that it names with --watch', async () => {
+    const engine = await emptyEngine();
+    const workingDir = realpathSync(temporaryFolder());
+    const write = (name: string, text: string) => writeFileSync(join(workingDir, name), text);
+    const applied = () => engine.call('zones.list') as Promise<{ records: number }[]>;
+    write('z.zone', '@ A 127.0.0.1\n');
+    write('vivarium.yaml', 'vivarium: 1\nzones: { z.test: { file: z.zone } }\n');
+    let stop = (): void => undefined;
+    const printed: string[] = [];
+    const output = { write: (text: string | Uint8Array) => printed.push(String(text)) };
+    const said = () => printed.join('');
+    const io = {
+      workingDir,
+      env: {},
+      platform: process.platform,
+      stdin: process.stdin,
+      stdout: output,
+      stderr: output,
+    };
+    const ended = UP.run(['--watch', '--data-dir', engine.dataDir], {
+      ...io,
+      homeDir: workingDir,
+      onStopSignal: (callback) => {
+        stop = () => callback('SIGINT');
+        return () => undefined;
+      },
+    });
+    await expect.poll(said).toMatch(/watching .*vivarium\.yaml, .*z\.zone; Ctrl-C ends\.\n$/);
+    write('z.zone', '@ A 127.0.0.1\nwww A 127.0.0.1\n');
+    await expect.poll(applied).toMatchObject([{ records: 2 }]);
+    write('vivarium.yaml', 'vivarium: 2\n');
+    await expect.poll(said).toMatch(/vivarium: The file was written for a newer Vivarium \(2; this one reads 1\)/);
+    stop();
+    expect(await ended).toBe(0);
   });
 
   it('say what is wrong with a file', async () => {
