@@ -178,6 +178,11 @@ export function openLan(
       const state = lanSwitch.state();
       return state.kind === 'on' ? `${originAt(hostOf(state.place.address))}/` : null;
     },
+    /** Why other devices are not served although they are to be; null if there is nothing to say. */
+    warning(): string | null {
+      const state = lanSwitch.state();
+      return state.kind === 'waiting' ? `Other devices are not served at present: ${state.problem}` : null;
+    },
     status(): LanStatus {
       const state = lanSwitch.state();
       const shared = { keep: lanSwitch.isKept(), choices: choicesOf(networkInterfaces()), hostnames: [...hostnames] };

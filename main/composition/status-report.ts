@@ -23,7 +23,7 @@ export function reportStatus(
   { dns, domains, dataPlane, lan, control }: ReportedParts,
 ): StatusReport {
   const { ports } = dataPlane;
-  const devices = lan.url();
+  const [devices, lanWarning] = [lan.url(), lan.warning()];
   const command = typed('vivarium');
   const listenerWarnings = new Set([...dataPlane.warnings, ...dns.listening.warnings, ...control.warnings]);
   const clockWarning = describeClock(clock.state());
@@ -46,7 +46,10 @@ export function reportStatus(
       pets: store.pets.total(),
       ...dataPlane.counts(),
     },
-    warnings: [...store.warnings, ...listenerWarnings, ...(clockWarning === undefined ? [] : [clockWarning])],
+    warnings: [
+      ...[...store.warnings, ...listenerWarnings, ...(lanWarning === null ? [] : [lanWarning])],
+      ...(clockWarning === undefined ? [] : [clockWarning]),
+    ],
     ...(clockWarning !== undefined && { clockWarning }),
   };
 }

@@ -43,7 +43,7 @@ export function renderDevicePage(shown: DevicePage): Page {
 </ol>
 <p>To undo it, remove the certificate and the proxy.</p>
 <h2>Compare before you trust</h2>
-<p>The root’s SHA-256 fingerprint; Vivarium shows the same one on its page <em>Certificates</em>.</p>
+<p>The root’s SHA-256 fingerprint; Vivarium shows the same one on its page <em>Other devices</em>.</p>
 <p><code>${escapeHtml(fingerprint)}</code></p>
 ${renderLinks(shown)}`;
   return {

@@ -35,7 +35,7 @@ export interface Switch<Opened extends Serving> {
   isKept(): boolean;
   /**
    * Serves on the wanted interface or address; empty for the only one. What was served before ends once this is.
-   * `keep`: whether also after the next start; as it was if omitted.
+   * `keep`: whether also after the next start; as it was if omitted. What is waited for already is waited for further.
    * @throws VivariumError as `choosePlace` and `open`; nothing has changed then.
    */
   start(wanted: string, keep?: boolean): Promise<void>;
@@ -114,6 +114,10 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
     isKept: () => kept.get() !== null,
     start: (wanted, keep) =>
       inTurn(async () => {
+        if (state.kind === 'waiting' && state.wanted === wanted) {
+          if (keep !== undefined) kept.set(keep ? wanted : null);
+          return serveOrWait(wanted);
+        }
         const place = choosePlace(look(), wanted);
         if (state.kind !== 'on' || state.place.address !== place.address) {
           const before = servingOf();

@@ -25,6 +25,7 @@ export const PAGES = {
   dns: { title: 'DNS', scope: 'engine', segment: 'dns', item: 'zone' },
   certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },
   api: { title: 'API reference', scope: 'project', segment: 'api-reference', item: 'operation' },
+  devices: { title: 'Other devices', scope: 'engine', segment: 'other-devices' },
   doctor: { title: 'Doctor', scope: 'engine', segment: 'doctor' },
   settings: { title: 'Settings', scope: 'engine', segment: 'settings' },
 } as const satisfies Record<string, PageFacts>;

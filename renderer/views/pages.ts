@@ -32,6 +32,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   projects: { scope: 'engine', load: () => import('./ProjectsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },
+  devices: { scope: 'engine', load: () => import('./OtherDevicesView.svelte') },
   doctor: { scope: 'engine', load: () => import('./DoctorView.svelte') },
   settings: { scope: 'engine', load: () => import('./SettingsView.svelte') },
   api: { scope: 'project', load: () => import('./ApiReferenceView.svelte') },
@@ -70,6 +71,7 @@ export const RAIL: readonly RailGroup[] = [
     pages: [
       { page: 'dns', icon: 'dns', shortcut: 'g n' },
       { page: 'certificates', icon: 'certificates', shortcut: 'g c' },
+      { page: 'devices', icon: 'devices', shortcut: 'g l' },
       { page: 'api', icon: 'api', shortcut: 'g a' },
       { page: 'doctor', icon: 'doctor', shortcut: 'g h' },
       { page: 'settings', icon: 'settings', shortcut: 'g s' },

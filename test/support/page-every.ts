@@ -22,6 +22,7 @@ export const EVERY_PAGE = [
   '/certificates',
   `/certificates/${FULL_DOMAIN}`,
   `${FULL_PROJECT}/api-reference/listPets`,
+  '/other-devices',
   '/doctor',
   '/settings',
 ];

@@ -62,6 +62,16 @@ test('a change that fails leaves everything as it was', async () => {
   expect([log, world.kept]).toEqual([['open 10.0.0.1', 'open 10.9.0.1', 'close 10.0.0.1'], 'en0']);
 });
 
+test('what is waited for can be kept, or not, while it is waited for', async () => {
+  const { lan, world, look } = setUp('en1');
+  await lan.resume();
+  await lan.start('en1', false);
+  expect([lan.state().kind, world.kept]).toEqual(['waiting', null]);
+  world.found = { en1: [{ address: '10.9.0.1', internal: false }] };
+  await look();
+  expect(lan.state().kind).toBe('on');
+});
+
 test.each<[string | null, string]>([
   [null, 'off'],
   ['en0', 'on'],
