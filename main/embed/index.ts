@@ -8,6 +8,9 @@ import type { StartOptions, Vivarium } from './types.ts';
 
 export type { StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
 
+/** The name of a snapshot without one. */
+const SNAPSHOT = 'snapshot';
+
 /**
  * Starts a Vivarium in this process, on free ports and in memory. It keeps the process from ending only while it is
  * asked: a test that fails before `close` leaves nothing.
@@ -43,6 +46,8 @@ export async function startVivarium({ demo = false, clock }: StartOptions = {}):
     proxyUrl: runtime.proxy.url,
     url: (hostname) => `https://${hostname}:${runtime.https.port}`,
     fetch,
+    snapshot: async (name = SNAPSHOT) => void (await client.snapshots.save({ name, force: true })),
+    restore: async (name = SNAPSHOT) => void (await client.snapshots.restore({ name })),
     tenant: (options = {}) => openTenant(`Tenant ${++tenants}`, client, fetch, options),
     close,
     [Symbol.asyncDispose]: close,

@@ -31,6 +31,10 @@ export interface Vivarium extends Omit<Client, 'ca'>, AsyncDisposable {
    * them. A URL without a port reaches its listeners. Other hostnames are reached as always.
    */
   readonly fetch: typeof globalThis.fetch;
+  /** Keeps the whole world, with its clock, under a name (`snapshot` if omitted), in place of an older one of that name. */
+  snapshot(name?: string): Promise<void>;
+  /** Returns the whole world, with its clock, to such a snapshot. */
+  restore(name?: string): Promise<void>;
   /** A new project with a key: what a test needs to have for itself, on a Vivarium that it shares. */
   tenant(options?: TenantOptions): Promise<Tenant>;
   /** Stops it. Requests in progress may take 5 s. Further calls wait for the first. */

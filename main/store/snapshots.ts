@@ -329,11 +329,11 @@ function checkForeign(sqlite: Database): void {
   if (broken.length > 0) throw new Error(`${broken.length} rows of it refer to rows that do not exist`);
 }
 
-/** A file to hand to somebody else has no private key but those of zones, and no secret that opens anything. */
+/** A file to hand to somebody else has no private key but those of zones, and no secret that opens anything; nor what files of this machine own. */
 function removeSecrets(copy: Database): void {
   const settings = [...KEPT_SETTINGS, 'runs'].map((name) => `'${name}'`).join(', ');
   copy.exec(
-    `DELETE FROM leaves; DELETE FROM revocations; UPDATE zones SET update_secret = NULL;
+    `DELETE FROM leaves; DELETE FROM revocations; DELETE FROM owned; UPDATE zones SET update_secret = NULL;
      DELETE FROM settings WHERE name IN (${settings}); VACUUM`,
   );
 }

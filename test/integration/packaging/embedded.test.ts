@@ -109,6 +109,34 @@ describe('a program that imports the package', () => {
     expect(readdirSync(TMPDIR)).toEqual([]);
   });
 
+  it('returns to a snapshot, with its clock', async () => {
+    const { code, said, left } = await runNode(
+      program(`
+        const vivarium = await startVivarium({ clock: '2030-01-01' });
+        const tenant = await vivarium.tenant({ pets: 3 });
+        const world = async () => [
+          (await vivarium.projects.list()).length,
+          (await (await tenant.fetch('/pets')).json()).length,
+          (await vivarium.clock.get()).now.slice(0, 10),
+        ];
+        await vivarium.snapshot();
+        await vivarium.snapshot('other');
+        await vivarium.pets.seed({ projectId: tenant.id, environment: 'production', count: 2 });
+        await vivarium.tenant();
+        await vivarium.clock.advance({ by: '2d' });
+        const changed = await world();
+        await vivarium.restore();
+        console.log(JSON.stringify([changed, await world()]));
+        await vivarium.close();
+      `),
+    );
+    expect({ code, left }, said).toEqual({ code: 0, left: [] });
+    expect(JSON.parse(said)).toEqual([
+      [2, 5, '2030-01-03'],
+      [1, 3, '2030-01-01'],
+    ]);
+  });
+
   it('reaches what the zones say, with the root of the Vivarium, and other hostnames as always', async () => {
     const { code, said } = await runNode(
       program(`

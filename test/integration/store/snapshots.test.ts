@@ -123,6 +123,14 @@ async function fullStore(pets = 50) {
       leaf: { ...LEAF, ...dates, certificatePem: 'pem', serial: '1', fingerprint: 'F', sans: ['shop.acme.test'] },
     },
   ]);
+  store.owned.put({
+    kind: 'zone',
+    what: 'acme.test',
+    file: '/home/me/vivarium.yaml',
+    created: true,
+    detail: {},
+    sinceMs: 1,
+  });
   store.settings.set('propagation', 'PT1H');
   store.settings.set('trustedProxies', ['10.0.0.1']);
   return { file, store, folder: join(dirname(file), 'snapshots') };
@@ -147,12 +155,13 @@ describe('a snapshot', () => {
     await store.zones.purged();
     store.settings.set('propagation', 'PT2H');
     store.settings.set('trustedProxies', ['10.0.0.2']);
+    store.settings.set('lanKept', 'eth0');
     store.settings.set('runs', { run_1: {} });
 
     await restore(store, { name: 'demo' });
     const after = rowsOf(file);
     expect({ ...after, settings: null, clock: null }).toEqual({ ...before, settings: null, clock: null });
-    expect(store.settings.get()).toEqual({ propagation: 'PT1H', trustedProxies: ['10.0.0.2'] });
+    expect(store.settings.get()).toEqual({ lanKept: 'eth0', propagation: 'PT1H', trustedProxies: ['10.0.0.2'] });
     expect(store.zones.get('acme.test')?.serial).toBeGreaterThan(serial);
     // Counts and ids go on from there: triggers and sequences are in place again.
     expect(store.pets.count(HERE, 'available')).toBe(50);
@@ -295,7 +304,7 @@ describe('a snapshot in a file to hand on', () => {
     store.settings.set('caKey', 'file');
     await store.snapshots.save(target({ file, demoKey: '{"secret":"viv_readable"}' }));
     const bytes = readFileSync(file, 'latin1');
-    for (const secret of ['of the leaf', UPDATE_SECRET, 'viv_readable', 'trustedProxies']) {
+    for (const secret of ['of the leaf', UPDATE_SECRET, 'viv_readable', 'trustedProxies', '/home/me']) {
       expect(bytes).not.toContain(secret);
     }
     expect(store.snapshots.list()).toEqual([]);
