@@ -5,14 +5,17 @@ import { RCODES } from './answer.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { guard, HEADER_OCTETS } from './message-guard.ts';
 import { MESSAGE_OCTETS_MAX } from './message-writer.ts';
-import { readResponse } from './message-reader.ts';
 import { NAME_SERVER } from './platform-zone.ts';
-import { TYPE_CODES, type RecordData } from './record.ts';
+import { TTL_SECONDS_MAX, TYPE_CODES, type RecordData } from './record.ts';
 import { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
 
 export const DOH_PATH = '/dns-query';
 export const DNS_MESSAGE = 'application/dns-message';
+
+/** The bit QR of the header, and the lowest first octet of a compressed name (RFC 1035 §4.1). */
+const RESPONSE = 0x8000;
+const POINTER = 0xc0;
 
 /** The parts of an HTTP request that decide about it. */
 export interface DohRequest {
@@ -67,8 +70,8 @@ export function checkDohMessage(message: Buffer): DohQuery {
   if (message.length > MESSAGE_OCTETS_MAX) {
     return { kind: 'refused', status: 413, reason: `A DNS message has at most ${MESSAGE_OCTETS_MAX} octets.` };
   }
-  const dropped = message.length < HEADER_OCTETS || guard(message).kind === 'drop';
-  return dropped ? { kind: 'refused', status: 400, reason: 'This is not a DNS query.' } : { kind: 'message', message };
+  const isQuery = message.length >= HEADER_OCTETS && (message.readUInt16BE(2) & RESPONSE) === 0;
+  return !isQuery ? { kind: 'refused', status: 400, reason: 'This is not a DNS query.' } : { kind: 'message', message };
 }
 
 /** The names by which browsers find out whether a server answers, with what it answers (measured, see README). */
@@ -133,8 +136,27 @@ function answerWith(message: Buffer, apex: DomainName, ttlSeconds: number, data:
 
 /** The lowest TTL of the answer; of a negative one, that of its SOA. Errors are not kept. */
 function maxAgeOf(reply: Buffer): number {
-  const response = readResponse(reply);
-  if (response === null || (response.rcode !== RCODES.NOERROR && response.rcode !== RCODES.NXDOMAIN)) return 0;
-  const records = response.answer.length > 0 ? response.answer : response.authority;
-  return records.length === 0 ? 0 : Math.min(...records.map(({ ttlSeconds }) => ttlSeconds));
+  const rcode = reply.readUInt16BE(2) & 0xf;
+  const answers = reply.readUInt16BE(6);
+  const records = answers > 0 ? answers : reply.readUInt16BE(8);
+  if ((rcode !== RCODES.NOERROR && rcode !== RCODES.NXDOMAIN) || records === 0) return 0;
+  let offset = HEADER_OCTETS;
+  for (let left = reply.readUInt16BE(4); left > 0; left--) offset = afterName(reply, offset) + 4;
+  let lowest = TTL_SECONDS_MAX;
+  for (let left = records; left > 0; left--) {
+    offset = afterName(reply, offset);
+    lowest = Math.min(lowest, reply.readUInt32BE(offset + 4));
+    offset += 10 + reply.readUInt16BE(offset + 8);
+  }
+  return lowest;
+}
+
+/** The offset after a name of our own reply, which is well-formed. */
+function afterName(reply: Buffer, start: number): number {
+  for (let offset = start; ;) {
+    const length = reply[offset] ?? 0;
+    if (length === 0) return offset + 1;
+    if (length >= POINTER) return offset + 2;
+    offset += 1 + length;
+  }
 }

@@ -9,6 +9,7 @@ import { watch } from './capture.ts';
 import { cutExchange, type Connection, type Exchange, type RunningRecord } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { beginRecord, summarize } from './exchange.ts';
+import { isForOwnPath } from './own-paths.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
 import { reportTimes, StageTimes } from './server-timing.ts';
@@ -65,7 +66,8 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
     how: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times'>,
   ): Exchange {
     const startedMs = clock.monotonic();
-    const recording = options.recording();
+    // What Vivarium answers at its own hosts is no project's traffic.
+    const recording = isForOwnPath(options.ownPaths, sent.request) ? 'off' : options.recording();
     const capture = recording === 'off' ? null : watch(sent, recording === 'bodies', monotonic);
     const exchange: Exchange = {
       request: sent.request,

@@ -33,6 +33,16 @@ export function ownPathOf({ hosts, paths }: OwnPlace, host: string | null, targe
   return host !== null && hosts.has(host) ? paths.get(target.split('?', 1)[0] ?? '') : undefined;
 }
 
+/** Whether a request is for one of these paths, by its header section. An absolute URL counts as none of them. */
+export function isForOwnPath(paths: OwnPaths, { url = '', headers }: HttpRequest): boolean {
+  if (!paths.has(url.split('?', 1)[0] ?? '')) return false;
+  const authority = headers[':authority'] ?? headers.host;
+  return typeof authority === 'string' && OWN_HOSTS.has(hostOf(authority));
+}
+
+/** The host of an authority as in a URL: with brackets around an IPv6 address, without its port. */
+const hostOf = (authority: string): string => authority.toLowerCase().replace(/:\d*$/, '');
+
 /** A file for everybody who asks, by GET. */
 export const ownFile =
   (file: { contentType: string; read: () => Buffer; headers?: readonly string[] }): OwnPath =>

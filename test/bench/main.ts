@@ -15,6 +15,7 @@ import { dnsRecordCount } from './cases/dns-record-count.ts';
 import { dnsStall } from './cases/dns-stall.ts';
 import { dnsThroughput } from './cases/dns-throughput.ts';
 import { embeddedStarts } from './cases/embedded-starts.ts';
+import { doh } from './cases/doh.ts';
 import { engineTurns } from './cases/engine-turns.ts';
 import { fuzz } from './cases/fuzz.ts';
 import { engineFailures } from './cases/engine-failures.ts';
@@ -53,6 +54,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   dnsRecordCount,
   dnsAgreement,
   dnssecAgreement,
+  doh,
   leaf,
   tlsHandshakes,
   tlsFindings,

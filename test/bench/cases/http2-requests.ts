@@ -47,17 +47,22 @@ function load(host: string, port: number): { requests: number; failures: number 
 
 async function startCaddy(host: string, port: number, upstreamPort: number): Promise<ChildProcess> {
   const folder = temporaryFolder();
-  const [key, certificate, config] = ['key.pem', 'leaf.pem', 'Caddyfile'].map((name) => join(folder, name));
-  const made = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-  const named = ['-subj', '/CN=bench', '-addext', `subjectAltName=DNS:${host}`];
-  execFileSync('openssl', ['req', ...made, ...named, '-keyout', `${key}`, '-out', `${certificate}`], {
-    stdio: 'ignore',
-  });
+  const config = join(folder, 'Caddyfile');
+  const { key, certificate } = makeLeaf(host, folder);
   writeFileSync(
-    `${config}`,
+    config,
     `{\n  admin off\n  auto_https off\n}\nhttps://${host}:${port} {\n  bind 127.0.0.1\n  tls ${certificate} ${key}\n` +
       `  reverse_proxy 127.0.0.1:${upstreamPort}\n}\n`,
   );
   const env = { GOMAXPROCS: '1', HOME: folder };
-  return await startProgram('caddy', ['run', '--adapter', 'caddyfile', '--config', `${config}`], port, env);
+  return await startProgram('caddy', ['run', '--adapter', 'caddyfile', '--config', config], port, env);
+}
+
+/** A key and a certificate signed by itself, as files of a folder. */
+export function makeLeaf(host: string, folder: string): { key: string; certificate: string } {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'leaf.pem')];
+  const made = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+  const named = ['-subj', '/CN=bench', '-addext', `subjectAltName=DNS:${host}`];
+  execFileSync('openssl', ['req', ...made, ...named, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  return { key, certificate };
 }

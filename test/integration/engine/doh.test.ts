@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { message, opt } from '../../support/dns-client.ts';
-import { askUdp } from '../../support/dns-doh.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { message, opt, UdpClient } from '../../support/dns-client.ts';
+import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { requireTool } from '../../support/tools.ts';
 
 const run = promisify(execFile);
@@ -47,6 +46,8 @@ describe('DNS over HTTPS', () => {
   it('answers GET and POST over HTTP/1.1 and HTTP/2, octet for octet as over UDP', async () => {
     const engine = await startEngine();
     const file = join(engine.dataDir, 'query');
+    const udp = new UdpClient(engine.app.runtime.dns.port);
+    track(() => udp.close());
     const queries = [
       message({ id: 0, name: 'demo.vivarium.localhost' }),
       message({ id: 7, name: 'WWW.happypaws.test', type: 65, rest: opt() }),
@@ -56,7 +57,7 @@ describe('DNS over HTTPS', () => {
     ];
     for (const [index, query] of queries.entries()) {
       writeFileSync(file, query);
-      const wanted = await askUdp(engine.app.runtime.dns.port, query);
+      const wanted = await udp.ask(query);
       const maxAge = [3600, 5, 300, 0, 0][index];
       const post = ['--data-binary', `@${file}`, '-H', 'Content-Type: application/dns-message'];
       const get = `?dns=${query.toString('base64url')}`;
