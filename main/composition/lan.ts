@@ -6,7 +6,7 @@ import { DEVICE_HOSTNAME } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { loadPageTemplate } from '../base/http/page.ts';
 import { isWildcard } from '../contract/wildcards.ts';
-import type { LanStatus } from '../contract/lan.ts';
+import { LAN_HOSTNAMES_MAX, type LanStatus } from '../contract/lan.ts';
 import { DEFAULT_SUFFIXES } from '../ca/constraints.ts';
 import { createDeviceZones, isForDevices, type DeviceZones } from '../dns/device-zones.ts';
 import { createDoh, DOH_PATH } from '../dns/doh.ts';
@@ -61,7 +61,11 @@ export function openLan(
   const { certificates, dns, dataPlane } = parts;
   const { ports } = dataPlane;
   const pages = loadPageTemplate(join(resourcesDir, 'pages'));
-  let hostnames: readonly string[] = [];
+  let routes: readonly { hostname: string }[] = [];
+  let known: readonly string[] | null = null;
+  // On first use: a publish must stay cheap for those who serve this machine only.
+  const hostnames = (): readonly string[] =>
+    (known ??= routes.flatMap(({ hostname }) => (isForDevices(hostname) ? [hostname] : [])).sort());
 
   function changed(): void {
     events.emit('lan.changed');
@@ -74,14 +78,14 @@ export function openLan(
   function pageAt(address: string): Buffer {
     const { fingerprint } = certificates.root.describe();
     const origin = originAt(hostOf(address));
-    const page = renderDevicePage({ origin, ports, hostnames, isSecure: parts.isSecure, fingerprint });
+    const page = renderDevicePage({ origin, ports, hostnames: hostnames(), isSecure: parts.isSecure, fingerprint });
     return Buffer.from(pages.render(page));
   }
 
   function profileFor(address: string): Buffer {
     const { fingerprint, permittedSuffixes } = certificates.root.describe();
     const dohUrl = `https://${DEVICE_HOSTNAME}:${ports.https}${DOH_PATH}`;
-    const domains = profileDomains(permittedSuffixes, hostnames);
+    const domains = profileDomains(permittedSuffixes, hostnames());
     return Buffer.from(renderProfile({ certificate: rootDer(), fingerprint, dohUrl, address, domains }));
   }
 
@@ -92,7 +96,7 @@ export function openLan(
       nameServer: DEVICE_HOSTNAME,
       service: () => (settings.current().httpsRecords ? serviceRecord(ports.https) : null),
     });
-    zones.publish(hostnames);
+    zones.publish(hostnames());
     const admits = createSenderLimit(clock);
     const server = createDnsServer({
       clock,
@@ -115,7 +119,7 @@ export function openLan(
         ['/', file('text/html; charset=utf-8', () => pageAt(address), pageHeaders)],
         [PROFILE_PATH, file(PROFILE_CONTENT_TYPE, () => profileFor(address))],
         [ROOT_PATH, file('application/x-x509-ca-cert', rootDer)],
-        [DEVICE_PAC_PATH, file(PAC_CONTENT_TYPE, () => Buffer.from(renderPac(hostnames, `${host}:${ports.http}`)))],
+        [DEVICE_PAC_PATH, file(PAC_CONTENT_TYPE, () => Buffer.from(renderPac(hostnames(), `${host}:${ports.http}`)))],
         ...[...certificates.openFiles].map(([path, { contentType, read }]) => [path, file(contentType, read)] as const),
         [DOH_PATH, dohPath({ answer, log })],
       ]),
@@ -169,9 +173,10 @@ export function openLan(
     stop: lanSwitch.stop,
     /** Sets what devices are served, and what they look up. */
     publish(snapshot: { routes: readonly { hostname: string }[] }): void {
-      hostnames = snapshot.routes.flatMap(({ hostname }) => (isForDevices(hostname) ? [hostname] : [])).sort();
+      routes = snapshot.routes;
+      known = null;
       const state = lanSwitch.state();
-      if (state.kind === 'on') state.serving.zones.publish(hostnames);
+      if (state.kind === 'on') state.serving.zones.publish(hostnames());
     },
     /** The page for other devices; null while there is none. */
     url(): string | null {
@@ -185,7 +190,12 @@ export function openLan(
     },
     status(): LanStatus {
       const state = lanSwitch.state();
-      const shared = { keep: lanSwitch.isKept(), choices: choicesOf(networkInterfaces()), hostnames: [...hostnames] };
+      const shared = {
+        keep: lanSwitch.isKept(),
+        choices: choicesOf(networkInterfaces()),
+        hostnames: hostnames().slice(0, LAN_HOSTNAMES_MAX),
+        hostnamesTotal: hostnames().length,
+      };
       if (state.kind === 'off') return { state: 'off', ...shared };
       if (state.kind === 'waiting') {
         return { state: 'waiting', ...shared, wanted: state.wanted, problem: state.problem };

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 
+/** How many hostnames a status names. */
+export const LAN_HOSTNAMES_MAX = 50;
+
 const lanChoice = z.object({
   interface: z.string(),
   address: z.string(),
@@ -30,8 +33,9 @@ const lanStatus = z.object({
   pacUrl: z.url().optional(),
   /** DNS over UDP and TCP, for the hostnames below. */
   dns: z.string().optional(),
-  /** The served hostnames that other devices can have: those below localhost always mean the device itself. */
-  hostnames: z.array(z.string()),
+  /** The first of the served hostnames that other devices can have: those below localhost always mean the device itself. */
+  hostnames: z.array(z.string()).max(LAN_HOSTNAMES_MAX),
+  hostnamesTotal: z.int(),
 });
 export type LanStatus = z.infer<typeof lanStatus>;
 

@@ -140,11 +140,11 @@ export function answerMulticast(
 export const announcement = (announced: Announced, ttlSeconds = TTL_SECONDS): Buffer =>
   encode({ answers: [hostRecord(announced), ...serviceRecords(announced)], additional: [], ttlSeconds });
 
-/** Asks whether another machine has the name (RFC 6762 §8.1). */
+/** Asks whether another machine has the name (RFC 6762 §8.1), by multicast: our socket gets nothing sent to it alone. */
 export function probe(announced: Announced): Buffer {
   const name = hostOfLabel(announced.label);
   return encode({
-    question: { name, type: QUESTION_TYPES.ANY, unicast: true },
+    question: { name, type: QUESTION_TYPES.ANY },
     authority: [hostRecord(announced)],
     answers: [],
     additional: [],
@@ -153,7 +153,7 @@ export function probe(announced: Announced): Buffer {
 
 function encode(message: {
   id?: number;
-  question?: { name: DomainName; type: number; unicast: boolean };
+  question?: { name: DomainName; type: number };
   answers: readonly WireRecord[];
   authority?: readonly WireRecord[];
   additional: readonly WireRecord[];
@@ -169,7 +169,7 @@ function encode(message: {
   const asked = question === undefined ? [] : [wireName(question.name), Buffer.alloc(4)];
   if (question !== undefined) {
     asked[1]?.writeUInt16BE(question.type, 0);
-    asked[1]?.writeUInt16BE(CLASS_IN | (legacy ? 0 : TOP_BIT), 2);
+    asked[1]?.writeUInt16BE(CLASS_IN, 2);
   }
   // A probe only proposes its records, and one-shot clients know no top bit.
   const unique = legacy || authority.length > 0 ? 0 : TOP_BIT;

@@ -12,6 +12,7 @@ import {
   losesName,
   type Announced,
 } from './multicast-message.ts';
+import { QUESTION_TYPES } from './record.ts';
 
 /** RFC 6762 §3. */
 const GROUP = '224.0.0.251';
@@ -118,7 +119,9 @@ export function announceHost(options: {
       return;
     }
     const nowMs = clock.monotonic();
-    if (nowMs - sentMs < PAUSE_MS) return;
+    // Another machine that probes does not wait for longer.
+    const isProbe = read.questions.some(({ type }) => type === QUESTION_TYPES.ANY);
+    if (nowMs - sentMs < (isProbe ? PROBE_MS : PAUSE_MS)) return;
     sentMs = nowMs;
     send(answer);
   }

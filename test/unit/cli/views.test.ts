@@ -105,6 +105,28 @@ describe('for people', () => {
   });
 });
 
+describe('other devices', () => {
+  const choices = [{ interface: 'Wi-Fi 2', address: '192.168.1.5', automatic: true }];
+  const shared = { keep: false, hostnames: ['a.test'], hostnamesTotal: 2, choices };
+  it.each([
+    [
+      { state: 'off', ...shared },
+      /^Vivarium serves this machine only\..*lan start --interface 'Wi-Fi 2' +on 192\.168\.1\.5\n$/s,
+    ],
+    [{ state: 'off', ...shared, choices: [] }, /in no local network at present\.\n$/],
+    [
+      { state: 'waiting', ...shared, wanted: 'en0', problem: 'en0 is gone.' },
+      /^Other devices are not served at present: en0 is gone\.\nWaiting for en0\. It is off after the next start\.\n.*lan stop\n$/s,
+    ],
+    [
+      { state: 'on', ...shared, keep: true, interface: 'en0', url: 'http://192.168.1.5:8080/' },
+      /^Devices on en0 reach the hostnames\. It is on again after the next start\.\n.*http:\/\/192\.168\.1\.5:8080\/.*a\.test, …\n.*lan stop\n$/s,
+    ],
+  ])('%j', (status, text) => {
+    expect(renderFor('lan.status', status, PLAIN)).toMatch(text);
+  });
+});
+
 describe('an empty list', () => {
   it.each([
     ['projects.list', [], /^There are no projects\. Create one: .*projects create Shop\n$/],

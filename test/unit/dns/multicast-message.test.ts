@@ -49,7 +49,11 @@ test('a client without a cache gets its id and question back, and a short life',
 
 test('a probe asks for the name and proposes the address; a farewell ends its life', () => {
   const asked = readMulticast(probe(OWN));
-  expect(asked).toEqual({ id: 0, questions: [{ name: HOST, type: QUESTION_TYPES.ANY, unicast: true }], addresses: [] });
+  expect(asked).toEqual({
+    id: 0,
+    questions: [{ name: HOST, type: QUESTION_TYPES.ANY, unicast: false }],
+    addresses: [],
+  });
   expect(readMulticast(announcement(OWN))?.addresses).toEqual([{ name: HOST, address: OWN.address }]);
   expect(readResponse(announcement(OWN, 0))?.answer.map(({ ttlSeconds }) => ttlSeconds)).toEqual([0, 0, 0, 0, 0]);
 });

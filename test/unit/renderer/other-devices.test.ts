@@ -8,7 +8,7 @@ import { createFakeClock, settle } from '../../support/fake-clock.ts';
 
 const choice = (name: string, automatic: boolean) => ({ interface: name, address: '10.0.0.1', automatic });
 const OFF: LanStatus = {
-  ...{ state: 'off', keep: false, hostnames: [] },
+  ...{ state: 'off', keep: false, hostnames: [], hostnamesTotal: 0 },
   choices: [choice('docker0', false), choice('en0', true)],
 };
 
