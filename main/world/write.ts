@@ -75,7 +75,7 @@ function mergeList(document: Document, list: YAMLSeq, value: readonly unknown[],
 /** What a file says, and the world does not have. */
 const isKept = (name: string, path: readonly string[]): boolean =>
   path.length === 0
-    ? ['$schema', 'seed'].includes(name)
+    ? ['$schema', 'seed', 'steps', 'expect'].includes(name)
     : path.length === 2 && path[0] === 'projects' && name === 'run';
 
 const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key);

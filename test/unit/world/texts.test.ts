@@ -23,6 +23,24 @@ describe('reading', () => {
     ],
     ['a newer version', 'vivarium: 2\n', /written for a newer Vivarium \(2; this one reads 1\)/],
     [
+      'two actions in a step',
+      'vivarium: 1\nsteps:\n  - run: x\n    clock: +1d\n',
+      /steps\[0\] \(line 3, column 5\) must have one of run, clock,/,
+    ],
+    ['a typo in a step', 'vivarium: 1\nsteps: [{ rum: x }]', /steps\[0\]\.rum .*; the nearest is "run"/],
+    ['a clock that goes back', 'vivarium: 1\nsteps: [{ clock: -1d }]', /steps\[0\]\.clock .*must be a duration/],
+    [
+      'a number of times without a request',
+      'vivarium: 1\nsteps: [{ run: x, times: 2 }]',
+      /steps\[0\]\.times \(.*\) does not belong to a step with "run"/,
+    ],
+    [
+      'a request that is none',
+      'vivarium: 1\nsteps: [{ request: "" }]',
+      /steps\[0\]\.request .*must be a method and an address/,
+    ],
+    ['a filter that is none', 'vivarium: 1\nexpect: { traffic: { "staus:5xx": 0 } }', /expect\.traffic\.staus:5xx /],
+    [
       'a text and a file',
       'vivarium: 1\nzones: { z.test: { text: "", file: z } }',
       /zones\.z\.test .* has text and file/,
@@ -38,6 +56,23 @@ describe('reading', () => {
     ['a file that is no list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
   ])('says where %s is', async (_what, text, message) => {
     await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
+  });
+
+  it('takes a scenario', async () => {
+    const text = `vivarium: 1
+steps:
+  - run: npm test
+  - clock: +60d
+  - request: GET https://shop.acme.test/v1/pets
+    times: 3
+    expect: { status: 429 }
+  - { dns: shop.acme.test CAA, expect: { rcode: NOERROR, answers: [] } }
+expect:
+  domains: { shop.acme.test: { certificate: failed, reason: caa_lookup_failed } }
+  traffic: { "status:5xx": 0 }
+`;
+    const { world } = await readWorld(text, {});
+    expect(world).toMatchObject({ steps: { length: 4 }, expect: { traffic: { 'status:5xx': 0 } } });
   });
 
   it('takes JSON of any length, and YAML up to a limit', () => {
