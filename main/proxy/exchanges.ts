@@ -67,7 +67,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   ): Exchange {
     const startedMs = clock.monotonic();
     // What Vivarium answers at its own hosts is no project's traffic.
-    const recording = isForOwnPath(options.ownPaths, sent.request) ? 'off' : options.recording();
+    const recording = isForOwnPath(connection.listener.own, sent.request) ? 'off' : options.recording();
     const capture = recording === 'off' ? null : watch(sent, recording === 'bodies', monotonic);
     const exchange: Exchange = {
       request: sent.request,

@@ -34,10 +34,10 @@ export function ownPathOf({ hosts, paths }: OwnPlace, host: string | null, targe
 }
 
 /** Whether a request is for one of these paths, by its header section. An absolute URL counts as none of them. */
-export function isForOwnPath(paths: OwnPaths, { url = '', headers }: HttpRequest): boolean {
+export function isForOwnPath({ hosts, paths }: OwnPlace, { url = '', headers }: HttpRequest): boolean {
   if (!paths.has(url.split('?', 1)[0] ?? '')) return false;
   const authority = headers[':authority'] ?? headers.host;
-  return typeof authority === 'string' && OWN_HOSTS.has(hostOf(authority));
+  return typeof authority === 'string' && hosts.has(hostOf(authority));
 }
 
 /** The host of an authority as in a URL: with brackets around an IPv6 address, without its port. */
