@@ -64,12 +64,20 @@ const dataset = z.union([seedCount, fileName, worldPets], {
 
 const projectEntry = orNothing({
   /** The slug by default. */
-  name: projectName.optional(),
-  plan: plan.optional(),
-  limits: planLimits.optional(),
-  target: targetInput.optional(),
+  name: projectName.optional().meta({ description: 'its name; the slug by default' }),
+  plan: plan.optional().meta({ description: 'free by default; custom domains need pro, business or enterprise' }),
+  limits: planLimits.optional().meta({ description: 'of the plan enterprise, which needs them' }),
+  target: targetInput
+    .optional()
+    .meta({ description: 'where requests lead: api, the default, or an upstream such as http://localhost:5173' }),
   /** In place of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */
-  run: z.string().trim().min(1, 'must be a command, such as "npm run dev"').max(8_192).optional(),
+  run: z
+    .string()
+    .trim()
+    .min(1, 'must be a command, such as "npm run dev"')
+    .max(8_192)
+    .optional()
+    .meta({ description: 'in place of a target: the command that vivarium run starts and serves' }),
   /** For datasets without pets. A number, file or list alone is for production. */
   pets: z
     .union([dataset, z.strictObject({ production: dataset.optional(), staging: dataset.optional() })], {
@@ -78,11 +86,15 @@ const projectEntry = orNothing({
     })
     .optional(),
   /** Names. Secrets are in no file; a key that is missing is created with a new one. */
-  keys: z.array(keyName).max(1_000).optional(),
-  domains: worldDomains.optional(),
-  primary: hostnameInput.nullable().optional(),
+  keys: z
+    .array(keyName)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'names of API keys; vivarium up prints the secrets of those that it creates' }),
+  domains: worldDomains.optional().meta({ description: 'by hostname; nothing, or where it redirects to' }),
+  primary: hostnameInput.nullable().optional().meta({ description: 'the domain that base addresses are shown with' }),
   /** The saved requests, as an `.http` text. */
-  requests: requestsText.optional(),
+  requests: requestsText.optional().meta({ description: 'saved requests, as the text of an .http file' }),
 });
 export type ProjectEntry = z.output<typeof projectEntry>;
 
@@ -97,10 +109,21 @@ export const world = z.strictObject({
   /** Where an editor finds the schema. */
   $schema: z.string().max(1_000).optional(),
   /** With which of the made-up pets generated datasets begin. */
-  seed: z.int().min(0).max(SEED_COUNT_MAX).optional(),
+  seed: z
+    .int()
+    .min(0)
+    .max(SEED_COUNT_MAX)
+    .optional()
+    .meta({ description: 'where the made-up pets begin: the same number gives the same pets' }),
   /** The app's clock, frozen at a moment. */
-  clock: z.strictObject({ at: moment }).optional(),
-  settings: settingsUpdate.omit({ caKey: true }).optional(),
+  clock: z
+    .strictObject({ at: moment })
+    .optional()
+    .meta({ description: 'the moment at which the clock of Vivarium is frozen' }),
+  settings: settingsUpdate
+    .omit({ caKey: true })
+    .optional()
+    .meta({ description: 'as vivarium settings update takes them' }),
   /** By slug. */
   projects: z
     .record(projectSlug, projectEntry, { error: ofRecord('must be an object with project slugs as names') })
@@ -112,6 +135,7 @@ export const world = z.strictObject({
       z.union(
         [
           zoneText,
+          z.null(),
           z.strictObject({
             supportsAlias: z.boolean().optional(),
             text: zoneText.optional(),
@@ -124,8 +148,8 @@ export const world = z.strictObject({
     )
     .optional(),
   /** What `vivarium rehearse` does, and what must hold afterwards. */
-  steps: steps.optional(),
-  expect: expectations.optional(),
+  steps: steps.optional().meta({ description: 'what a scenario does: run, clock, break, request, dns' }),
+  expect: expectations.optional().meta({ description: 'what must hold after the steps' }),
 });
 export type World = z.output<typeof world>;
 /** As it is written. */

@@ -35,6 +35,7 @@ export async function planWorld(file: ResolvedWorld, current: CurrentWorld, owne
   const holders = new Map(left.domains);
   for (const [slug, entry] of Object.entries(file.projects ?? {})) {
     await planProject({ slug, entry, file, current: left, holders }, plan);
+    await nextTurn();
   }
   return plan.result;
 }

@@ -16,6 +16,9 @@ import {
 import { namesAt } from './schema.ts';
 import { readSource, type Source } from './source.ts';
 
+/** Projects, and zones, of one text: they are checked at once. */
+const ENTRIES_MAX = 5_000;
+
 /** Domains or pets checked before yielding to other work: about a millisecond. */
 const ENTRIES_PER_TURN = 250;
 
@@ -31,6 +34,7 @@ export interface ReadWorld {
 export async function readWorld(text: string, files: Readonly<Record<string, string>>): Promise<ReadWorld> {
   const { content, locate } = readSource(text);
   refuseNewer(content);
+  refuseTooMany(content);
   const { short, long } = split(content);
   const issues: SchemaIssue[] = [];
   const read: { path: readonly string[]; value: object }[] = [];
@@ -56,6 +60,15 @@ function refuseNewer(content: unknown): void {
   if (typeof version !== 'number' || version <= WORLD_VERSION) return;
   const message = `The file was written for a newer Vivarium (${version}; this one reads ${WORLD_VERSION}).`;
   throw new VivariumError('invalid_request', message);
+}
+
+function refuseTooMany(content: unknown): void {
+  for (const part of ['projects', 'zones']) {
+    const count = Object.keys(asRecord(asRecord(content)?.[part]) ?? {}).length;
+    if (count <= ENTRIES_MAX) continue;
+    const [has, most] = [count, ENTRIES_MAX].map((number) => number.toLocaleString('en'));
+    throw new VivariumError('invalid_request', `The text has ${has} ${part}; it may have ${most}.`);
+  }
 }
 
 /** The names of the files that a text names; empty where it cannot be read. */
@@ -139,7 +152,7 @@ async function resolveFiles(
   }
   if (zones !== undefined) {
     const entries = Object.entries(zones).map(([name, given]) => {
-      const { text, file, supportsAlias } = typeof given === 'string' ? { text: given } : given;
+      const { text, file, supportsAlias } = typeof given === 'object' && given !== null ? given : { text: given ?? '' };
       if (text !== undefined && file !== undefined) refuse(['zones', name], 'has text and file; leave one of them out');
       const own = text ?? (file === undefined ? '' : textOf(['zones', name, 'file'], file));
       return [name, { supportsAlias, text: own }] as const;

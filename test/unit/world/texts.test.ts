@@ -23,6 +23,14 @@ describe('reading', () => {
     ],
     ['a newer version', 'vivarium: 2\n', /written for a newer Vivarium \(2; this one reads 1\)/],
     [
+      'too much',
+      JSON.stringify({
+        vivarium: 1,
+        zones: Object.fromEntries(Array.from({ length: 5_001 }, (_, at) => [`z${at}`, ''])),
+      }),
+      /^The text has 5,001 zones; it may have 5,000\.$/,
+    ],
+    [
       'two actions in a step',
       'vivarium: 1\nsteps:\n  - run: x\n    clock: +1d\n',
       /steps\[0\] \(line 3, column 5\) must have one of run, clock,/,
@@ -161,7 +169,7 @@ it('has a schema that accepts and refuses as the reader does', async () => {
   for (const [text, isValid] of [
     ['vivarium: 1', true],
     ['vivarium: 1\nprojects: { a: { pets: 3, target: "http://localhost:1", domains: { a.test: } } }', true],
-    ['vivarium: 1\nprojects: { a: }', true],
+    ['vivarium: 1\nprojects: { a: }\nzones: { z.test: }', true],
     ['vivarium: 1\nzones: { z.test: { file: z } }', true],
     ['vivarium: 2', false],
     ['vivarium: 1\nprojects: { a: { plann: pro } }', false],
