@@ -60,3 +60,26 @@ describe('the workflows', () => {
     expect(files.map(([file]) => file).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });
+
+describe('the action for other repositories', () => {
+  const action = readFileSync(join(ROOT, 'action.yml'), 'utf8');
+  const [about = '', steps = ''] = action.split('\n  steps:\n');
+  const [inputs = '', outputs = ''] = about.split('\noutputs:\n');
+  const namesIn = (text: string): string[] => [...text.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name = '']) => name);
+  const declared = namesIn(inputs).map((name) => `      ${name}: { type: string }\n`);
+  const asWorkflow = (text: string): string =>
+    `on:\n  workflow_call:\n    inputs:\n${declared.join('')}jobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n${text}`;
+
+  it('has steps that are valid to actionlint in a workflow with its inputs', () => {
+    expect(declared).toHaveLength(2);
+    expect(findings(asWorkflow(steps))).toEqual([]);
+    expect(findings(asWorkflow(steps.replace('inputs.timeout', 'inputs.time')))).toHaveLength(1);
+  });
+
+  it('sets what it promises, and says what each of it is', () => {
+    const set = [...steps.matchAll(/^ +"([\w-]+)": /gm)].map(([, name]) => name);
+    expect(namesIn(outputs)).toEqual(set);
+    expect(outputs.match(/^ {4}value: \$\{\{ steps\.start\.outputs\.[\w-]+ \}\}$/gm)).toHaveLength(set.length);
+    expect(about.match(/^ {4}description: [A-Z]/gm)).toHaveLength(declared.length + set.length);
+  });
+});
