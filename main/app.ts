@@ -42,6 +42,8 @@ export interface App {
   demoKey(): DemoKey | null;
   /** `vivarium domains list` as a pasteable command. */
   ownCommand(command: string): string;
+  /** Whether it listens on every address, as in a container, rather than on this machine only. */
+  isEverywhere: boolean;
   /** Requests of clients whose answers are not complete. */
   inProgress(): number;
   /**
@@ -165,5 +167,6 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     demoKey: () => demo.key(),
     inProgress: dataPlane.inProgress,
     ownCommand: ownCommand(options.config.dataDir),
+    isEverywhere: options.config.host !== undefined,
   };
 }

@@ -136,7 +136,7 @@ const PRINTED_LINK_MS = 10 * 60_000;
 
 /** The banner that a terminal shows once Vivarium serves. */
 export async function formatBanner(
-  { runtime, services, signInLink, demoKey, ownCommand }: App,
+  { runtime, services, signInLink, demoKey, ownCommand, isEverywhere }: App,
   io: Pick<HeadlessIo, 'stdout' | 'env'>,
 ): Promise<string> {
   const context = { signal: undefined };
@@ -150,7 +150,7 @@ export async function formatBanner(
       version: status.version,
       dataDir: status.dataDir,
       controlUrl: runtime.control.url,
-      signInLink: signInLink(PRINTED_LINK_MS),
+      signInLink: isEverywhere ? null : signInLink(PRINTED_LINK_MS),
       caFile: runtime.caFile,
       devicesUrl: status.urls.devices,
       ports: { http: runtime.http.port, https: runtime.https.port, dns: runtime.dns.port },

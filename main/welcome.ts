@@ -6,8 +6,8 @@ export interface Welcome {
   version: string;
   dataDir: string;
   controlUrl: string;
-  /** Signs a browser in, once. */
-  signInLink: string;
+  /** Signs a browser in, once; null where the output is kept, as that of a container is. */
+  signInLink: string | null;
   caFile: string;
   ports: { http: number; https: number; dns: number };
   /** The page for other devices, while they are served. */
@@ -62,10 +62,13 @@ export function formatWelcome(welcome: Welcome, colour: boolean): string {
     '',
     `  ${paint.moss(paint.strong('Vivarium'))} ${paint.quiet(welcome.version)}`,
     '',
-    row('Interface', paint.strong(welcome.signInLink)),
+    row('Interface', paint.strong(welcome.signInLink ?? welcome.controlUrl)),
+    ...(welcome.signInLink === null
+      ? [row('Sign in', `with the link that ${welcome.ownCommand('vivarium open')} prints`)]
+      : []),
     row(
       'Listening',
-      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, on this machine${welcome.devicesUrl === undefined ? ' only' : ' and for other devices'}`,
+      `HTTP ${welcome.ports.http}, HTTPS ${welcome.ports.https}, DNS ${welcome.ports.dns}, ${where(welcome)}`,
     ),
     ...(welcome.devicesUrl === undefined ? [] : [row('Devices', paint.strong(welcome.devicesUrl))]),
     row('Data folder', welcome.dataDir),
@@ -128,4 +131,9 @@ function domainLines({ domains, ownCommand }: Welcome, row: (label: string, valu
       `${attached} attached, ${secure} served over HTTPS; see them with  ${ownCommand('vivarium domains list')}`,
     ),
   ];
+}
+
+function where({ signInLink, devicesUrl }: Welcome): string {
+  if (signInLink === null) return 'on every address';
+  return devicesUrl === undefined ? 'on this machine only' : 'on this machine and for other devices';
 }

@@ -18,6 +18,13 @@ export const DEVICE_HOSTNAME = 'vivarium.internal';
 
 export const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'] as const;
 
+/** Every IPv4 address, such as that of a container, to which its published ports lead. */
+export const EVERY_ADDRESS = '0.0.0.0';
+
+/** What the listeners bind, the required one first. */
+export const listenAddresses = ({ host }: Pick<Config, 'host'>): readonly string[] =>
+  host === undefined ? LOOPBACK_ADDRESSES : [host, '::1'];
+
 /** The start options of a Vivarium. Port 0 means any free port. */
 export interface Config {
   dataDir: string;
@@ -31,6 +38,8 @@ export interface Config {
   empty: boolean;
   /** The interface or address on which to serve other devices; empty for the only one, absent for none. */
   lan?: string;
+  /** Listen on every address; absent for loopback only. */
+  host?: typeof EVERY_ADDRESS;
 }
 
 export const DEFAULT_PORTS = { httpPort: 8080, httpsPort: 8443, dnsPort: 5380, controlPort: 4780 } as const;

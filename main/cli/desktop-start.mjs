@@ -43,7 +43,7 @@ function reasonAgainst({ platform, env, userId, sandboxFix }) {
 
 /** The options of `npm start`; those without a value first. */
 export const START_SWITCHES = ['headless', 'any-ports', 'ephemeral', 'empty', 'open'];
-export const START_VALUES = ['data-dir', 'http-port', 'https-port', 'dns-port', 'control-port', 'lan'];
+export const START_VALUES = ['data-dir', 'http-port', 'https-port', 'dns-port', 'control-port', 'lan', 'host'];
 
 /**
  * What to type instead when npm took the options of `npm start` for its own, as it does without `--` before them; null

@@ -1,4 +1,4 @@
-import { DEFAULT_PORTS, type Config } from '../base/config.ts';
+import { DEFAULT_PORTS, EVERY_ADDRESS, LOOPBACK_ADDRESSES, type Config } from '../base/config.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { chosenDataDir, resolveDataDir } from '../base/data-dir.ts';
 import { surplusHint } from './eaten-options.ts';
@@ -43,10 +43,19 @@ const LAN_FLAG: Option = {
   variable: variableOf('lan'),
 };
 
+const HOST_FLAG: Option = {
+  name: 'host',
+  kind: 'value',
+  placeholder: 'ADDRESS',
+  does: `Inside a container: ${EVERY_ADDRESS} listens on every address`,
+  variable: variableOf('host'),
+};
+
 export const SERVE_FLAGS: readonly Option[] = [
   { ...DATA_DIR_FLAG, variable: variableOf(DATA_DIR_FLAG.name) },
   ...PORT_FLAGS,
   LAN_FLAG,
+  HOST_FLAG,
   ...SWITCH_OPTIONS.map(({ flag, does }): Option => ({ name: flag, kind: 'switch', does, variable: variableOf(flag) })),
   HELP_FLAG,
 ];
@@ -83,13 +92,30 @@ export function readServeConfig(
   const named = lastOf(read, DATA_DIR_FLAG.name);
   const dataDir = switches.ephemeral ? chosenDataDir(named, place) : resolveDataDir(named, place);
   const lan = readLan(read, place.env);
-  return { dataDir, ...ports, ...switches, ...(lan !== undefined && { lan }) };
+  const host = readHost(read, place.env);
+  if (lan !== undefined && host !== undefined) {
+    throw usageError('--host and --lan exclude each other: with --host, other devices reach every listener already.');
+  }
+  return { dataDir, ...ports, ...switches, ...(lan !== undefined && { lan }), ...(host !== undefined && { host }) };
 }
 
 function unexpected(word: string, command: string, place: Pick<Io, 'env'>) {
   const names = SERVE_FLAGS.map(({ name }) => name);
   const hint = didYouMean(word, names).replaceAll(/"([^"]+)"/g, '--$1');
   return usageError(`${command} takes options only, not ${JSON.stringify(word)}.${hint}${surplusHint(command, place)}`);
+}
+
+/** Undefined for loopback, the default. */
+function readHost(read: Arguments, env: Environment): typeof EVERY_ADDRESS | undefined {
+  const given = lastOf(read, HOST_FLAG.name);
+  const text = given ?? env[variableOf(HOST_FLAG.name)] ?? '';
+  const [loopback] = LOOPBACK_ADDRESSES;
+  if (text === loopback || (given === undefined && text === '')) return undefined;
+  if (text === EVERY_ADDRESS) return text;
+  const name = given === undefined ? variableOf(HOST_FLAG.name) : '--host';
+  throw usageError(
+    `${name} must be ${EVERY_ADDRESS} inside a container, or ${loopback}, the default, not ${JSON.stringify(text)}.`,
+  );
 }
 
 function readPort(flag: string, read: Arguments, env: Environment): number | null {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CNAME_TARGET, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
+import { CNAME_TARGET, listenAddresses, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { VERSION } from '../base/version.ts';
@@ -35,6 +35,7 @@ export async function startControl(
     router,
     access,
     port: config.controlPort,
+    addresses: listenAddresses(config),
     assetsDir,
     openFiles: new Map([...certificates.openFiles, [PAC_PATH, reach.pacFile], [`/${SCHEMA_FILE}`, SCHEMA]]),
     requestStop: onStopRequest ?? (() => void process.emit('SIGTERM', 'SIGTERM')),

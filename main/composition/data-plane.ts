@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createApi } from '../api/api.ts';
-import { PLATFORM_ZONE } from '../base/config.ts';
+import { listenAddresses, PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
 import { loadErrorPages } from '../proxy/error-pages.ts';
@@ -101,7 +101,8 @@ export async function startDataPlane(
     pages: loadErrorPages(join(resourcesDir, 'pages')),
   });
   onStop((drainMs) => proxy.stop(drainMs));
-  const listeners = await proxy.start({ httpPort: config.httpPort, httpsPort: config.httpsPort });
+  const { httpPort, httpsPort } = config;
+  const listeners = await proxy.start({ httpPort, httpsPort, addresses: listenAddresses(config) });
   const ports: ListenerPorts = { http: listeners.http.port, https: listeners.https.port };
 
   return {

@@ -1,3 +1,4 @@
+import { listenAddresses } from '../base/config.ts';
 import { createDnsClient } from '../dns/client.ts';
 import { createDoh } from '../dns/doh.ts';
 import { createLookup, type Resolver } from '../dns/lookup.ts';
@@ -58,7 +59,14 @@ export async function startDns(
     nameServer: NAME_SERVER,
     realNow: () => clock.state().realNow,
   });
-  const server = createDnsServer({ clock, log, port: config.dnsPort, zones: () => zones, updatable });
+  const server = createDnsServer({
+    clock,
+    log,
+    port: config.dnsPort,
+    addresses: listenAddresses(config),
+    zones: () => zones,
+    updatable,
+  });
   onStop(() => server.stop());
   const listening = await server.start();
   const client = createDnsClient(clock);

@@ -1,4 +1,4 @@
-import { PLATFORM_ZONE } from '../base/config.ts';
+import { EVERY_ADDRESS, PLATFORM_ZONE } from '../base/config.ts';
 import { formatOffset } from '../contract/duration.ts';
 import { VERSION } from '../base/version.ts';
 import { typed } from '../base/own-command.ts';
@@ -47,12 +47,18 @@ export function reportStatus(
       ...dataPlane.counts(),
     },
     warnings: [
-      ...[...store.warnings, ...listenerWarnings, ...(lanWarning === null ? [] : [lanWarning])],
-      ...(clockWarning === undefined ? [] : [clockWarning]),
+      ...store.warnings,
+      ...(config.host === undefined ? [] : [EVERYWHERE_WARNING]),
+      ...listenerWarnings,
+      ...[lanWarning, clockWarning ?? null].filter((warning) => warning !== null),
     ],
     ...(clockWarning !== undefined && { clockWarning }),
   };
 }
+
+const EVERYWHERE_WARNING =
+  `Vivarium listens on every address (--host ${EVERY_ADDRESS}), which is for containers: publish its ports on ` +
+  '127.0.0.1 of the host only. The interface needs the token; the API, the proxy and DNS answer whoever reaches them.';
 
 function describeClock({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string | undefined {
   if (offsetMs === 0 && !frozen) return undefined;

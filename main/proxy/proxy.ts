@@ -77,6 +77,8 @@ export interface Proxy {
   start(ports: {
     httpPort: number;
     httpsPort: number;
+    /** 127.0.0.1 and ::1 if omitted. */
+    addresses?: readonly string[];
   }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }>;
   /**
    * Serves on another address too, at the ports of `start`, until the returned function is called; that cuts what is
@@ -214,7 +216,7 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   async function bind<AnyServer extends Server>(
     listener: Listener,
-    { port, addresses }: { port: number; addresses: readonly string[] },
+    { port, addresses = LOOPBACK_ADDRESSES }: { port: number; addresses: readonly string[] | undefined },
     createServer: () => AnyServer,
   ) {
     const option = `--${listener.scheme}-port`;
@@ -227,11 +229,10 @@ export function createProxy(options: ProxyOptions): Proxy {
 
   const closeServers = () => [...bound].flatMap(({ servers }) => servers).map(close);
 
-  async function listen(ports: { httpPort: number; httpsPort: number }) {
-    const addresses = LOOPBACK_ADDRESSES;
-    const http = await bind(httpListener, { port: ports.httpPort, addresses }, () => createPlainServer(httpListener));
+  async function listen({ httpPort, httpsPort, addresses }: Parameters<Proxy['start']>[0]) {
+    const http = await bind(httpListener, { port: httpPort, addresses }, () => createPlainServer(httpListener));
     plainServers = http.servers;
-    const https = await bind(httpsListener, { port: ports.httpsPort, addresses }, () => createTlsServer(secure));
+    const https = await bind(httpsListener, { port: httpsPort, addresses }, () => createTlsServer(secure));
     return { http, https };
   }
 

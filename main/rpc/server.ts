@@ -64,6 +64,8 @@ export interface ControlServerOptions {
   access: Access;
   /** 0 means any free port. */
   port: number;
+  /** 127.0.0.1 and ::1 if omitted. The names that a request may ask for stay those of loopback. */
+  addresses?: readonly string[];
   /** The folder of the built interface; null when there is none. */
   assetsDir: string | null;
   /** Begins to stop this Vivarium, as a signal does. */
@@ -204,7 +206,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     async start() {
       const bound = await bindPort({
         port: options.port,
-        addresses: LOOPBACK_ADDRESSES,
+        addresses: options.addresses ?? LOOPBACK_ADDRESSES,
         option: '--control-port',
         createServer: createListener,
       });
