@@ -1,4 +1,5 @@
 import { isOn, lastOf, type Option } from './flags.ts';
+import { FAILURE_PREFIX } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { columns } from './text.ts';
@@ -32,7 +33,12 @@ export const MCP = localCommand({
     ...columns(TOOLS.map(({ name, procedure, does }) => [name, procedure, does])),
   ],
   examples: ['vivarium mcp', 'vivarium mcp --allow-writes --project shop'],
-  async run(read, dataDir) {
+  async run(read, dataDir, io) {
+    if (process.stdin.isTTY) {
+      io.stderr.write(
+        `${FAILURE_PREFIX}Waiting for an assistant on standard input, which starts this itself. Ctrl-C ends it.\n`,
+      );
+    }
     await (
       await import('./mcp/serve.ts')
     ).serveAssistants({

@@ -18,8 +18,11 @@ interface Assistant {
 }
 
 /** The built `vivarium mcp` in a process of its own, at the other end of the specification's own client. */
-async function startAssistant(dataDir: string, ...options: readonly string[]): Promise<Assistant> {
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+async function startAssistant(
+  dataDir: string,
+  { mode = 'auto', options = [] }: { mode?: 'auto' | 'legacy'; options?: readonly string[] } = {},
+): Promise<Assistant> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   const args = [PROGRAM, 'mcp', '--data-dir', dataDir, ...options];
   const env = { ...(process.env as Record<string, string>), VIVARIUM_COMMAND: 'vivarium' };
   onTestFinished(() => client.close());
@@ -37,7 +40,7 @@ async function startAssistant(dataDir: string, ...options: readonly string[]): P
 
 async function startBoth(...options: readonly string[]): Promise<Engine & { assistant: Assistant }> {
   const engine = await startEngine();
-  return { ...engine, assistant: await startAssistant(engine.dataDir, ...options) };
+  return { ...engine, assistant: await startAssistant(engine.dataDir, { options }) };
 }
 
 const CALLS_MAX = 6;
@@ -140,7 +143,7 @@ it('answers eight questions in at most six calls each', async () => {
   expect(QUESTIONS).toHaveLength(8);
 });
 
-it('only reads, unless writes are allowed, and says how they are', async () => {
+it('only reads, says how writes are allowed, and refuses what is not there by its name', async () => {
   const { assistant, call } = await startBoth();
   const { tools } = await assistant.client.listTools();
   expect(tools.map(({ name }) => name)).not.toContain('put_record');
@@ -149,17 +152,13 @@ it('only reads, unless writes are allowed, and says how they are', async () => {
   const refused = await assistant.call('move_clock', { by: '1d' });
   expect(refused).toEqual({ isError: true, text: expect.stringMatching(/only reads.*vivarium mcp --allow-writes$/) });
   expect(await call('clock.get')).toMatchObject({ offset: (before as { offset: string }).offset });
-});
 
-it('refuses what is not there by its name, with the tool that lists what is', async () => {
-  const { assistant } = await startBoth('--allow-writes');
   const ofNobody = { isError: true, text: 'No project "prj_ofAnotherFolder1". List them: status.' };
   expect(await assistant.call('explain_limits', { projectId: 'prj_ofAnotherFolder1' })).toEqual(ofNobody);
-  expect(await assistant.call('update_project', { projectId: 'prj_ofAnotherFolder1', plan: 'pro' })).toEqual(ofNobody);
   expect(await assistant.call('explain_domain', { hostname: 'nowhere.test' })).toMatchObject({ isError: true });
-  expect(await assistant.call('move_clock', { by: 'soon' })).toMatchObject({
+  expect(await assistant.call('list_traffic', { filter: 'sttus:4xx' })).toMatchObject({
     isError: true,
-    text: expect.stringContaining('by must be a duration'),
+    text: expect.stringContaining('Did you mean'),
   });
   await expect(assistant.call('explain_domian')).rejects.toThrow('Did you mean "explain_domain"');
 });
@@ -206,7 +205,7 @@ it('answers without secrets, in 8 kB, with a word on how to get the rest', async
   expect(`${sent.text}${one.text}${list.text}`).not.toContain(secret);
 });
 
-it('says how to start a Vivarium where none runs, and finds one that is started later', async () => {
+it('says how to start a Vivarium where none runs, finds one that is started later, and speaks the protocol of 2025', async () => {
   const dataDir = temporaryFolder();
   const assistant = await startAssistant(dataDir);
   const { text, isError } = await assistant.call('status');
@@ -216,15 +215,9 @@ it('says how to start a Vivarium where none runs, and finds one that is started 
   ]);
   await startEngine({ dataDir });
   expect(await assistant.call('status')).toMatchObject({ isError: false });
-});
 
-it('serves a client of the protocol of 2025, too', async () => {
-  const { dataDir } = await startEngine();
-  const client = new Client({ name: 'test', version: '1' });
-  onTestFinished(() => client.close());
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [PROGRAM, 'mcp', '--data-dir', dataDir] }),
-  );
-  expect(client.getNegotiatedProtocolVersion()).toMatch(/^2025/);
-  expect((await client.callTool({ name: 'status', arguments: {} })).isError).toBeUndefined();
+  const older = await startAssistant(dataDir, { mode: 'legacy' });
+  expect(assistant.client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
+  expect(older.client.getNegotiatedProtocolVersion()).toMatch(/^2025/);
+  expect(await older.call('status')).toMatchObject({ isError: false });
 });
