@@ -1,14 +1,16 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../main/base/runtime-file.ts';
+import { posixWord } from '../../../main/base/shell.ts';
 import type { Run } from '../../../main/contract/runs.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { startProgram } from '../../support/program.ts';
+import { PROGRAM, startProgram } from '../../support/program.ts';
 import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
 import { until } from '../../support/upstream-server.ts';
 
@@ -83,6 +85,32 @@ async function everything(engine: Engine): Promise<unknown> {
 }
 
 describe('vivarium run', () => {
+  test.skipIf(process.platform === 'win32')(
+    'serves a folder in two commands: init, and its own dev script',
+    async () => {
+      const engine = await startEngine({ empty: true });
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, 'server.cjs'), ON_PORT);
+      writeFileSync(join(folder, 'package.json'), '{ "name": "shop", "scripts": { "dev": "node server.cjs" } }');
+      const bin = join(folder, 'node_modules', '.bin');
+      mkdirSync(bin, { recursive: true });
+      const words = [process.execPath, PROGRAM].map(posixWord).join(' ');
+      writeFileSync(join(bin, 'vivarium'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+      expect(await runCli(['init', 'app.acme.test', '--yes'], { cwd: folder })).toMatchObject({ code: 0 });
+      const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, VIVARIUM_DATA_DIR: engine.dataDir };
+      const { dev } = (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { dev: string } })
+        .scripts;
+      const child = spawn(dev, { shell: true, cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      track(() => void child.kill());
+      const ended = finished(child);
+      await expect
+        .poll(() => ask(engine, 'app.acme.test').catch(() => null))
+        .toMatchObject({ port: expect.stringMatching(/^\d+$/) });
+      await ask(engine, 'app.acme.test', '/end').catch(() => null);
+      expect((await ended).code).toBe(7);
+    },
+  );
+
   test('serves a command at its hostname with its environment, passes its code on and leaves nothing', async () => {
     const engine = await startEngine({ empty: true });
     await engine.call('projects.create', { name: 'Another' });
