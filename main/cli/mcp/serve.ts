@@ -41,7 +41,7 @@ function createServer({ dataDir, allowsWrites, project }: AssistantServer): McpS
   const server = new McpServer(
     { name: 'vivarium', version: VERSION },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: { listChanged: false } },
       cacheHints: { 'tools/list': { ttlMs: LIST_MS, cacheScope: 'private' } },
       instructions: instructions(allowsWrites),
     },

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allInTools, fit, withoutSecrets } from '../../../main/cli/mcp/answer.ts';
 import { define, offered, procedureNamed } from '../../../main/cli/mcp/definitions.ts';
@@ -26,6 +28,15 @@ describe('the tools of assistants', () => {
   it('name procedures that there are', () => {
     const covered = TOOLS.flatMap(({ covers = [] }) => covers);
     expect(covered.map(procedureNamed)).toHaveLength(covered.length);
+  });
+
+  it('are all in the guide, those that read in its first table', () => {
+    const guide = readFileSync(join(import.meta.dirname, '../../../docs/work-with-an-assistant.md'), 'utf8');
+    const tables = guide.split('| To ').slice(1);
+    const named = tables.map((table) => [...table.matchAll(/^\|.*$/gm)].join('').match(/(?<=`)[a-z_]+(?=`)/g) ?? []);
+    const reading = offered(false).map(({ name }) => name);
+    const writing = TOOLS.map(({ name }) => name).filter((name) => !reading.includes(name));
+    expect(named.map((names) => names.toSorted())).toEqual([reading.toSorted(), writing.toSorted()]);
   });
 
   it('change nothing, unless writes are allowed', () => {
