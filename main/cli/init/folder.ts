@@ -78,11 +78,17 @@ export async function readInitFolder(folder: string): Promise<InitFolder> {
     ...(await readAppFolder(folder)),
     framework,
     command:
-      script === null ? (rails ? 'bin/rails server' : (byFile?.[2] ?? null)) : (found?.file.scripts[script] ?? null),
+      script === null ? (rails ? 'bin/rails server' : (byFile?.[2] ?? null)) : withoutRun(found?.file.scripts[script]),
     package: found?.file ?? null,
     vivariumFile: VIVARIUM_FILES.find((name) => names.has(name)) ?? null,
     agents: names.has('AGENTS.md') ? await readText(join(folder, 'AGENTS.md')) : null,
   };
+}
+
+/** The command behind `vivarium run`, where a script has that already. */
+function withoutRun(script = ''): string | null {
+  if (!/\bvivarium run\b/.test(script)) return script.trim() || null;
+  return /\bvivarium run\b.*? -- (.+)$/.exec(script)?.[1] ?? null;
 }
 
 async function readPackageFile(folder: string): Promise<{ file: PackageFile; framework: string | null }> {
@@ -119,7 +125,8 @@ async function findManager(folder: string, named: unknown): Promise<PackageManag
 
 function parsed(text: string, path: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    // npm reads one that begins with a byte order mark, too.
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch (cause) {
     throw new VivariumError('invalid_request', `${path} is not JSON: ${(cause as Error).message}.`, { cause });

@@ -36,7 +36,7 @@ const HTTPS_PORT = 8443;
 export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
   const plan: InitPlan = { files: [], kept: [], start: null };
   const hostname = answers.word.includes('.') ? answers.word : null;
-  const entry = { name: hostname === null ? answers.word : folder.name, hostname };
+  const entry = { name: hostname === null ? answers.word : folder.name, hostname, run: answers.command };
   if (folder.vivariumFile !== null) plan.kept.push(`${folder.vivariumFile} is there already.`);
   else plan.files.push({ path: VIVARIUM_FILE, before: null, after: vivariumFile(entry) });
 
@@ -100,9 +100,8 @@ function planScript(
     return;
   }
   if (scripts[APP_SCRIPT] !== undefined) {
-    plan.kept.push(
-      `The script ${name} needs a shell, and ${APP_SCRIPT} is there already. Put ${own} in front by hand.`,
-    );
+    plan.start = `${own} ${plan.start}`;
+    plan.kept.push(`The script ${name} needs a shell, and ${APP_SCRIPT} is there already. Start it by: ${plan.start}`);
     return;
   }
   const wrapped = { [name]: `${own} ${manager} run ${APP_SCRIPT}`, [APP_SCRIPT]: command };

@@ -11,13 +11,16 @@ export interface AppEntry {
   name: string;
   /** Null where the app has the platform's own hostname only. */
   hostname: string | null;
+  /** What starts its dev server; null where that is not known. */
+  run: string | null;
 }
 
 /** The slug of the project that `vivarium run` uses for the same words. */
-export const slugOf = ({ name, hostname }: AppEntry): string => slugify(hostname ?? name);
+export const slugOf = ({ name, hostname }: Omit<AppEntry, 'run'>): string => slugify(hostname ?? name);
 
 /** A smallest `vivarium.yaml`. Custom domains need the plan Pro, which `vivarium run` uses, too. */
 export function vivariumFile(entry: AppEntry): string {
+  const run = entry.run === null ? '' : `    run: ${yamlText(entry.run)}\n`;
   const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;
   return `vivarium: 1
 
@@ -25,7 +28,7 @@ projects:
   ${yamlText(slugOf(entry))}:
     name: ${yamlText(entry.name)}
     plan: pro
-${domains}`;
+${run}${domains}`;
 }
 
 /** Words that YAML 1.1 or 1.2 reads as something else than a text. */

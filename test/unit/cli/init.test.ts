@@ -57,12 +57,13 @@ describe('a script in the text of package.json', () => {
 
 describe('vivarium.yaml', () => {
   it('has a project with its hostname', () => {
-    expect(vivariumFile({ name: 'Shop', hostname: 'app.acme.test' })).toBe(`vivarium: 1
+    expect(vivariumFile({ name: 'Shop', hostname: 'app.acme.test', run: 'next dev' })).toBe(`vivarium: 1
 
 projects:
   app-acme-test:
     name: Shop
     plan: pro
+    run: next dev
     domains:
       app.acme.test: {}
 `);
@@ -73,7 +74,7 @@ projects:
     ['42', '  "42":\n    name: "42"\n'],
     ['A: "b" #c', '  a-b-c:\n    name: "A: \\"b\\" #c"\n'],
   ])('puts %s in quotes where YAML needs them', (name, lines) => {
-    expect(vivariumFile({ name, hostname: null })).toContain(lines);
+    expect(vivariumFile({ name, hostname: null, run: null })).toContain(lines);
   });
 });
 
@@ -127,7 +128,7 @@ describe('vivarium init', () => {
     ]);
     expect(stdout).toContain('  -     "dev": "next dev --turbo"\n  +     "dev": "vivarium run -- next dev --turbo"\n');
     expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
-    expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null }));
+    expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null, run: 'next dev --turbo' }));
     const again = await runHere(['init', '--yes'], { cwd });
     expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('There is nothing to write.') });
     expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
@@ -155,6 +156,25 @@ describe('vivarium init', () => {
     const cwd = folderWith({ 'package.json': packageOf('vite') });
     expect(await runHere(args, { cwd })).toMatchObject({ code });
     expect([readdirSync(cwd), read(cwd, 'package.json')]).toEqual([['package.json'], packageOf('vite')]);
+  });
+
+  it('keeps a byte order mark, and a dev:app that is there', async () => {
+    const text = `\uFEFF${JSON.stringify({ scripts: { dev: 'a && b', 'dev:app': 'c' } })}`;
+    const cwd = folderWith({ 'package.json': text });
+    const start = 'vivarium run -- npm run dev';
+    const said = { code: 0, stderr: expect.stringContaining(start), stdout: expect.stringContaining(start) };
+    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject(said);
+    expect(read(cwd, 'package.json')).toBe(text);
+    writeFileSync(join(cwd, 'package.json'), text.replace('a && b', 'a'));
+    await runHere(['init', '--yes'], { cwd });
+    expect(read(cwd, 'package.json')).toBe(text.replace('a && b', 'vivarium run -- a'));
+  });
+
+  it('takes the command from a script that has "vivarium run" already', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('vivarium run shop -- next dev') });
+    expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({ code: 0 });
+    expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null, run: 'next dev' }));
+    expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run shop -- next dev'));
   });
 
   it('leaves a vivarium.yaml that is there as it is', async () => {
