@@ -1,6 +1,7 @@
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { listDomains } from './domain-list.ts';
 import { Form } from './form.svelte.ts';
 import { Task } from './task.svelte.ts';
 import { TrustStores } from './trust-stores.svelte.ts';
@@ -73,6 +74,5 @@ export function registeredName({ hostname, kind, instructions: [instruction] }: 
 /** Domains with a certificate first, each group by name. */
 function inOrder(domains: readonly Domain[]): Domain[] {
   const rank = ({ certificate }: Domain): number => (certificate.notAfter === undefined ? 1 : 0);
-  const byName = (a: Domain, b: Domain): number => (a.hostname < b.hostname ? -1 : 1);
-  return [...domains].sort((a, b) => rank(a) - rank(b) || byName(a, b));
+  return listDomains(domains, { search: '', filter: 'all' }).sort((a, b) => rank(a) - rank(b));
 }
