@@ -122,11 +122,12 @@ export class DomainsPage {
     return this.#options.project().redirects.find(({ from }) => from === hostname)?.to;
   }
 
-  /** The address of a domain, with the list's filters. */
-  hrefOf(hostname: string): string {
+  /** The address of a domain, or of the list, with its filters. */
+  hrefOf(hostname?: string): string {
     const { search, filter } = this;
     const query = { search, state: filter === 'all' ? '' : filter, sort: this.#query['sort'] ?? '' };
-    return formatPlace({ page: 'domains', project: this.#options.project().slug, item: hostname, query });
+    const list = { page: 'domains', project: this.#options.project().slug, query } as const;
+    return formatPlace(hostname === undefined ? list : { ...list, item: hostname });
   }
 
   setQuery(changes: { search?: string; filter?: DomainFilter }): void {
