@@ -198,8 +198,10 @@ export class DomainsPage {
     const { client, project, toasts, works } = this.#options;
     const of = { client, projectId: project().id };
     this.selection.clear();
-    works.start(
+    const work = works.start(
       removing(of, hostnames, (removed, before) => {
+        // The report below says it all.
+        if (removed.length === hostnames.length) works.dismiss(work);
         if (this.item !== undefined && removed.includes(this.item)) this.leave();
         const domains = formatCounted(removed.length, 'domain', 'domains');
         toasts.done({
