@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { builtinModules } from 'node:module';
 import { defineConfig, type Plugin } from 'vite';
 import { makeDeclarations } from './main/embed/declarations.ts';
@@ -29,12 +30,31 @@ const declarations: Plugin = {
 /** The test runners are those of the project that imports the fixtures. */
 const EXTERNAL = ['better-sqlite3', 'electron', 'vitest', '@playwright/test', 'jest-environment-node'];
 
+const HTTP = '\0node:http';
+/** Exports that load the undici inside of Node. */
+const WITH_UNDICI = new Set(['WebSocket', 'CloseEvent', 'MessageEvent']);
+
+/**
+ * Takes `node:http` without some of its exports: Node evaluates all of them for an `import`, which would take 55 ms and
+ * 14 MB for an undici that nothing here uses.
+ */
+const httpWithoutUndici: Plugin = {
+  name: 'http-without-undici',
+  enforce: 'pre',
+  resolveId: (id, _importer, { kind }) => (id === 'node:http' && kind === 'import-statement' ? HTTP : null),
+  load(id) {
+    if (id !== HTTP) return null;
+    const names = Object.keys(http).filter((name) => !WITH_UNDICI.has(name));
+    return `export const { ${names.join(', ')} } = process.getBuiltinModule('node:http');`;
+  },
+};
+
 /**
  * The engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron. Everything is bundled, so that a start reads few
  * files; only the native database stays outside.
  */
 export default defineConfig({
-  plugins: [asciiOnly, declarations],
+  plugins: [asciiOnly, declarations, httpWithoutUndici],
   build: {
     ssr: true,
     target: 'node24',
@@ -55,7 +75,7 @@ export default defineConfig({
         playwright: 'main/embed/playwright.ts',
         jest: 'main/embed/jest.ts',
       },
-      external: [...builtinModules, /^node:/, ...EXTERNAL],
+      external: [...builtinModules, /^node:(?!http$)/, ...EXTERNAL],
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },
   },

@@ -1,4 +1,5 @@
 import {
+  cpuSeconds,
   createOpenProject,
   end,
   type Figure,
@@ -19,10 +20,12 @@ export async function startAndMemory(): Promise<Figure[]> {
   await end((await startVivarium(dataDir)).child);
 
   const starts: number[] = [];
+  const worked: number[] = [];
   const baselines: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const started = await startVivarium(dataDir);
     starts.push(started.startMs);
+    worked.push(cpuSeconds(started.child) * 1_000);
     await end(started.child);
     const nothing = await startNode(['-e', 'process.stdout.write("ready\\n"); setInterval(() => {}, 1000)'], (output) =>
       output.includes('ready') ? true : null,
@@ -48,7 +51,15 @@ export async function startAndMemory(): Promise<Figure[]> {
   await end(vivarium.child);
 
   const startMs = median(starts);
+  const workedMs = median(worked);
   return [
+    {
+      what: 'processor time of a start until it serves, data folder existing, as a whole process',
+      measured: `${Math.round(workedMs)} ms`,
+      wanted: '≤ 300 ms',
+      met: workedMs <= 300,
+      detail: `${Math.round(startMs)} ms by the clock`,
+    },
     {
       what: 'start to serving, data folder existing, as a whole process',
       measured: `${Math.round(startMs)} ms`,

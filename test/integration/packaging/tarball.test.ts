@@ -31,6 +31,14 @@ describe('the packed tarball', () => {
     expect(readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.map'))).toEqual([]);
   });
 
+  it('has no import of node:http, which would load an undici that nothing uses', () => {
+    const chunks = readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.js'));
+    const importing = chunks.filter((name) =>
+      /^import .*["'](node:)?http["'];$/m.test(readFileSync(join(installed, 'out', 'main', name), 'utf8')),
+    );
+    expect([chunks.length > 0, importing]).toEqual([true, []]);
+  });
+
   it('depends on what the bundle leaves out, and on nothing else', () => {
     const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
       dependencies: object;
