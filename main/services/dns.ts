@@ -3,9 +3,9 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { AnswerRecord } from '../contract/zones.ts';
 import type { DnsClient } from '../dns/client.ts';
+import { showRecord } from '../dns/dnssec-format.ts';
 import { serverText } from '../dns/lookup.ts';
 import type { ResponseRecord } from '../dns/message-reader.ts';
-import { formatValue, formatZoneValue } from '../dns/record-format.ts';
 import { typeCode, typeName } from '../dns/record.ts';
 import { parseName } from '../model/dns-name.ts';
 import { inputError } from './project-rules.ts';
@@ -19,13 +19,7 @@ export function createDnsServices(options: {
   const { clock } = options;
 
   function present({ name, ttlSeconds, data }: ResponseRecord): AnswerRecord {
-    return {
-      name: nameText(name),
-      type: data.type,
-      ttl: ttlSeconds,
-      value: formatValue(data),
-      rdata: formatZoneValue(data),
-    };
+    return { name: nameText(name), ttl: ttlSeconds, ...showRecord(data) };
   }
 
   return {

@@ -91,6 +91,9 @@ describe('a signed zone', () => {
     expect(shown?.answer.map((line) => line.replace(/ 3600 IN/, ''))).toEqual([
       `acme.test. DNSKEY ${rolled.keys?.[0]?.dnskey}`,
     ]);
+    expect(await engine.call('dns.query', { name: 'acme.test', type: 'DNSKEY' })).toMatchObject({
+      answer: [{ type: 'DNSKEY', rdata: rolled.keys?.[0]?.dnskey }],
+    });
 
     // The key outlives the switch, and a restart.
     expect(await dnssec(engine, { signed: false })).toEqual({ name: 'acme.test', signed: false });
