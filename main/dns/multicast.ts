@@ -96,6 +96,7 @@ export function announceHost(options: {
     onChanged();
     if (tried >= NAMES_MAX) {
       log.warn('No name is free to announce by multicast DNS', { tried });
+      socket.off('message', receive);
       return;
     }
     announced = { ...announced, label: `${options.label}-${++tried}` };
@@ -147,12 +148,13 @@ export function announceHost(options: {
     async close() {
       timer?.cancel();
       if (isClosed) return;
-      if (isAnnounced)
+      const farewell = isAnnounced;
+      isAnnounced = false;
+      if (farewell)
         await new Promise<void>((resolve) =>
           socket.send(announcement(announced, 0), MULTICAST_PORT, GROUP, () => resolve()),
         );
       isClosed = true;
-      isAnnounced = false;
       const closed = once(socket, 'close');
       socket.close();
       await closed;

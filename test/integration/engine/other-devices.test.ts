@@ -95,6 +95,7 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
   // The name.
   const { localUrl } = await until(machines, program, (now) => now.localUrl !== undefined);
   expect(localUrl).toBe(`http://vivarium.local:${http.port}/`);
+  expect(device('curl', '-s', '-H', 'Host: vivarium.local', page).stdout).toContain('/vivarium.mobileconfig');
   expect(device(process.execPath, '-e', ASK_BY_MULTICAST).stdout.trim()).toBe(HOST_ADDRESS);
 
   // Off: nothing of it is left, not even on a connection.

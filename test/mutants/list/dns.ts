@@ -190,4 +190,20 @@ export const DNS: readonly Mutant[] = [
     breaks: 'the answer of a wildcard lacks the proof that the name does not exist',
     tests: ['test/unit/dns/dnssec.test.ts'],
   },
+  {
+    id: 'dns.localhost-for-other-devices',
+    file: 'main/dns/device-zones.ts',
+    find: '[...hostnames].filter(isForDevices)',
+    replace: '[...hostnames]',
+    breaks: 'another device gets an address for a name below localhost, which means itself',
+    tests: ['test/unit/dns/device-zones.test.ts'],
+  },
+  {
+    id: 'dns.each-sender-by-itself',
+    file: 'main/dns/sender-limit.ts',
+    find: 'ipv4Octets(address).slice(0, 3)',
+    replace: 'ipv4Octets(address)',
+    breaks: 'datagrams with many forged senders of one network are all answered',
+    tests: ['test/unit/dns/device-zones.test.ts'],
+  },
 ];

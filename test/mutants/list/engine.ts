@@ -69,4 +69,12 @@ export const ENGINE: readonly Mutant[] = [
       'test/unit/store/pet-ids.test.ts',
     ],
   },
+  {
+    id: 'engine.public-address-for-other-devices',
+    file: 'main/lan/interfaces.ts',
+    find: 'if (rankOf(wanted) >= 0) return',
+    replace: 'if (rankOf(wanted) >= -1) return',
+    breaks: 'the hostnames can be served on a public address',
+    tests: ['test/unit/lan/interfaces.test.ts'],
+  },
 ];

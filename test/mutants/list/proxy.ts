@@ -177,4 +177,12 @@ export const PROXY: readonly Mutant[] = [
     breaks: "a browser that takes Vivarium for its proxy is redirected to the listener's port",
     tests: ['test/integration/proxy/routing.test.ts'],
   },
+  {
+    id: 'proxy.loopback-hosts-for-other-devices',
+    file: 'main/proxy/own-paths.ts',
+    find: 'hosts.has(host) ?',
+    replace: "(hosts.has(host) || host === 'localhost') ?",
+    breaks: 'another device reaches what is for this machine only, by its Host',
+    tests: ['test/integration/proxy/other-address.test.ts'],
+  },
 ];
