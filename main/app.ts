@@ -44,6 +44,8 @@ export interface App {
   ownCommand(command: string): string;
   /** Whether it listens on every address, as in a container, rather than on this machine only. */
   isEverywhere: boolean;
+  /** The interface or address on which other devices are served, or are to be; undefined for none. */
+  lan(): string | undefined;
   /** Requests of clients whose answers are not complete. */
   inProgress(): number;
   /**
@@ -156,7 +158,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   await runs.recover();
   publish();
   domains.lifecycle.start();
-  await (options.config.lan === undefined ? lan.resume() : lan.start(options.config.lan));
+  const { lan: wanted, lanWaits = false } = options.config;
+  await (wanted === undefined || lanWaits ? lan.resume(wanted) : lan.start(wanted));
   const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
   foundation.started();
   return {
@@ -166,6 +169,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     signInLink: control.signInLink,
     demoKey: () => demo.key(),
     inProgress: dataPlane.inProgress,
+    lan: lan.wanted,
     ownCommand: ownCommand(options.config.dataDir),
     isEverywhere: options.config.host !== undefined,
   };

@@ -102,6 +102,7 @@ export function superviseEngine(options: SupervisorOptions): Supervisor {
 
   async function restart(failed: App, reason: string): Promise<void> {
     const now = time.monotonic();
+    config = keepLan(config, failed);
     failures = [...failures.filter((atMs) => now - atMs < RESTARTS_WINDOW_MS), now];
     const at = new Date(time.now()).toISOString();
     onFailed();
@@ -140,6 +141,12 @@ function keepPorts(config: Config, { runtime }: App): Config {
   const { http, https, dns, control } = runtime;
   const controlPort = Number(new URL(control.url).port);
   return { ...config, httpPort: http.port, httpsPort: https.port, dnsPort: dns.port, controlPort };
+}
+
+/** Other devices are served as they were; what the start said of them may have been changed since. */
+function keepLan({ lan: _lan, lanWaits: _lanWaits, ...config }: Config, failed: App): Config {
+  const lan = failed.lan();
+  return lan === undefined ? config : { ...config, lan, lanWaits: true };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -40,6 +40,8 @@ export interface Config {
   lan?: string;
   /** Listen on every address; absent for loopback only. */
   host?: typeof EVERY_ADDRESS;
+  /** Whether an interface that is not there at present is waited for; otherwise it refuses the start. */
+  lanWaits?: boolean;
 }
 
 export const DEFAULT_PORTS = { httpPort: 8080, httpsPort: 8443, dnsPort: 5380, controlPort: 4780 } as const;

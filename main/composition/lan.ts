@@ -183,6 +183,11 @@ export function openLan(
       const state = lanSwitch.state();
       return state.kind === 'on' ? `${originAt(hostOf(state.place.address))}/` : null;
     },
+    /** The interface or address that is served, or waited for. */
+    wanted(): string | undefined {
+      const state = lanSwitch.state();
+      return state.kind === 'off' ? undefined : state.wanted;
+    },
     /** Why other devices are not served although they are to be; null if there is nothing to say. */
     warning(): string | null {
       const state = lanSwitch.state();

@@ -39,8 +39,8 @@ export interface Switch<Opened extends Serving> {
    * @throws VivariumError as `choosePlace` and `open`; nothing has changed then.
    */
   start(wanted: string, keep?: boolean): Promise<void>;
-  /** As `start`, with what was kept; waits for an interface that is not there. */
-  resume(): Promise<void>;
+  /** As `start`, with what was kept if nothing is said; waits for an interface that is not there. */
+  resume(wanted?: string): Promise<void>;
   /** Ends it, also for the next start. */
   stop(): Promise<void>;
   /** Ends it for the end of the engine: what is kept stays. */
@@ -127,9 +127,9 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
         if (state.kind === 'on' && keep !== undefined) kept.set(keep ? state.wanted : null);
         onChanged();
       }),
-    resume: () =>
+    resume: (named) =>
       inTurn(async () => {
-        const wanted = kept.get();
+        const wanted = named ?? kept.get();
         if (wanted !== null) await serveOrWait(wanted);
       }),
     stop: () =>

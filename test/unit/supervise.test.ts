@@ -8,9 +8,9 @@ import { createFakeClock, FAKE_NOW_MS, settle } from '../support/fake-clock.ts';
 const CONFIG: Config = { dataDir: '/data', ...DEFAULT_PORTS, httpPort: 0, ephemeral: false, empty: false };
 
 /** A supervisor of engines that do nothing; `outcomes` are those of the starts that do not succeed. */
-function supervise(options: { config?: Config; outcomes?: unknown[]; mayStartAgain?: boolean } = {}) {
+function supervise(options: { config?: Config; outcomes?: unknown[]; mayStartAgain?: boolean; lan?: string } = {}) {
   const clock = createFakeClock();
-  const { config = CONFIG, outcomes = [], mayStartAgain = false } = options;
+  const { config = CONFIG, outcomes = [], mayStartAgain = false, lan } = options;
   const happened: string[] = [];
   const starts: EngineStart[] = [];
   let closes = true;
@@ -36,7 +36,7 @@ function supervise(options: { config?: Config; outcomes?: unknown[]; mayStartAga
         dns: { port: 5354 },
         control: { url: 'http://[::1]:7' },
       };
-      return Promise.resolve({ runtime, stop } as unknown as App);
+      return Promise.resolve({ runtime, stop, lan: () => lan } as unknown as App);
     },
     onServing: () => happened.push('serving'),
     onFailed: () => happened.push('failed'),
@@ -65,6 +65,20 @@ describe('an engine that fails', () => {
           'The log has the details.',
       ],
     ]);
+  });
+
+  it.each([
+    ['en0', { lan: 'en0', lanWaits: true }],
+    [undefined, {}],
+  ])('serves other devices on %s as before, whatever the start said', async (lan, kept) => {
+    const { supervisor, starts } = supervise({ config: { ...CONFIG, lan: 'en7' }, ...(lan !== undefined && { lan }) });
+    await supervisor.start();
+    supervisor.fail(new Error('it failed'));
+    await settle();
+    expect(starts[1]?.config).toEqual({
+      ...{ ...CONFIG, httpPort: 8001, httpsPort: 8443, dnsPort: 5354, controlPort: 7 },
+      ...kept,
+    });
   });
 
   it('is started again after faults of its own, but not after those of one before it', async () => {
