@@ -97,7 +97,7 @@ const hostRecord = ({ label, address }: Announced): WireRecord => ({
   data: Buffer.from(ipv4Octets(address)),
 });
 
-/** RFC 6762 §6.1: that the name has an address of this type only, so that nobody waits for another. */
+/** RFC 6762 §6.1: that the name has an address of this type only: clients need not wait for another. */
 function onlyAddress({ label }: Announced): WireRecord {
   const name = hostOfLabel(label);
   return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, 1, 0x40)]) };

@@ -98,7 +98,7 @@ export interface DnsServerOptions {
   port: number;
   /** 127.0.0.1 and ::1 if omitted. */
   addresses?: readonly string[];
-  /** Whether a datagram of this sender is read, for senders that anybody can pretend to be; all if omitted. */
+  /** Whether to answer a datagram of this sender, which can be forged; all if omitted. */
   admits?: (address: string) => boolean;
   /** Called for each query, for changes to apply at once. */
   zones: () => ZoneSet;

@@ -25,7 +25,7 @@ const shownIn = (octets: Buffer | null) =>
 test.each<[string, number, string[][] | null]>([
   [HOST, A, [[`${HOST} A`], [`${HOST} TYPE47`]]],
   [HOST, QUESTION_TYPES.ANY, [[`${HOST} A`], [`${HOST} TYPE47`]]],
-  // That there is none, so that nobody waits for it.
+  // That there is none: clients need not wait for it.
   [HOST, AAAA, [[`${HOST} TYPE47`], [`${HOST} A`]]],
   ['_http._tcp.local', PTR, [['_http._tcp.local PTR'], [`${HOST} A`, `${HOST} TYPE47`]]],
   ['vivarium._http._tcp.local', SRV, [['vivarium._http._tcp.local SRV'], [`${HOST} A`, `${HOST} TYPE47`]]],
