@@ -35,7 +35,8 @@ export async function exportWorld({
     entries.push([project.slug, await entryOf(project)]);
   }
   const zoneEntries: [string, NonNullable<WorldInput['zones']>[string]][] = [];
-  for (const { name, supportsAlias } of await zones.list(undefined, CALL)) {
+  for (const { name, supportsAlias, signed } of await zones.list(undefined, CALL)) {
+    if (signed === true) omitted.push(`That the answers of ${name} are signed (DNSSEC).`);
     const text = withoutGenerated((await zones.export({ name }, CALL)).text, name, nameServer);
     zoneEntries.push([name, supportsAlias ? text : { supportsAlias, text }]);
   }
@@ -54,7 +55,11 @@ export async function exportWorld({
     const { id: projectId, slug, name, plan, limits, target, primary, redirects } = project;
     const keys = await services().keys.list({ projectId }, CALL);
     const { saved } = await services().requests.get({ projectId }, CALL);
-    const domains = await services().domains.list({ projectId }, CALL);
+    const attached = await services().domains.list({ projectId }, CALL);
+    const domains = plan === 'free' ? [] : attached;
+    if (domains.length < attached.length) {
+      omitted.push(`The suspended domains of ${slug}, whose plan has none: ${attached.length.toLocaleString('en')}.`);
+    }
     const pets: Partial<Record<Environment, Awaited<ReturnType<typeof petsOf>>>> = {};
     for (const environment of environments.options) {
       const count = rows.pets.count({ projectId, environment }, null);
@@ -81,7 +86,7 @@ export async function exportWorld({
           return [hostname, { redirect: to, ...how }];
         }),
       ),
-      ...(primary !== null && { primary }),
+      ...(primary !== null && domains.length > 0 && { primary }),
       ...(saved !== '' && { requests: saved }),
     };
   }

@@ -250,6 +250,23 @@ describe('world.export', () => {
     await apply(engine, { vivarium: 1, projects: { big: { pets: 10_001 } } });
     expect((await exported(engine)).omitted).toEqual(['10,001 pets of big, production: more than 10,000.']);
   });
+
+  it('leaves out what a file cannot bring back, and says so', async () => {
+    const engine = await emptyEngine();
+    await apply(engine, FILE);
+    await engine.call('projects.update', { projectId: 'acme', plan: 'free' });
+    await engine.call('zones.dnssec', { name: 'plain.test', signed: true });
+    await engine.call('clock.advance', { by: '1d' });
+    const { text, omitted } = await exported(engine);
+    expect(omitted).toEqual([
+      'The suspended domains of acme, whose plan has none: 2.',
+      'That the answers of plain.test are signed (DNSSEC).',
+      'The clock, which has been moved and runs: a file has a frozen one.',
+    ]);
+    const to = await emptyEngine();
+    await to.call('world.apply', { text });
+    expect((await exported(to)).text).toBe(text);
+  });
 });
 
 describe('a file', () => {
