@@ -23,6 +23,9 @@ export type ConnectionPhase = 'connecting' | 'open' | 'silent' | 'lost' | 'refus
 /** Changes in the engine. `everything`: this page may have missed some, so it must read everything again. */
 export type Change = { type: 'everything' } | ChangeEvent;
 
+/** Events after which nothing read before is current. */
+const ENDING_ALL: ReadonlySet<ChangeEvent['type']> = new Set(['ready', 'lagged', 'world.restored'] as const);
+
 export interface ConnectionOptions {
   transport: Transport;
   time: RealTime;
@@ -166,7 +169,7 @@ export class Connection {
         this.#phase = 'open';
         this.#endWaiting();
       }
-      const change: Change = event.type === 'ready' || event.type === 'lagged' ? { type: 'everything' } : event;
+      const change: Change = ENDING_ALL.has(event.type) ? { type: 'everything' } : event;
       for (const listener of this.#listeners) listener(change);
     }
   }

@@ -17,7 +17,7 @@ describe('a group of settings', () => {
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').waitFor();
     await expectSound(opened);
-    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     await field(page, 'Refusals that ban a key').focus();
     await page.keyboard.press('Control+a');
     await page.keyboard.type('2');
@@ -146,6 +146,42 @@ describe('about this Vivarium', () => {
       await page.getByRole('link', { name: 'vivarium.yaml' }).first().waitFor();
     }
   });
+});
+
+it('resets the world to a snapshot by two keys, on any page, and undoes it', async () => {
+  const opened = await openPage({ path: '/settings' });
+  const { page, engine } = opened;
+  const panel = group(page, 'Snapshots');
+  await panel.getByText('Save the world before a demo').waitFor();
+  await panel.getByLabel('Name').fill('Before Demo');
+  await page.keyboard.press('Enter');
+  await panel.getByText('must be 1 to 64 lower-case letters').waitFor();
+  await panel.getByLabel('Name').fill('before-demo');
+  await page.keyboard.press('Enter');
+  await page.getByText('Saved the snapshot “before-demo”.').waitFor();
+  await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor();
+  await expectSound(opened);
+
+  await engine.call('projects.create', { name: 'Only of now' });
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  await page.getByRole('heading', { name: 'Pets', exact: true }).waitFor();
+  const switcher = page.getByRole('button', { name: /Only of now/ });
+  await page.keyboard.press('s');
+  await page.keyboard.press('r');
+  await page.getByText('The world is reset to “before-demo”.').waitFor();
+  const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
+  expect(await names()).not.toContain('Only of now');
+  await switcher.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+z');
+  await page.getByText('The world is as it was before the reset.').waitFor();
+  expect(await names()).toContain('Only of now');
+
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await panel.getByRole('button', { name: 'Remove before-demo' }).click();
+  await page.getByRole('button', { name: 'Remove the snapshot' }).click();
+  await page.getByText('Removed the snapshot “before-demo”.').waitFor();
+  await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor({ state: 'detached' });
 });
 
 it('holds a CA’s domain of 253 characters without scrolling sideways, in windows of every size', async () => {

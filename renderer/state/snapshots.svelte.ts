@@ -1,0 +1,83 @@
+import type { SnapshotInfo } from '../../main/contract/snapshots.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { Form } from './form.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+/** The world as it was before the last reset, by which a reset is undone. */
+export const BEFORE_RESET = 'before-reset';
+
+/** Snapshots of the whole world, and resetting it to one. */
+export class Snapshots {
+  readonly list: LiveQuery<SnapshotInfo[]>;
+  readonly saving: Form<{ name: string }, SnapshotInfo>;
+  #resetting = $state(false);
+  readonly #client: Client;
+  readonly #toasts: Toasts;
+
+  constructor({ client, changes, time, toasts }: Source & { toasts: Toasts }) {
+    this.#client = client;
+    this.#toasts = toasts;
+    this.list = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.snapshots.list({}, { signal }),
+      concerns: ({ type }) => type === 'snapshots.changed',
+    });
+    this.saving = new Form({
+      values: { name: '' },
+      submit: ({ name }) => client.snapshots.save({ name, force: this.replaced !== undefined }),
+      fieldOf: (code) => (code === 'conflict' ? 'name' : undefined),
+    });
+  }
+
+  /** The newest that can be restored, of those that the user saved. */
+  get newest(): SnapshotInfo | undefined {
+    return this.list.value?.find(({ name, fault }) => name !== BEFORE_RESET && fault === undefined);
+  }
+
+  /** The snapshot that saving under the typed name replaces. */
+  get replaced(): SnapshotInfo | undefined {
+    return this.list.value?.find(({ name }) => name === this.saving.values.name);
+  }
+
+  get resetting(): boolean {
+    return this.#resetting;
+  }
+
+  async save(): Promise<void> {
+    const saved = await this.saving.submit();
+    if (saved === undefined) return;
+    this.saving.reset({ name: '' });
+    this.#toasts.say(`Saved the snapshot “${saved.name}”.`);
+  }
+
+  /** Resets the world at once; undo brings back the present one, which is kept under a name of its own. */
+  async reset(name: string): Promise<void> {
+    if (this.#resetting) return;
+    this.#resetting = true;
+    await this.#toasts.attempt('The world was not reset.', async () => {
+      const { snapshots } = this.#client;
+      if (name !== BEFORE_RESET) await snapshots.save({ name: BEFORE_RESET, force: true });
+      await snapshots.restore({ name });
+      const text = `The world is reset to “${name}”.`;
+      if (name === BEFORE_RESET) this.#toasts.say(text);
+      else {
+        const undo = () => snapshots.restore({ name: BEFORE_RESET });
+        this.#toasts.done({ text, undo, undone: 'The world is as it was before the reset.', kind: 'reset' });
+      }
+    });
+    this.#resetting = false;
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#toasts.attempt('The snapshot was not removed.', async () => {
+      await this.#client.snapshots.remove({ name });
+      this.#toasts.say(`Removed the snapshot “${name}”.`);
+    });
+  }
+
+  close(): void {
+    this.list.close();
+  }
+}
