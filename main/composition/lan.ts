@@ -63,6 +63,7 @@ export function openLan(
   const pages = loadPageTemplate(join(resourcesDir, 'pages'));
   let routes: readonly { hostname: string }[] = [];
   let known: readonly string[] | null = null;
+  let isEnding = false;
   // On first use: a publish must stay cheap for those who serve this machine only.
   const hostnames = (): readonly string[] =>
     (known ??= routes.flatMap(({ hostname }) => (isForDevices(hostname) ? [hostname] : [])).sort());
@@ -140,7 +141,8 @@ export function openLan(
         zones,
         announcer,
         async close() {
-          await Promise.all([stopServing(), server.stop(), announcer?.close()]);
+          // At the end of the engine, the proxy lets requests finish here as on loopback.
+          await Promise.all([isEnding ? undefined : stopServing(), server.stop(), announcer?.close()]);
         },
       };
     } catch (error) {
@@ -165,7 +167,10 @@ export function openLan(
     },
     onChanged: changed,
   });
-  onStop(() => lanSwitch.close());
+  onStop(() => {
+    isEnding = true;
+    return lanSwitch.close();
+  });
 
   return {
     start: lanSwitch.start,

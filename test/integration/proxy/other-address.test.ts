@@ -47,6 +47,12 @@ onLinux('what is open there is cut at the end, and nothing on loopback', async (
   here.destroy();
 });
 
+onLinux('the end of the proxy ends it too', async () => {
+  await running.proxy.serveOn(OTHER, PLACE);
+  await running.stop();
+  await expect(openSocket(running.httpPort, OTHER)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
 onLinux('with one of the ports taken there, neither is opened', async () => {
   const holder = createServer().listen(running.httpsPort, OTHER);
   await once(holder, 'listening');

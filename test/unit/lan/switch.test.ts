@@ -7,7 +7,8 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 
 function setUp(kept: string | null = null) {
   const clock = createFakeClock();
-  const world = { found: { en0: [{ address: '10.0.0.1', internal: false }] } as Interfaces, taken: false, kept };
+  const found: Interfaces = { en0: [{ address: '10.0.0.1', internal: false }] };
+  const world = { found, taken: false, closes: true, kept };
   const log: string[] = [];
   const lan = createSwitch({
     clock,
@@ -16,7 +17,10 @@ function setUp(kept: string | null = null) {
     open({ address }: Place) {
       if (world.taken) return Promise.reject(new VivariumError('conflict', 'Port 8080 is taken.'));
       log.push(`open ${address}`);
-      return Promise.resolve({ close: () => Promise.resolve(void log.push(`close ${address}`)) });
+      return Promise.resolve({
+        close: () =>
+          world.closes ? Promise.resolve(void log.push(`close ${address}`)) : Promise.reject(new Error('It is gone.')),
+      });
     },
     kept: { get: () => world.kept, set: (wanted) => (world.kept = wanted) },
     onChanged: () => undefined,
@@ -47,6 +51,15 @@ test('it follows the interface to another address, away and back, and closes wha
     ...['open 10.0.0.1', 'close 10.0.0.1', 'open 10.0.0.2', 'close 10.0.0.2', 'open 10.0.0.3', 'close 10.0.0.3'],
   ]);
   expect(lan.state()).toEqual({ kind: 'off' });
+});
+
+test('what cannot be closed, because its interface is gone, is followed all the same', async () => {
+  const { lan, world, look } = setUp();
+  await lan.start('en0');
+  world.closes = false;
+  world.found = { en0: [{ address: '10.0.0.2', internal: false }] };
+  await look();
+  expect(lan.state()).toMatchObject({ kind: 'on', place: { address: '10.0.0.2' } });
 });
 
 test('a change that fails leaves everything as it was', async () => {
