@@ -118,7 +118,7 @@ export async function startDataPlane(
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
-    /** Serves on another address too, until the returned function is called. @throws VivariumError as `Proxy.serveOn`. */
+    /** Serves on another address too, until the returned function is called. @throws as `Proxy.serveOn`. */
     async serveOn(address: string, place: OwnPlace): Promise<() => Promise<void>> {
       const close = await proxy.serveOn(address, place);
       places.add(place);

@@ -33,7 +33,7 @@ const lanStatus = z.object({
   pacUrl: z.url().optional(),
   /** DNS over UDP and TCP, for the hostnames below. */
   dns: z.string().optional(),
-  /** The first of the served hostnames that other devices can have: those below localhost always mean the device itself. */
+  /** The first of the served hostnames that devices can have: those below localhost mean the device itself. */
   hostnames: z.array(z.string()).max(LAN_HOSTNAMES_MAX),
   hostnamesTotal: z.int(),
 });

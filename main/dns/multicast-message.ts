@@ -140,7 +140,7 @@ export function answerMulticast(
 export const announcement = (announced: Announced, ttlSeconds = TTL_SECONDS): Buffer =>
   encode({ answers: [hostRecord(announced), ...serviceRecords(announced)], additional: [], ttlSeconds });
 
-/** Asks whether another machine has the name (RFC 6762 §8.1), by multicast: our socket gets nothing sent to it alone. */
+/** Asks who has the name (RFC 6762 §8.1), by multicast: our socket gets nothing sent to it alone. */
 export function probe(announced: Announced): Buffer {
   const name = hostOfLabel(announced.label);
   return encode({

@@ -22,7 +22,7 @@ export interface DevicePage {
   fingerprint: string;
 }
 
-/** The page that a device opens first: what to install and set there, and what it then reaches. Nothing in it is secret. */
+/** The page that a device opens first: what to install, and what it then reaches. Nothing in it is secret. */
 export function renderDevicePage(shown: DevicePage): Page {
   const { origin, fingerprint } = shown;
   const pacUrl = `<code>${escapeHtml(origin + DEVICE_PAC_PATH)}</code>`;

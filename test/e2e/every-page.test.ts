@@ -9,7 +9,7 @@ const openPage = useEnginePages();
 /** Dozens of actions in one test, on a busy machine. */
 const WALK_MS_MAX = 180_000;
 
-/** What opens another window, a dialog of the system or a port to the network, or changes the machine's trust stores. */
+/** What opens a window, a dialog of the system or a port to the network, or changes the machine's trust stores. */
 const OUTSIDE = /Open in browser|Download|Export|Show in a window|Let other devices in|^(Trust|Untrust)/;
 
 /** Rows are alike: those of the first ones are pressed. */
