@@ -72,8 +72,8 @@ class MulticastReader extends WireReader {
 }
 
 /**
- * Whether another machine has the name of `announced` (RFC 6762 §8.1, §9). Before it is announced, any other has; of two
- * that have announced it, the one with the higher address keeps it.
+ * Whether another machine has the name of `announced` (RFC 6762 §8.1, §9). Before it is announced, any other has; of
+ * two that have announced it, the one with the higher address keeps it.
  */
 export function losesName({ addresses }: MulticastMessage, announced: Announced, isAnnounced: boolean): boolean {
   const own = hostOfLabel(announced.label);

@@ -40,8 +40,8 @@ export interface Announcer {
 }
 
 /**
- * Announces a name and the page there in the network of `address` (RFC 6762, 6763), under another name where the first is
- * taken. It announces only that address: the libraries for it announce those of all interfaces, or run programs and
+ * Announces a name and the page there in the network of `address` (RFC 6762, 6763), under another name where the first
+ * is taken. It announces only that address: the libraries for it announce those of all interfaces, or run programs and
  * change error stacks of the whole process (README.md).
  */
 export function announceHost(options: {

@@ -33,8 +33,8 @@ export interface Bound extends DnsListening {
 
 /**
  * Binds TCP and UDP on all addresses, by default both of loopback, to one port. With port 0 the system picks one, and
- * picks again when another socket finds it taken. Missing IPv6 is a warning, unless it comes first. @throws VivariumError
- * as `DnsServer.start`, with all sockets closed.
+ * picks again when another socket finds it taken. Missing IPv6 is a warning, unless it comes first.
+ * @throws VivariumError as `DnsServer.start`, with all sockets closed.
  */
 export async function bindAddresses(
   open: Opener,
