@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { fingerprintStart } from './certificate.ts';
 import type { Command, RunCommand } from './run-command.ts';
@@ -111,18 +110,14 @@ export function withHandles({ members, trusted, nicknames }: NssGroup): FoundRoo
   });
 }
 
-/** Chromium's NSS folder on Linux, below its home folder. */
-const IN_HOME = join('.pki', 'nssdb');
-
 /**
- * Creates the trust store in a throw-away browser's home folder, with Vivarium's root only. @throws VivariumError
+ * Creates the trust store of a throw-away browser in a folder, with Vivarium's root only. @throws VivariumError
  * `unavailable` when `certutil` fails.
  */
-export async function trustInHome(
-  home: string,
+export async function makeTrustStore(
+  folder: string,
   { run, certutil, root }: { run: RunCommand; certutil: string; root: { fingerprint: string; file: string } },
 ): Promise<void> {
-  const folder = join(home, IN_HOME);
   mkdirSync(folder, { recursive: true });
   const database = `sql:${folder}`;
   for (const command of [

@@ -10,7 +10,7 @@ import { CERTIFICATE_PATH, CRL_PATH } from '../ca/extensions.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
 import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
-import { trustInHome } from '../ca/nss-certutil.ts';
+import { makeTrustStore } from '../ca/nss-certutil.ts';
 import { createRunCommand, type RunCommand } from '../ca/run-command.ts';
 import { createTrustStores, type TrustLedger, type TrustStores, type TrustStoresOptions } from '../ca/truststores.ts';
 import type { OwnRoots } from '../ca/vivarium-roots.ts';
@@ -62,15 +62,13 @@ export async function openCertificates(foundation: Foundation) {
     platformLeaves,
     trustStores,
     ledger,
-    /**
-     * Makes a home folder trust the root for one browser; null where browsers ignore it or NSS's `certutil` is missing.
-     */
-    trustInHome() {
-      const certutil = platform === 'linux' ? findProgram('certutil', environment, platform) : null;
+    /** Makes a trust store for one browser in a folder, with the root alone; null where NSS's `certutil` is missing. */
+    makeTrustStore() {
+      const certutil = findProgram('certutil', environment, platform);
       if (certutil === null) return null;
       const { fingerprint } = authority.root();
-      return (home: string) =>
-        trustInHome(home, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
+      return (folder: string) =>
+        makeTrustStore(folder, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
     },
     /** What the HTTP port and the control port serve without a token: in DER, by path. */
     openFiles: new Map<string, { contentType: string; read: () => Buffer }>([

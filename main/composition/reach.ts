@@ -56,7 +56,7 @@ export function openReach(
     processes,
     search: { platform, environment, home: homedir(), isExecutable },
     way: () => ({ pacUrl: pacUrl(), ports, platformZone: PLATFORM_ZONE }),
-    trustInHome: certificates.trustInHome,
+    makeTrustStore: certificates.makeTrustStore,
     *certificatesBeside({ hostname, projectId }) {
       for (const one of new Set([hostname, ...mapped.ofProject(projectId)])) {
         const certificate = certificateOf(one);

@@ -18,6 +18,10 @@ const pathInput = z
   .regex(/^\/(?!\/)[\x21-\x7e]*$/, 'must be a path that begins with one slash, percent-encoded')
   .meta({ examples: ['/v1/openapi.json'] });
 
+const browserKind = z.enum(['chromium', 'firefox']);
+/** By the options that a browser takes: Chrome, Edge and Brave are of Chromium’s kind. */
+export type BrowserKind = z.infer<typeof browserKind>;
+
 export const openedBrowser = z.object({
   url: z.url(),
   browser: z.string(),
@@ -33,6 +37,8 @@ export const browserState = z.object({
   /** The browser that `reach.open` would open, and its program; absent when none is installed. */
   browser: z.string().optional(),
   program: z.string().optional(),
+  /** The installed browser of the other kind, if there is one. */
+  other: z.object({ kind: browserKind, browser: z.string() }).optional(),
   /** Why no browser can be opened, and what to do. */
   problem: z.string().optional(),
   /** Throw-away browsers currently open. */
@@ -107,7 +113,16 @@ export const reach = {
       summary:
         'Open a hostname at ports 80 and 443 in an installed browser, with a throw-away profile that trusts the root',
     })
-    .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
+    .input(
+      z.strictObject({
+        hostname: hostnameInput,
+        path: pathInput.optional(),
+        /** By default Chrome, Chromium, Edge or Brave if one is installed, else Firefox. */
+        browser: browserKind
+          .meta({ description: 'the kind of browser; default: chromium, if there is one' })
+          .optional(),
+      }),
+    )
     .output(openedBrowser),
   preview: base
     .route({ summary: 'Show a hostname in a window of the desktop app, without a browser or a trusted root' })

@@ -1,6 +1,7 @@
 import { posix, win32 } from 'node:path';
+import type { BrowserKind } from '../contract/reach.ts';
 
-/** A browser that accepts Chromium's options. */
+/** A browser that accepts the options of Chromium, or those of Firefox. */
 export interface Browser {
   name: string;
   program: string;
@@ -19,20 +20,26 @@ export interface BrowserSearch {
 /** A program to use instead of any other. */
 export const BROWSER_VARIABLE = 'VIVARIUM_BROWSER';
 
+/** Which options it takes; of a program that the user names, by its file name. */
+export const kindOf = ({ program }: Browser): BrowserKind =>
+  /firefox[^/\\]*$/i.test(program) ? 'firefox' : 'chromium';
+
 /** Command names in the packages of Linux distributions and vendors. */
 const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
   ['Chrome', 'google-chrome-stable', 'google-chrome'],
   ['Chromium', 'chromium', 'chromium-browser'],
   ['Edge', 'microsoft-edge-stable', 'microsoft-edge'],
   ['Brave', 'brave-browser-stable', 'brave-browser', 'brave'],
+  ['Firefox', 'firefox', 'firefox-esr'],
 ];
 
-/** Below /Applications, of the system or of one user. */
-const BUNDLES: readonly (readonly [name: string, bundle: string])[] = [
+/** Below /Applications, of the system or of one user; the program is named like its bundle, unless it says otherwise. */
+const BUNDLES: readonly (readonly [name: string, bundle: string, program?: string])[] = [
   ['Chrome', 'Google Chrome'],
   ['Chromium', 'Chromium'],
   ['Edge', 'Microsoft Edge'],
   ['Brave', 'Brave Browser'],
+  ['Firefox', 'Firefox', 'firefox'],
 ];
 
 /** Below the program folders of the machine or of one user. */
@@ -41,6 +48,7 @@ const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
   ['Chromium', 'Chromium\\Application\\chrome.exe'],
   ['Edge', 'Microsoft\\Edge\\Application\\msedge.exe'],
   ['Brave', 'BraveSoftware\\Brave-Browser\\Application\\brave.exe'],
+  ['Firefox', 'Mozilla Firefox\\firefox.exe'],
 ];
 
 const WINDOWS_FOLDERS = ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'] as const;
@@ -51,8 +59,8 @@ export function browserCandidates({ platform, environment, home }: Omit<BrowserS
   if (named !== '') return [{ name: 'The browser', program: named, confinedTo: confinementOf(named, home) }];
   if (platform === 'darwin') {
     const folders = ['/Applications', posix.join(home, 'Applications')];
-    return BUNDLES.flatMap(([name, bundle]) =>
-      folders.map((folder) => free(name, posix.join(folder, `${bundle}.app`, 'Contents', 'MacOS', bundle))),
+    return BUNDLES.flatMap(([name, bundle, program = bundle]) =>
+      folders.map((folder) => free(name, posix.join(folder, `${bundle}.app`, 'Contents', 'MacOS', program))),
     );
   }
   if (platform === 'win32') {
@@ -88,8 +96,15 @@ function onPath(environment: BrowserSearch['environment'], home: string): Browse
 /** Ubuntu's `chromium-browser` is a script that starts the snap. */
 function confinementOf(program: string, home: string): string | null {
   const isSnap = program.startsWith('/snap/') || program.endsWith('/chromium-browser');
-  return isSnap ? posix.join(home, 'snap', 'chromium', 'common') : null;
+  const snap = program.endsWith('/firefox') ? 'firefox' : 'chromium';
+  return isSnap ? posix.join(home, 'snap', snap, 'common') : null;
 }
+
+const SOUGHT = {
+  any: 'Chrome, Chromium, Edge, Brave or Firefox',
+  chromium: 'Chrome, Chromium, Edge or Brave',
+  firefox: 'Firefox',
+};
 
 const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'brew install --cask google-chrome',
@@ -98,8 +113,8 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** Why no browser can be opened, and what to do. */
-export const explainNoBrowser = (platform: NodeJS.Platform): string =>
-  `No Chrome, Chromium, Edge or Brave was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Other browsers work with the PAC file in their proxy settings.`;
+export const explainNoBrowser = (platform: NodeJS.Platform, kind?: BrowserKind): string =>
+  `No ${SOUGHT[kind ?? 'any']} was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Other browsers work with the PAC file in their proxy settings.`;
 
 /** Whether windows can be shown; assumed everywhere but on Linux, where it can be detected. */
 export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch['environment']): boolean {
@@ -109,3 +124,7 @@ export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch
 
 export const NO_DISPLAY =
   'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the PAC file in a browser of your own.';
+
+/** Firefox has no option that accepts certificates by their keys. */
+export const NO_CERTUTIL =
+  'Firefox can be made to trust the root with NSS’s certutil only, which is not installed (Debian: apt-get install libnss3-tools; macOS: brew install nss). Chrome, Chromium, Edge and Brave open without it.';

@@ -1,11 +1,22 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
+import type { BrowserKind } from '../contract/reach.ts';
 import type { BrowserProcesses } from './browser-processes.ts';
-import { type BrowserSearch, explainNoBrowser, findBrowsers, hasDisplay, NO_DISPLAY } from './browsers.ts';
+import {
+  type Browser,
+  type BrowserSearch,
+  explainNoBrowser,
+  findBrowsers,
+  hasDisplay,
+  kindOf,
+  NO_CERTUTIL,
+  NO_DISPLAY,
+} from './browsers.ts';
+import { firefoxArguments, firefoxPreferences } from './firefox.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
@@ -20,8 +31,8 @@ export interface BrowserOpenerOptions {
   search: BrowserSearch;
   /** Read at every start. */
   way: () => { pacUrl: string; ports: { http: number; https: number }; platformZone: string };
-  /** Makes the trust store of a home folder trust only the root; null where that is impossible. */
-  trustInHome: () => ((home: string) => Promise<void>) | null;
+  /** Makes a trust store in a folder, with the root alone; null where that is impossible. */
+  makeTrustStore: () => ((folder: string) => Promise<void>) | null;
   /** The PEM certificates shown at the hostnames of the same project. */
   certificatesBeside: (address: ReachedAddress) => Iterable<string>;
 }
@@ -34,9 +45,11 @@ export interface OpenedBrowser {
 
 export interface BrowserOpener {
   /** @throws VivariumError that says what to install or to close. */
-  open(address: ReachedAddress): Promise<OpenedBrowser>;
-  /** The browser that would be opened, or why none can be. */
-  available(): { browser: string; program: string } | { problem: string };
+  open(address: ReachedAddress, kind?: BrowserKind): Promise<OpenedBrowser>;
+  /** The browser that would be opened, and one of the other kind; or why none can be. */
+  available():
+    | { browser: string; program: string; other?: { kind: BrowserKind; browser: string } }
+    | { problem: string };
 }
 
 export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpener {
@@ -45,19 +58,31 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
   const more = (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
   const headless = more.some((word) => word.startsWith('--headless'));
 
-  function find() {
-    const [browser] = findBrowsers(search);
-    if (browser === undefined) return { problem: explainNoBrowser(platform) };
-    return headless || hasDisplay(platform, environment) ? { browser } : { problem: NO_DISPLAY };
+  function find(kind?: BrowserKind) {
+    const all = findBrowsers(search);
+    const browser = all.find((each) => kind === undefined || kindOf(each) === kind);
+    if (browser === undefined) return { problem: explainNoBrowser(platform, kind) };
+    const other = all.find((each) => kindOf(each) !== kindOf(browser));
+    return headless || hasDisplay(platform, environment) ? { browser, other } : { problem: NO_DISPLAY };
+  }
+
+  async function openFirefox(browser: Browser, address: ReachedAddress): Promise<void> {
+    const makeTrustStore = options.makeTrustStore();
+    if (makeTrustStore === null) throw new VivariumError('unavailable', NO_CERTUTIL);
+    await processes.open(browser, async (profile) => {
+      await makeTrustStore(profile);
+      writeFileSync(join(profile, 'user.js'), firefoxPreferences(way()));
+      return { args: firefoxArguments({ profile, url: address.url, more }), environment };
+    });
   }
 
   async function trust(profile: string): Promise<string | null> {
-    const trustInHome = options.trustInHome();
-    if (trustInHome === null) return null;
+    // Elsewhere Chromium has the system's trust store.
+    const makeTrustStore = platform === 'linux' ? options.makeTrustStore() : null;
+    if (makeTrustStore === null) return null;
     const trustedHome = join(profile, 'home');
-    mkdirSync(trustedHome);
     try {
-      await trustInHome(trustedHome);
+      await makeTrustStore(join(trustedHome, '.pki', 'nssdb'));
       return trustedHome;
     } catch (error) {
       log.warn('A browser accepts certificates by their keys, because it could not be made to trust the root', {
@@ -68,11 +93,15 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
   }
 
   return {
-    async open(address) {
-      const { browser, problem } = find();
+    async open(address, kind) {
+      const { browser, problem } = find(kind);
       if (browser === undefined) {
         const { hostname } = address;
         throw new VivariumError('unavailable', `${problem} Other ways: ${mention('reach.snippets', { hostname })}.`);
+      }
+      if (kindOf(browser) === 'firefox') {
+        await openFirefox(browser, address);
+        return { browser: browser.name, trust: 'root' };
       }
       let trustedHome: string | null = null;
       await processes.open(browser, async (profile) => {
@@ -87,8 +116,13 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
       return { browser: browser.name, trust: trustedHome === null ? 'keys' : 'root' };
     },
     available() {
-      const { browser, problem } = find();
-      return browser === undefined ? { problem } : { browser: browser.name, program: browser.program };
+      const { browser, other, problem } = find();
+      if (browser === undefined) return { problem };
+      return {
+        browser: browser.name,
+        program: browser.program,
+        ...(other !== undefined && { other: { kind: kindOf(other), browser: other.name } }),
+      };
     },
   };
 }

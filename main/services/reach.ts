@@ -1,7 +1,7 @@
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
-import type { BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
+import type { BrowserKind, BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 
 export function createReachServices(options: {
@@ -12,7 +12,7 @@ export function createReachServices(options: {
     asked?: { path?: string | undefined; scheme?: ReachedAddress['scheme'] | undefined },
   ) => ReachedAddress;
   opener: {
-    open(address: ReachedAddress): Promise<Omit<OpenedBrowser, 'url'>>;
+    open(address: ReachedAddress, kind?: BrowserKind): Promise<Omit<OpenedBrowser, 'url'>>;
     available(): Omit<BrowserState, 'opened' | 'preview'>;
   };
   opened: () => number;
@@ -24,9 +24,9 @@ export function createReachServices(options: {
   return {
     proxy,
     browser: () => ({ ...opener.available(), opened: opened(), preview: preview !== null }),
-    async open({ hostname, path }) {
+    async open({ hostname, path, browser }) {
       const reached = address(hostname, { path });
-      return { url: reached.url, ...(await opener.open(reached)) };
+      return { url: reached.url, ...(await opener.open(reached, browser)) };
     },
     async preview({ hostname, path }) {
       if (preview === null) {

@@ -1,4 +1,4 @@
-import type { BrowserState, ReachSnippets, Snippet } from '../../main/contract/reach.ts';
+import type { BrowserKind, BrowserState, ReachSnippets, Snippet } from '../../main/contract/reach.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
@@ -17,6 +17,7 @@ export class Reach {
   #chosen = $state<Snippet['id']>('curl');
   /** The selected scheme; by default HTTPS if there is a certificate. */
   #scheme: 'http' | 'https' | undefined;
+  #kind: BrowserKind | undefined;
 
   constructor({ client, changes, time, toasts, hostname }: ReachOptions) {
     this.texts = new LiveQuery({
@@ -36,7 +37,10 @@ export class Reach {
     });
     this.opening = new Task(async () => {
       try {
-        const { url, browser, trust } = await client.reach.open({ hostname });
+        const { url, browser, trust } = await client.reach.open({
+          hostname,
+          ...(this.#kind !== undefined && { browser: this.#kind }),
+        });
         const known = trust === 'root' ? 'trusts the root' : 'takes this project’s certificates';
         toasts.say(
           `Opened ${url}: ${lowerFirst(browser)} with a profile that ${known}, and is deleted when it closes.`,
@@ -46,6 +50,12 @@ export class Reach {
       }
     });
     this.previewing = new Task(() => client.reach.preview({ hostname }));
+  }
+
+  /** Opens the hostname in a browser of this kind, or in the first that there is. */
+  open(kind?: BrowserKind): void {
+    this.#kind = kind;
+    void this.opening.start();
   }
 
   get canPreview(): boolean {

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findChromium } from '../support/chromium.ts';
-import type { Engine } from '../support/engine.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { findTool, requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** One page's way through it, on a machine that does much else beside. */
@@ -32,6 +33,25 @@ async function hasAsked(engine: Engine, authority: string, target: string): Prom
       entry.authority === authority && entry.target === target && entry.scheme === 'https' && entry.status === 200,
   );
 }
+
+describe.runIf(findTool('firefox-esr') !== null)('reach open in Firefox', { timeout: JOURNEY_MS }, () => {
+  it('opens a domain and a platform hostname at their real URL, verified by the root', async () => {
+    vi.stubEnv('VIVARIUM_BROWSER', requireTool('firefox-esr'));
+    vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless');
+    const engine = await startEngine();
+    for (const hostname of [HOSTNAME, 'demo.vivarium.localhost']) {
+      expect(await engine.call('reach.open', { hostname, browser: 'firefox' })).toEqual({
+        url: `https://${hostname}/v1/openapi.json`,
+        browser: 'The browser',
+        trust: 'root',
+      });
+      await expect.poll(() => hasAsked(engine, hostname, '/v1/openapi.json'), { timeout: JOURNEY_MS / 3 }).toBe(true);
+    }
+    await expect(engine.call('reach.open', { hostname: HOSTNAME, browser: 'chromium' })).rejects.toThrow(
+      /^No Chrome, Chromium, Edge or Brave was found\. Install one/,
+    );
+  });
+});
 
 /** What Vivarium puts into a hosts file. */
 const blockOf = (hostname: string): string =>
@@ -90,7 +110,7 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     const opened = await openPage({ path: '/projects/demo/general' });
     const { page } = opened;
     const reach = region(page, 'Reach it');
-    await reach.getByText(/No Chrome, Chromium, Edge or Brave was found\. Install one/).waitFor();
+    await reach.getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/).waitFor();
     expect(await reach.getByRole('button', { name: 'Open in browser' }).isDisabled()).toBe(true);
     await reach.getByText('https://demo.vivarium.localhost/v1/openapi.json').waitFor();
     await reach.getByRole('radio', { name: 'Staging' }).check();

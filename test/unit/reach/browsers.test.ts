@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserCandidates, explainNoBrowser, findBrowsers, hasDisplay } from '../../../main/reach/browsers.ts';
+import { browserCandidates, explainNoBrowser, findBrowsers, hasDisplay, kindOf } from '../../../main/reach/browsers.ts';
 
 type Places = Parameters<typeof findBrowsers>[0];
 
@@ -66,6 +66,27 @@ describe('a browser is found', () => {
       found(windows, 'C:\\Users\\anna\\AppData\\Local\\Google\\Chrome\\Application\\chrome.exe'),
       ['Chrome: C:\\Users\\anna\\AppData\\Local\\Google\\Chrome\\Application\\chrome.exe'],
     ],
+    [
+      'Firefox, after the others',
+      found(linux, '/usr/bin/firefox', '/usr/bin/chromium'),
+      ['Chromium: /usr/bin/chromium', 'Firefox: /usr/bin/firefox'],
+    ],
+    [
+      'the snap of Firefox',
+      found(linux, '/snap/bin/firefox'),
+      ['Firefox: /snap/bin/firefox in /home/anna/snap/firefox/common'],
+    ],
+    [
+      'Firefox on macOS and Windows',
+      [
+        ...found(macos, '/Applications/Firefox.app/Contents/MacOS/firefox'),
+        ...found(windows, 'C:\\Program Files\\Mozilla Firefox\\firefox.exe'),
+      ],
+      [
+        'Firefox: /Applications/Firefox.app/Contents/MacOS/firefox',
+        'Firefox: C:\\Program Files\\Mozilla Firefox\\firefox.exe',
+      ],
+    ],
     ['nowhere', found(linux), []],
   ])('%s', (_, actual, expected) => {
     expect(actual).toEqual(expected);
@@ -77,6 +98,16 @@ describe('a browser is found', () => {
       { name: 'The browser', program: '/opt/my/chrome', confinedTo: null },
     ]);
   });
+});
+
+it.each([
+  ['/opt/firefox/firefox', 'firefox'],
+  ['/usr/bin/firefox-esr', 'firefox'],
+  ['C:\\Program Files\\Mozilla Firefox\\firefox.exe', 'firefox'],
+  ['/home/firefox/chrome', 'chromium'],
+  ['/opt/my/chrome', 'chromium'],
+])('%s takes the options of %s', (program, kind) => {
+  expect(kindOf({ name: 'The browser', program, confinedTo: null })).toBe(kind);
 });
 
 it.each(['linux', 'darwin', 'win32', 'freebsd'] as const)('on %s, its absence says what to install', (platform) => {
