@@ -112,7 +112,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     ...{ certificates, dns, dataPlane },
     isSecure: (hostname) => domains.leaves.contextFor(hostname) !== null,
   });
-  const machine = openEngineMachine(foundation, { certificates, dns, dataPlane });
+  const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
   const { services, resolve, demo, runs } = createServices(foundation, {
     machine,
     lan,

@@ -6,15 +6,16 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 import { openMachine } from './machine.ts';
-import { startCommand } from './reach.ts';
+import { type Reach, startCommand } from './reach.ts';
 
 export type EngineMachine = ReturnType<typeof openEngineMachine>;
 
 /** The changes of this machine that lead it to this engine. */
 export function openEngineMachine(
   { config, clock, machineRoot }: Foundation,
-  { certificates, dns, dataPlane }: { certificates: Certificates; dns: Dns; dataPlane: DataPlane },
+  parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; reach: Pick<Reach, 'proxy'> },
 ) {
+  const { certificates, dns, dataPlane, reach } = parts;
   const machine = openMachine({
     ledger: certificates.ledger,
     root: machineRoot,
@@ -29,6 +30,7 @@ export function openEngineMachine(
       hostname,
       zone: dns.zoneOf(hostname)?.zone ?? hostname,
       ports: { ...dataPlane.ports, dns: dns.listening.port },
+      pacUrl: reach.proxy().pacUrl,
       start: startCommand(config.dataDir),
     }),
   };

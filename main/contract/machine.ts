@@ -3,7 +3,7 @@ import { base } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { timestamp } from './values.ts';
 
-const changeKind = z.enum(['resolver', 'ports', 'hosts', 'trust']);
+const changeKind = z.enum(['resolver', 'ports', 'hosts', 'browser', 'trust']);
 
 /** One place that a change touches: a file, a value of the kernel, or what a command sets. */
 const machineStep = z.object({

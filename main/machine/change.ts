@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Step } from './step.ts';
 
-export type ChangeKind = 'resolver' | 'ports' | 'hosts';
+export type ChangeKind = 'resolver' | 'ports' | 'hosts' | 'browser';
 
 /** One change of this machine, before it is done. */
 export interface Change {
@@ -26,6 +26,8 @@ export interface Wish {
   /** Suffix that Vivarium's DNS answers: the zone of the hostname, or the hostname itself. */
   zone: string;
   ports: { http: number; https: number; dns: number };
+  /** The address of the PAC file. */
+  pacUrl: string;
   /** Command that starts this Vivarium again; options may be appended. */
   start: string;
 }

@@ -20,7 +20,7 @@ export const ENTRIES_MAX = 200;
 
 const entry = z.object({
   id: z.string(),
-  kind: z.enum(['resolver', 'ports', 'hosts', 'trust']),
+  kind: z.enum(['resolver', 'ports', 'hosts', 'browser', 'trust']),
   what: z.string(),
   /** When it was written, which is before the change; in real time. */
   at: z.string(),

@@ -1,5 +1,6 @@
 import { isWithin } from '../base/hostname.ts';
 import { type Change, hindered, type Look, ownFile, type Wish } from './change.ts';
+import { planBrowsers } from './browsers.ts';
 import { planHosts } from './hosts.ts';
 
 const UNPRIVILEGED_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
@@ -8,7 +9,12 @@ const UNPRIVILEGED_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
 export function planLinux(wish: Wish, look: Look): Change[] {
   // Its next "nixos-rebuild switch" decides what /etc has.
   if (look.has('/etc/NIXOS')) return planNixos(wish);
-  return [planResolver(wish, look), planHosts(wish.hostname, look, { file: '/etc/hosts' }), ...planPorts(wish, look)];
+  return [
+    planResolver(wish, look),
+    planHosts(wish.hostname, look, { file: '/etc/hosts' }),
+    ...planPorts(wish, look),
+    ...planBrowsers(wish, look),
+  ];
 }
 
 const resolverOf = ({ zone }: Wish) =>

@@ -22,6 +22,7 @@ export const WISH: Wish = {
   hostname: 'shop.acme.test',
   zone: 'acme.test',
   ports: { http: 8080, https: 8443, dns: 5380 },
+  pacUrl: 'http://127.0.0.1:4780/proxy.pac',
   start: 'vivarium serve',
 };
 
