@@ -62,12 +62,22 @@ const dataset = z.union([seedCount, fileName, worldPets], {
   error: 'must be a number of pets, a list of them, or the name of a JSON file with the list',
 });
 
+/** In YAML, a port is a number. */
+const worldTarget = z.union([
+  ...targetInput.options,
+  z
+    .int()
+    .min(1)
+    .max(65_535)
+    .transform((port) => targetInput.parse(String(port))),
+]);
+
 const projectEntry = orNothing({
   /** The slug by default. */
   name: projectName.optional().meta({ description: 'its name; the slug by default' }),
   plan: plan.optional().meta({ description: 'free by default; custom domains need pro, business or enterprise' }),
   limits: planLimits.optional().meta({ description: 'of the plan enterprise, which needs them' }),
-  target: targetInput
+  target: worldTarget
     .optional()
     .meta({ description: 'where requests lead: api, the default, or an upstream such as http://localhost:5173' }),
   /** In place of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */

@@ -34,7 +34,7 @@ function documentOf(text: string): Document {
   if (text.length > YAML_TEXT_MAX) {
     throw new VivariumError('invalid_request', 'The present text is too long to keep its comments; write a new file.');
   }
-  const document = parseDocument(text);
+  const document = parseDocument(text, { uniqueKeys: false });
   const [fault] = document.errors;
   if (fault === undefined) return document;
   throw new VivariumError('invalid_request', `The present text is not YAML, so it stays: ${fault.message}`);

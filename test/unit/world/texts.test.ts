@@ -10,7 +10,7 @@ import { writeWorld } from '../../../main/world/write.ts';
 describe('reading', () => {
   it.each<[string, string, RegExp]>([
     ['a tab', 'vivarium: 1\nprojects:\n\ta: 1\n', /^Line 3, column 1: Tabs/],
-    ['a name twice', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: Map keys must be unique/],
+    ['a name twice', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: The name "seed" is there twice\.$/],
     [
       'a wrong plan',
       'vivarium: 1\nprojects:\n  a:\n    plan: gold\n',
@@ -66,6 +66,19 @@ describe('reading', () => {
     await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
   });
 
+  it('takes a port as target, and says what no target is', async () => {
+    const { world } = await readWorld('vivarium: 1\nprojects: { a: { target: 5173 } }', {});
+    expect(world.projects?.['a']?.target).toEqual({ kind: 'upstream', url: 'http://localhost:5173' });
+    for (const [target, says] of [
+      ['0', /must be at least 1/],
+      ['"a b"', /must be a URL such as "http:\/\/localhost:5173", a port/],
+      ['{ kind: upstream, url: nope }', /target\.url .*must be a URL/],
+    ] as const) {
+      const text = `vivarium: 1\nprojects: { a: { target: ${target} } }`;
+      await expect(readWorld(text, {}), target).rejects.toThrow(says);
+    }
+  });
+
   it('takes a scenario', async () => {
     const text = `vivarium: 1
 steps:
@@ -86,6 +99,7 @@ expect:
   it('takes JSON of any length, and YAML up to a limit', () => {
     const json = JSON.stringify({ vivarium: 1, more: 'x'.repeat(600_000) });
     expect(readSource(json).content).toMatchObject({ vivarium: 1 });
+    expect(() => readSource(json.slice(0, -1))).toThrow(/^The text is not JSON: /);
     expect(() => readSource(`vivarium: 1\nmore: ${'x'.repeat(600_000)}`)).toThrow(
       /^The text has 586 KiB, and YAML may have 512 KiB/,
     );
