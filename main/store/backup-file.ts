@@ -126,8 +126,10 @@ function readFiles(dataDir: string): KeptFile[] {
 function finishCopy(path: string, { files, edit, applicationId }: Parameters<typeof writeCopy>[0]): number {
   const sqlite = new Sqlite(path);
   try {
+    // It is stored as a whole afterwards, or removed.
+    sqlite.pragma('journal_mode = OFF');
+    sqlite.pragma('synchronous = OFF');
     edit?.(sqlite);
-    // One write to the disk instead of one for each statement.
     sqlite.transaction(() => {
       sqlite.exec(
         `CREATE TABLE ${FILES_TABLE} (path TEXT PRIMARY KEY, content BLOB NOT NULL, sha256 TEXT NOT NULL)

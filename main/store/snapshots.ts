@@ -102,6 +102,8 @@ export function createSnapshots(options: {
   const { sqlite } = connection;
   const restored = createSignal<OpenedSnapshot>();
   const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
+  /** What this process has written or read through, by path: such a file is restored without reading it through again. */
+  const checked = new Map<string, string>();
   for (const entry of entriesOf(folder)) if (LEFTOVER.test(entry)) rmSync(join(folder, entry), { force: true });
 
   function list(): StoredSnapshot[] {
@@ -155,13 +157,18 @@ export function createSnapshots(options: {
         ],
         ...(file !== null && { edit: removeSecrets }),
       });
+      if (file === null) checked.set(path, identityOf(path));
       return { name, createdAtMs, bytes: written.bytes, fault: null };
     },
     async open(source) {
       const path = 'file' in source ? source.file : (find(source.name), pathOf(source.name));
       const bytes = inspect(path);
       try {
-        const opened = await openChecked(path, { folder, isForeign: 'file' in source, tables: tablesOf(sqlite) });
+        const identity = identityOf(path);
+        const isForeign = 'file' in source;
+        const isChecked = checked.get(path) === identity;
+        const opened = await openChecked(path, { folder, isForeign, isChecked, tables: tablesOf(sqlite) });
+        if (!isForeign) checked.set(path, identity);
         return { ...opened, bytes, fault: null };
       } catch (error) {
         throw explainOpening(error, path);
@@ -179,9 +186,15 @@ export function createSnapshots(options: {
     remove(name) {
       const snapshot = find(name);
       rmSync(pathOf(name), { force: true });
+      checked.delete(pathOf(name));
       return snapshot;
     },
   };
+}
+
+function identityOf(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
 }
 
 /** Names in the message about a missing one. */
@@ -283,10 +296,15 @@ function readFiles(sqlite: Database): { facts: SnapshotFacts; demoKey: string | 
   return { facts: facts.parse(JSON.parse(String(text))), demoKey: read.get(DEMO_KEY)?.toString() ?? null };
 }
 
-/** Reads all of it; a copy of a file from elsewhere, or of an older schema, which is migrated. */
+/** Reads it through; a copy of a file from elsewhere, or of an older schema, which is migrated. */
 async function openChecked(
   path: string,
-  { folder, isForeign, tables }: { folder: string; isForeign: boolean; tables: readonly string[] },
+  {
+    folder,
+    isForeign,
+    isChecked,
+    tables,
+  }: { folder: string; isForeign: boolean; isChecked: boolean; tables: readonly string[] },
 ): Promise<Omit<OpenedSnapshot, 'bytes' | 'fault'>> {
   const isOlder = readHeader(path).readUInt32BE(USER_VERSION_OFFSET) < latestVersion(MIGRATIONS);
   const copied = isForeign || isOlder ? await copyInto(folder, path) : null;
@@ -295,7 +313,7 @@ async function openChecked(
   };
   const database = copied ?? path;
   try {
-    await checkCopy(database);
+    if (!isChecked || copied !== null) await checkCopy(database);
     const sqlite = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
     try {
       const read = readFiles(sqlite);

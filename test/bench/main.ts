@@ -30,6 +30,7 @@ import { manyDomains } from './cases/many-domains.ts';
 import { petsPage } from './cases/pets-page.ts';
 import { recorder } from './cases/recorder.ts';
 import { routeCount } from './cases/route-count.ts';
+import { snapshots } from './cases/snapshots.ts';
 import { slowClients } from './cases/slow-clients.ts';
 import { startAndMemory } from './cases/start-and-memory.ts';
 import { tlsFindings } from './cases/tls-findings.ts';
@@ -64,6 +65,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   upstreamStreams,
   slowClients,
   fuzz,
+  snapshots,
   engineTurns,
   turns,
   engineFailures,
