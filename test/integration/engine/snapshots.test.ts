@@ -164,6 +164,17 @@ describe('a snapshot of a running engine', () => {
     expect([await slugs(), await engine.call('runs.list')]).toEqual([[], []]);
   });
 
+  it('is kept by an ephemeral Vivarium until it stops', async () => {
+    const engine = await startEngine({ ephemeral: true });
+    await engine.call('snapshots.save', { name: 'demo' });
+    const slugs = async () => ((await engine.call('projects.list')) as Project[]).map(({ slug }) => slug);
+    const before = await slugs();
+    await engine.call('projects.create', { name: 'Later' });
+    await engine.call('snapshots.restore', { name: 'demo' });
+    expect(await slugs()).toEqual(before);
+    expect((await engine.api()).status).toBe(200);
+  });
+
   it('in a file is for another machine: its root issues the leaves, or says why not', async () => {
     const engine = await startEngine();
     await engine.call('ca.extend', { suffix: 'acme.dev' });

@@ -6,12 +6,13 @@ import { writeCopy } from '../../../main/store/backup-file.ts';
 import { openDatabase } from '../../../main/store/database.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { latestVersion, MIGRATIONS } from '../../../main/store/migrations.ts';
+import { replaceContent } from '../../../main/store/replace-content.ts';
 import { SNAPSHOT_ID, SNAPSHOTS_MAX, type SnapshotTarget } from '../../../main/store/snapshots.ts';
 import type { Store } from '../../../main/store/store.ts';
 import { DAY_MS, MINUTE_MS } from '../../../main/contract/duration.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { HERE, pet, projectRow, query, STAGING } from '../../unit/store/parts.ts';
+import { faultOf, HERE, pet, projectRow, query, STAGING } from '../../unit/store/parts.ts';
 import { makeDatabase, openFile, temporaryFile } from './files.ts';
 
 const LATEST = latestVersion(MIGRATIONS);
@@ -213,6 +214,28 @@ describe('a snapshot', () => {
     expect(store.pets.revision(HERE)).toBeGreaterThan(revision);
     const { items, total } = await store.pets.list(HERE, query({ sort: 'name', descending: true, limit: 1 }));
     expect([items[0]?.name, total]).toEqual(['Rex 999', 3_000]);
+  });
+
+  it('changes nothing where the disk is full', async () => {
+    const { store, folder } = await fullStore(3_000);
+    await store.snapshots.save(target());
+    const file = temporaryFile();
+    await makeDatabase(file, 3);
+    const before = rowsOf(file);
+    const { connection } = openDatabase({ file, clock: createFakeClock(), log: silentLog });
+    const { sqlite } = connection;
+    const schema = () => sqlite.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+    const schemaBefore = schema();
+    sqlite.pragma(`max_page_count = ${Number(sqlite.pragma('page_count', { simple: true })) + 5}`);
+    const from = { file: join(folder, 'snapshot-demo.db'), isOfThisRoot: true, clockAt: { nowMs: 1, realNowMs: 1 } };
+    expect(faultOf(() => replaceContent(connection, from))).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('is full; this change was not stored') as string,
+    });
+    expect(schema()).toEqual(schemaBefore);
+    expect(sqlite.pragma('foreign_keys', { simple: true })).toBe(1);
+    sqlite.close();
+    expect(rowsOf(file)).toEqual(before);
   });
 
   it('replaces another of its name only with force, and is removed by name', async () => {
