@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import packageFile from '../../package.json' with { type: 'json' };
+import { DEFAULT_PORTS } from '../../main/base/config.ts';
+import { readServeConfig } from '../../main/cli/serve-options.ts';
+
+const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'container', name), 'utf8');
+const containerfile = read('Containerfile');
+const compose = read('compose.yaml');
+
+const instruction = (name: string): string =>
+  [...containerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].map(([, words = '']) => words).join(' ');
+
+const { httpPort, httpsPort, dnsPort, controlPort } = DEFAULT_PORTS;
+const PUBLISHED = [String(controlPort), String(httpPort), String(httpsPort), `${dnsPort}/tcp`, `${dnsPort}/udp`];
+
+describe('the image', () => {
+  it('serves the usual ports on every address, from a folder of a user who is not root', () => {
+    const env = Object.fromEntries(
+      instruction('ENV')
+        .split(' ')
+        .map((pair) => pair.split('=')),
+    ) as Record<string, string>;
+    const config = readServeConfig([], { platform: 'linux', env, homeDir: env['HOME'] ?? '', workingDir: '/' });
+    expect(config).toMatchObject({ ...DEFAULT_PORTS, host: '0.0.0.0', dataDir: instruction('VOLUME') });
+    expect(instruction('EXPOSE').split(' ').toSorted()).toEqual(PUBLISHED.toSorted());
+    expect(instruction('USER')).toBe('1000:1000');
+  });
+
+  it('is made of the tarball and a Node that runs it', () => {
+    expect(containerfile).toContain(`COPY ${packageFile.name}-*.tgz `);
+    expect(instruction('ARG')).toMatch(/:24-/);
+  });
+
+  it('is published by the example on loopback only, under the same numbers, with no right that it does not need', () => {
+    const published = [...compose.matchAll(/^ {6}- (127\.0\.0\.1):(\d+):(\d+)(\/\w+)?$/gm)];
+    expect(published.map(([, , outside, inside, transport = '']) => [outside, `${inside}${transport}`])).toEqual(
+      PUBLISHED.map((port) => [port.replace(/\/.*/, ''), port]),
+    );
+    expect(compose).toMatch(/^ {4}read_only: true$/m);
+    expect(compose).toMatch(/^ {4}cap_drop: \[ALL\]$/m);
+  });
+});
