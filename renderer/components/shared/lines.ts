@@ -1,5 +1,3 @@
-import { area, line } from 'd3-shape';
-
 /** Values over equal steps; gaps are null. */
 export interface Line {
   values: readonly (number | null)[];
@@ -51,15 +49,30 @@ function pathsOf({ values, filled = false }: Line, y: (value: number) => number)
   const dots = values.map((value, index): [number, number] | null =>
     value === null ? null : [index * step, y(value)],
   );
-  const present = dots.filter((dot) => dot !== null);
-  const isThere = (dot: [number, number] | null): boolean => dot !== null;
-  const across = (dot: [number, number] | null): number => dot?.[0] ?? 0;
-  const up = (dot: [number, number] | null): number => dot?.[1] ?? HEIGHT;
+  const runs = runsOf(dots);
+  const points = runs.flat();
   return {
-    line: line<[number, number] | null>().defined(isThere).x(across).y(up).digits(1)(dots) ?? '',
-    area: filled
-      ? (area<[number, number] | null>().defined(isThere).x(across).y0(HEIGHT).y1(up).digits(1)(dots) ?? '')
-      : '',
-    points: present.length < POINTS_MAX ? present.map(([x, at]) => `M${x.toFixed(1)},${at.toFixed(1)}h0`).join('') : '',
+    line: runs.map((run) => (run.length === 1 ? `${along(run)}Z` : along(run))).join(''),
+    area: filled ? runs.map((run) => `${along(run)}L${downFrom(run.at(-1))}L${downFrom(run[0])}Z`).join('') : '',
+    points: points.length < POINTS_MAX ? points.map(([x, at]) => `M${x.toFixed(1)},${at.toFixed(1)}h0`).join('') : '',
   };
 }
+
+type Dot = readonly [x: number, y: number];
+
+/** The dots between gaps. */
+function runsOf(dots: readonly (Dot | null)[]): Dot[][] {
+  const runs: Dot[][] = [[]];
+  for (const dot of dots) {
+    if (dot === null) runs.push([]);
+    else runs.at(-1)?.push(dot);
+  }
+  return runs.filter((run) => run.length > 0);
+}
+
+const rounded = (value: number): number => Math.round(value * 10) / 10;
+
+const along = (run: readonly Dot[]): string => `M${run.map(([x, y]) => `${rounded(x)},${rounded(y)}`).join('L')}`;
+
+/** The place on the axis below a dot. */
+const downFrom = (dot: Dot | undefined): string => `${rounded(dot?.[0] ?? 0)},${HEIGHT}`;

@@ -34,6 +34,7 @@ describe('lines', () => {
 
   it('are filled down to the axis when they are to be', () => {
     expect(paths([1, 1], 1, true)?.area).toBe('M0,2L1000,2L1000,100L0,100Z');
+    expect(paths([1, 1, null, 2], 1, true)?.area).toBe('M0,51L333.3,51L333.3,100L0,100ZM1000,2L1000,100L1000,100Z');
     expect(paths([1, 1])?.area).toBe('');
   });
 
