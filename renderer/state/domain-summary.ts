@@ -69,6 +69,12 @@ export interface Summary {
   suffix?: string;
 }
 
+/** When the domain is checked next: a record on its way is looked for as soon as it can be seen. */
+export const nextCheckOf = ({ nextCheckAt, checks }: Pick<Domain, 'nextCheckAt' | 'checks'>): string | undefined =>
+  [nextCheckAt, ...checks.map(({ until }) => until)]
+    .filter((at) => at !== undefined)
+    .toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
+
 /** Suspension first, then faults of the hostname, then of its certificate. */
 export function summaryOf(domain: Domain): Summary {
   if (domain.state === 'suspended') return SUSPENDED;

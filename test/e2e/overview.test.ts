@@ -73,6 +73,7 @@ describe('the overview', () => {
     await seen(page, 'curl -H "Authorization: Bearer $VIVARIUM_KEY"');
     await page.getByRole('region', { name: 'Listeners' }).getByText(`127.0.0.1:${dns.port}`).waitFor();
     await seen(page, 'the first 8 of 30 pets');
+    await seen(page, 'in all projects, since the start');
     expect(await page.getByRole('link', { name: 'Requests', exact: true }).getAttribute('href')).toBe(
       '/traffic?of=all',
     );

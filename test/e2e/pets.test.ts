@@ -232,6 +232,9 @@ describe('the keyboard', () => {
     const { page, engine, errors } = await openPets();
     await call(engine, 'pets.seed', { count: 100_000 });
     await counted(page, '100,030 pets').waitFor();
+    // The titles end where the rows end, beside their scroll bar.
+    const [title, first] = [await cell(page, -1, 'status').boundingBox(), await cell(page, 0, 'status').boundingBox()];
+    expect([title?.x, title?.width]).toEqual([first?.x, first?.width]);
     await cell(page, 0, 'id').click();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+End');

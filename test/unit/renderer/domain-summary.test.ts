@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, CheckCode, Domain } from '../../../main/contract/domains.ts';
-import { summaryOf } from '../../../renderer/state/domain-summary.ts';
+import { nextCheckOf, summaryOf } from '../../../renderer/state/domain-summary.ts';
 import { makeDomain } from '../../support/page-domains.ts';
 
 const failed = (code: CheckCode, rest: Partial<Check> = {}): Check => ({
@@ -114,5 +114,13 @@ describe('the overall state of a domain', () => {
     const moved = makeDomain('www.acme.test', { state: 'misconfigured', checks: [failed('wrong_target')] });
     expect(summaryOf(moved).text).toContain('is still served');
     expect(summaryOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');
+  });
+
+  it('says when it is checked next: as soon as a record on its way can be seen, before the daily check', () => {
+    const domain = makeDomain('www.acme.test', { nextCheckAt: '2026-11-21T09:00:00.000Z' });
+    expect(nextCheckOf(domain)).toBe('2026-11-21T09:00:00.000Z');
+    const onItsWay = failed('not_propagated', { until: '2026-11-20T10:30:00.000Z' });
+    expect(nextCheckOf({ ...domain, checks: [failed('no_record'), onItsWay] })).toBe(onItsWay.until);
+    expect(nextCheckOf({ checks: [failed('no_record')] })).toBeUndefined();
   });
 });
