@@ -53,7 +53,8 @@ const STAND_IN_OPTIONS = ['--page-origin', 'https://vivarium.app.electron.invali
 describe.skipIf(process.platform === 'win32')('npm run smoke', { timeout: SMOKE_MS_MAX }, () => {
   it('finds the app in order, with its command line, window, servers and preview', async () => {
     const app = installStandIn();
-    const cli = `${app} --log-level=3 --command-line --`;
+    // On Windows, Electron prints an empty line before anything that a program prints.
+    const cli = install(`echo; exec ${app} --log-level=3 --command-line -- "$@"`);
     const { code, lines, left } = await smoke(['--app', app, '--cli', cli, ...STAND_IN_OPTIONS]);
     expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([]);
     expect(lines).toContain('17 of 17 ok');
