@@ -1,4 +1,5 @@
 import { slugify } from '../../contract/projects.ts';
+import { SCHEMA_URL } from '../../world/schema.ts';
 
 /** The file in a repository that describes what `vivarium up` makes. */
 export const VIVARIUM_FILE = 'vivarium.yaml';
@@ -22,7 +23,8 @@ export const slugOf = ({ name, hostname }: Omit<AppEntry, 'run'>): string => slu
 export function vivariumFile(entry: AppEntry): string {
   const run = entry.run === null ? '' : `    run: ${yamlText(entry.run)}\n`;
   const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;
-  return `vivarium: 1
+  return `# yaml-language-server: $schema=${SCHEMA_URL}
+vivarium: 1
 
 projects:
   ${yamlText(slugOf(entry))}:

@@ -1,12 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { checkFile } from '../../../main/check-file.ts';
 import { COMMANDS } from '../../../main/cli/commands.ts';
 import { initByQuestions } from '../../../main/cli/init.ts';
 import { readInitFolder } from '../../../main/cli/init/folder.ts';
 import { withScripts } from '../../../main/cli/init/package-text.ts';
 import { vivariumFile } from '../../../main/cli/init/vivarium-file.ts';
 import { findProcedure } from '../../../main/cli/procedures.ts';
+import { slugify } from '../../../main/contract/projects.ts';
+import { readWorld } from '../../../main/world/read.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -57,7 +60,9 @@ describe('a script in the text of package.json', () => {
 
 describe('vivarium.yaml', () => {
   it('has a project with its hostname', () => {
-    expect(vivariumFile({ name: 'Shop', hostname: 'app.acme.test', run: 'next dev' })).toBe(`vivarium: 1
+    expect(vivariumFile({ name: 'Shop', hostname: 'app.acme.test', run: 'next dev' }))
+      .toBe(`# yaml-language-server: $schema=http://127.0.0.1:4780/vivarium.schema.json
+vivarium: 1
 
 projects:
   app-acme-test:
@@ -69,12 +74,24 @@ projects:
 `);
   });
 
+  it.each(['next dev', 'a: b # c', '"quoted" --x="y"', 'yes', '- dash', '店 {x}'])(
+    'is one that "vivarium check" takes, with the command %s',
+    async (run) => {
+      const text = vivariumFile({ name: `The ${run}`, hostname: 'app.acme.test', run });
+      expect(await checkFile(text, {})).toEqual([]);
+      const { world } = await readWorld(text, {});
+      expect(world.projects?.['app-acme-test']).toMatchObject({ name: `The ${run}`, run });
+    },
+  );
+
   it.each([
     ['yes', '  "yes":\n    name: "yes"\n'],
     ['42', '  "42":\n    name: "42"\n'],
     ['A: "b" #c', '  a-b-c:\n    name: "A: \\"b\\" #c"\n'],
-  ])('puts %s in quotes where YAML needs them', (name, lines) => {
-    expect(vivariumFile({ name, hostname: null, run: null })).toContain(lines);
+  ])('puts %s in quotes where YAML needs them', async (name, lines) => {
+    const text = vivariumFile({ name, hostname: null, run: null });
+    expect(text).toContain(lines);
+    expect((await readWorld(text, {})).world.projects?.[slugify(name)]?.name).toBe(name);
   });
 });
 
