@@ -99,11 +99,20 @@ function planSettings(wanted: NonNullable<ResolvedWorld['settings']>, { settings
   }
 }
 
+/** Of names that differ in a text, such as in case, and are the same one. */
+const TWICE = 'is in the file twice; leave one of the two out';
+
 async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: CurrentWorld, plan: Plan) {
+  const seen = new Set<string>();
   for (const [given, entry] of Object.entries(wanted)) {
     const path = ['zones', given];
     const name = plan.attempt(path, () => newZoneName(given));
     if (name === undefined) continue;
+    if (seen.has(name)) {
+      plan.refuse(path, TWICE);
+      continue;
+    }
+    seen.add(name);
     const found = current.zones.get(name);
     const supportsAlias = entry.supportsAlias ?? found?.supportsAlias ?? true;
     if (found !== undefined && found.supportsAlias !== supportsAlias) {
@@ -326,11 +335,14 @@ async function planDomains(planned: PlannedProject, row: Row, subject: Subject, 
     return { id: holder, name: current.projects.get(holder)?.name ?? planned.file.projects?.[holder]?.name ?? holder };
   };
   const attach: string[] = [];
+  const seen = new Set<string>();
   await mapInTurns(Object.keys(entry.domains ?? {}), DOMAINS_PER_TURN, (given) => {
     const path = ['projects', slug, 'domains', given];
     const facts = { project: { id: slug, slug, ...subject, deployed: true }, holderOf };
     const verdict = evaluateAttach(given, facts);
     const hostname = normalForm(given);
+    if (seen.has(hostname)) return plan.refuse(path, TWICE);
+    seen.add(hostname);
     if (verdict.ok) {
       if (!plan.mayState('domain', hostname, path, false)) return;
       attach.push(hostname);

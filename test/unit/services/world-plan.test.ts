@@ -186,6 +186,16 @@ describe('the plan of a file', () => {
     expect(adopted.steps.flatMap(({ claims }) => claims)).not.toEqual([]);
   });
 
+  it.each([
+    ['a zone', 'zones: { new.test: "", New.test.: "" }', 'zones New.test.'],
+    ['a domain', 'projects: { acme: { domains: { c.test: , C.test.: } } }', 'projects acme domains C.test.'],
+  ])('refuses %s that is in the file twice', async (_what, text, path) => {
+    const { issues } = await plan(`vivarium: 1\n${text}`, full);
+    expect(issues.map((issue) => [issue.path.join(' '), issue.message])).toEqual([
+      [path, 'is in the file twice; leave one of the two out'],
+    ]);
+  });
+
   it('claims each entry before the call that creates it', async () => {
     const { steps } = await plan('vivarium: 1\nprojects: { acme: { keys: [CI] } }\nclock: { at: 2027-01-01 }', world());
     expect(steps.map(({ claims }) => claims)).toEqual([
