@@ -62,7 +62,8 @@ export function toInputIssues(
 export function summarizeIssues({ issues, total }: { issues: readonly InputIssue[]; total: number }): string {
   const named = issues.slice(0, ISSUES_IN_MESSAGE_MAX).map(({ path, message, line, column }) => {
     const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
-    return boundedText(`${path || 'the input'}${place} ${message}`, ISSUE_CHARACTERS_MAX);
+    // A message may be a sentence; the summary is one.
+    return boundedText(`${path || 'the input'}${place} ${message.replace(/\.$/, '')}`, ISSUE_CHARACTERS_MAX);
   });
   const rest = total - named.length;
   const text = named.join('; ') + (rest > 0 ? `; and ${rest.toLocaleString('en')} more` : '');

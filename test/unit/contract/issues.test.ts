@@ -110,6 +110,9 @@ describe('what a wrong input is answered with', () => {
   it('names three places in its sentence, and counts the rest', () => {
     const issues = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, message: 'must be 1' }));
     expect(summarizeIssues({ issues, total: 1_234 })).toBe('a must be 1; b must be 1; c must be 1; and 1,231 more.');
+    expect(summarizeIssues({ issues: [{ path: 'a', message: 'forms a loop; remove one.' }], total: 1 })).toBe(
+      'a forms a loop; remove one.',
+    );
     expect(summarizeIssues({ issues: [{ path: '', message: 'must be an object' }], total: 1 })).toBe(
       'the input must be an object.',
     );
