@@ -154,6 +154,7 @@ function readAsked(args: readonly string[], io: Io): Asked {
   const read = readArguments(args.slice(0, dashes), OPTIONS);
   const command = args.slice(dashes + 1);
   const [word, ...others] = read.positionals;
+  if (others.length > 0 && command.length === 0) throw noCommand();
   if (others.length > 0)
     throw usageError(
       `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
+import { checkFile } from '../../../main/check-file.ts';
 import { filesNamedIn, readWorld } from '../../../main/world/read.ts';
 import { SCHEMA_FILE, worldSchema } from '../../../main/world/schema.ts';
 import { readSource } from '../../../main/world/source.ts';
@@ -171,6 +172,12 @@ projects:
     expect(text).toMatch(/^\{\n/);
     expect((await readWorld(text, {})).world.projects?.['a']?.pets?.production).toHaveLength(9_000);
   });
+});
+
+it('is shown by an example in which nothing is wrong', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/vivarium-yaml.md'), 'utf8');
+  const example = /^```yaml\n([^]*?)^```$/m.exec(page)?.[1] ?? '';
+  expect([example.length > 300, await checkFile(example, {})]).toEqual([true, []]);
 });
 
 it('has a schema in the package that is that of the contract', () => {
