@@ -10,6 +10,9 @@ const PAGE_BYTES_OFFSET = 16;
 const PAGE_COUNT_OFFSET = 28;
 export const USER_VERSION_OFFSET = 60;
 
+/** "VIVS": the PRAGMA application_id of a snapshot, a copy of the database with facts about it in a table. */
+export const SNAPSHOT_ID = 0x56495653;
+
 /** Header value for the one size that does not fit into its field. */
 const LARGEST_PAGE = 65_536;
 
@@ -48,7 +51,11 @@ function readBackup(path: string, namedSchema: number): BackupReading {
 export function headerFault(header: Buffer, size: number, ids: readonly number[] = [APPLICATION_ID]): string | null {
   const isDatabase = header.length === HEADER_BYTES && header.subarray(0, MAGIC.length).equals(MAGIC);
   if (!isDatabase) return 'it does not begin like an SQLite database';
-  if (!ids.includes(header.readUInt32BE(APPLICATION_ID_OFFSET))) return 'it is the database of another program';
+  const id = header.readUInt32BE(APPLICATION_ID_OFFSET);
+  if (!ids.includes(id)) {
+    if (id === SNAPSHOT_ID) return 'it is a snapshot, which "vivarium snapshot restore --file" restores';
+    return 'it is the database of another program';
+  }
   const written = header.readUInt16BE(PAGE_BYTES_OFFSET);
   const whole = (written === 1 ? LARGEST_PAGE : written) * header.readUInt32BE(PAGE_COUNT_OFFSET);
   if (size < whole) return `it is cut off: ${size} of ${whole} bytes exist`;

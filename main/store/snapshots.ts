@@ -10,7 +10,7 @@ import { codeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { BACKUP_ID, FILES_TABLE, type KeptFile, writeCopy } from './backup-file.ts';
-import { headerFault, USER_VERSION_OFFSET } from './backup-reading.ts';
+import { headerFault, SNAPSHOT_ID, USER_VERSION_OFFSET } from './backup-reading.ts';
 import type { Connection } from './connection.ts';
 import { checkCopy, sizeOf } from './database-copy.ts';
 import { createSignal } from './datasets.ts';
@@ -18,9 +18,6 @@ import { damageOf } from './faults.ts';
 import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from './inspect.ts';
 import { latestVersion, migrate, MIGRATIONS } from './migrations.ts';
 import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
-
-/** "VIVS": the PRAGMA application_id of a snapshot, a copy of the database with facts about it in a table. */
-export const SNAPSHOT_ID = 0x56495653;
 
 export const SNAPSHOTS_MAX = 50;
 

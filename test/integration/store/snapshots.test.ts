@@ -2,12 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSyn
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, describe, it } from 'vitest';
+import { SNAPSHOT_ID } from '../../../main/store/backup-reading.ts';
 import { writeCopy } from '../../../main/store/backup-file.ts';
 import { openDatabase } from '../../../main/store/database.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { latestVersion, MIGRATIONS } from '../../../main/store/migrations.ts';
+import { restoreFolder } from '../../../main/store/folder-restore.ts';
 import { replaceContent } from '../../../main/store/replace-content.ts';
-import { SNAPSHOT_ID, SNAPSHOTS_MAX, type SnapshotTarget } from '../../../main/store/snapshots.ts';
+import { SNAPSHOTS_MAX, type SnapshotTarget } from '../../../main/store/snapshots.ts';
 import type { Store } from '../../../main/store/store.ts';
 import { DAY_MS, MINUTE_MS } from '../../../main/contract/duration.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
@@ -331,6 +333,7 @@ describe('a snapshot in a file to hand on', () => {
       expect(bytes).not.toContain(secret);
     }
     expect(store.snapshots.list()).toEqual([]);
+    expect(() => restoreFolder(temporaryFolder(), file)).toThrow('it is a snapshot, which "vivarium snapshot restore');
 
     const other = openFile(temporaryFile());
     other.revocations.insert({ serial: 'OWN', reason: 'superseded', atMs: 1, wireAtMs: 1, wireNotAfterMs: 2 } as never);
