@@ -9,6 +9,7 @@ import { existsSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isNodeNewEnough, NODE_WANTED } from './node-version.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const built = join(folder, '..', '..', 'out', 'main');
@@ -38,8 +39,7 @@ if (isClone && !(await isReady())) {
   await import(pathToFileURL(join(built, 'vivarium.js')).href);
 } else {
   process.stderr.write(
-    `Vivarium needs Node 24.9 or newer (or 22 from 22.21) where it is installed; this is ${process.version}. ` +
-      'In a clone Node 20 is enough: its launcher installs a newer one. See https://nodejs.org.\n',
+    `${NODE_WANTED} In a clone Node 20 is enough: its launcher installs a newer one. See https://nodejs.org.\n`,
   );
   process.exitCode = 1;
 }
@@ -55,12 +55,6 @@ async function isReady() {
   const { isBuilt, isInstalled } = await import('./up-to-date.mjs');
   const root = join(folder, '..', '..');
   return isInstalled(root) && isBuilt(root);
-}
-
-/** The engine decides about every HTTP upgrade itself (`shouldUpgradeCallback`), which came with these releases. */
-function isNodeNewEnough() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  return major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
 }
 
 /** Whether a shell was given this file (`node main/cli/bin.mjs`): maybe no `vivarium` is on its path. */

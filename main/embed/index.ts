@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isNodeNewEnough, NODE_WANTED } from '../cli/node-version.mjs';
+import { VivariumError } from '../contract/errors.ts';
 import { makeCalls } from './calls.ts';
 import type { Client } from './client.ts';
 import { startEngine } from './engines.ts';
@@ -16,6 +18,7 @@ const SNAPSHOT = 'snapshot';
  * asked: a test that fails before `close` leaves nothing.
  */
 export async function startVivarium({ demo = false, clock }: StartOptions = {}): Promise<Vivarium> {
+  if (!isNodeNewEnough()) throw new VivariumError('unavailable', NODE_WANTED);
   const engine = await startEngine({ empty: !demo });
   const { runtime } = engine;
   const client = makeCalls(engine) as unknown as Client;

@@ -70,10 +70,12 @@ describe('a program that imports the package', () => {
           const { now } = await vivarium.clock.get();
           return [tenant.slug, pets.length, now.slice(0, 4), vivarium.ports.https];
         }));
+        const wrong = await startVivarium({ clock: 'tomorrow' }).catch(({ code, message }) => [code, message]);
         await Promise.all(all.flatMap((vivarium) => [vivarium.close(), vivarium.close()]));
         console.log(JSON.stringify({
           ports: new Set(seen.map((row) => row.pop())).size,
           seen,
+          wrong,
           handles: process.getActiveResourcesInfo().filter((name) => /TCP|UDP|Timeout/.test(name)),
           untouched: environment === JSON.stringify(process.env),
         }));
@@ -83,6 +85,7 @@ describe('a program that imports the package', () => {
     expect(JSON.parse(said)).toEqual({
       ports: 6,
       seen: Array.from({ length: 6 }, (_, index) => ['tenant-1', index + 1, `203${index}`]),
+      wrong: ['invalid_request', expect.stringContaining('must be a moment in ISO 8601')],
       handles: [],
       untouched: true,
     });

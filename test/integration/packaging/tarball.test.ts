@@ -26,7 +26,7 @@ const vivarium = (...args: string[]) =>
 
 describe('the packed tarball', () => {
   it('has the built program and no sources', () => {
-    expect(readdirSync(join(installed, 'main', 'cli'))).toEqual(['bin.mjs']);
+    expect(readdirSync(join(installed, 'main', 'cli'))).toEqual(['bin.mjs', 'node-version.mjs']);
     expect(readdirSync(join(installed, 'out')).sort()).toEqual(['main', 'renderer']);
     expect(readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.map'))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
 const BIN = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'bin.mjs');
@@ -17,6 +17,7 @@ function install(name: string): { file: string; linked: (link: string) => string
   writeFileSync(join(installed, 'out', 'main', 'vivarium.js'), 'console.log(process.env.VIVARIUM_COMMAND);');
   const file = join(installed, 'main', 'cli', 'bin.mjs');
   copyFileSync(BIN, file);
+  copyFileSync(join(dirname(BIN), 'node-version.mjs'), join(dirname(file), 'node-version.mjs'));
   return {
     file,
     linked(link) {

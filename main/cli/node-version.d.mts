@@ -1,0 +1,2 @@
+export function isNodeNewEnough(): boolean;
+export const NODE_WANTED: string;

@@ -1,0 +1,10 @@
+/**
+ * Whether a Node can run Vivarium. Old syntax, because an old Node must be able to read it: the engine decides about
+ * every HTTP upgrade itself (`shouldUpgradeCallback`), which came with these releases.
+ */
+export function isNodeNewEnough() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
+}
+
+export const NODE_WANTED = `Vivarium needs Node 24.9 or newer (or 22 from 22.21) where it is installed; this is ${process.version}.`;
