@@ -140,6 +140,31 @@ describe('a program that imports the package', () => {
     ]);
   });
 
+  it('says why its Vivariums failed, and starts others', async () => {
+    const thread = join(project, 'node_modules', 'vivarium', 'out', 'main', 'thread.js');
+    const flag = join(temporaryFolder(), 'fail');
+    const failing = `if (process.env.FAILING) setInterval(() => {
+      if (process.getBuiltinModule('node:fs').existsSync(process.env.FAILING)) throw new Error('Out of luck');
+    }, 20);`;
+    writeFileSync(thread, `${readFileSync(thread, 'utf8')}\n${failing}\n`);
+    const { code, said, left } = await runNode(
+      program(`
+        const vivarium = await startVivarium();
+        process.getBuiltinModule('node:fs').writeFileSync(process.env.FAILING, '');
+        let failure;
+        while (failure === undefined) failure = await vivarium.clock.get().then(() => undefined, (error) => error);
+        console.log(failure.code, failure.message);
+        await vivarium.close();
+        delete process.env.FAILING;
+        const other = await startVivarium();
+        console.log((await other.clock.get()).frozen);
+      `),
+      { FAILING: flag },
+    );
+    expect({ code, left }, said).toEqual({ code: 0, left: [] });
+    expect(said).toBe('internal_error Vivarium failed: Error: Out of luck\nfalse\n');
+  });
+
   it('reaches what the zones say, with the root of the Vivarium, and other hostnames as always', async () => {
     const { code, said } = await runNode(
       program(`
