@@ -104,6 +104,7 @@ export function createServices(
     platform: dns.platformZone,
     publish: dns.zoneChanged,
     publishSigning: dns.signingChanged,
+    onRestored: store.snapshots.onRestored,
   });
   const records = createRecordServices(zoneParts);
 

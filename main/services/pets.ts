@@ -10,6 +10,7 @@ import { createOpenImports } from './open-imports.ts';
 import { previewImport } from './import-preview.ts';
 import type { PetSeeds } from './pet-seeds.ts';
 import { existingProject } from './projects.ts';
+import { restoredMeanwhile } from './snapshots.ts';
 
 export function createPetServices(options: {
   clock: Pick<Clock, 'realTimer'>;
@@ -23,7 +24,7 @@ export function createPetServices(options: {
   const imports = createOpenImports(options.clock);
   let world = new AbortController();
   options.onRestored(() => {
-    world.abort(new VivariumError('conflict', 'A snapshot was restored meanwhile, so this ended; do it again.'));
+    world.abort(restoredMeanwhile());
     world = new AbortController();
     imports.clear();
   });

@@ -6,6 +6,10 @@ import type { DemoKey } from './demo.ts';
 import type { Effects, SnapshotRow, SnapshotRows } from './dependencies.ts';
 import type { Runs } from './runs.ts';
 
+/** Ends work in turns: what is left of it does not go into another world. */
+export const restoredMeanwhile = (): VivariumError =>
+  new VivariumError('conflict', 'A snapshot was restored meanwhile, so this ended; do it again.');
+
 export function createSnapshotServices(options: {
   rows: SnapshotRows;
   clock: Pick<AdjustableClock, 'now' | 'between'>;

@@ -12,6 +12,7 @@ import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { updateSecret } from './record-updates.ts';
 import { readData } from './records.ts';
+import { restoredMeanwhile } from './snapshots.ts';
 import { createZoneSigning } from './zone-signing.ts';
 import { existingZone, newZoneName, presentZone, RECORDS_MAX, ZONES_MAX } from './zone-rules.ts';
 
@@ -55,6 +56,8 @@ export function createZoneServices(options: {
   publish: (name: string) => void;
   /** Applies a change of its signing. */
   publishSigning: (name: string) => void;
+  /** Calls its listener when all zones were replaced by those of a snapshot. */
+  onRestored: (listener: () => void) => void;
 }): Services['zones'] {
   const { clock, zones, records, writer, nameServer } = options;
 
@@ -101,6 +104,10 @@ export function createZoneServices(options: {
     }
     return text;
   }
+
+  /** How many worlds there have been. */
+  let worlds = 0;
+  options.onRestored(() => (worlds += 1));
 
   return {
     list: () => zones.list().map(presentZone),
@@ -151,6 +158,7 @@ export function createZoneServices(options: {
       const rejected: ZoneFileFault[] = [];
       const warnings: ZoneFileFault[] = [];
       const nowMs = clock.now();
+      const began = worlds;
       // Each part is checked and stored synchronously, so no other change can come in between.
       for (const part of parts) {
         const { created, existing } = putPart(apex, part.records, report.created, nowMs);
@@ -162,6 +170,7 @@ export function createZoneServices(options: {
         rejected.push(...part.faults.slice(0, LINES_LISTED_MAX - rejected.length).map(boundedLine));
         warnings.push(...part.warnings.slice(0, LINES_LISTED_MAX - warnings.length).map(boundedLine));
         await nextTurn();
+        if (worlds !== began) throw restoredMeanwhile();
       }
       return { ...report, rejected, warnings };
     },

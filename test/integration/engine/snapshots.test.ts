@@ -130,8 +130,11 @@ describe('a snapshot of a running engine', () => {
     const domain = await engine.call('domains.get', { hostname: 'shop.happypaws.test' });
     const seeding = engine.call('pets.seed', { projectId, count: 50_000 });
     const verifying = engine.call('domains.verify', { hostname: 'shop.happypaws.test' });
-    const outcomes = Promise.allSettled([seeding, verifying]);
-    while ((await count()) === before);
+    const text = Array.from({ length: 30_000 }, (_, index) => `n${index} 60 IN A 127.0.0.1\n`).join('');
+    const importing = engine.call('zones.import', { name: 'happypaws.example', text });
+    const outcomes = Promise.allSettled([seeding, verifying, importing]);
+    const records = async () => (await engine.call('records.list', { zone: 'happypaws.example', name: 'n1' })) as [];
+    while ((await count()) === before || (await records()).length === 0);
     const { snapshots } = engine.app.services;
     const [restored, refused] = await Promise.allSettled([1, 2].map(() => snapshots.restore({ name: 'demo' }, CALL)));
     expect([restored, refused]).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'conflict' } }]);
@@ -139,8 +142,9 @@ describe('a snapshot of a running engine', () => {
       code: 'conflict',
       message: expect.stringContaining('A snapshot was restored meanwhile') as string,
     });
+    await expect(importing).rejects.toMatchObject({ code: 'conflict' });
     await outcomes;
-    expect(await count()).toBe(before);
+    expect([await count(), await records()]).toEqual([before, []]);
     expect(await engine.call('domains.get', { hostname: 'shop.happypaws.test' })).toEqual(domain);
   });
 
