@@ -88,10 +88,12 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
 async function rehearseFile(path: string, command: readonly string[] | null, io: Io, host: Host): Promise<Report> {
   const { text, files } = await readWorldFile(path, io);
   const world = await readChecked(path, text, files);
-  const engine = await startOwnEngine(io, host);
   const interrupted = new AbortController();
   const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));
+  let engine: OwnEngine | null = null;
   try {
+    engine = await startOwnEngine(io, host);
+    interrupted.signal.throwIfAborted();
     const stage = await prepare(
       engine,
       {
@@ -116,8 +118,9 @@ async function rehearseFile(path: string, command: readonly string[] | null, io:
       stage,
     );
   } finally {
+    // The signal of a terminal may come more than once; the folder goes all the same.
+    await engine?.stop();
     stopListening();
-    await engine.stop();
   }
 }
 
@@ -191,6 +194,8 @@ async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal
   const finish = () => over.resolve(null);
   const timer = realTime.schedule(timeoutMs, finish);
   signal.addEventListener('abort', finish);
+  // Interrupted while the command was starting.
+  if (signal.aborted) finish();
   try {
     return await Promise.race([app.exited, over.promise]);
   } finally {

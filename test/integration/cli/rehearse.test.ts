@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -124,6 +124,16 @@ describe('vivarium rehearse', () => {
     const { code } = await ended;
     expect(code).toBe(2);
     expect(isAlive(Number(/pid (\d+)/.exec(said)?.[1]))).toBe(false);
+    expect(readdirSync(folder)).toEqual(['shop.json']);
+  });
+
+  test('leaves nothing when it is interrupted while its engine starts', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    const made = once(watch(folder), 'change');
+    const { child, ended } = rehearse(folder, [file]);
+    await made;
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 2, stderr: expect.stringContaining('The rehearsal was interrupted.') });
     expect(readdirSync(folder)).toEqual(['shop.json']);
   });
 });
