@@ -18,7 +18,7 @@ import { sameTarget } from '../model/route.ts';
 
 /** Tracks the open connections of all listeners; enforces the connection limit and the idle time-outs. */
 export interface Connections {
-  /** Registers an accepted socket. Returns null and destroys the socket if the limit is reached. */
+  /** Registers an accepted socket. Returns null and destroys the socket if the limit is reached or the client is gone. */
   open(raw: Socket, listener: Listener): Connection | null;
   /** Lets `of` find `connection` by the key that its requests have: the socket or the HTTP/2 session. */
   link(key: object, connection: Connection): void;
@@ -126,8 +126,10 @@ export function createConnections(options: {
   return {
     open(raw, listener) {
       // Closing connections disappear within the linger time, so they may exceed the limit, up to twice.
-      const full = open.size + upstreams >= limits.connectionsMax && !evict();
-      if (full || drained !== null || open.size >= 2 * limits.connectionsMax) {
+      // A client that was gone before it was accepted has no address, and reads no answer.
+      const isGone = raw.remoteAddress === undefined;
+      const full = !isGone && open.size + upstreams >= limits.connectionsMax && !evict();
+      if (isGone || full || drained !== null || open.size >= 2 * limits.connectionsMax) {
         raw.destroy();
         return null;
       }

@@ -1,0 +1,21 @@
+import { Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../main/base/log.ts';
+import { createConnections } from '../../../main/proxy/connections.ts';
+import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+test('a client that is gone before it is accepted takes no place and counts as no caller', () => {
+  const limits = { ...DEFAULT_PROXY_LIMITS, connectionsMax: 1 };
+  const connections = createConnections({
+    clock: createFakeClock(),
+    log: silentLog,
+    limits,
+    closingResponse: '',
+    onLost: () => undefined,
+  });
+  // Without an address, as the socket of such a client.
+  const socket = new Socket();
+  expect(connections.open(socket, { scheme: 'http', port: 8080 })).toBeNull();
+  expect([socket.destroyed, connections.size()]).toEqual([true, 0]);
+});
