@@ -19,6 +19,10 @@ const findings = (text: string): string[] =>
     .filter(({ message }) => !UNKNOWN_TO_LINTER.test(message))
     .map(({ line, message }) => `${line}: ${message}`);
 
+const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, { hasInstallScript?: boolean; optional?: boolean }>;
+};
+
 /** All `uses:` of actions of others. */
 const actions = workflows.flatMap(({ text }) =>
   [...text.matchAll(/uses: (?!\.\/)(.*)$/gm)].map(([, used = '']) => used),
@@ -82,4 +86,11 @@ describe('the action for other repositories', () => {
     expect(outputs.match(/^ {4}value: \$\{\{ steps\.start\.outputs\.[\w-]+ \}\}$/gm)).toHaveLength(set.length);
     expect(about.match(/^ {4}description: [A-Z]/gm)).toHaveLength(declared.length + set.length);
   });
+});
+
+it('an install goes on where a script fails, as that of Node 24 does where the registry has no program for the system', () => {
+  const allowed = Object.entries(packageFile.allowScripts).flatMap(([name, runs]) => (runs ? [name] : []));
+  expect(allowed.map((name) => [name, lock.packages[`node_modules/${name}`]])).toEqual(
+    allowed.map((name) => [name, expect.objectContaining({ hasInstallScript: true, optional: true })]),
+  );
 });
