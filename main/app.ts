@@ -125,6 +125,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     publish,
     statusReport: status,
     doctor: openEngineDoctor(foundation, FOLDER_READERS, {
+      looks,
+      reach,
       certificates,
       dns,
       domains,

@@ -18,6 +18,8 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
+import type { Looks } from '../proxy/looks.ts';
+import type { Reach } from './reach.ts';
 import { ownCommand } from '../base/own-command.ts';
 
 export interface EngineDoctorParts {
@@ -25,6 +27,8 @@ export interface EngineDoctorParts {
   dns: Dns;
   domains: Domains;
   dataPlane: DataPlane;
+  looks: Pick<Looks, 'expect'>;
+  reach: Pick<Reach, 'tryBrowsers'>;
   /** Set once the control port is bound. */
   control: ExaminedEngine['control'];
   status: () => StatusReport;
@@ -35,7 +39,7 @@ export interface EngineDoctorParts {
 export function openEngineDoctor(
   { config, stateDir, clock, store, describeDesktop }: Foundation,
   readers: FolderReaders,
-  { dns, domains, services, ...parts }: EngineDoctorParts,
+  { dns, domains, services, looks, reach, ...parts }: EngineDoctorParts,
 ): Doctor {
   const { dataDir, ephemeral } = config;
   const { lifecycle } = domains;
@@ -71,6 +75,11 @@ export function openEngineDoctor(
         const target = routeTarget(project.target);
         if (target.kind !== 'upstream') return [];
         return [{ project, url: target.url, dial: (realMsMax: number) => dialUpstream(target, realMsMax) }];
+      }),
+    tryBrowsers: (hostname) =>
+      reach.tryBrowsers(() => {
+        const { path, ...page } = looks.expect();
+        return { url: `https://${hostname}${path}`, ...page };
       }),
     readers,
     ownCommand: ownCommand(dataDir),

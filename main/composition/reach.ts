@@ -1,9 +1,11 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { environmentOutside } from '../base/program-folder.ts';
 import { shellWord } from '../base/shell.ts';
+import { type NssOptions, nssDatabases } from '../ca/nss-databases.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import {
   createMappedHostnames,
@@ -12,7 +14,9 @@ import {
   PAC_CONTENT_TYPE,
   renderPac,
 } from '../reach/mapped-hostnames.ts';
-import { createBrowserOpener } from '../reach/open-browser.ts';
+import { tryBrowser } from '../reach/browser-trial.ts';
+import { explainNoBrowser, findBrowsers, kindOf } from '../reach/browsers.ts';
+import { ARGUMENTS_VARIABLE, createBrowserOpener } from '../reach/open-browser.ts';
 import { pacSetting } from '../reach/pac-setting.ts';
 import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';
@@ -51,10 +55,11 @@ export function openReach(
   onStop(() => processes.stop());
   const { platform } = process;
   const environment = environmentOutside(process.env);
+  const search = { platform, environment, home: homedir(), isExecutable };
   const opener = createBrowserOpener({
     log,
     processes,
-    search: { platform, environment, home: homedir(), isExecutable },
+    search,
     way: () => ({ pacUrl: pacUrl(), ports, platformZone: PLATFORM_ZONE }),
     makeTrustStore: certificates.makeTrustStore,
     *certificatesBeside({ hostname, projectId }) {
@@ -78,6 +83,21 @@ export function openReach(
       reachedAddress(hostname, asked, { mapped, isSecure: (name) => certificateOf(name) !== null }),
     opener,
     opened: processes.opened,
+    /** Opens a page in each installed browser as the user has set it up, at once; a sentence when there is none. */
+    async tryBrowsers(page: () => { url: string; arrived: Promise<unknown>; forget: () => void }) {
+      const found = new Map([...findBrowsers(search)].reverse().map((browser) => [browser.name, browser]));
+      if (found.size === 0) return explainNoBrowser(platform);
+      const firefoxProfile = usedProfile(search);
+      const more = (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
+      return Promise.all(
+        [...found.values()].map(async (browser) => {
+          const { url, arrived, forget } = page();
+          const trial = { browser, url, arrived, firefoxProfile, environment, more, temporaryDir: tmpdir(), clock };
+          const result = await tryBrowser(trial).finally(forget);
+          return { name: browser.name, kind: kindOf(browser), result };
+        }),
+      );
+    },
     /** Null without a desktop. */
     preview:
       openPreview === undefined
@@ -111,6 +131,14 @@ export function startCommand(dataDir: string): string {
   // The program of an AppImage is in a mount, which ends with it.
   const app = defaultApp === true ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
   return `${app} -- --data-dir ${shellWord(dataDir, platform)}`;
+}
+
+/** The Firefox profile that was used last; null without one. */
+function usedProfile(options: NssOptions): string | null {
+  const used = nssDatabases(options)
+    .filter(({ browser, folder }) => browser === 'Firefox' && existsSync(join(folder, 'prefs.js')))
+    .map(({ folder }) => ({ folder, atMs: statSync(join(folder, 'prefs.js')).mtimeMs }));
+  return used.sort((one, other) => other.atMs - one.atMs)[0]?.folder ?? null;
 }
 
 function isExecutable(path: string): boolean {

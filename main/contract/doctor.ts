@@ -15,6 +15,7 @@ export const doctorArea = z.enum([
   'root',
   'system',
   'desktop',
+  'browsers',
 ]);
 export type DoctorArea = z.infer<typeof doctorArea>;
 
@@ -62,7 +63,7 @@ export const doctor = {
     .input(
       z
         .strictObject({
-          /** The areas to examine; all by default. */
+          /** The areas to examine; all by default, except that no browser is started. */
           areas: z.array(doctorArea).min(1).max(doctorArea.options.length).optional(),
         })
         .optional(),

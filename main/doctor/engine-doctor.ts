@@ -8,6 +8,7 @@ import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { exampleOf } from '../contract/wildcards.ts';
 import type { StatusReport } from '../contract/status.ts';
+import { type BrowserEvidence, evaluateBrowser, evaluateNoBrowser, UNASKED_BROWSERS } from './browsers.ts';
 import { evaluateAppClock } from './clock.ts';
 import { evaluateDesktop } from './desktop.ts';
 import { evaluateDnsServer, evaluateResolver, type Reply, type ResolverEvidence } from './dns.ts';
@@ -62,6 +63,8 @@ export interface ExaminedEngine {
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
   ownCommand: (command: string) => string;
+  /** Opens `hostname` in each installed browser; a sentence when there is none. */
+  tryBrowsers: (hostname: string) => Promise<string | readonly Omit<BrowserEvidence, 'hostname'>[]>;
   /** Absent in plain Node. */
   describeDesktop?: () => DesktopFacts;
 }
@@ -79,6 +82,9 @@ const HANDSHAKES_AT_ONCE_MAX = 8;
 
 /** Real milliseconds for a connection to an upstream. */
 const UPSTREAM_MS_MAX = 2_000;
+
+/** Real milliseconds for opening a page in every installed browser, and ending them. */
+const BROWSERS_MS_MAX = 24_000;
 
 /** Real milliseconds for reading a large database; bounds the wait for a report. */
 const INTEGRITY_MS_MAX = 3_000;
@@ -192,6 +198,18 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     return stores.length === 0 ? [evaluateNoStores()] : stores.map((store) => evaluateStore(store, process.platform));
   }
 
+  /** A domain where there is one that is served over HTTPS; browsers resolve platform hostnames themselves. */
+  async function examineBrowsers() {
+    for (const hostname of engine.hostnames()) {
+      if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
+      const tried = await engine.tryBrowsers(exampleOf(hostname));
+      return typeof tried === 'string'
+        ? [evaluateNoBrowser(tried)]
+        : tried.map((found) => evaluateBrowser({ ...found, hostname: exampleOf(hostname) }));
+    }
+    return [evaluateNoBrowser('No custom domain has a certificate, so there is none to open.')];
+  }
+
   const probes = (): Probe[] => [
     {
       area: 'engine',
@@ -223,6 +241,14 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     { area: 'domains', name: 'custom', title: 'Custom domains', look: examineDomains },
     { area: 'upstreams', name: 'all', title: 'Upstreams', look: examineUpstreams },
     { area: 'trust', name: 'stores', title: 'Trust stores', look: examineStores },
+    {
+      area: 'browsers',
+      name: 'all',
+      title: 'Browsers',
+      look: examineBrowsers,
+      unasked: UNASKED_BROWSERS,
+      realMsMax: BROWSERS_MS_MAX,
+    },
     { area: 'clock', name: 'app', title: 'The app’s clock', look: () => [evaluateAppClock(clock.state())] },
     ...folderProbes({
       dataDir,

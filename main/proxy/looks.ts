@@ -20,6 +20,8 @@ export interface Looks {
   answer(target: string): Answer | null;
   /** Sends GET to this address, at the port of the HTTP listener. Never rejects. */
   look(hostname: string, address: string): Promise<Look>;
+  /** A path for a client that is to reach this Vivarium; `arrived` resolves with its first request. */
+  expect(): { path: string; arrived: Promise<unknown>; forget: () => void };
 }
 
 /** Whether a request target has the form of a look; such requests are not the user's. */
@@ -27,20 +29,21 @@ export const isLook = (target: string): boolean => target.startsWith(LOOK_PREFIX
 
 export function createLooks(options: { port: () => number }): Looks {
   /** Secrets in paths, with the secrets that answer them: an echo of the request proves nothing. */
-  const expected = new Map<string, string>();
+  const expected = new Map<string, { text: string; arrived?: () => void }>();
 
   return {
     answer(target) {
       if (!isLook(target)) return null;
-      const text = expected.get(target.slice(LOOK_PREFIX.length));
-      if (text === undefined) return null;
-      const body = bodyOf(text);
+      const found = expected.get(target.slice(LOOK_PREFIX.length));
+      if (found === undefined) return null;
+      found.arrived?.();
+      const body = bodyOf(found.text);
       const headers = ['Content-Type', 'text/plain', 'Content-Length', body.length, 'Cache-Control', 'no-store'];
       return { status: 200, headers, body, close: false };
     },
     async look(hostname, address) {
       const [asked, answer] = [createApiKeySecret(), createApiKeySecret()];
-      expected.set(asked, answer);
+      expected.set(asked, { text: answer });
       try {
         const found = await get(hostname, { address, port: options.port(), path: `${LOOK_PREFIX}${asked}` });
         return found.text === answer ? { served: true } : { served: false, status: found.status };
@@ -49,6 +52,12 @@ export function createLooks(options: { port: () => number }): Looks {
       } finally {
         expected.delete(asked);
       }
+    },
+    expect() {
+      const asked = createApiKeySecret();
+      const { promise, resolve } = Promise.withResolvers<null>();
+      expected.set(asked, { text: 'Vivarium', arrived: () => resolve(null) });
+      return { path: `${LOOK_PREFIX}${asked}`, arrived: promise, forget: () => void expected.delete(asked) };
     },
   };
 }

@@ -16,6 +16,7 @@ export const AREA_TITLES: Record<DoctorArea, string> = {
   root: 'Root',
   system: 'System',
   desktop: 'Desktop',
+  browsers: 'Browsers',
 };
 
 const AREAS = Object.keys(AREA_TITLES) as DoctorArea[];

@@ -69,6 +69,7 @@ describe.runIf(canUnshare)('real URLs, as the page of the documentation says, wi
         text: expect.stringContaining('"not_found"') as unknown,
       })),
       elsewhere: site,
+      doctor: browser === 'firefox' ? ['Chromium: warning', 'Firefox: ok'] : [],
       afterwards: site,
     });
   });

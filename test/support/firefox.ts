@@ -96,6 +96,7 @@ export async function startFirefox(home: string): Promise<Firefox> {
         `Services.prefs.setStringPref('network.trr.custom_uri', arguments[0]);
         Services.prefs.setStringPref('network.trr.uri', arguments[0]);
         Services.prefs.setIntPref('network.trr.mode', 2);
+        Services.prefs.savePrefFile(null);
         arguments[1]();`,
         url,
       );

@@ -10,6 +10,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { silentLog } from '../../main/base/log.ts';
 import type { StoreTrust } from '../../main/contract/certificates.ts';
+import type { DoctorReport } from '../../main/contract/doctor.ts';
 import { createExchange } from '../../main/dns/exchange.ts';
 import { ZoneSet } from '../../main/dns/zone-set.ts';
 import { createZone } from '../../main/dns/zone.ts';
@@ -35,6 +36,8 @@ export interface Seen {
   trust: Pick<StoreTrust, 'state' | 'handshake'>;
   hostnames: (Shown | null)[];
   elsewhere: Shown | null;
+  /** For Firefox, whose set-up is that of its profile: what the doctor finds in each installed browser. */
+  doctor: string[];
   /** Another site, in the first 5 s after Vivarium's end. */
   afterwards: Shown | null;
 }
@@ -70,7 +73,7 @@ async function startElsewhere(): Promise<void> {
 async function startVivarium({ program, folder }: Journey) {
   const child = spawn(process.execPath, [program, 'serve', '--data-dir', join(folder, 'data')], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, HOME: folder },
+    env: { ...process.env, HOME: folder, VIVARIUM_BROWSER_ARGUMENTS: '--no-sandbox' },
   });
   process.once('exit', () => child.kill('SIGKILL'));
   let printed = '';
@@ -125,6 +128,14 @@ const chromium = async ({ folder, option }: Journey, prepared: boolean): Promise
   };
 };
 
+/** Whether each installed browser opens a page as it is set up. */
+async function askDoctor(vivarium: {
+  call: (procedure: string, input: object) => Promise<unknown>;
+}): Promise<string[]> {
+  const { checks } = (await vivarium.call('doctor.run', { areas: ['browsers'] })) as DoctorReport;
+  return checks.map(({ title, status }) => `${title}: ${status}`).sort();
+}
+
 async function travel(journey: Journey): Promise<Seen> {
   const { hostnames, browser } = journey;
   const [store, start] =
@@ -148,6 +159,7 @@ async function travel(journey: Journey): Promise<Seen> {
   const shown = [];
   for (const url of urls) shown.push(await prepared.open(url));
   const elsewhere = await prepared.open('http://b.elsewhere.example/');
+  const doctor = browser === 'firefox' ? await askDoctor(vivarium) : [];
   await vivarium.stop();
   const late = once(AbortSignal.timeout(RESTORED_MS_MAX), 'abort').then(() => null);
   const afterwards = await Promise.race([prepared.open('http://c.elsewhere.example/'), late]);
@@ -158,6 +170,7 @@ async function travel(journey: Journey): Promise<Seen> {
     trust: { state, ...(handshake !== undefined && { handshake }) },
     hostnames: shown,
     elsewhere,
+    doctor,
     afterwards,
   };
 }

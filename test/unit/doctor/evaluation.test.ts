@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesktopFacts } from '../../../main/base/desktop.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
+import { evaluateBrowser } from '../../../main/doctor/browsers.ts';
 import { evaluateAppClock, evaluateMachineClock } from '../../../main/doctor/clock.ts';
 import { evaluateDisk, evaluateFolder, evaluateLogs } from '../../../main/doctor/data-folder.ts';
 import { type BackupsEvidence, evaluateBackups, evaluateDatabase } from '../../../main/doctor/database.ts';
@@ -538,6 +539,19 @@ describe('the engine', () => {
   ] as const)('that %s', (_what, changes, status, words) => {
     expectCheck(evaluateAbsence({ ...evidence, ...changes }), status, words);
   });
+});
+
+it.each([
+  ['firefox', { opened: true }, 'ok', /opened https:\/\/shop\.acme\.test\/, verified/],
+  [
+    'firefox',
+    { opened: false, said: '' },
+    'warning',
+    /DNS over HTTPS[^]*reach open shop\.acme\.test --browser firefox/,
+  ],
+  ['chromium', { opened: false, said: 'No sandbox.' }, 'warning', /It said: No sandbox\.[^]*PAC file/],
+] as const)('%s that %j is %s', (kind, result, status, words) => {
+  expectCheck(evaluateBrowser({ name: 'The browser', kind, hostname: 'shop.acme.test', result }), status, words);
 });
 
 describe('the desktop app', () => {

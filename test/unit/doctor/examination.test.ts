@@ -33,6 +33,13 @@ it('looks at the areas that are asked for', async () => {
   expect(brief((await doctor.run(['root'])).checks)).toEqual(['root.b ok']);
 });
 
+it('looks at what is too much for each run only when it is asked for', async () => {
+  const unasked = finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', ['Not tried.']);
+  const { doctor } = setUp([{ ...well('browsers', 'chromium'), unasked }, well('engine', 'a')]);
+  expect(brief((await doctor.run()).checks)).toEqual(['engine.a ok', 'browsers.all skipped']);
+  expect(brief((await doctor.run(['browsers'])).checks)).toEqual(['browsers.chromium ok']);
+});
+
 it('a probe that throws or hangs is reported, and hides no other', async () => {
   const { doctor, clock } = setUp([
     probe('data', 'hangs', never),
