@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
+import { loopbackPlace } from '../../../main/proxy/own-paths.ts';
 import { createConnections } from '../../../main/proxy/connections.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -16,6 +17,6 @@ test('a client that is gone before it is accepted takes no place and counts as n
   });
   // Without an address, as the socket of such a client.
   const socket = new Socket();
-  expect(connections.open(socket, { scheme: 'http', port: 8080 })).toBeNull();
+  expect(connections.open(socket, { scheme: 'http', port: 8080, own: loopbackPlace(new Map()) })).toBeNull();
   expect([socket.destroyed, connections.size()]).toEqual([true, 0]);
 });
