@@ -2,7 +2,10 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../base/clock.ts';
+import type { Domain } from '../contract/domains.ts';
 import type { WorldChange } from '../contract/world.ts';
+import { typed } from '../base/own-command.ts';
+import type { Running } from '../base/runtime-file.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, lastOf, type Arguments, type Option } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed, type Io } from './io.ts';
@@ -70,7 +73,7 @@ export const UP = localCommand({
     'Prints the difference first. All of the file is checked before the first change; applying it again changes nothing.',
     'The file owns what it creates. It changes and removes nothing else: what exists already with another content is',
     'refused without --adopt, and what the file no longer has is removed only with --remove. Pets are added to',
-    'datasets without any. "-" reads standard input, which owns nothing.',
+    'datasets without any. "-" reads standard input, which owns nothing. The domains that it attaches are verified.',
     '',
     EXIT_CODES,
   ],
@@ -189,6 +192,30 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
     changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change', 'changes')}.`,
   ];
   print(isJson ? [JSON.stringify(applied)] : lines, io);
+  await verifyAttached(changes, running, io);
+}
+
+/** Each may get a certificate, so thousands would take minutes. */
+const VERIFIED_MAX = 100;
+
+/** How many domains are named that are not verified. */
+const UNVERIFIED_MAX = 5;
+
+/** Attached domains are otherwise checked a day later, or on demand. */
+async function verifyAttached(changes: readonly WorldChange[], running: Running, io: Io): Promise<void> {
+  const attached = changes.flatMap(({ kind, after }) =>
+    kind === 'domain' && typeof after === 'string' ? [after] : [],
+  );
+  const unverified = attached.slice(VERIFIED_MAX);
+  for (const hostname of attached.slice(0, VERIFIED_MAX)) {
+    const { state } = await askFor<Pick<Domain, 'state'>>(running, 'domains.verify', { hostname });
+    if (state !== 'verified') unverified.unshift(hostname);
+  }
+  if (unverified.length === 0) return;
+  const named = unverified.slice(0, UNVERIFIED_MAX).join(', ');
+  const more = unverified.length > UNVERIFIED_MAX ? ` and ${unverified.length - UNVERIFIED_MAX} more` : '';
+  const why = typed(`vivarium domains verify ${unverified[0] ?? ''}`);
+  io.stderr.write(`${FAILURE_PREFIX}not verified yet: ${printable(`${named}${more}`)}. To see why: ${why}\n`);
 }
 
 /** Editors write a file in several steps. */

@@ -409,7 +409,8 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(dry.stdout).toMatch(/^create +project +demo /m);
     expect(await to.call('projects.list')).toEqual([]);
     const done = await runCli(['up', '--file', file, '--data-dir', to.dataDir]);
-    expect(done).toMatchObject({ code: 0, stderr: '' });
+    // The demo has a domain with a wrong record.
+    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('not verified yet: shop.happypaws.test. ')]);
     expect(done.stdout).toMatch(/^create +domain +happy-paws\/www\.happypaws\.test$/m);
     expect(done.stdout).toMatch(/^The secret of demo\/Demo key, shown only here: viv_\w{32}$/m);
     expect((await runCli(['up', '--file', file, '--data-dir', to.dataDir])).stdout).toMatch(
@@ -456,6 +457,24 @@ describe('vivarium export, up, diff, check and down', () => {
     await expect.poll(said).toMatch(/vivarium: The file was written for a newer Vivarium \(2; this one reads 1\)/);
     stop();
     expect(await ended).toBe(0);
+  });
+
+  it('verify the domains that a file attaches, also while the clock is frozen', async () => {
+    const engine = await emptyEngine();
+    const file = join(temporaryFolder(), 'vivarium.yaml');
+    const domains = '{ shop.z.test: , bad.z.test: }';
+    writeFileSync(
+      file,
+      `vivarium: 1\nclock: { at: 2027-02-10 }\nprojects: { a: { plan: pro, domains: ${domains} } }\nzones: { z.test: shop CNAME cname.vivarium.localhost. }\n`,
+    );
+    expect(await runCli(['up', '--file', file, '--data-dir', engine.dataDir])).toMatchObject({
+      code: 0,
+      stderr: 'vivarium: not verified yet: bad.z.test. To see why: vivarium domains verify bad.z.test\n',
+    });
+    expect(await engine.call('domains.get', { hostname: 'shop.z.test' })).toMatchObject({
+      state: 'verified',
+      serving: { https: true },
+    });
   });
 
   it('say what is wrong with a file', async () => {
