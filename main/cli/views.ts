@@ -12,6 +12,7 @@ import type { ReachSnippets } from '../contract/reach.ts';
 import type { Run } from '../contract/runs.ts';
 import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
+import type { WorldOwner } from '../contract/world.ts';
 import type { LanStatus } from '../contract/lan.ts';
 import { renderLan } from './lan-view.ts';
 import { changesText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
@@ -184,6 +185,12 @@ const VIEWS: Record<string, View | undefined> = {
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
   ),
   'runs.close': sentence<{ id: string }>(({ id }) => `Ended ${id}.`),
+  'world.owners': view<WorldOwner[]>((owners, renderer) =>
+    renderResult(
+      owners.flatMap(({ file, entries }) => entries.map(({ kind, what }) => ({ kind, what, file }))),
+      renderer,
+    ),
+  ),
   'runs.list': view<Run[]>((runs, renderer) =>
     renderResult(
       runs.map(({ urls, target, pid, command, folder, since }) => ({
@@ -236,6 +243,7 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'pets.list': ['There are no such pets. Add some:', 'pets seed PROJECT 10'],
   'orders.list': ['There are no such orders.'],
   'traffic.list': ['No requests match. To find the address to call:', 'projects list'],
+  'world.owners': ['No file owns anything. Apply one:', 'up'],
   'runs.list': ['No command runs at a hostname. Run yours:', 'run app.acme.test -- npm run dev'],
   'traffic.running': ['No requests are in progress.'],
   'limits.reset': ['No requests of the project were counted.'],

@@ -8,6 +8,19 @@ import { makeDomain } from '../../support/page-domains.ts';
 
 const PLAIN = { style: createStyle(false), width: null };
 
+describe('what files own', () => {
+  it('is a row an entry', () => {
+    const entries = [
+      { kind: 'zone', what: 'acme.test' },
+      { kind: 'project', what: 'acme' },
+    ];
+    const owners = [{ file: '/a/vivarium.yaml', since: '2026-11-23T02:00:00.000Z', entries }];
+    expect(renderFor('world.owners', owners, PLAIN)).toBe(
+      'kind     what       file\nzone     acme.test  /a/vivarium.yaml\nproject  acme       /a/vivarium.yaml\n',
+    );
+  });
+});
+
 describe('what was removed is one sentence', () => {
   it.each([
     ['projects.remove', { id: 'prj_1', name: 'Aquarium', slug: 'aquarium' }, 'Removed Aquarium (prj_1).'],
