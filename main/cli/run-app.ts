@@ -335,8 +335,9 @@ function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void):
     refused(message, url, isFinal) {
       say(isFinal ? withCommandLines(message, own) : `${url} does not answer yet: ${message}`);
     },
-    lost: () => say('Vivarium has stopped. Your command goes on, and is served again once Vivarium runs.'),
-    back: () => say('Vivarium runs again.'),
+    lost: () =>
+      say('Vivarium has stopped, or restores a snapshot. Your command goes on, and is served again after it.'),
+    back: () => say('Vivarium serves it again.'),
   };
 
   async function report({ run, domains }: MappedRun, url: string): Promise<void> {

@@ -209,9 +209,9 @@ describe('vivarium run', () => {
     const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
     await run.says(MAPPED);
     await first.end('SIGKILL');
-    await run.says('Vivarium has stopped.');
+    await run.says('Vivarium has stopped, or restores a snapshot.');
     const engine = await startEngine({ empty: true, dataDir });
-    await run.says('Vivarium runs again.');
+    await run.says('Vivarium serves it again.');
     await run.says(MAPPED, 2);
     expect((await ask(engine, 'app.acme.test')).url).toContain('https://app.acme.test:');
     run.child.kill('SIGTERM');
