@@ -111,9 +111,9 @@ async function takeDemo(page: Page): Promise<Picture[]> {
 
   await open(page, `${domains}/shop.happypaws.test`);
   const reach = page.getByRole('region', { name: 'Reach it' });
-  await reach.getByText('Linux: PAC file').waitFor();
+  await reach.getByText('PAC file', { exact: true }).first().waitFor();
   await save(page, 'reach', await shoot(page, reach));
-  await reach.getByRole('button', { name: 'Open in browser' }).click();
+  await reach.getByRole('button', { name: 'Open in browser', exact: true }).click();
   await page.getByText(/^Opened https:/).waitFor();
   await reach.scrollIntoViewIfNeeded();
   const reached = await shoot(page);
