@@ -10,7 +10,8 @@ const openPage = useEnginePages();
 const WALK_MS_MAX = 180_000;
 
 /** What opens a window, a dialog of the system or a port to the network, or changes the machine's trust stores. */
-const OUTSIDE = /Open in (?:browser|Chromium|Firefox)|Download|Export|Show in a window|Let other devices in|^(Trust|Untrust)/;
+const OUTSIDE =
+  /Open in (?:browser|Chromium|Firefox)|Download|Export|Show in a window|Let other devices in|^(Trust|Untrust)/;
 
 /** Rows are alike: those of the first ones are pressed. */
 const CONTENT = '#main .content button:not([disabled], [aria-rowindex="4"] ~ * *)';
