@@ -9,6 +9,11 @@ import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
 
 const FORCE_FLAG: Option = { name: 'force', kind: 'switch', does: 'Replace an older snapshot of that name' };
+const TRAFFIC_FLAG: Option = {
+  name: 'traffic',
+  kind: 'switch',
+  does: 'Keep the recorded traffic too, without its secrets',
+};
 const FILE_FLAG: Option = {
   name: 'file',
   kind: 'value',
@@ -23,15 +28,16 @@ type Action = (typeof ACTIONS)[number];
 export const SNAPSHOT = localCommand({
   name: 'snapshot',
   title: 'the whole world under a name, and back',
-  usage: ['save NAME [--force] [--file FILE]', 'restore NAME | --file FILE', 'list', 'remove NAME'],
-  options: [FORCE_FLAG, FILE_FLAG, JSON_FLAG],
+  usage: ['save NAME [--traffic] [--force] [--file FILE]', 'restore NAME | --file FILE', 'list', 'remove NAME'],
+  options: [TRAFFIC_FLAG, FORCE_FLAG, FILE_FLAG, JSON_FLAG],
   words: ACTIONS,
   fileWord: 1,
   notes: [
     'save     Keeps projects, pets, zones, domains, certificates, API keys, limits with used counts and bans, settings and',
-    '         the clock; Traffic is not in it. Works while requests are answered.',
-    'restore  Replaces all of that, without a restart; the clock continues from the moment of the snapshot. What concerns',
-    '         this machine stays: the root, the ports, trusted proxies.',
+    '         the clock. Works while requests are answered. With --traffic, also the recorded requests, with their secrets',
+    '         redacted as Traffic shows them.',
+    'restore  Replaces all of that, without a restart; the clock continues from the moment of the snapshot. Traffic is',
+    '         replaced by one saved with --traffic only. What concerns this machine stays: the root, the ports, trusted proxies.',
     '--file   Writes the snapshot into a file for another machine. The root’s key, private keys of certificates, keys for',
     '         updates and secrets of API keys are not in it; the root there issues the certificates anew.',
     '',
@@ -39,6 +45,7 @@ export const SNAPSHOT = localCommand({
   ],
   examples: [
     'vivarium snapshot save before-demo',
+    'vivarium snapshot save before-demo --traffic --force',
     'vivarium snapshot restore before-demo',
     'vivarium snapshot save before-demo --file before-demo.db',
     'vivarium snapshot restore --file before-demo.db',
@@ -73,12 +80,14 @@ function inputOf(action: Action, read: Arguments, { workingDir }: Io): Record<st
   if (needsName && name === undefined) throw usageError(`Name a snapshot: vivarium snapshot ${action} before-demo`);
   if (!needsName && name !== undefined)
     throw usageError(`Give ${action} no name${path === undefined ? '' : ', or no --file'}.`);
-  if (action === 'save') return { name, ...file, force: isOn(read, FORCE_FLAG.name) };
+  if (action === 'save')
+    return { name, ...file, force: isOn(read, FORCE_FLAG.name), traffic: isOn(read, TRAFFIC_FLAG.name) };
   return { ...(name !== undefined && { name }), ...(action === 'list' || action === 'remove' ? {} : file) };
 }
 
-function describe(action: Action, { name, createdAt, bytes }: SnapshotInfo, file: string | undefined): string {
-  const size = sizeOf(bytes);
+function describe(action: Action, snapshot: SnapshotInfo, file: string | undefined): string {
+  const { name, createdAt } = snapshot;
+  const size = sizeOf(snapshot);
   switch (action) {
     case 'restore':
       return `Restored: ${name}. The clock continues from ${createdAt}.`;
@@ -93,8 +102,13 @@ function describe(action: Action, { name, createdAt, bytes }: SnapshotInfo, file
 
 function listed(snapshots: readonly SnapshotInfo[]): string[] {
   if (snapshots.length === 0) return ['There is no snapshot yet. Make one: vivarium snapshot save before-demo'];
-  const rows = snapshots.map(({ name, createdAt, bytes, fault }) => [name, createdAt, sizeOf(bytes), fault ?? '']);
+  const rows = snapshots.map((snapshot) => [snapshot.name, snapshot.createdAt, sizeOf(snapshot), snapshot.fault ?? '']);
   return columns([['name', 'clock', 'size', ''], ...rows]).map((line) => line.trimEnd());
 }
 
-const sizeOf = (bytes: number): string => `${Math.ceil(bytes / 1_024).toLocaleString('en')} KiB`;
+function sizeOf({ bytes, requests }: SnapshotInfo): string {
+  const size = `${Math.ceil(bytes / 1_024).toLocaleString('en')} KiB`;
+  return requests === undefined
+    ? size
+    : `${size}, ${requests.toLocaleString('en')} recorded ${requests === 1 ? 'request' : 'requests'}`;
+}

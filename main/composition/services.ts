@@ -47,6 +47,7 @@ import { createWorldServices } from '../services/world.ts';
 import { createZoneServices } from '../services/zones.ts';
 import { createEntryIds } from '../traffic/entry.ts';
 import { createRedactors } from '../traffic/redact.ts';
+import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
@@ -122,6 +123,7 @@ export function createServices(
 
   const references = { projects, keys: store.keys };
   const redactor = createRedactors(() => settings.current().secretNames);
+  const trafficIds = createEntryIds(clock.state().realNow);
   const services: Services = {
     status: createStatusServices({ projects, report: parts.statusReport, rates: dataPlane.rates.read }),
     projects: createProjectServices({
@@ -220,7 +222,7 @@ export function createServices(
       running: dataPlane.running,
       clock,
       series: dataPlane.series,
-      ids: createEntryIds(clock.state().realNow),
+      ids: trafficIds,
       recording: () => settings.current().traffic.record,
       redactor,
       keys: store.keys,
@@ -241,6 +243,16 @@ export function createServices(
       flushCounters: dataPlane.limiter.flush,
       issueMissing: lifecycle.issueMissing,
       runs,
+      traffic: createTrafficStorage({
+        recorder: dataPlane.recorder,
+        ids: trafficIds,
+        clock,
+        presentation: () => ({
+          ...trafficIds,
+          redactor: redactor(),
+          slugOf: (projectId) => projects.get(projectId)?.slug ?? null,
+        }),
+      }),
       emit: events.emit,
     }),
     world: createWorldServices({

@@ -17,12 +17,14 @@ export const snapshotInfo = z.object({
   /** The moment that a restoration sets the clock to. */
   createdAt: timestamp,
   bytes: z.int(),
+  /** The number of recorded requests in it; absent when it leaves Traffic alone. */
+  requests: z.int().optional(),
   /** Why it cannot be restored; absent if nothing is wrong. */
   fault: z.string().optional(),
 });
 export type SnapshotInfo = z.infer<typeof snapshotInfo>;
 
-/** The pets, projects, zones, domains, certificates, keys, limits, settings and the clock; not the traffic. */
+/** The pets, projects, zones, domains, certificates, keys, limits, settings and the clock; the traffic on request. */
 export const snapshots = {
   list: base
     .route({ summary: 'The snapshots, newest first' })
@@ -37,6 +39,8 @@ export const snapshots = {
         file: absolutePath.meta({ description: 'a file to hand on, instead of a snapshot here' }).optional(),
         /** Replaces an older snapshot of that name, or in that file. */
         force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
+        /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
+        traffic: z.boolean().meta({ description: 'keep the recorded traffic too, without its secrets' }).default(false),
       }),
     )
     .output(snapshotInfo),

@@ -14,6 +14,8 @@ export interface RecordedBody {
   encoding?: 'latin1' | 'utf8';
   /** The length of the whole body. */
   bytes: number;
+  /** Present when `chunks` are as the log shows them: without the content coding, and redacted. */
+  asShown?: { cut: boolean; decoded?: 'gzip' | 'deflate' | 'br' | 'zstd' };
 }
 
 /** Limits on the recorded frames of a WebSocket: how many of the newest, and of each its first bytes. */
@@ -33,6 +35,8 @@ export interface RecordedFrame {
   payload: Buffer;
   /** The length of the whole payload. */
   bytes: number;
+  /** Whether `payload` is part of it; without it, the lengths tell. */
+  cut?: boolean;
 }
 
 export interface RecordedFrames {

@@ -5,6 +5,9 @@ import type { SnapshotInfo } from '../contract/snapshots.ts';
 import type { DemoKey } from './demo.ts';
 import type { Effects, SnapshotRow, SnapshotRows } from './dependencies.ts';
 import type { Runs } from './runs.ts';
+import type { RestoredEntry, StoredTraffic, TrafficStorage } from '../traffic/stored.ts';
+
+type Opened = Parameters<SnapshotRows['restore']>[0];
 
 /** Ends work in turns: what is left of it does not go into another world. */
 export const restoredMeanwhile = (): VivariumError =>
@@ -21,10 +24,30 @@ export function createSnapshotServices(options: {
   /** Issues the leaves that a snapshot does not have. */
   issueMissing: () => Promise<void>;
   runs: Pick<Runs, 'interrupt' | 'restored'>;
+  /** The recorded traffic. */
+  traffic: TrafficStorage;
   emit: Effects['emit'];
 }): Services['snapshots'] {
-  const { rows, clock, root, runs, emit } = options;
+  const { rows, clock, root, runs, traffic, emit } = options;
   let restoring = false;
+  let restorations = 0;
+
+  /** Also refuses to mix the traffic of two worlds: it is read in turns. */
+  async function keepTraffic(): Promise<StoredTraffic> {
+    const before = restorations;
+    const kept = await traffic.write();
+    if (restorations !== before) throw restoredMeanwhile();
+    return kept;
+  }
+
+  async function readTraffic({ name, traffic: content }: Opened): Promise<RestoredEntry[] | null> {
+    try {
+      return content === null ? null : await traffic.read(content);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new VivariumError('conflict', `The snapshot "${name}" can't be restored: ${why}. Nothing was changed.`);
+    }
+  }
 
   async function replaceBy(source: Parameters<SnapshotRows['open']>[0]): Promise<SnapshotInfo> {
     if (restoring) throw new VivariumError('conflict', 'Another snapshot is being restored; wait for its answer.');
@@ -39,10 +62,15 @@ export function createSnapshotServices(options: {
     }
   }
 
-  async function replaceWith(snapshot: Parameters<SnapshotRows['restore']>[0]): Promise<void> {
+  async function replaceWith(snapshot: Opened): Promise<void> {
+    const recorded = await readTraffic(snapshot);
     try {
       await runs.interrupt();
-      await clock.between(() => rows.restore(snapshot, root()));
+      await clock.between(() => {
+        rows.restore(snapshot, root());
+        restorations += 1;
+        if (recorded !== null) traffic.restore(recorded);
+      });
       emit('world.restored');
     } finally {
       await runs.restored();
@@ -51,11 +79,13 @@ export function createSnapshotServices(options: {
 
   return {
     list: () => rows.list().map(present),
-    async save({ name, file = null, force }) {
+    async save({ name, file = null, force, traffic: withTraffic }) {
+      const recorded = withTraffic ? await keepTraffic() : null;
       options.flushCounters();
       const key = options.demoKey();
       const demoKey = key === null ? null : JSON.stringify(key);
-      const saved = await rows.save({ name, createdAtMs: clock.now(), root: root(), file, force, demoKey });
+      const target = { name, createdAtMs: clock.now(), root: root(), file, force, demoKey, traffic: recorded };
+      const saved = await rows.save(target);
       emit('snapshots.changed');
       return present(saved);
     },
@@ -69,9 +99,10 @@ export function createSnapshotServices(options: {
   };
 }
 
-const present = ({ name, createdAtMs, bytes, fault }: SnapshotRow): SnapshotInfo => ({
+const present = ({ name, createdAtMs, bytes, requests, fault }: SnapshotRow): SnapshotInfo => ({
   name,
   createdAt: new Date(createdAtMs).toISOString(),
   bytes,
+  ...(requests !== null && { requests }),
   ...(fault !== null && { fault }),
 });

@@ -30,6 +30,8 @@ const LEFTOVER = /^snapshot-.*\.[0-9a-f]{12}\.tmp(?:-journal)?$/;
 /** The member of the table with the facts; a handed file has no other. */
 const FACTS = 'snapshot.json';
 const DEMO_KEY = 'demo-key.json';
+/** What `main/traffic/stored.ts` writes. */
+const TRAFFIC = 'traffic.jsonl.zst';
 
 const facts = z.object({
   name: z.string(),
@@ -37,6 +39,8 @@ const facts = z.object({
   createdAtMs: z.int().min(0).max(CLOCK_MAX_MS),
   /** The key identifier of the root that signed its leaves, in hexadecimal. */
   root: z.string(),
+  /** Recorded requests in it; absent without them. */
+  requests: z.int().min(0).optional(),
 });
 export type SnapshotFacts = z.infer<typeof facts>;
 
@@ -45,25 +49,31 @@ export interface StoredSnapshot {
   name: string;
   createdAtMs: EpochMs;
   bytes: number;
+  /** Recorded requests in it; null when it leaves the traffic alone. */
+  requests: number | null;
   fault: string | null;
 }
 
 /** A snapshot that can be restored: checked, and of this Vivarium's schema. */
-export interface OpenedSnapshot extends StoredSnapshot, SnapshotFacts {
+export interface OpenedSnapshot extends StoredSnapshot, Omit<SnapshotFacts, 'requests'> {
   /** What restores it. */
   database: string;
   /** The readable key of the demo project at that time; null without one. */
   demoKey: string | null;
+  /** The recorded traffic, unread; null without. */
+  traffic: Buffer | null;
   /** Removes what opening it made. */
   close(): void;
 }
 
-export interface SnapshotTarget extends SnapshotFacts {
+export interface SnapshotTarget extends Omit<SnapshotFacts, 'requests'> {
   /** Another place than the folder: a file to hand to somebody else, without secrets. Absolute. */
   file: string | null;
   /** Replaces a snapshot of that name, or in that file. */
   force: boolean;
   demoKey: string | null;
+  /** Recorded traffic without secrets, and the number of its entries. */
+  traffic: { content: Buffer; entries: number } | null;
 }
 
 /** Copies of the whole database under names. */
@@ -111,7 +121,7 @@ export function createSnapshots(options: {
       return name === undefined || writtenAtMs === undefined ? [] : [{ ...describe(path, name), writtenAtMs }];
     });
     found.sort((a, b) => b.writtenAtMs - a.writtenAtMs || (a.name < b.name ? -1 : 1));
-    return found.map(({ name, createdAtMs, bytes, fault }) => ({ name, createdAtMs, bytes, fault }));
+    return found.map(({ writtenAtMs: _, ...snapshot }) => snapshot);
   }
 
   function find(name: string): StoredSnapshot {
@@ -121,9 +131,9 @@ export function createSnapshots(options: {
     throw new VivariumError('not_found', `There is no snapshot "${name}". ${there}.`);
   }
 
-  function refuseTooMany(name: string): void {
+  function refuseTooMany(name: string, trafficBytes: number): void {
     const others = list().filter((snapshot) => snapshot.name !== name);
-    const bytes = others.reduce((sum, snapshot) => sum + snapshot.bytes, sizeOf(sqlite));
+    const bytes = others.reduce((sum, snapshot) => sum + snapshot.bytes, sizeOf(sqlite) + trafficBytes);
     if (others.length < SNAPSHOTS_MAX && bytes <= SNAPSHOT_BYTES_MAX) return;
     const why =
       others.length >= SNAPSHOTS_MAX
@@ -137,9 +147,9 @@ export function createSnapshots(options: {
 
   return {
     list,
-    async save({ name, createdAtMs, root, file, force, demoKey }) {
+    async save({ name, createdAtMs, root, file, force, demoKey, traffic }) {
       if (file === null) {
-        refuseTooMany(name);
+        refuseTooMany(name, traffic?.content.length ?? 0);
         mkdirSync(folder, { recursive: true, mode: 0o700 });
       }
       const path = file ?? pathOf(name);
@@ -149,13 +159,14 @@ export function createSnapshots(options: {
         applicationId: SNAPSHOT_ID,
         checkTarget: () => refuseReplacing(path, { name, isHanded: file !== null, force }),
         files: () => [
-          fileOf(FACTS, JSON.stringify({ name, createdAtMs, root })),
+          fileOf(FACTS, JSON.stringify({ name, createdAtMs, root, requests: traffic?.entries })),
           ...(demoKey === null || file !== null ? [] : [fileOf(DEMO_KEY, demoKey)]),
+          ...(traffic === null ? [] : [{ path: TRAFFIC, content: traffic.content }]),
         ],
         ...(file !== null && { edit: removeSecrets }),
       });
       if (file === null) checked.set(path, identityOf(path));
-      return { name, createdAtMs, bytes: written.bytes, fault: null };
+      return { name, createdAtMs, bytes: written.bytes, requests: traffic?.entries ?? null, fault: null };
     },
     async open(source) {
       const path = 'file' in source ? source.file : (find(source.name), pathOf(source.name));
@@ -265,6 +276,7 @@ function describe(path: string, name: string): StoredSnapshot {
     name,
     createdAtMs: read?.createdAtMs ?? Math.floor(found.mtimeMs),
     bytes: found.size,
+    requests: read?.requests ?? null,
     fault: fault ?? (read === null ? 'it is damaged' : null),
   };
 }
@@ -273,7 +285,7 @@ function readFactsOf(path: string): SnapshotFacts | null {
   try {
     const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
     try {
-      return readFiles(sqlite).facts;
+      return factsOf(sqlite);
     } finally {
       sqlite.close();
     }
@@ -282,15 +294,24 @@ function readFactsOf(path: string): SnapshotFacts | null {
   }
 }
 
-/** @throws Error when a digest or the facts are wrong. */
-function readFiles(sqlite: Database): { facts: SnapshotFacts; demoKey: string | null } {
-  const rows = sqlite
-    .prepare<[], { path: string; content: Buffer; sha256: string }>(`SELECT path, content, sha256 FROM ${FILES_TABLE}`)
-    .all();
-  const read = new Map(rows.map(({ path, content, sha256 }) => [path, hash('sha256', content) === sha256 && content]));
-  const text = read.get(FACTS);
-  if (text === undefined || [...read.values()].includes(false)) throw new Error('it is another than was stored');
-  return { facts: facts.parse(JSON.parse(String(text))), demoKey: read.get(DEMO_KEY)?.toString() ?? null };
+/** The content of a member; null without it. @throws Error when it has another digest. */
+function memberOf(sqlite: Database, path: string): Buffer | null {
+  const row = sqlite
+    .prepare<[string], { content: Buffer; sha256: string }>(`SELECT content, sha256 FROM ${FILES_TABLE} WHERE path = ?`)
+    .get(path);
+  if (row !== undefined && hash('sha256', row.content) !== row.sha256) throw new Error('it is another than was stored');
+  return row?.content ?? null;
+}
+
+/** @throws Error when they are wrong. */
+const factsOf = (sqlite: Database): SnapshotFacts => facts.parse(JSON.parse(String(memberOf(sqlite, FACTS))));
+
+/** @throws Error when a digest or the facts are wrong, or recorded traffic is missing. */
+function readFiles(sqlite: Database) {
+  const { requests = null, ...read } = factsOf(sqlite);
+  const traffic = requests === null ? null : memberOf(sqlite, TRAFFIC);
+  if (requests !== null && traffic === null) throw new Error('its recorded traffic is missing');
+  return { ...read, requests, traffic, demoKey: memberOf(sqlite, DEMO_KEY)?.toString() ?? null };
 }
 
 /** Reads it through; a copy of a file from elsewhere, or of an older schema, which is migrated. */
@@ -318,7 +339,7 @@ async function openChecked(
       if (isForeign) checkForeign(sqlite);
       const own = tablesOf(sqlite).filter((sql) => !sql.includes(FILES_TABLE));
       if (own.join(';') !== tables.join(';')) throw new Error('its tables are not those of Vivarium');
-      return { ...read.facts, demoKey: read.demoKey, database, close };
+      return { ...read, database, close };
     } finally {
       sqlite.close();
     }

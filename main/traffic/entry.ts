@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
+import type { RateState, Refusal } from '../model/rate-decision.ts';
 import type { RecordedBody, RecordedExchange, RecordedFrames, RecordedTimes } from '../model/exchange-record.ts';
 
 /** The recorded headers and bodies. */
@@ -12,7 +13,8 @@ export interface EntryRecord extends RecordedTimes {
 }
 
 /** A recorded exchange. */
-export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
+export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs' | 'decision'> {
+  decision: { refusal: Pick<Refusal, 'code' | 'window'> | null; rate: RateState } | null;
   /** Increases by one with every entry of this run. */
   number: number;
   /** When it began, on the app's clock and in real time. */
@@ -23,6 +25,8 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs'> {
   running: boolean;
   /** The number of the entry that this one replays. */
   replayOf: number | null;
+  /** Whether it came with a snapshot, and its request had secrets, which a snapshot never has. */
+  withheld?: boolean;
 }
 
 /** What answered: the proxy itself, or the target of the route. */
@@ -40,28 +44,70 @@ export const MATCHED = {
 
 /**
  * Ids of one run's entries, such as `trf_mi8x2k1a_12`. Numbers restart with every run but ids do not, so a link from an
- * earlier run never leads to a different request.
+ * earlier run never leads to a different request. Entries that came with a snapshot have the ids of their run.
  */
 export interface EntryIds {
   idOf(number: number): string;
-  /** The id of an entry that was listed while it ran, then and later: `trf_mi8x2k1a_r3`. */
-  idOfBegun(begun: number): string;
+  /** The id of an entry that was listed while it ran, then and later: `trf_mi8x2k1a_r3`. Without `number`, it still runs. */
+  idOfBegun(begun: number, number?: number): string;
   begunOf(id: string): number | null;
   /** Null if the text is not an id, or belongs to another run. */
   numberOf(id: string): number | null;
+  /** Takes the ids of all restored entries, oldest first; later entries have a prefix that none had before. */
+  restore(entries: readonly { number: number; id: string }[], realNowMs: EpochMs): void;
 }
+
+/** Entries from this number on have ids with this prefix. */
+interface Era {
+  from: number;
+  prefix: string;
+}
+
+/** The prefix, and the number of an entry or, after `r`, of a running one. */
+const ID = /^(trf_[0-9a-z]{1,12}_)(r?)([1-9][0-9]{0,14})$/;
+
+export const isEntryId = (text: string): boolean => ID.test(text);
 
 /** `startedAtMs`: real time, unique among the runs on one data folder. */
 export function createEntryIds(startedAtMs: EpochMs): EntryIds {
-  const prefix = `trf_${Math.floor(startedAtMs).toString(36)}_`;
-  const read = (id: string, before: string): number | null => {
-    const number = id.startsWith(before) ? id.slice(before.length) : '';
-    return /^[1-9][0-9]{0,14}$/.test(number) ? Number(number) : null;
+  let began = Math.floor(startedAtMs);
+  let current = prefixOf(began);
+  let eras: Era[] = [];
+  /** Restored entries that were listed while they ran. */
+  let listed = new Map<string, number>();
+
+  const prefixAt = (number: number): string => eras.findLast(({ from }) => number >= from)?.prefix ?? current;
+  const read = (id: string) => {
+    const [, prefix = '', running, digits] = ID.exec(id) ?? [];
+    return { prefix, isRunning: running === 'r', number: Number(digits) };
   };
+
   return {
-    idOf: (number) => `${prefix}${number}`,
-    idOfBegun: (begun) => `${prefix}r${begun}`,
-    numberOf: (id) => read(id, prefix),
-    begunOf: (id) => read(id, `${prefix}r`),
+    idOf: (number) => `${prefixAt(number)}${number}`,
+    idOfBegun: (begun, number = 0) => `${number === 0 ? current : prefixAt(number)}r${begun}`,
+    begunOf(id) {
+      const { prefix, isRunning, number } = read(id);
+      return isRunning && prefix === current ? number : null;
+    },
+    numberOf(id) {
+      const { prefix, isRunning, number } = read(id);
+      if (isRunning) return listed.get(id) ?? null;
+      return prefix !== '' && prefix === prefixAt(number) ? number : null;
+    },
+    restore(entries, realNowMs) {
+      eras = [];
+      listed = new Map();
+      for (const { number, id } of entries) {
+        const { prefix, isRunning } = read(id);
+        if (isRunning) listed.set(id, number);
+        // The first also for what its entries repeat, which may have made room before.
+        if (eras.at(-1)?.prefix !== prefix) eras.push({ from: eras.length === 0 ? 0 : number, prefix });
+      }
+      began = Math.max(Math.floor(realNowMs), began + 1);
+      current = prefixOf(began);
+      if (eras.length > 0) eras.push({ from: (entries.at(-1)?.number ?? 0) + 1, prefix: current });
+    },
   };
 }
+
+const prefixOf = (beganMs: number): string => `trf_${beganMs.toString(36)}_`;

@@ -8,7 +8,7 @@ import {
 } from 'node:zlib';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
-import type { Decision, RateState } from '../model/rate-decision.ts';
+import type { RateState } from '../model/rate-decision.ts';
 import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
@@ -24,7 +24,7 @@ export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }
   const { record, route, decision } = entry;
   const slug = route === null ? null : slugOf(route.projectId);
   return {
-    id: entry.begun === null ? idOf(entry.number) : idOfBegun(entry.begun),
+    id: entry.begun === null ? idOf(entry.number) : idOfBegun(entry.begun, entry.number),
     at: new Date(entry.atMs).toISOString(),
     realAt: new Date(entry.realAtMs).toISOString(),
     method: entry.method,
@@ -84,7 +84,7 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
 }
 
 /** RFC 6455 §11.8. */
-const FRAME_KINDS: Readonly<Record<number, TrafficFrame['kind']>> = {
+export const FRAME_KINDS: Readonly<Record<number, TrafficFrame['kind']>> = {
   0: 'continuation',
   1: 'text',
   2: 'binary',
@@ -94,8 +94,8 @@ const FRAME_KINDS: Readonly<Record<number, TrafficFrame['kind']>> = {
 };
 
 function presentFrames({ newest, total }: RecordedFrames, redactor: Redactor): TrafficDetail['frames'] {
-  const items = newest.map(({ atMs, from, opcode, final, compressed, payload, bytes }): TrafficFrame => {
-    const cut = payload.length < bytes;
+  const items = newest.map(({ atMs, from, opcode, final, compressed, payload, bytes, ...kept }): TrafficFrame => {
+    const cut = kept.cut ?? payload.length < bytes;
     const text = compressed ? null : textOf(payload, cut);
     return {
       atMs: rounded(atMs),
@@ -141,10 +141,12 @@ export function presentBody(
 ): TrafficDetail['responseBody'] {
   if (body.chunks.length === 0) return null;
   const kept = bytesOf(body);
-  const decoded = decode(kept, contentEncoding, decodedMax);
+  const { asShown } = body;
+  const decoded = asShown === undefined ? decode(kept, contentEncoding, decodedMax) : null;
   const whole = decoded?.bytes ?? kept;
   const read = whole.subarray(0, shownMax);
-  const cut = kept.length < body.bytes || read.length < whole.length;
+  const cut = (asShown?.cut ?? kept.length < body.bytes) || read.length < whole.length;
+  const coding = asShown?.decoded ?? decoded?.coding;
   const text = textOf(read, cut);
   return {
     ...(text === null
@@ -152,7 +154,7 @@ export function presentBody(
       : { text: redactor.body(text), encoding: 'utf8' }),
     bytes: body.bytes,
     cut,
-    ...(decoded !== null && { decoded: decoded.coding }),
+    ...(coding !== undefined && { decoded: coding }),
   };
 }
 
@@ -210,7 +212,7 @@ export function explain(entry: Entry): string {
 }
 
 /** Without the time, which `rate` has and readers show in their own time zone. */
-function explainLimit({ refusal, rate }: Decision): string {
+function explainLimit({ refusal, rate }: NonNullable<Entry['decision']>): string {
   return refusal?.window === undefined
     ? 'The limit stage answered: the API key is banned, because it kept sending requests after refusals.'
     : `The limit stage answered: the limit of ${rate.limit} requests per ${refusal.window} was used up.`;

@@ -27,7 +27,7 @@ export const WATCHERS_MAX = 100;
 
 export interface NewEntries {
   entries: Entry[];
-  /** The number of further entries beyond the batch limit. */
+  /** The number of further entries: beyond the batch limit, and those of a restored snapshot. */
   missed: number;
   /** Whether all earlier entries were cleared. */
   cleared: boolean;
@@ -49,6 +49,8 @@ export interface Recorder {
   dropped(projectId?: string): number;
   /** Clears all entries; returns how many there were. */
   clear(): number;
+  /** Puts entries of a snapshot, oldest first, in place of all entries. Later ones continue from their numbers. */
+  restore(entries: readonly Entry[]): void;
   /** The number of the next entry. */
   next(): number;
   /**
@@ -73,6 +75,10 @@ export function createRecorder(
   const reserve = createReserve();
   let nextNumber = 1;
   let oldest = 1;
+  /** Entries of a snapshot, which are older than those in the ring, and make room first. */
+  let restored: Entry[] = [];
+  /** Changes when other entries take over the numbers. */
+  let generation = 0;
   const awaited = new Map<number, (entry: Entry) => void>();
   const watchers = new Set<Watcher>();
   let closed = false;
@@ -86,6 +92,8 @@ export function createRecorder(
   const frames = new Map<number, RecordedFrames>();
   const begun = new Map<number, number>();
 
+  const inRing = (): number => nextNumber - oldest;
+  const count = (): number => inRing() + restored.length + reserve.size();
   const at = (number: number): Entry => new KeptEntry(rows, number, frames.get(number) ?? null);
 
   function note({ record, begun: listedAs }: RecordedExchange, number: number): void {
@@ -94,6 +102,11 @@ export function createRecorder(
   }
 
   function forgetOldest(): void {
+    const first = restored.shift();
+    if (first !== undefined) {
+      if (reserve.release(projectOf(first))) reserve.keep(first);
+      return;
+    }
     if (reserve.release(projectOf(rows.subject(oldest)))) reserve.keep(at(oldest));
     oldest += 1;
     blocks.release(oldest);
@@ -121,7 +134,7 @@ export function createRecorder(
   function keep(exchange: RecordedExchange): void {
     if (exchange.record === null) return;
     const number = nextNumber;
-    if (number - oldest >= ENTRIES_MAX) forgetOldest();
+    if (inRing() + restored.length >= ENTRIES_MAX) forgetOldest();
     const written = spans.write(exchange.record);
     written.block.newest = number;
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
@@ -132,11 +145,25 @@ export function createRecorder(
     if (awaited.size > 0 || watchers.size > 0) notify(at(number));
   }
 
+  function clear(): void {
+    restored = [];
+    reserve.clear();
+    frames.clear();
+    begun.clear();
+    rows.clear();
+    spans.forget();
+    oldest = nextNumber;
+    blocks.release(oldest);
+  }
+
   /** Notifies waiters and watchers (usually none). */
   function notify(entry: Entry): void {
     awaited.get(entry.port)?.(entry);
     for (const watcher of watchers) watcher.take(entry);
   }
+
+  const found = (number: number): Entry | null =>
+    restored.find((entry) => entry.number === number) ?? reserve.get(number);
 
   return {
     take(exchange) {
@@ -150,22 +177,26 @@ export function createRecorder(
     },
     *newestFirst(before = Number.POSITIVE_INFINITY) {
       settle();
+      const read = generation;
       for (let number = Math.min(before, nextNumber) - 1; number >= oldest; number--) {
         yield at(number);
+        if (generation !== read) return;
       }
-      for (const entry of reserve.entries().reverse()) if (entry.number < before) yield entry;
+      const older = [...reserve.entries(), ...restored].reverse();
+      for (const entry of older) if (entry.number < before) yield entry;
     },
     *oldestFirst(after = 0) {
       settle();
       const end = nextNumber;
-      for (const entry of reserve.entries()) if (entry.number > after) yield entry;
-      for (let number = Math.max(after + 1, oldest); number < end; number++) {
+      const read = generation;
+      for (const entry of [...reserve.entries(), ...restored]) if (entry.number > after) yield entry;
+      for (let number = Math.max(after + 1, oldest); number < end && generation === read; number++) {
         if (number >= oldest) yield at(number);
       }
     },
     get(number) {
       settle();
-      return number >= oldest && number < nextNumber ? at(number) : reserve.get(number);
+      return number >= oldest && number < nextNumber ? at(number) : found(number);
     },
     numberOf(listedAs) {
       settle();
@@ -173,7 +204,7 @@ export function createRecorder(
     },
     size() {
       settle();
-      return nextNumber - oldest + reserve.size();
+      return count();
     },
     dropped(projectId) {
       settle();
@@ -181,17 +212,22 @@ export function createRecorder(
     },
     clear() {
       settle();
-      const count = nextNumber - oldest + reserve.size();
-      reserve.clear();
-      frames.clear();
-      begun.clear();
-      rows.clear();
-      spans.forget();
-      oldest = nextNumber;
-      blocks.release(oldest);
-      for (const watcher of watchers) watcher.forget();
+      const cleared = count();
+      clear();
+      for (const watcher of watchers) watcher.forget(0);
       onChanged();
-      return count;
+      return cleared;
+    },
+    restore(entries) {
+      settle();
+      clear();
+      generation += 1;
+      restored = [...entries];
+      for (const entry of entries) reserve.count(projectOf(entry));
+      nextNumber = (entries.at(-1)?.number ?? nextNumber - 1) + 1;
+      oldest = nextNumber;
+      for (const watcher of watchers) watcher.forget(entries.length);
+      onChanged();
     },
     next() {
       settle();
@@ -238,7 +274,7 @@ export function createRecorder(
   };
 }
 
-const projectOf = ({ route }: Pick<RecordedExchange, 'route'>): string | null => route?.projectId ?? null;
+const projectOf = ({ route }: Pick<Entry, 'route'>): string | null => route?.projectId ?? null;
 
 /** Limit on ended WebSockets whose frames are kept; the oldest go. */
 const FRAMED_MAX = 50;
@@ -259,8 +295,8 @@ interface Moment {
 
 interface Watcher {
   take(entry: Entry): void;
-  /** Discards pending entries after the recorder was cleared. */
-  forget(): void;
+  /** Discards pending entries after the recorder was cleared; there are `restored` others in their place. */
+  forget(restored: number): void;
   /** The next batch, as soon as there is one; null after the end. */
   next(): Promise<NewEntries | null>;
   end(): void;
@@ -288,9 +324,9 @@ function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => 
       else waiting.missed += 1;
       timer ??= clock.realTimer(NOTIFY_AFTER_MS, flush);
     },
-    forget() {
+    forget(restored) {
       if (ended) return;
-      waiting = { entries: [], missed: 0, cleared: true };
+      waiting = { entries: [], missed: restored, cleared: true };
       timer ??= clock.realTimer(NOTIFY_AFTER_MS, flush);
     },
     next() {

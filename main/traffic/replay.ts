@@ -31,6 +31,9 @@ export function replayRefusal(entry: Entry, edits: ReplayEdits): string | null {
   if (edits.hostname === undefined && (authority === null || stage === 'listener')) {
     return 'Can’t replay: the request had no Host.';
   }
+  if (entry.withheld === true) {
+    return 'Can’t replay: the request came with a snapshot, which keeps no secrets, and there were some in it.';
+  }
   if (status === 101) return 'Can’t replay a WebSocket: it is more than one request.';
   const { requestBody } = record;
   const kept = requestBody.chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);

@@ -132,6 +132,7 @@ function copyOf(entry: Entry): Entry {
 const copyOfBody = (body: RecordedBody): RecordedBody => ({
   chunks: body.chunks.length === 0 ? [] : [bytesOf(body)],
   bytes: body.bytes,
+  ...(body.asShown !== undefined && { asShown: body.asShown }),
 });
 
 function sizeOf({ record }: Entry): number {

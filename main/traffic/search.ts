@@ -21,7 +21,8 @@ export function createSearch(redactor: Redactor, { once }: { once: boolean }): M
   function searchBody(body: RecordedBody, fields: readonly string[], text: string): boolean {
     if (body.chunks.length === 0) return false;
     const bytes = bytesOf(body);
-    const whole = decode(bytes, contentEncodingOf(fields), DECODED_BYTES_MAX)?.bytes ?? bytes;
+    const coding = body.asShown === undefined ? contentEncodingOf(fields) : undefined;
+    const whole = decode(bytes, coding, DECODED_BYTES_MAX)?.bytes ?? bytes;
     return whole.toString('latin1').toLowerCase().includes(asLatin1(text));
   }
 

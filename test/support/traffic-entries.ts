@@ -61,7 +61,7 @@ export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
   ...changes,
 });
 
-export function entry(changes: Partial<Entry> = {}): Entry {
+export function entry(changes: Partial<Entry & Pick<RecordedExchange, 'decision'>> = {}): Entry {
   const { number = 1, replayOf = null, record: kept = record(), ...rest } = changes;
   const { realAtMs = Date.parse('2026-11-20T09:00:00.000Z') } = changes;
   return {

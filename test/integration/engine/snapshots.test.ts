@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Io } from '../../../main/cli/io.ts';
 import { SNAPSHOT } from '../../../main/cli/snapshot.ts';
@@ -13,6 +16,7 @@ import type { PetRecord } from '../../../main/contract/pets.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { OpenedRun } from '../../../main/contract/runs.ts';
 import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
+import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireTool } from '../../support/tools.ts';
@@ -101,6 +105,65 @@ describe('a snapshot of a running engine', () => {
     expect((await look(again)).slugs).toEqual(before.slugs);
     expect(await again.call('snapshots.list')).toEqual([saved]);
     expect(await again.call('snapshots.remove', { name: 'demo' })).toEqual(saved);
+  });
+
+  it('with traffic brings it back too, without its secrets, also elsewhere; without, it leaves it alone', async () => {
+    const engine = await startEngine();
+    const list = async ({ call }: Engine) => (await call('traffic.list')) as { items: TrafficEntry[]; dropped: number };
+    const details = async (of: Engine) =>
+      await Promise.all((await list(of)).items.map(({ id }) => of.call('traffic.get', { id })));
+    await engine.api();
+    await engine.api({ path: '/v1/pets?limit=1&token=c2VjcmV0' });
+    const before = await details(engine);
+    expect(before).toHaveLength(2);
+    const saved = await engine.call('snapshots.save', { name: 'demo', traffic: true });
+    expect(saved).toMatchObject({ name: 'demo', requests: 2 });
+    const file = join(temporaryFolder(), 'handed.db');
+    await engine.call('snapshots.save', { name: 'handed', file, traffic: true });
+    for (const path of [join(engine.dataDir, 'snapshots', 'snapshot-demo.db'), file]) {
+      const sqlite = new Sqlite(path, { readonly: true });
+      const sql = "SELECT content FROM data_folder_files WHERE path = 'traffic.jsonl.zst'";
+      const text = zstdDecompressSync(sqlite.prepare<[], Buffer>(sql).pluck().get() ?? '').toString();
+      sqlite.close();
+      expect(text.includes('/v1/pets?limit=1&token=…')).toBe(true);
+      expect([engine.app.demoKey()?.secret ?? '', 'c2VjcmV0'].filter((secret) => text.includes(secret))).toEqual([]);
+    }
+
+    await engine.call('snapshots.save', { name: 'plain' });
+    await engine.api({ path: '/v1/pets?limit=2' });
+    await engine.call('snapshots.restore', { name: 'plain' });
+    expect((await list(engine)).items).toHaveLength(3);
+
+    const running = Array.from({ length: 20 }, () => engine.api({ path: '/v1/pets?limit=3' }));
+    const restored = await engine.call('snapshots.restore', { name: 'demo' });
+    const statuses = (await Promise.all(running)).map(({ status }) => status);
+    expect([restored, new Set(statuses)]).toEqual([saved, new Set([200])]);
+    expect((await details(engine)).slice(-2)).toEqual(before);
+    const { items } = await list(engine);
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+    const first = before.map((entry) => (entry as TrafficEntry).id).at(-1) ?? '';
+    expect(await engine.call('traffic.replay', { id: first })).toMatchObject({ status: 200, replayOf: first });
+    const [withSecret] = before as TrafficEntry[];
+    await expect(engine.call('traffic.replay', { id: withSecret?.id })).rejects.toMatchObject({ code: 'conflict' });
+    await engine.stop();
+
+    const other = await startEngine({ empty: true });
+    await other.call('snapshots.restoreFile', { file });
+    expect(await details(other)).toEqual(before);
+    await other.stop();
+
+    const sqlite = new Sqlite(join(engine.dataDir, 'snapshots', 'snapshot-demo.db'));
+    const damaged = Buffer.from('no traffic');
+    const sql = "UPDATE data_folder_files SET content = ?, sha256 = ? WHERE path = 'traffic.jsonl.zst'";
+    sqlite.prepare(sql).run(damaged, hash('sha256', damaged));
+    sqlite.close();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    await again.call('clock.freeze');
+    await expect(again.call('snapshots.restore', { name: 'demo' })).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'The snapshot "demo" can\'t be restored: its recorded traffic is damaged. Nothing was changed.',
+    });
+    expect(await again.call('clock.get')).toMatchObject({ frozen: true });
   });
 
   it('keeps bans and windows for as long as they had left', async () => {
@@ -228,6 +291,7 @@ describe('vivarium snapshot', () => {
     expect(await snapshot('list')).toMatch(/^0 There is no snapshot yet/);
     expect(await snapshot('save', 'demo')).toMatch(/^0 Saved: demo \(\d+ KiB\)\.\n$/);
     expect(await snapshot('save', 'demo')).toMatch(/^1 .*exists; choose another name, or replace it with --force/);
+    expect(await snapshot('save', 'demo', '--traffic', '--force')).toMatch(/^0 Saved.*KiB, 0 recorded requests\)/);
     expect(await snapshot('save', 'demo', '--force')).toMatch(/^0 Saved/);
     expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
     expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(/^0 Written: to-hand-on .*no private key/);

@@ -27,6 +27,7 @@ const target = (more: Partial<SnapshotTarget> = {}): SnapshotTarget => ({
   file: null,
   force: false,
   demoKey: null,
+  traffic: null,
   ...more,
 });
 

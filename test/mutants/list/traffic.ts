@@ -60,7 +60,7 @@ export const TRAFFIC: readonly Mutant[] = [
   {
     id: 'traffic.cleared-entries-keep-their-bytes',
     file: 'main/traffic/recorder.ts',
-    find: '      rows.clear();\n',
+    find: '    rows.clear();\n',
     replace: '',
     breaks: 'secrets of entries that were cleared stay in memory',
     tests: ['test/unit/traffic/recorder.test.ts'],
@@ -124,8 +124,8 @@ export const TRAFFIC: readonly Mutant[] = [
   {
     id: 'traffic.ids-of-other-runs',
     file: 'main/traffic/entry.ts',
-    find: "id.startsWith(before) ? id.slice(before.length) : ''",
-    replace: "id.slice(id.lastIndexOf('_') + 1)",
+    find: "prefix !== '' && prefix === prefixAt(number)",
+    replace: "prefix !== ''",
     breaks: 'a link of an earlier run leads to another request',
     tests: ['test/unit/traffic/presenting.test.ts'],
   },
