@@ -10,7 +10,7 @@ export const BEFORE_RESET = 'before-reset';
 /** Snapshots of the whole world, and resetting it to one. */
 export class Snapshots {
   readonly list: LiveQuery<SnapshotInfo[]>;
-  readonly saving: Form<{ name: string }, SnapshotInfo>;
+  readonly saving: Form<{ name: string; traffic: boolean }, SnapshotInfo>;
   #resetting = $state(false);
   readonly #client: Client;
   readonly #toasts: Toasts;
@@ -24,9 +24,9 @@ export class Snapshots {
       read: (signal) => client.snapshots.list({}, { signal }),
       concerns: ({ type }) => type === 'snapshots.changed',
     });
-    this.saving = new Form({
-      values: { name: '' },
-      submit: ({ name }) => client.snapshots.save({ name, force: this.replaced !== undefined }),
+    this.saving = new Form<{ name: string; traffic: boolean }, SnapshotInfo>({
+      values: { name: '', traffic: false },
+      submit: (values) => client.snapshots.save({ ...values, force: this.replaced !== undefined }),
       fieldOf: (code) => (code === 'conflict' ? 'name' : undefined),
     });
   }
@@ -48,7 +48,7 @@ export class Snapshots {
   async save(): Promise<void> {
     const saved = await this.saving.submit();
     if (saved === undefined) return;
-    this.saving.reset({ name: '' });
+    this.saving.reset({ name: '', traffic: false });
     this.#toasts.say(`Saved the snapshot “${saved.name}”.`);
   }
 
@@ -58,7 +58,9 @@ export class Snapshots {
     this.#resetting = true;
     await this.#toasts.attempt('The world was not reset.', async () => {
       const { snapshots } = this.#client;
-      if (name !== BEFORE_RESET) await snapshots.save({ name: BEFORE_RESET, force: true });
+      // What replaces the traffic is undone with it.
+      const traffic = this.list.value?.some((found) => found.name === name && found.requests !== undefined) ?? false;
+      if (name !== BEFORE_RESET) await snapshots.save({ name: BEFORE_RESET, force: true, traffic });
       await snapshots.restore({ name });
       const text = `The world is reset to “${name}”.`;
       if (name === BEFORE_RESET) this.#toasts.say(text);

@@ -293,6 +293,8 @@ export class TrafficLog {
     this.#entries = [];
     this.#waiting = [];
     this.#missed = 0;
+    // A restored snapshot can bring lower numbers.
+    this.#newest = 0;
   }
 
   #awaitQuiet(): void {

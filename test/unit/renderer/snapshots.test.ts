@@ -21,7 +21,7 @@ async function setUp(answers: Answers = {}) {
       snapshot('broken', { fault: 'it is cut off' }),
       snapshot(BEFORE_RESET),
       snapshot('demo'),
-      snapshot('older'),
+      snapshot('older', { requests: 12 }),
     ],
     'snapshots.save': ({ name }: { name: string }) => snapshot(name),
     'snapshots.restore': ({ name }: { name: string }) => snapshot(name),
@@ -47,7 +47,7 @@ describe('resetting the world', () => {
     await resetting;
     expect(snapshots.resetting).toBe(false);
     expect(asked()).toEqual([
-      ['snapshots.save', { name: BEFORE_RESET, force: true }],
+      ['snapshots.save', { name: BEFORE_RESET, force: true, traffic: false }],
       ['snapshots.restore', { name: 'demo' }],
     ]);
     toasts.undoLast();
@@ -61,6 +61,12 @@ describe('resetting the world', () => {
     await snapshots.reset(BEFORE_RESET);
     expect(asked()).toEqual([['snapshots.restore', { name: BEFORE_RESET }]]);
     expect(toasts.canUndo).toBe(false);
+  });
+
+  it('to one with traffic keeps the present traffic too', async () => {
+    const { snapshots, asked } = await setUp();
+    await snapshots.reset('older');
+    expect(asked()[0]).toEqual(['snapshots.save', { name: BEFORE_RESET, force: true, traffic: true }]);
   });
 
   it('says why it failed, with nothing to undo', async () => {
@@ -78,10 +84,11 @@ describe('saving a snapshot', () => {
     const { snapshots, asked } = await setUp();
     for (const name of ['demo', 'new']) {
       snapshots.saving.values.name = name;
+      snapshots.saving.values.traffic = name === 'new';
       expect(snapshots.replaced?.name).toBe(name === 'demo' ? 'demo' : undefined);
       await snapshots.save();
-      expect(asked().at(-1)).toEqual(['snapshots.save', { name, force: name === 'demo' }]);
-      expect(snapshots.saving.values.name).toBe('');
+      expect(asked().at(-1)).toEqual(['snapshots.save', { name, force: name === 'demo', traffic: name === 'new' }]);
+      expect(snapshots.saving.values).toEqual({ name: '', traffic: false });
     }
   });
 });
