@@ -157,14 +157,19 @@ it('resets the world to a snapshot by two keys, on any page, and undoes it', asy
   await page.keyboard.press('Enter');
   await panel.getByText('must be 1 to 64 lower-case letters').waitFor();
   await panel.getByLabel('Name').fill('before-demo');
-  await page.keyboard.press('Enter');
+  await engine.api({ path: '/v1/pets?limit=7' });
+  await panel.getByRole('switch', { name: 'With Traffic' }).check();
+  await panel.getByLabel('Name').press('Enter');
   await page.getByText('Saved the snapshot “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor();
+  await panel.getByText('1 recorded request', { exact: false }).waitFor();
   await expectSound(opened);
 
   await engine.call('projects.create', { name: 'Only of now' });
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
-  await page.getByRole('heading', { name: 'Pets', exact: true }).waitFor();
+  await engine.api({ path: '/v1/pets?limit=8' });
+  await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+  const row = (limit: number) => page.getByText(`/v1/pets?limit=${limit}`, { exact: true }).first();
+  await row(8).waitFor();
   const switcher = page.getByRole('button', { name: /Only of now/ });
   await page.keyboard.press('s');
   await page.keyboard.press('r');
@@ -172,9 +177,12 @@ it('resets the world to a snapshot by two keys, on any page, and undoes it', asy
   const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
   expect(await names()).not.toContain('Only of now');
   await switcher.waitFor({ state: 'detached' });
+  await row(8).waitFor({ state: 'detached' });
+  await row(7).waitFor();
   await page.keyboard.press('Control+z');
   await page.getByText('The world is as it was before the reset.').waitFor();
   expect(await names()).toContain('Only of now');
+  await row(8).waitFor();
 
   await page.keyboard.press('g');
   await page.keyboard.press('s');
