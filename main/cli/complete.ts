@@ -1,4 +1,5 @@
 import type { ApiKey } from '../contract/keys.ts';
+import type { SnapshotInfo } from '../contract/snapshots.ts';
 import type { Project } from '../contract/projects.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { bashReplies, readBashLine } from './bash-line.ts';
@@ -27,6 +28,7 @@ export interface KnownNames {
   keys(): Promise<Candidate[]>;
   hostnames(): Promise<Candidate[]>;
   zones(): Promise<Candidate[]>;
+  snapshots(): Promise<Candidate[]>;
 }
 
 /** A person waits for the candidates of a running Vivarium this long, in milliseconds. */
@@ -131,6 +133,7 @@ async function ofCommand(
   const wordCount = before.filter(
     (word, index) => !word.startsWith('-') && !takesNext(before[index - 1] ?? '', options),
   ).length;
+  if (name === 'snapshot' && wordCount === 1) return before.includes('list') ? [] : names.snapshots();
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
   if (word === 'hostname') return names.hostnames();
@@ -202,6 +205,7 @@ async function valuesOf({ schema, path }: Field, procedure: CliProcedure, names:
   if (MAKES.has(`${procedure.namespace}.${procedure.name}`)) return [];
   const place = path.join('.');
   if (place === 'hostname') return names.hostnames();
+  if (place === 'name' && procedure.namespace === 'snapshots') return names.snapshots();
   return place === 'zone' || (place === 'name' && procedure.namespace === 'zones') ? names.zones() : [];
 }
 
@@ -240,5 +244,7 @@ function createNames(words: readonly string[], io: Io): KnownNames {
         does: state,
       })),
     zones: async () => (await list<{ name: string }>('zones.list')).map(({ name }) => ({ value: name })),
+    snapshots: async () =>
+      (await list<SnapshotInfo>('snapshots.list')).map(({ name, createdAt }) => ({ value: name, does: createdAt })),
   };
 }

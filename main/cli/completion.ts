@@ -57,7 +57,7 @@ Install
   zsh   echo 'source <(vivarium completion zsh)' >> ~/.zshrc
   fish  mkdir -p ~/.config/fish/completions && vivarium completion fish > ~/.config/fish/completions/vivarium.fish
 
-  Projects, hostnames, zones and keys are completed while a Vivarium is running. The command has to be
+  Projects, hostnames, zones, keys and snapshots are completed while a Vivarium is running. The command has to be
   on the path as "vivarium".
 
 Examples

@@ -10,6 +10,7 @@ const NAMES: KnownNames = {
   keys: valued(['CI', 'Key 1', 'nightly: arm', 'CI']),
   hostnames: valued(['shop.acme.test']),
   zones: valued(['acme.test', 'test']),
+  snapshots: valued(['before-demo', 'demo']),
 };
 
 async function complete(...words: string[]): Promise<unknown> {
@@ -104,6 +105,12 @@ describe('the candidates for a word', () => {
     [['domains', 'verify', ''], ['shop.acme.test']],
     [['zones', 'export', 'a'], ['acme.test']],
     [['zones', 'create', ''], []],
+    [['snapshot', 'restore', 'b'], ['before-demo']],
+    [['snapshot', 'list', ''], []],
+    [
+      ['snapshots', 'remove', ''],
+      ['before-demo', 'demo'],
+    ],
     [
       ['records', 'put', ''],
       ['acme.test', 'test'],
