@@ -138,7 +138,7 @@ export const world = z.strictObject({
   projects: z
     .record(projectSlug, projectEntry, { error: ofRecord('must be an object with project slugs as names') })
     .optional(),
-  /** Zone texts by name; the object is for a text in a file of its own, or a zone at a provider without ALIAS. */
+  /** Zone texts by name; the object is for a text in a file of its own, or a zone that is signed or without ALIAS. */
   zones: z
     .record(
       nameText,
@@ -148,6 +148,8 @@ export const world = z.strictObject({
           z.null(),
           z.strictObject({
             supportsAlias: z.boolean().optional(),
+            /** Keys are in no file; a zone that is signed for the first time gets one. */
+            signed: z.boolean().optional().meta({ description: 'whether answers are signed (DNSSEC)' }),
             text: zoneText.optional(),
             file: fileName.optional(),
           }),
@@ -168,7 +170,7 @@ export type WorldInput = z.input<typeof world>;
 /** The same with what its files have: every dataset is a number or a list, every zone a text. */
 export type ResolvedWorld = Omit<World, 'projects' | 'zones'> & {
   projects?: Record<string, ResolvedProject>;
-  zones?: Record<string, { supportsAlias?: boolean | undefined; text: string }>;
+  zones?: Record<string, { supportsAlias?: boolean | undefined; signed?: boolean | undefined; text: string }>;
 };
 export type ResolvedProject = Omit<ProjectEntry, 'pets'> & {
   pets?: Partial<Record<Environment, number | z.output<typeof worldPets>>>;
@@ -180,6 +182,7 @@ const change = z.object({
     'setting',
     'zone',
     'records',
+    'signing',
     'project',
     'key',
     'pets',

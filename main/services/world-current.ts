@@ -52,6 +52,12 @@ export interface CurrentRecord {
   data: RecordData;
 }
 
+export interface CurrentZone {
+  supportsAlias: boolean;
+  signed: boolean;
+  records: readonly CurrentRecord[];
+}
+
 /** The state that a plan begins with. */
 export interface CurrentWorld {
   clock: { frozen: boolean; now: string };
@@ -61,7 +67,7 @@ export interface CurrentWorld {
   /** The slug of its project by hostname. */
   domains: ReadonlyMap<string, string>;
   /** By name; the records of those that the plan concerns. */
-  zones: ReadonlyMap<string, { supportsAlias: boolean; records: readonly CurrentRecord[] }>;
+  zones: ReadonlyMap<string, CurrentZone>;
   nameServer: string;
 }
 
@@ -77,6 +83,9 @@ export const emptyWorld = (settings: CurrentWorld['settings'], nameServer: strin
 
 const CALL = { signal: undefined };
 const RECORDS_PER_TURN = 500;
+
+/** Whether entries of a kind are in a zone, or the zone itself. */
+export const isOfZone = (kind: string): boolean => kind === 'zone' || kind === 'records' || kind === 'signing';
 
 /** Identifies a record by its content. */
 export const recordKey = ({ name, data }: Pick<CurrentRecord, 'name' | 'data'>): string =>
@@ -98,12 +107,12 @@ export async function readCurrentWorld(
   const slugs = new Map(rows.map(({ id, slug }) => [id, slug]));
   const concerned = new Set([
     ...Object.keys(file.zones ?? {}).map(zoneName),
-    ...owned.flatMap(({ kind, what }) => (kind === 'zone' || kind === 'records' ? what : [])),
+    ...owned.flatMap(({ kind, what }) => (isOfZone(kind) ? what : [])),
   ]);
-  const foundZones = new Map<string, { supportsAlias: boolean; records: CurrentRecord[] }>();
-  for (const { name, supportsAlias } of await zones.list(undefined, CALL)) {
+  const foundZones = new Map<string, CurrentZone>();
+  for (const { name, supportsAlias, signed = false } of await zones.list(undefined, CALL)) {
     const records = concerned.has(name) ? await currentRecords(name, parts) : [];
-    foundZones.set(name, { supportsAlias, records });
+    foundZones.set(name, { supportsAlias, signed, records });
   }
   const { frozen, now } = await clock.get(undefined, CALL);
   return {

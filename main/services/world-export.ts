@@ -36,9 +36,9 @@ export async function exportWorld({
   }
   const zoneEntries: [string, NonNullable<WorldInput['zones']>[string]][] = [];
   for (const { name, supportsAlias, signed } of await zones.list(undefined, CALL)) {
-    if (signed === true) omitted.push(`That the answers of ${name} are signed (DNSSEC).`);
     const text = withoutGenerated((await zones.export({ name }, CALL)).text, name, nameServer);
-    zoneEntries.push([name, supportsAlias ? text : { supportsAlias, text }]);
+    const how = { ...(!supportsAlias && { supportsAlias }), ...(signed === true && { signed }) };
+    zoneEntries.push([name, Object.keys(how).length === 0 ? text : { ...how, text }]);
   }
   const { frozen, now, offset } = await clock.get(undefined, CALL);
   if (!frozen && offset !== 'PT0S') omitted.push('The clock, which has been moved and runs: a file has a frozen one.');

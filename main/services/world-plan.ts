@@ -46,9 +46,10 @@ function statedIn({ clock, settings = {}, projects = {}, zones = {} }: ResolvedW
   const say = (kind: string, what: string) => void said.add(`${kind} ${what}`);
   if (clock !== undefined) say('clock', 'clock');
   for (const name of Object.keys(settings)) say('setting', name);
-  for (const name of Object.keys(zones)) {
+  for (const [name, { signed }] of Object.entries(zones)) {
     say('zone', normalZone(name));
     say('records', normalZone(name));
+    if (signed !== undefined) say('signing', normalZone(name));
   }
   for (const [slug, { keys = [], pets = {}, domains = {}, primary, requests }] of Object.entries(projects)) {
     say('project', slug);
@@ -138,7 +139,18 @@ async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: C
       });
     } else keepAs(plan, 'zone', name);
     planRecords(name, records, found?.records ?? [], plan);
+    if (entry.signed !== undefined) planSigning(name, entry.signed, found?.signed ?? false, path, plan);
   }
+}
+
+function planSigning(name: string, after: boolean, before: boolean, path: readonly string[], plan: Plan): void {
+  if (!plan.mayState('signing', name, [...path, 'signed'], before && !after)) return;
+  if (before === after) return keepAs(plan, 'signing', name, before);
+  plan.add({
+    changes: [{ kind: 'signing', what: name, before, after }],
+    claims: plan.claim('signing', name, { created: false, detail: before }),
+    calls: [{ procedure: 'zones.dnssec', input: { name, signed: after, roll: false } }],
+  });
 }
 
 /** The records of a zone text, and the lines that an import would reject. What a careless provider would accept is accepted. */

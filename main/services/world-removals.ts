@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WorldKind } from '../contract/world.ts';
 import { HTTPS_PREFIX } from '../domains/redirects.ts';
 import type { OwnedRow } from './dependencies.ts';
-import { type CurrentProject, type CurrentWorld, recordKey } from './world-current.ts';
+import { type CurrentProject, type CurrentWorld, isOfZone, recordKey } from './world-current.ts';
 import type { Entry, Plan } from './world-steps.ts';
 
 /** What a file says, by kind and name; for domains, with the project. */
@@ -158,7 +158,7 @@ export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan):
     plan.add({
       changes: [{ kind: 'zone', what: row.what, before: { records: zone.records.length } }],
       calls: [{ procedure: 'zones.remove', input: { name: row.what } }],
-      releases: gone.filter(({ kind, what }) => (kind === 'zone' || kind === 'records') && what === row.what),
+      releases: gone.filter(({ kind, what }) => isOfZone(kind) && what === row.what),
     });
     zones.delete(row.what);
   }
@@ -174,6 +174,22 @@ export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan):
       releases: [row],
     });
     zones.set(row.what, { ...zone, records: zone.records.filter((record) => !records.includes(record)) });
+  }
+
+  for (const row of of('signing')) {
+    const zone = zones.get(row.what);
+    if (zone === undefined) continue;
+    const signed = row.detail === true;
+    if (zone.signed === signed) {
+      release(row);
+      continue;
+    }
+    plan.add({
+      changes: [{ kind: 'signing', what: row.what, before: zone.signed, after: signed }],
+      calls: [{ procedure: 'zones.dnssec', input: { name: row.what, signed, roll: false } }],
+      releases: [row],
+    });
+    zones.set(row.what, { ...zone, signed });
   }
 
   const settings = { ...current.settings };
@@ -205,7 +221,7 @@ export const ownRecords = (plan: Plan, zone: string): string[] =>
 
 function isThere({ kind, what }: OwnedRow, { domains, zones, projects }: CurrentWorld): boolean {
   if (isOfDomain(kind)) return domains.has(what);
-  if (kind === 'zone' || kind === 'records') return zones.has(what);
+  if (isOfZone(kind)) return zones.has(what);
   return !OF_PROJECT.has(kind) || projects.has(what.split('/')[0] ?? '');
 }
 

@@ -11,6 +11,7 @@ type Used =
   | 'zones.create'
   | 'zones.remove'
   | 'zones.import'
+  | 'zones.dnssec'
   | 'records.remove'
   | 'projects.create'
   | 'projects.update'

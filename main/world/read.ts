@@ -152,10 +152,10 @@ async function resolveFiles(
   }
   if (zones !== undefined) {
     const entries = Object.entries(zones).map(([name, given]) => {
-      const { text, file, supportsAlias } = typeof given === 'object' && given !== null ? given : { text: given ?? '' };
+      const { text, file, ...how } = typeof given === 'object' && given !== null ? given : { text: given ?? '' };
       if (text !== undefined && file !== undefined) refuse(['zones', name], 'has text and file; leave one of them out');
       const own = text ?? (file === undefined ? '' : textOf(['zones', name, 'file'], file));
-      return [name, { supportsAlias, text: own }] as const;
+      return [name, { ...how, text: own }] as const;
     });
     resolved.zones = Object.fromEntries(entries);
   }

@@ -25,6 +25,6 @@ CREATE TRIGGER domains_disown AFTER DELETE ON domains BEGIN
   DELETE FROM owned WHERE kind IN ('domain', 'redirect') AND what = OLD.hostname;
 END;
 CREATE TRIGGER zones_disown AFTER UPDATE OF removed ON zones WHEN NEW.removed = 1 BEGIN
-  DELETE FROM owned WHERE kind IN ('zone', 'records') AND what = OLD.name;
+  DELETE FROM owned WHERE kind IN ('zone', 'records', 'signing') AND what = OLD.name;
 END;
 `;

@@ -29,7 +29,11 @@ const FILE = {
     big: { name: 'Big one', plan: 'enterprise', limits: { perMinute: 5, perDay: 50 }, pets: 3 },
     app: { target: { kind: 'upstream', url: 'http://127.0.0.1:9', limited: true } },
   },
-  zones: { 'acme.test': ZONE_TEXT, 'plain.test': { supportsAlias: false, text: '@ A 127.0.0.1\n' } },
+  zones: {
+    'acme.test': ZONE_TEXT,
+    'plain.test': { supportsAlias: false, text: '@ A 127.0.0.1\n' },
+    'signed.test': { signed: true },
+  },
 };
 
 interface Applied {
@@ -58,6 +62,8 @@ describe('world.apply', () => {
       'records acme.test',
       'zone plain.test',
       'records plain.test',
+      'zone signed.test',
+      'signing signed.test',
       'project acme',
       'key acme/CI',
       'key acme/CI',
@@ -255,12 +261,10 @@ describe('world.export', () => {
     const engine = await emptyEngine();
     await apply(engine, FILE);
     await engine.call('projects.update', { projectId: 'acme', plan: 'free' });
-    await engine.call('zones.dnssec', { name: 'plain.test', signed: true });
     await engine.call('clock.advance', { by: '1d' });
     const { text, omitted } = await exported(engine);
     expect(omitted).toEqual([
       'The suspended domains of acme, whose plan has none: 2.',
-      'That the answers of plain.test are signed (DNSSEC).',
       'The clock, which has been moved and runs: a file has a frozen one.',
     ]);
     const to = await emptyEngine();
@@ -354,6 +358,31 @@ describe('a file', () => {
     expect(await engine.call('projects.list')).toMatchObject([{ slug: 'acme', plan: 'free' }]);
   });
 
+  it('signs a zone while it says so, and leaves it as it was before', async () => {
+    const engine = await emptyEngine();
+    await engine.call('zones.create', { name: 'a.test' });
+    const isSigned = async () =>
+      ((await engine.call('zones.dnssec', { name: 'a.test' })) as { signed: boolean }).signed;
+    const saying = (signed: boolean) => ({ vivarium: 1, zones: { 'a.test': { signed } } });
+    const down = () => up(engine, { vivarium: 1 }, { remove: true });
+    const change = { kind: 'signing', what: 'a.test', before: false, after: true };
+    expect((await up(engine, saying(true))).changes).toEqual([change]);
+    expect(await isSigned()).toBe(true);
+    expect((await down()).changes).toEqual([{ ...change, before: true, after: false }]);
+    expect(await isSigned()).toBe(false);
+
+    await engine.call('zones.dnssec', { name: 'a.test', signed: true });
+    await expect(up(engine, saying(false))).rejects.toThrow(/zones\.a\.test\.signed .*no file owns it/);
+    await up(engine, saying(false), { adopt: true });
+    expect(await isSigned()).toBe(false);
+    await down();
+    expect(await isSigned()).toBe(true);
+
+    await up(engine, saying(true), { adopt: true });
+    await engine.call('zones.remove', { name: 'a.test' });
+    expect(await engine.call('world.owners')).toEqual([]);
+  });
+
   it('applied twice at once is applied once', async () => {
     const engine = await emptyEngine();
     const both = await Promise.all([up(engine, owned), up(engine, owned)]);
@@ -396,6 +425,8 @@ describe('a file', () => {
 describe('vivarium export, up, diff, check and down', () => {
   it('bring the same bytes to an empty folder', async () => {
     const from = await startEngine();
+    await from.call('zones.create', { name: 'signed.test', supportsAlias: false });
+    await from.call('zones.dnssec', { name: 'signed.test', signed: true });
     const to = await emptyEngine();
     const folder = temporaryFolder();
     const [file, again] = [join(folder, 'vivarium.yaml'), join(folder, 'again.yaml')];
@@ -407,6 +438,7 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^# yaml-language-server: .*\n\nvivarium: 1\n/);
     const dry = await runCli(['diff', '--file', file, '--data-dir', to.dataDir]);
     expect(dry.stdout).toMatch(/^create +project +demo /m);
+    expect(dry.stdout).toMatch(/^change +signing +signed\.test /m);
     expect(await to.call('projects.list')).toEqual([]);
     const done = await runCli(['up', '--file', file, '--data-dir', to.dataDir]);
     // The demo has a domain with a wrong record.

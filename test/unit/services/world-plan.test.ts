@@ -45,14 +45,16 @@ const full = world({
     ['a.test', 'acme'],
     ['b.test', 'acme'],
   ]),
-  zones: new Map([['z.test', { supportsAlias: true, records: [www] }]]),
+  zones: new Map([['z.test', { supportsAlias: true, signed: false, records: [www] }]]),
 });
+
+const signed = world({ zones: new Map([['z.test', { supportsAlias: true, signed: true, records: [www] }]]) });
 
 /** Rows from `project acme`; `?` before one marks what existed before the file. */
 const owned = (...entries: string[]): OwnedRow[] =>
   entries.map((entry) => {
     const [kind = '', what = ''] = entry.replace('?', '').split(' ');
-    const detail = kind === 'records' ? [recordKey(www)] : kind === 'setting' ? 5 : null;
+    const detail = kind === 'records' ? [recordKey(www)] : kind === 'setting' ? 5 : kind === 'signing' ? false : null;
     return { kind, what, file: FILE, created: !entry.startsWith('?'), detail, sinceMs: 0 };
   });
 
@@ -132,6 +134,27 @@ describe('the plan of a file', () => {
     ],
     ['lets go what existed before it', '', full, owned('?project acme', '?zone z.test', '?domain a.test'), []],
     ['puts a setting back', '', full, owned('?setting banAfter'), ['settings.update']],
+    [
+      'signs a zone after its records, and leaves one that is signed',
+      'zones: { new.test: { signed: true, text: "www A 127.0.0.1" }, z.test: { signed: true } }',
+      signed,
+      [],
+      ['zones.create new.test', 'zones.import new.test', 'zones.dnssec new.test'],
+    ],
+    [
+      'no longer signs a zone of which it says nothing more',
+      'zones: { z.test: "www A 127.0.0.1" }',
+      signed,
+      owned('zone z.test', 'records z.test', 'signing z.test'),
+      ['zones.dnssec z.test'],
+    ],
+    [
+      'removes a signed zone at once',
+      '',
+      signed,
+      owned('zone z.test', 'records z.test', 'signing z.test'),
+      ['zones.remove z.test'],
+    ],
     [
       'moves a domain that it owns',
       'projects: { mine: { domains: { a.test: } } }',
