@@ -1,12 +1,19 @@
-import { DNS_MESSAGE, type DohAnswer, type DohQuery, checkDohMessage, readDohRequest } from '../dns/doh.ts';
-import type { HttpRequest } from '../base/http/message.ts';
+import {
+  DNS_MESSAGE,
+  type createDoh,
+  type DohAnswer,
+  type CheckedQuery,
+  checkDohMessage,
+  readDohRequest,
+} from '../dns/doh.ts';
+import { type HttpRequest, isHttp2 } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { MESSAGE_OCTETS_MAX } from '../dns/message-writer.ts';
 import { octetsAnswer, refusal, type OwnPath } from '../proxy/own-paths.ts';
 
 /** DNS over HTTPS as a path of the proxy. */
 export const dohPath =
-  (options: { answer: (message: Buffer) => Promise<DohAnswer | null>; log: Pick<Log, 'error'> }): OwnPath =>
+  (options: { answer: ReturnType<typeof createDoh>; log: Pick<Log, 'error'> }): OwnPath =>
   (request, scheme, send) => {
     const found = readDohRequest({
       method: request.method ?? '',
@@ -17,24 +24,28 @@ export const dohPath =
       origin: field(request, 'origin'),
       fetchSite: field(request, 'sec-fetch-site'),
     });
-    const reply = async (): Promise<void> => {
-      const query = found.kind === 'body' ? await readBody(request) : found;
-      if (query.kind === 'body') return;
-      const answered = query.kind === 'message' ? await options.answer(query.message) : null;
-      if (query.kind === 'refused') send(refused(query));
-      else if (answered === null) send(refusal(400, 'This is not a DNS query.'));
-      else {
-        const kept = ['Cache-Control', `max-age=${answered.maxAgeSeconds}`];
-        send(octetsAnswer(200, DNS_MESSAGE, answered.message, kept));
-      }
-    };
-    reply().catch((error: unknown) => {
+    const fail = (error: unknown): void => {
       options.log.error('A DNS query over HTTPS could not be answered', { error });
       send(refusal(500, 'The DNS query could not be answered.'));
-    });
+    };
+    const reply = (query: CheckedQuery): void => {
+      if (query.kind === 'refused') return send(refused(query));
+      try {
+        const answered = options.answer(query.message);
+        if (answered instanceof Promise) answered.then((later) => send(answerOf(later))).catch(fail);
+        else send(answered === null ? refusal(400, 'This is not a DNS query.') : answerOf(answered));
+      } catch (error) {
+        fail(error);
+      }
+    };
+    if (found.kind === 'body') readBody(request, (message) => reply(checkDohMessage(message)));
+    else reply(found);
   };
 
-const refused = ({ status, reason }: DohQuery & { kind: 'refused' }) =>
+const answerOf = ({ message, maxAgeSeconds }: DohAnswer) =>
+  octetsAnswer(200, DNS_MESSAGE, message, ['Cache-Control', `max-age=${maxAgeSeconds}`]);
+
+const refused = ({ status, reason }: CheckedQuery & { kind: 'refused' }) =>
   refusal(status, reason, status === 405 ? ['Allow', 'GET, POST'] : []);
 
 function field({ headers }: HttpRequest, name: string): string | undefined {
@@ -42,21 +53,24 @@ function field({ headers }: HttpRequest, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The message in the body; of one that is too large, no more than shows it. `body`: the client is gone. */
-function readBody(request: HttpRequest): Promise<DohQuery> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let octets = 0;
-    const done = (): void => {
-      request.off('data', onData).off('end', done);
-      resolve(checkDohMessage(Buffer.concat(chunks)));
-    };
-    const onData = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      octets += chunk.length;
-      if (octets > MESSAGE_OCTETS_MAX) done();
-    };
-    request.on('data', onData).on('end', done);
-    request.once('close', () => resolve({ kind: 'body' }));
-  });
+/**
+ * Hands over the body, once; of one that is too large, no more than shows it. Over HTTP/2, it is read from the stream:
+ * Node's request would be a second stream with the same data.
+ */
+function readBody(request: HttpRequest, onBody: (body: Buffer) => void): void {
+  const source = isHttp2(request) ? request.stream : request;
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  const done = (): void => {
+    // The stream outlives the answer, and would keep the body for so long.
+    source.off('data', onData).off('end', done);
+    const [only] = chunks;
+    onBody(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
+  };
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    octets += chunk.length;
+    if (octets > MESSAGE_OCTETS_MAX) done();
+  };
+  source.on('data', onData).on('end', done);
 }

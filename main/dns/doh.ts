@@ -38,7 +38,8 @@ export interface Refused {
 }
 
 /** A message to answer, one to read from the body, or why neither. */
-export type DohQuery = { kind: 'message'; message: Buffer } | { kind: 'body' } | ({ kind: 'refused' } & Refused);
+export type DohQuery = CheckedQuery | { kind: 'body' };
+export type CheckedQuery = { kind: 'message'; message: Buffer } | ({ kind: 'refused' } & Refused);
 
 /**
  * Reads a request of DNS over HTTPS (RFC 8484 §4.1). Web pages cannot use the endpoint: it would tell them which
@@ -66,7 +67,7 @@ export function readDohRequest(request: DohRequest): DohQuery {
 }
 
 /** The message of a body or parameter, if it may be one. */
-export function checkDohMessage(message: Buffer): DohQuery {
+export function checkDohMessage(message: Buffer): CheckedQuery {
   if (message.length > MESSAGE_OCTETS_MAX) {
     return { kind: 'refused', status: 413, reason: `A DNS message has at most ${MESSAGE_OCTETS_MAX} octets.` };
   }
@@ -95,16 +96,7 @@ export interface DohAnswer {
 export function createDoh(options: {
   exchange: Exchange;
   forwardsProbe: () => boolean;
-}): (message: Buffer) => Promise<DohAnswer | null> {
-  async function overUs(message: Buffer): Promise<Buffer | null> {
-    const reply = options.exchange(message, 'udp');
-    if (reply === null || reply.length < HEADER_OCTETS) return reply;
-    const flags = reply.readUInt16BE(2);
-    if ((flags & 0x0200) !== 0) return options.exchange(message, 'tcp');
-    if ((flags & 0xf) !== RCODES.REFUSED) return reply;
-    return (await probed(message)) ?? reply;
-  }
-
+}): (message: Buffer) => DohAnswer | null | Promise<DohAnswer> {
   async function probed(message: Buffer): Promise<Buffer | null> {
     const guarded = guard(message);
     if (guarded.kind !== 'query') return null;
@@ -120,11 +112,18 @@ export function createDoh(options: {
     return answerWith(message, question.name, found.length === 0 ? 0 : ttl, data);
   }
 
-  return async (message) => {
-    const reply = await overUs(message);
-    return reply === null ? null : { message: reply, maxAgeSeconds: maxAgeOf(reply) };
+  return (message) => {
+    const reply = options.exchange(message, 'udp');
+    if (reply === null || reply.length < HEADER_OCTETS) return withAge(reply);
+    const flags = reply.readUInt16BE(2);
+    if ((flags & 0x0200) !== 0) return withAge(options.exchange(message, 'tcp'));
+    if ((flags & 0xf) !== RCODES.REFUSED) return withAge(reply);
+    return probed(message).then((answer) => aged(answer ?? reply));
   };
 }
+
+const aged = (reply: Buffer): DohAnswer => ({ message: reply, maxAgeSeconds: maxAgeOf(reply) });
+const withAge = (reply: Buffer | null): DohAnswer | null => (reply === null ? null : aged(reply));
 
 /** The answer of a zone with these records at its apex. */
 function answerWith(message: Buffer, apex: DomainName, ttlSeconds: number, data: readonly RecordData[]): Buffer | null {
