@@ -226,6 +226,7 @@ export function createRecorder(
       for (const entry of entries) reserve.count(projectOf(entry));
       nextNumber = (entries.at(-1)?.number ?? nextNumber - 1) + 1;
       oldest = nextNumber;
+      while (restored.length > ENTRIES_MAX) forgetOldest();
       for (const watcher of watchers) watcher.forget(entries.length);
       onChanged();
     },

@@ -48,7 +48,14 @@ const line = z.object({
   requestText: textIndex,
   responseText: textIndex,
   /** As shown, without the texts of its bodies. */
-  detail: trafficDetail.extend({ id: z.string().refine(isEntryId), replayOf: z.string().refine(isEntryId).optional() }),
+  detail: trafficDetail.extend({
+    id: z.string().refine(isEntryId),
+    replayOf: z.string().refine(isEntryId).optional(),
+    upstream: z
+      .string()
+      .refine((text) => URL.canParse(text))
+      .optional(),
+  }),
 });
 type Line = z.infer<typeof line>;
 
@@ -256,7 +263,7 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
         : {
             projectId,
             environment,
-            target: upstream === undefined ? { kind: 'api' } : { kind: 'upstream', url: new URL(upstream).href },
+            target: upstream === undefined ? { kind: 'api' } : { kind: 'upstream', url: upstream },
           },
     decision: rate && {
       refusal: refusal === undefined ? null : { code: refusal, ...(window !== undefined && { window }) },

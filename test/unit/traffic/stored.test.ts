@@ -25,7 +25,7 @@ function setUp(startedAtMs = 1_000) {
 }
 
 const SECRET = 'viv_abcdEFGHijklMNOPqrstUVWXyz012345';
-const UPSTREAM = { kind: 'upstream', url: 'http://127.0.0.1:3000/x' } as const;
+const UPSTREAM = { kind: 'upstream', url: 'http://127.0.0.1:3000' } as const;
 
 const frame = (changes: Partial<RecordedFrame>): RecordedFrame => {
   const payload = Buffer.from('hello');
@@ -118,20 +118,22 @@ describe('stored traffic', () => {
     const page = 'p'.repeat(2_000);
     const { storage, take, recorder } = setUp();
     const numbers = () => [...recorder.newestFirst()].map(({ number }) => number);
+    const routeTo = (projectId: string) => ({
+      route: { projectId, environment: 'production' as const, target: { kind: 'api' as const } },
+    });
+    for (let index = 0; index < 50; index++) take(routeTo('prj_quiet'));
     for (let index = 0; index < ENTRIES_MAX; index++) {
       take({ record: handed({ responseBody: { chunks: [page], bytes: page.length } }) });
     }
     const before = numbers();
     const { content, entries } = await storage.write();
-    expect([entries, content.length < 2 ** 20]).toEqual([ENTRIES_MAX, true]);
+    expect([entries, content.length < 2 ** 20]).toEqual([ENTRIES_MAX + 50, true]);
     storage.restore(await storage.read(content));
-    expect(numbers()).toEqual(before);
+    expect([numbers(), recorder.dropped()]).toEqual([before, 0]);
     // Restored entries make room first, but for those of a project's share.
-    for (let index = 0; index < ENTRIES_MAX; index++) {
-      take({ route: { projectId: 'prj_b', environment: 'production', target: { kind: 'api' } } });
-    }
-    expect([recorder.size(), recorder.dropped('prj_demo')]).toEqual([ENTRIES_MAX + 100, ENTRIES_MAX - 100]);
-    expect([...recorder.newestFirst()].at(-1)?.record.responseBody.bytes).toBe(page.length);
+    for (let index = 0; index < ENTRIES_MAX; index++) take(routeTo('prj_b'));
+    expect([recorder.size(), recorder.dropped('prj_demo')]).toEqual([ENTRIES_MAX + 150, ENTRIES_MAX - 100]);
+    expect([...recorder.newestFirst()].at(-51)?.record.responseBody.bytes).toBe(page.length);
   });
 
   it('leaves out the oldest beyond its size', async () => {
@@ -223,6 +225,11 @@ describe('a member that is none', () => {
     ['cut off', (all) => [...all.slice(0, -2), ''], /damaged/],
     ['out of order', (all) => [...all.slice(0, -3), ...all.slice(-3, -1).reverse(), ''], /damaged/],
     ['with a wrong type', (all) => all.map((each) => each.replace('"status":200', '"status":"x"')), /damaged/],
+    [
+      'with a wrong upstream',
+      (all) => all.map((each) => each.replace('"detail":{', '"detail":{"upstream":"x",')),
+      /damaged/,
+    ],
     ['with a foreign id', (all) => all.map((each) => each.replace('trf_0_2', 'trf')), /damaged/],
     [
       'with a body too few',
