@@ -57,6 +57,13 @@ const KINDS: readonly Partial<Entry & Pick<RecordedExchange, 'decision'>>[] = [
   },
   {
     record: record({
+      responseFields: ['Content-Encoding', 'gzip'],
+      // Packed twice, so what was unpacked could be again.
+      responseBody: { chunks: [gzipSync(gzipSync('[]'))], bytes: 60 },
+    }),
+  },
+  {
+    record: record({
       requestBody: { chunks: [Buffer.from([0xff, 0, 0x80])], bytes: 70_000 },
       responseBody: { chunks: ['a\nb'], bytes: 99 },
       handedMs: 1.2349,
@@ -130,9 +137,11 @@ describe('stored traffic', () => {
     expect([entries, content.length < 2 ** 20]).toEqual([ENTRIES_MAX + 50, true]);
     storage.restore(await storage.read(content));
     expect([numbers(), recorder.dropped()]).toEqual([before, 0]);
+    take();
+    expect([recorder.size(), recorder.dropped()]).toEqual([ENTRIES_MAX + 50, 1]);
     // Restored entries make room first, but for those of a project's share.
     for (let index = 0; index < ENTRIES_MAX; index++) take(routeTo('prj_b'));
-    expect([recorder.size(), recorder.dropped('prj_demo')]).toEqual([ENTRIES_MAX + 150, ENTRIES_MAX - 100]);
+    expect([recorder.size(), recorder.dropped('prj_demo')]).toEqual([ENTRIES_MAX + 150, ENTRIES_MAX + 1 - 100]);
     expect([...recorder.newestFirst()].at(-51)?.record.responseBody.bytes).toBe(page.length);
   });
 
