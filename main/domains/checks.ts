@@ -1,5 +1,5 @@
 import type { Check, CheckCode } from '../contract/domains.ts';
-import type { LookupFailure } from '../model/dns-lookup.ts';
+import { type LookupFailure, RESOLVER_FIXES } from '../model/dns-lookup.ts';
 import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
 
 /** The problems that a check of the hostname can find before its certificate, in display order. */
@@ -121,7 +121,8 @@ export function chainCheck(wanted: Wanted, { name, chain, end }: Resolution): Ve
   };
 }
 
-const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: string }> = {
+/** How each failure is described; `fix` where the resolver is not to blame. */
+const FAILURES: Record<LookupFailure, { found: string; happened: string; fix?: string }> = {
   servfail: {
     found: 'SERVFAIL',
     happened: 'was answered with SERVFAIL',
@@ -130,28 +131,23 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix: st
   refused: {
     found: 'REFUSED',
     happened: 'was REFUSED',
-    fix: 'Choose a resolver in the settings that answers recursive questions, then re-verify.',
   },
   referral: {
     found: 'a referral',
     happened: 'was answered with a referral to other servers only',
-    fix: 'Choose a resolver in the settings that answers recursive questions, then re-verify.',
   },
   rcode: { found: 'an error', happened: 'was answered with an error', fix: 'Re-verify later.' },
   timeout: {
     found: 'no answer in time',
     happened: 'was not answered in time',
-    fix: 'Check that the resolver in the settings is running and reachable, then re-verify.',
   },
   unreachable: {
     found: 'resolver unreachable',
     happened: 'could not be sent',
-    fix: 'Check that the resolver in the settings is correct and reachable, then re-verify.',
   },
   malformed: {
     found: 'unreadable answer',
     happened: 'was answered with a message that cannot be read',
-    fix: 'Choose another resolver in the settings, then re-verify.',
   },
   bogus: {
     found: 'wrong signatures',
@@ -188,7 +184,10 @@ export function lookupCheck(resolutions: readonly Resolution[], expected: string
   const { name, chain, source } = first.resolution;
   const same = failed.filter(({ resolution }) => resolution.name === name);
   const types = [...new Set(same.map(({ resolution }) => resolution.type))].join(', ');
-  const { found, happened, fix } = FAILURES[first.failure.reason];
+  const { reason } = first.failure;
+  const { found, happened } = FAILURES[reason];
+  const ofResolver = RESOLVER_FIXES[reason];
+  const fix = ofResolver === undefined ? FAILURES[reason].fix : `${ofResolver}, then re-verify.`;
   const at = chain.at(-1);
   const by = first.failure.reason === 'unreachable' ? 'to' : 'by';
   const isBogus = first.failure.reason === 'bogus';

@@ -72,7 +72,7 @@ function caaCheck(verdict: CaaVerdict, issuer: string): Check {
         code: 'caa_lookup_failed',
         outcome: 'unknown',
         expected,
-        found: verdict.trace.at(-1)?.name,
+        found: `no usable answer about ${verdict.trace.at(-1)?.name ?? 'the name'}`,
         message: verdict.message,
         fix: verdict.change,
       };

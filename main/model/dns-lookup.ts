@@ -59,3 +59,12 @@ export type LookupFailure =
   | 'bogus'
   | 'chain_loop'
   | 'chain_too_long';
+
+/** What mends failures that are the resolver's rather than the zone's. */
+export const RESOLVER_FIXES: Partial<Record<LookupFailure, string>> = {
+  refused: 'Choose a resolver in the settings that answers recursive questions',
+  referral: 'Choose a resolver in the settings that answers recursive questions',
+  timeout: 'Check that the resolver in the settings is running and reachable',
+  unreachable: 'Check that the resolver in the settings is correct and reachable',
+  malformed: 'Choose another resolver in the settings',
+};

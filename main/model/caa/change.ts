@@ -1,3 +1,4 @@
+import { type LookupFailure, RESOLVER_FIXES } from '../dns-lookup.ts';
 import type { CaaIssuer, GoverningTag, PropertyEvaluation, SetEvaluation } from './set.ts';
 import { type CaaRecord, formatCaa } from './value.ts';
 
@@ -14,7 +15,7 @@ export interface WalkedName {
 /** How a walk ended. */
 export type Ending = { wildcard: boolean } & (
   | { kind: 'none' }
-  | { kind: 'lookup_failed' }
+  | { kind: 'lookup_failed'; reason: LookupFailure }
   | { kind: 'evaluated'; evaluation: SetEvaluation }
 );
 
@@ -42,7 +43,7 @@ export function changeFor(ending: Ending, names: readonly WalkedName[], issuer: 
     case 'none':
       return said('To forbid it, ', addition(roomFor(names), tag, ';'));
     case 'lookup_failed':
-      return { text: fixLookup(last, names.slice(0, -1), tag, issuer.issuer), edits: [] };
+      return { text: fixLookup(ending.reason, last, names.slice(0, -1), tag, issuer.issuer), edits: [] };
     case 'evaluated':
       return isAllowed(ending.evaluation)
         ? said('To forbid it, ', forbid(last.owner, ending.evaluation, tag))
@@ -134,8 +135,18 @@ function uncritical(owner: string, records: readonly CaaRecord[], alone: boolean
 const fewestEdits = (properties: readonly PropertyEvaluation[]): PropertyEvaluation | undefined =>
   properties.filter(({ edits }) => edits.length > 0).sort((a, b) => a.edits.length - b.edits.length)[0];
 
-function fixLookup(last: WalkedName, below: readonly WalkedName[], tag: GoverningTag, issuer: string): string {
-  const fix = `Make the name servers of ${last.name} answer the question for CAA; an answer without records is enough`;
+function fixLookup(
+  reason: LookupFailure,
+  last: WalkedName,
+  below: readonly WalkedName[],
+  tag: GoverningTag,
+  issuer: string,
+): string {
+  const ofResolver = RESOLVER_FIXES[reason];
+  // A resolver that runs gives no answer in time, either, where the zone's own servers are silent.
+  if (ofResolver !== undefined && reason !== 'timeout') return ofResolver;
+  const servers = `the name servers of ${last.name} answer the question for CAA; an answer without records is enough`;
+  const fix = ofResolver === undefined ? `Make ${servers}` : `${ofResolver}. If it is, make ${servers}`;
   const closer = below.find(({ aliased }) => !aliased);
   return closer === undefined
     ? fix

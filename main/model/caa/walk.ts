@@ -61,7 +61,7 @@ export function* walkCaa(request: CaaRequest): Generator<string, CaaVerdict, Caa
     const visit = { name, owner, aliased: aliasChain.length > 0 };
     if (lookup.kind === 'error') {
       visits.push({ ...visit, step: errorStep(name, lookup.reason, lookup.detail) });
-      return close({ kind: 'lookup_failed', wildcard });
+      return close({ kind: 'lookup_failed', reason: lookup.reason, wildcard });
     }
     if (lookup.kind === 'records' && lookup.records.length > 0) {
       const evaluation = evaluateSet(lookup.records, request, wildcard);

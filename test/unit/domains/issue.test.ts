@@ -55,7 +55,16 @@ describe('a verdict as a check', () => {
     expect(await check({ 'example.test': { kind: 'error', reason: 'timeout' } })).toMatchObject({
       code: 'caa_lookup_failed',
       outcome: 'unknown',
-      found: 'example.test',
+      found: 'no usable answer about example.test',
     });
+  });
+
+  it.each([
+    ['unreachable', 'Check that the resolver in the settings is correct and reachable'],
+    ['refused', 'Choose a resolver in the settings that answers recursive questions'],
+    ['timeout', 'Check that the resolver in the settings is running and reachable. If it is, make the name servers of'],
+    ['servfail', 'Make the name servers of example.test answer the question for CAA'],
+  ] as const)('blames the resolver or the name servers where a question was %s', async (reason, fix) => {
+    expect((await check({ 'example.test': { kind: 'error', reason } }))?.fix).toMatch(new RegExp(`^${fix}`));
   });
 });

@@ -719,7 +719,7 @@ const tables: Table[] = [
         foundAt: null,
         says: ['not answered in time', 'could be hidden'],
         change:
-          'Make the name servers of caa-timeout.com answer the question for CAA; an answer without records is enough',
+          'Check that the resolver in the settings is running and reachable. If it is, make the name servers of caa-timeout.com answer the question for CAA; an answer without records is enough',
       },
       {
         fact: 'B present.servfail.com: found before the error',
