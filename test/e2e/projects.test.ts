@@ -32,6 +32,28 @@ describe('the project switcher', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Happy Paws');
   });
 
+  it('tells long names apart, in the list and in the header', async () => {
+    const name = (which: string): string => `Customer portal with a long name of the ${which}`;
+    const { page } = await openPage({
+      path: '/projects/demo',
+      prepare: async (engine) => {
+        for (const which of ['north', 'south']) await engine.call('projects.create', { name: name(which) });
+      },
+    });
+    await page.getByRole('button', { name: 'Project: Demo' }).click();
+    await page.getByRole('combobox', { name: 'Find a project' }).fill('portal');
+    const options = page.getByRole('dialog', { name: 'Projects' }).getByRole('option');
+    await expect.poll(() => options.count()).toBe(2);
+    const cut = await options
+      .locator('.name, .slug')
+      .evaluateAll((texts: { scrollWidth: number; clientWidth: number }[]) =>
+        texts.filter((text) => text.scrollWidth > text.clientWidth),
+      );
+    expect(cut).toEqual([]);
+    await options.filter({ hasText: name('south') }).click();
+    await page.getByRole('banner').or(page.locator('main > header')).getByText(name('south')).first().waitFor();
+  });
+
   it('says when nothing is found, and closes with Escape', async () => {
     const { page } = await openPage();
     await page.getByRole('button', { name: 'Project: Demo' }).click();
