@@ -354,8 +354,14 @@ describe('the keyboard', () => {
     // The pet that someone is at stays where it is on the screen: the list has moved instead.
     await expect.poll(() => focused(page)).toBe('3 name');
     await expect.poll(() => topOf(page)).toBeGreaterThan(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('removes a pet by the button of its row', async () => {
+    const { page, errors } = await openPets();
     await row(page, 'Otis').getByRole('button', { name: 'Remove Otis the Basset Hound' }).click();
     await toast(page, 'Removed Otis the Basset Hound.').waitFor();
+    await counted(page, '29 pets').waitFor();
     expect(errors).toEqual([]);
   });
 });
