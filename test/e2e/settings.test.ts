@@ -134,9 +134,9 @@ describe('about this Vivarium', () => {
     const text = 'vivarium: 1\nprojects: { acme: { plan: pro, domains: { acme.test: } } }\nzones: { acme.test: "" }\n';
     await engine.call('world.apply', { text, file: '/repository/vivarium.yaml' });
     await panel.getByText('/repository/vivarium.yaml').waitFor();
-    expect(await panel.locator('dl').innerText()).toMatch(
-      /^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/,
-    );
+    await expect
+      .poll(() => panel.locator('dl').innerText())
+      .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
     await expectSound(opened);
     const downloading = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save as file' }).press('Enter');

@@ -287,7 +287,7 @@ describe('the Traffic page', () => {
     await page.keyboard.press('Alt+Shift+ArrowLeft');
     const moved = ['Time', 'Method', 'Status', 'Caller', 'Asked for', 'Hostname', 'Took'];
     await expect.poll(() => titles.allInnerTexts()).toEqual(moved);
-    expect(await caller.getByRole('button').evaluate((button) => button.matches(':focus'))).toBe(true);
+    await expect.poll(() => caller.getByRole('button').evaluate((button) => button.matches(':focus'))).toBe(true);
     await titles.filter({ hasText: 'Status' }).focus();
     await page.keyboard.press('Enter');
     const order = async () => (await rows(page).allInnerTexts()).map((text) => /\s(\d{3})\s/.exec(text)?.[1]).join(' ');
