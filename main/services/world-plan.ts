@@ -2,25 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { mapInTurns, nextTurn } from '../base/turns.ts';
 import { environment as environments } from '../contract/values.ts';
 import { isWildcard } from '../contract/wildcards.ts';
-import type { ResolvedProject, ResolvedWorld, WorldKind } from '../contract/world.ts';
+import type { ResolvedProject, ResolvedWorld } from '../contract/world.ts';
 import { evaluateAttach } from '../domains/attach-rules.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import { type DomainRedirect, evaluateRedirects } from '../domains/redirects.ts';
-import type { ResourceRecord } from '../dns/record.ts';
-import { formatRecord } from '../dns/record-format.ts';
-import { isGenerated, withoutSerial } from '../dns/zone.ts';
-import { readZoneFileInParts, type ZoneFileFault } from '../dns/zone-file.ts';
 import { limitsForPlan, slugFault } from './project-rules.ts';
-import { type CurrentProject, type CurrentRecord, type CurrentWorld, recordKey } from './world-current.ts';
-import { ownRecords, planRemovals, type Stated } from './world-removals.ts';
-import { createPlan, type Ownership, type Plan, type WorldPlan } from './world-steps.ts';
-import { newZoneName } from './zone-rules.ts';
+import type { CurrentProject, CurrentWorld } from './world-current.ts';
+import { planRemovals, type Stated } from './world-removals.ts';
+import { createPlan, type Ownership, type Plan, TWICE, type WorldPlan } from './world-steps.ts';
+import { normalZone, planZones } from './world-zones.ts';
 
 /** Domains checked before yielding to other work: about a millisecond. */
 const DOMAINS_PER_TURN = 250;
-
-/** Zone file entries processed before yielding to other work: a few milliseconds. */
-const ENTRIES_PER_TURN = 75;
 
 /**
  * Compares a file with what is there, and checks all of it: the calls that make the world as the file has it. Pure, but
@@ -89,7 +82,7 @@ function planSettings(wanted: NonNullable<ResolvedWorld['settings']>, { settings
     const after = name === 'caaIdentity' ? { ...(before as object), ...(value as object) } : value;
     const isSame = isDeepStrictEqual(before, after);
     if (!plan.mayState('setting', name, ['settings', name], !isSame)) continue;
-    if (isSame) keepAs(plan, 'setting', name, before);
+    if (isSame) plan.keepAs('setting', name, before);
     else {
       plan.add({
         changes: [{ kind: 'setting', what: name, before, after }],
@@ -99,127 +92,6 @@ function planSettings(wanted: NonNullable<ResolvedWorld['settings']>, { settings
     }
   }
 }
-
-/** Of names that differ in a text, such as in case, and are the same one. */
-const TWICE = 'is in the file twice; leave one of the two out';
-
-async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: CurrentWorld, plan: Plan) {
-  const seen = new Set<string>();
-  for (const [given, entry] of Object.entries(wanted)) {
-    const path = ['zones', given];
-    const name = plan.attempt(path, () => newZoneName(given));
-    if (name === undefined) continue;
-    if (seen.has(name)) {
-      plan.refuse(path, TWICE);
-      continue;
-    }
-    seen.add(name);
-    const found = current.zones.get(name);
-    const supportsAlias = entry.supportsAlias ?? found?.supportsAlias ?? true;
-    if (found !== undefined && found.supportsAlias !== supportsAlias) {
-      plan.refuse(
-        [...path, 'supportsAlias'],
-        `is ${String(found.supportsAlias)} in the zone that exists; remove it first`,
-      );
-    }
-    const mayState = plan.mayState('zone', name, path, false) && plan.mayState('records', name, path, false);
-    const { records, faults } = await readZone(
-      entry.text,
-      { apex: name, supportsAlias },
-      found?.records ?? [],
-      current,
-    );
-    for (const { line, message } of faults) plan.refuse(path, `line ${line}: ${message}`);
-    if (!mayState) continue;
-    if (found === undefined) {
-      plan.add({
-        changes: [{ kind: 'zone', what: name, after: { supportsAlias } }],
-        claims: plan.claim('zone', name, { created: true, detail: null }),
-        calls: [{ procedure: 'zones.create', input: { name, supportsAlias } }],
-      });
-    } else keepAs(plan, 'zone', name);
-    planRecords(name, records, found?.records ?? [], plan);
-    if (entry.signed !== undefined) planSigning(name, entry.signed, found?.signed ?? false, path, plan);
-  }
-}
-
-function planSigning(name: string, after: boolean, before: boolean, path: readonly string[], plan: Plan): void {
-  if (!plan.mayState('signing', name, [...path, 'signed'], before && !after)) return;
-  if (before === after) return keepAs(plan, 'signing', name, before);
-  plan.add({
-    changes: [{ kind: 'signing', what: name, before, after }],
-    claims: plan.claim('signing', name, { created: false, detail: before }),
-    calls: [{ procedure: 'zones.dnssec', input: { name, signed: after, roll: false } }],
-  });
-}
-
-/** The records of a zone text, and the lines that an import would reject. What a careless provider would accept is accepted. */
-async function readZone(
-  text: string,
-  { apex, supportsAlias }: { apex: string; supportsAlias: boolean },
-  stored: readonly CurrentRecord[],
-  { nameServer }: CurrentWorld,
-): Promise<{ records: ResourceRecord[]; faults: ZoneFileFault[] }> {
-  const byName = Map.groupBy(stored, (record) => record.name);
-  const at = (owner: string) => (byName.get(owner) ?? []).map(({ data }) => data).filter(({ type }) => type !== 'SOA');
-  const result: { records: ResourceRecord[]; faults: ZoneFileFault[] } = { records: [], faults: [] };
-  const options = { apex, supportsAlias, force: true, at };
-  for (const read of readZoneFileInParts(text, options, ENTRIES_PER_TURN)) {
-    result.faults.push(...read.faults);
-    for (const record of read.records) {
-      if (isGenerated(record, apex, nameServer)) continue;
-      result.records.push({ ...record, data: withoutSerial(record.data) });
-    }
-    await nextTurn();
-  }
-  return result;
-}
-
-/** Adds what is missing, and removes what the file has put there and no longer has. */
-function planRecords(zone: string, wanted: readonly ResourceRecord[], stored: readonly CurrentRecord[], plan: Plan) {
-  const before = new Map(stored.map((record) => [recordKey(record), record]));
-  const keys = new Set(wanted.map(recordKey));
-  const own = new Set(ownRecords(plan, zone));
-  const isOther = (record: ResourceRecord): boolean => {
-    const found = before.get(recordKey(record));
-    if (found === undefined) return true;
-    // The TTL of a record that came from elsewhere stays.
-    return own.has(recordKey(record)) && found.ttlSeconds !== record.ttlSeconds;
-  };
-  const put = wanted.filter(isOther);
-  const removed = stored.filter((record) => own.has(recordKey(record)) && !keys.has(recordKey(record)));
-  if (put.length === 0 && removed.length === 0) {
-    if (own.size > 0) plan.add({ claims: plan.takeOver('records', zone) });
-    return;
-  }
-  const detail = [...new Set([...own, ...put.map(recordKey)])];
-  const lines = (records: readonly Omit<CurrentRecord, 'id'>[]) =>
-    records.length > LISTED_MAX ? records.length : records.map((record) => formatRecord(record, zone));
-  const text = put.map((record) => `${formatRecord(record, zone)}\n`).join('');
-  plan.add({
-    changes: [
-      {
-        kind: 'records',
-        what: zone,
-        ...(removed.length > 0 && { before: lines(removed) }),
-        ...(put.length > 0 && { after: lines(put) }),
-      },
-    ],
-    // Until the calls have run, the file owns both.
-    claims: plan.claim('records', zone, { created: true, detail }),
-    calls: [
-      ...removed.map(({ id }) => ({ procedure: 'records.remove', input: { id } }) as const),
-      ...(put.length > 0
-        ? [{ procedure: 'zones.import', input: { name: zone, text, files: {}, force: true } } as const]
-        : []),
-    ],
-  });
-  const kept = detail.filter((key) => keys.has(key));
-  if (removed.length > 0) plan.add({ claims: plan.claim('records', zone, { created: true, detail: kept }) });
-}
-
-/** More records than this are counted in a change. */
-const LISTED_MAX = 20;
 
 interface PlannedProject {
   slug: string;
@@ -257,7 +129,7 @@ async function planProject(planned: PlannedProject, plan: Plan): Promise<void> {
     const after = Object.fromEntries(changed);
     const before = Object.fromEntries(changed.map(([field]) => [field, row[field as keyof typeof given]]));
     if (!plan.mayState('project', slug, path, changed.length > 0)) return;
-    if (changed.length === 0) keepAs(plan, 'project', slug);
+    if (changed.length === 0) plan.keepAs('project', slug);
     else {
       plan.add({
         changes: [{ kind: 'project', what: slug, before, after }],
@@ -282,7 +154,7 @@ function planKeys({ slug, entry }: PlannedProject, row: Row, plan: Plan): void {
     if (!plan.mayState('key', what, ['projects', slug, 'keys'], false)) continue;
     if (found >= 0) {
       names.splice(found, 1);
-      keepAs(plan, 'key', what);
+      plan.keepAs('key', what);
       continue;
     }
     plan.add({
@@ -299,7 +171,7 @@ function planRequests({ slug, entry }: PlannedProject, row: Row, plan: Plan): vo
   const before = row?.requests ?? '';
   const isSame = before === text;
   if (!plan.mayState('requests', slug, ['projects', slug, 'requests'], !isSame && before !== '')) return;
-  if (isSame) return keepAs(plan, 'requests', slug);
+  if (isSame) return plan.keepAs('requests', slug);
   plan.add({
     changes: [{ kind: 'requests', what: slug, ...(before !== '' && { before }), after: text }],
     claims: plan.claim('requests', slug, { created: before === '', detail: null }),
@@ -361,7 +233,7 @@ async function planDomains(planned: PlannedProject, row: Row, subject: Subject, 
       holders.set(hostname, slug);
     } else if (verdict.refusal.rule === 'same_project') {
       if (!plan.mayState('domain', hostname, path, false)) return;
-      keepAs(plan, 'domain', hostname);
+      plan.keepAs('domain', hostname);
     } else plan.refuse(path, `${verdict.refusal.message} ${verdict.refusal.fix}`);
   });
   if (attach.length > 0 && row?.deployed !== true) {
@@ -414,7 +286,7 @@ function planRedirects({ slug, entry, file, current, holders }: PlannedProject, 
     const path = ['projects', slug, 'domains', given, 'redirect'];
     const isSame = isDeepStrictEqual(old, after);
     if (!plan.mayState('redirect', after.from, path, !isSame && old !== undefined)) continue;
-    if (isSame) keepAs(plan, 'redirect', after.from);
+    if (isSame) plan.keepAs('redirect', after.from);
     else changes.push({ after, before: old });
   }
   if (changes.length === 0) return;
@@ -441,7 +313,7 @@ function planPrimary({ slug, entry: { primary }, holders }: PlannedProject, row:
   }
   const before = row?.primary ?? null;
   if (!plan.mayState('primary', slug, path, before !== after && before !== null)) return;
-  if (before === after) return keepAs(plan, 'primary', slug);
+  if (before === after) return plan.keepAs('primary', slug);
   plan.add({
     changes: [{ kind: 'primary', what: slug, before, after }],
     claims: plan.claim('primary', slug, { created: before === null, detail: null }),
@@ -449,22 +321,7 @@ function planPrimary({ slug, entry: { primary }, holders }: PlannedProject, row:
   });
 }
 
-/** Counts an entry that is as it should be, and lets an adopting file own it. */
-function keepAs(plan: Plan, kind: WorldKind, what: string, detail: unknown = null): void {
-  const claims = plan.takeOver(kind, what, detail);
-  if (claims.length > 0) plan.add({ claims });
-  plan.keep();
-}
-
 function normalForm(text: string): string {
   const verdict = evaluateHostname(text);
   return verdict.ok ? verdict.hostname : text;
-}
-
-function normalZone(text: string): string {
-  try {
-    return newZoneName(text);
-  } catch {
-    return text;
-  }
 }

@@ -75,6 +75,9 @@ export interface Ownership {
   adopt: boolean;
 }
 
+/** Of names that differ in a text, such as in case, and are the same one. */
+export const TWICE = 'is in the file twice; leave one of the two out';
+
 export type Plan = ReturnType<typeof createPlan>;
 
 /** Collects the steps of a plan, and asks whose an entry is. */
@@ -83,13 +86,29 @@ export function createPlan({ file, rows, adopt }: Ownership) {
   const owners = new Map(rows.map((row) => [entryKey(row), row]));
   const refuse = (path: readonly string[], message: string) => void result.issues.push({ path, message });
   const ownerOf = (kind: WorldKind, what: string) => owners.get(entryKey({ kind, what }));
+  const keep = () => void result.left++;
+  const add = (step: Partial<Step>) =>
+    void result.steps.push({ changes: [], claims: [], calls: [], releases: [], ...step });
+  /** Takes over an entry that is as it should be; `detail` is for one without an owner. */
+  function takeOver(kind: WorldKind, what: string, detail: unknown = null): Claim[] {
+    const owner = ownerOf(kind, what);
+    if (!adopt || file === null || owner?.file === file) return [];
+    return [{ kind, what, created: owner?.created ?? false, detail: owner?.detail ?? detail }];
+  }
   return {
     result,
     file,
     rows: file === null ? [] : rows.filter((row) => row.file === file),
     refuse,
-    keep: () => void result.left++,
-    add: (step: Partial<Step>) => void result.steps.push({ changes: [], claims: [], calls: [], releases: [], ...step }),
+    keep,
+    add,
+    takeOver,
+    /** Counts an entry that is as it should be, and lets an adopting file own it. */
+    keepAs(kind: WorldKind, what: string, detail: unknown = null): void {
+      const claims = takeOver(kind, what, detail);
+      if (claims.length > 0) add({ claims });
+      keep();
+    },
     owns: (kind: WorldKind, what: string) => file !== null && ownerOf(kind, what)?.file === file,
     /** What the file noted of an entry that it owns, or takes over from another. */
     detailOf(kind: WorldKind, what: string): unknown {
@@ -118,12 +137,6 @@ export function createPlan({ file, rows, adopt }: Ownership) {
         refuse(path, 'exists already with another content, and no file owns it; leave it out, or adopt it (--adopt)');
       else return true;
       return false;
-    },
-    /** Takes over an entry that is as it should be; `detail` is for one without an owner. */
-    takeOver(kind: WorldKind, what: string, detail: unknown = null): Claim[] {
-      const owner = ownerOf(kind, what);
-      if (!adopt || file === null || owner?.file === file) return [];
-      return [{ kind, what, created: owner?.created ?? false, detail: owner?.detail ?? detail }];
     },
     /** The value of a check that throws; undefined after refusing it. */
     attempt<Value>(path: readonly string[], check: () => Value): Value | undefined {

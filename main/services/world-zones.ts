@@ -1,0 +1,141 @@
+import { nextTurn } from '../base/turns.ts';
+import type { ResolvedWorld } from '../contract/world.ts';
+import type { ResourceRecord } from '../dns/record.ts';
+import { formatRecord } from '../dns/record-format.ts';
+import { isGenerated, withoutSerial } from '../dns/zone.ts';
+import { readZoneFileInParts, type ZoneFileFault } from '../dns/zone-file.ts';
+import { type CurrentRecord, type CurrentWorld, recordKey } from './world-current.ts';
+import { ownRecords } from './world-removals.ts';
+import { type Plan, TWICE } from './world-steps.ts';
+import { newZoneName } from './zone-rules.ts';
+
+/** Zone file entries processed before yielding to other work: a few milliseconds. */
+const ENTRIES_PER_TURN = 75;
+
+/** Plans the zones of a file: each with its records, and whether it is signed. */
+export async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: CurrentWorld, plan: Plan) {
+  const seen = new Set<string>();
+  for (const [given, entry] of Object.entries(wanted)) {
+    const path = ['zones', given];
+    const name = plan.attempt(path, () => newZoneName(given));
+    if (name === undefined) continue;
+    if (seen.has(name)) {
+      plan.refuse(path, TWICE);
+      continue;
+    }
+    seen.add(name);
+    const found = current.zones.get(name);
+    const supportsAlias = entry.supportsAlias ?? found?.supportsAlias ?? true;
+    if (found !== undefined && found.supportsAlias !== supportsAlias) {
+      plan.refuse(
+        [...path, 'supportsAlias'],
+        `is ${String(found.supportsAlias)} in the zone that exists; remove it first`,
+      );
+    }
+    const mayState = plan.mayState('zone', name, path, false) && plan.mayState('records', name, path, false);
+    const { records, faults } = await readZone(
+      entry.text,
+      { apex: name, supportsAlias },
+      found?.records ?? [],
+      current,
+    );
+    for (const { line, message } of faults) plan.refuse(path, `line ${line}: ${message}`);
+    if (!mayState) continue;
+    if (found === undefined) {
+      plan.add({
+        changes: [{ kind: 'zone', what: name, after: { supportsAlias } }],
+        claims: plan.claim('zone', name, { created: true, detail: null }),
+        calls: [{ procedure: 'zones.create', input: { name, supportsAlias } }],
+      });
+    } else plan.keepAs('zone', name);
+    planRecords(name, records, found?.records ?? [], plan);
+    if (entry.signed !== undefined) planSigning(name, entry.signed, found?.signed ?? false, path, plan);
+  }
+}
+
+function planSigning(name: string, after: boolean, before: boolean, path: readonly string[], plan: Plan): void {
+  if (!plan.mayState('signing', name, [...path, 'signed'], before && !after)) return;
+  if (before === after) return plan.keepAs('signing', name, before);
+  plan.add({
+    changes: [{ kind: 'signing', what: name, before, after }],
+    claims: plan.claim('signing', name, { created: false, detail: before }),
+    calls: [{ procedure: 'zones.dnssec', input: { name, signed: after, roll: false } }],
+  });
+}
+
+/** The records of a zone text, and the lines that an import would reject. What a careless provider would accept is accepted. */
+async function readZone(
+  text: string,
+  { apex, supportsAlias }: { apex: string; supportsAlias: boolean },
+  stored: readonly CurrentRecord[],
+  { nameServer }: CurrentWorld,
+): Promise<{ records: ResourceRecord[]; faults: ZoneFileFault[] }> {
+  const byName = Map.groupBy(stored, (record) => record.name);
+  const at = (owner: string) => (byName.get(owner) ?? []).map(({ data }) => data).filter(({ type }) => type !== 'SOA');
+  const result: { records: ResourceRecord[]; faults: ZoneFileFault[] } = { records: [], faults: [] };
+  const options = { apex, supportsAlias, force: true, at };
+  for (const read of readZoneFileInParts(text, options, ENTRIES_PER_TURN)) {
+    result.faults.push(...read.faults);
+    for (const record of read.records) {
+      if (isGenerated(record, apex, nameServer)) continue;
+      result.records.push({ ...record, data: withoutSerial(record.data) });
+    }
+    await nextTurn();
+  }
+  return result;
+}
+
+/** Adds what is missing, and removes what the file has put there and no longer has. */
+function planRecords(zone: string, wanted: readonly ResourceRecord[], stored: readonly CurrentRecord[], plan: Plan) {
+  const before = new Map(stored.map((record) => [recordKey(record), record]));
+  const keys = new Set(wanted.map(recordKey));
+  const own = new Set(ownRecords(plan, zone));
+  const isOther = (record: ResourceRecord): boolean => {
+    const found = before.get(recordKey(record));
+    if (found === undefined) return true;
+    // The TTL of a record that came from elsewhere stays.
+    return own.has(recordKey(record)) && found.ttlSeconds !== record.ttlSeconds;
+  };
+  const put = wanted.filter(isOther);
+  const removed = stored.filter((record) => own.has(recordKey(record)) && !keys.has(recordKey(record)));
+  if (put.length === 0 && removed.length === 0) {
+    if (own.size > 0) plan.add({ claims: plan.takeOver('records', zone) });
+    return;
+  }
+  const detail = [...new Set([...own, ...put.map(recordKey)])];
+  const lines = (records: readonly Omit<CurrentRecord, 'id'>[]) =>
+    records.length > LISTED_MAX ? records.length : records.map((record) => formatRecord(record, zone));
+  const text = put.map((record) => `${formatRecord(record, zone)}\n`).join('');
+  plan.add({
+    changes: [
+      {
+        kind: 'records',
+        what: zone,
+        ...(removed.length > 0 && { before: lines(removed) }),
+        ...(put.length > 0 && { after: lines(put) }),
+      },
+    ],
+    // Until the calls have run, the file owns both.
+    claims: plan.claim('records', zone, { created: true, detail }),
+    calls: [
+      ...removed.map(({ id }) => ({ procedure: 'records.remove', input: { id } }) as const),
+      ...(put.length > 0
+        ? [{ procedure: 'zones.import', input: { name: zone, text, files: {}, force: true } } as const]
+        : []),
+    ],
+  });
+  const kept = detail.filter((key) => keys.has(key));
+  if (removed.length > 0) plan.add({ claims: plan.claim('records', zone, { created: true, detail: kept }) });
+}
+
+/** More records than this are counted in a change. */
+const LISTED_MAX = 20;
+
+/** The name by which a zone is found; other text stays as it is. */
+export function normalZone(text: string): string {
+  try {
+    return newZoneName(text);
+  } catch {
+    return text;
+  }
+}
