@@ -35,8 +35,8 @@ export const INIT: LoadedCommand = {
       options: OPTIONS,
       notes: [
         'Looks at the folder, asks for the name, the command and whether to write, and shows every line before. It writes',
-        'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. Everything else in',
-        'package.json stays as it is written. What is there already stays; a second time changes nothing.',
+        'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. The rest of',
+        'package.json does not change, and existing files are kept. Running it again changes nothing.',
         '',
         'NAME and HOSTNAME are those of "vivarium run": a name without a dot is served below vivarium.localhost.',
         '',

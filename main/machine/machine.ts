@@ -281,7 +281,7 @@ function beforeOf(steps: readonly Step[]): { before?: string } {
 
 /** A change that the ledger has may be planned with other lines today: for another port, or by another Vivarium. */
 function noteFor(change: Change, made: MachineChange): { note?: string } {
-  // What is there already is no obstacle where the ledger has it.
+  // What the ledger has made is no obstacle.
   if (change.steps.length === 0) return {};
   const lines = (steps: readonly Pick<MachineStep, 'path' | 'adds'>[]): string =>
     JSON.stringify(steps.map(({ path, adds }) => [path, adds]));

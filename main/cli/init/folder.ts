@@ -12,7 +12,7 @@ export interface InitFolder extends AppFolder {
   /** The command that starts the dev server; null where it has to be asked for. */
   command: string | null;
   package: PackageFile | null;
-  /** The name of a file of Vivarium that is there already. */
+  /** The name of an existing vivarium.yaml, vivarium.yml or vivarium.json. */
   vivariumFile: string | null;
   /** The text of `AGENTS.md`; null where there is none. */
   agents: string | null;

@@ -37,7 +37,7 @@ export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
   const plan: InitPlan = { files: [], kept: [], start: null };
   const hostname = answers.word.includes('.') ? answers.word : null;
   const entry = { name: hostname === null ? answers.word : folder.name, hostname, run: answers.command };
-  if (folder.vivariumFile !== null) plan.kept.push(`${folder.vivariumFile} is there already.`);
+  if (folder.vivariumFile !== null) plan.kept.push(`${folder.vivariumFile} already exists.`);
   else plan.files.push({ path: VIVARIUM_FILE, before: null, after: vivariumFile(entry) });
 
   const own = runCommand(folder, answers.word);
@@ -88,7 +88,7 @@ function planScript(
   if (script === null) {
     // A new script has no place in a text without scripts that is clear.
     plan.start = `${own} ${command}`;
-    plan.kept.push(`package.json has no script that starts a dev server. Start it by: ${plan.start}`);
+    plan.kept.push(`package.json has no script that starts a dev server. Start it with: ${plan.start}`);
     return;
   }
   if (!NEEDS_SHELL.test(command)) {
@@ -101,7 +101,7 @@ function planScript(
   }
   if (scripts[APP_SCRIPT] !== undefined) {
     plan.start = `${own} ${plan.start}`;
-    plan.kept.push(`The script ${name} needs a shell, and ${APP_SCRIPT} is there already. Start it by: ${plan.start}`);
+    plan.kept.push(`The script ${name} needs a shell, and ${APP_SCRIPT} already exists. Start it with: ${plan.start}`);
     return;
   }
   const wrapped = { [name]: `${own} ${manager} run ${APP_SCRIPT}`, [APP_SCRIPT]: command };

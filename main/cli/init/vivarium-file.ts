@@ -4,7 +4,7 @@ import { SCHEMA_URL } from '../../world/schema.ts';
 /** The file in a repository that describes what `vivarium up` makes. */
 export const VIVARIUM_FILE = 'vivarium.yaml';
 
-/** Other names under which such a file may be there already. */
+/** The names that an existing file may have. */
 export const VIVARIUM_FILES = [VIVARIUM_FILE, 'vivarium.yml', 'vivarium.json'] as const;
 
 /** What a first file says of an app. */

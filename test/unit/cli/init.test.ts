@@ -198,7 +198,7 @@ describe('vivarium init', () => {
     const cwd = folderWith({ 'vivarium.yml': 'vivarium: 1\n', 'manage.py': '' });
     expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('vivarium.yml is there already.'),
+      stdout: expect.stringContaining('vivarium.yml already exists.'),
     });
     expect(readdirSync(cwd)).toEqual(['manage.py', 'vivarium.yml']);
   });
