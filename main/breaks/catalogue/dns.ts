@@ -1,0 +1,4 @@
+import type { BreakEntry } from '../../contract/breaks.ts';
+
+/** Names and DNS. */
+export const DNS_ENTRIES: readonly BreakEntry[] = [];

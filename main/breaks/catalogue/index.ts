@@ -1,0 +1,25 @@
+import type { BreakEntry } from '../../contract/breaks.ts';
+import { API_ENTRIES } from './api.ts';
+import { CA_ENTRIES } from './ca.ts';
+import { CONNECTION_ENTRIES } from './connection.ts';
+import { DNS_ENTRIES } from './dns.ts';
+import { DOMAIN_ENTRIES } from './domain.ts';
+import { HTTP_ENTRIES } from './http.ts';
+import { MACHINE_ENTRIES } from './machine.ts';
+import { TLS_ENTRIES } from './tls.ts';
+
+/** All entries, by family in the order of the page. */
+export const CATALOGUE: readonly BreakEntry[] = [
+  ...DNS_ENTRIES,
+  ...CONNECTION_ENTRIES,
+  ...TLS_ENTRIES,
+  ...HTTP_ENTRIES,
+  ...API_ENTRIES,
+  ...DOMAIN_ENTRIES,
+  ...CA_ENTRIES,
+  ...MACHINE_ENTRIES,
+];
+
+const BY_ID: ReadonlyMap<string, BreakEntry> = new Map(CATALOGUE.map((entry) => [entry.id, entry]));
+
+export const entryOf = (id: string): BreakEntry | undefined => BY_ID.get(id);

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { hostnameInput } from './domains.ts';
+import { DAY_MS } from './duration.ts';
+import { durationWithin, keyReference, timestamp } from './values.ts';
+
+/** The families of the catalogue, in the order of its page. */
+export const BREAK_FAMILIES = ['dns', 'connection', 'tls', 'http', 'api', 'domain', 'ca', 'machine'] as const;
+export type BreakFamily = (typeof BREAK_FAMILIES)[number];
+
+/** The clients whose symptom the catalogue states. */
+export const BREAK_CLIENTS = ['curl', 'dig', 'node', 'python', 'go', 'java', 'chromium', 'firefox'] as const;
+export type BreakClient = (typeof BREAK_CLIENTS)[number];
+
+/** What an entry may be narrowed to. */
+export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'type'] as const;
+export type BreakSelector = (typeof BREAK_SELECTORS)[number];
+
+const breakParameter = z.object({
+  name: z.string(),
+  /** What it means, with its unit. */
+  description: z.string(),
+  default: z.union([z.string(), z.number()]),
+  /** Bounds of a number. */
+  min: z.number().optional(),
+  max: z.number().optional(),
+  /** The permitted texts. */
+  values: z.array(z.string()).optional(),
+});
+export type BreakParameter = z.infer<typeof breakParameter>;
+
+/** One way to break something. Its id is `family.name` and never changes. */
+export const breakEntry = z.object({
+  id: z.string(),
+  family: z.enum(BREAK_FAMILIES),
+  title: z.string(),
+  /** What goes wrong, and how it comes about in production. */
+  cause: z.string(),
+  /** What each client says; absent for a client that it does not concern. */
+  symptoms: z.partialRecord(z.enum(BREAK_CLIENTS), z.string()),
+  remedy: z.string(),
+  selectors: z.array(z.enum(BREAK_SELECTORS)),
+  parameters: z.array(breakParameter),
+  /** Why it can't be had here, as a sentence; absent if it can. */
+  impossible: z.string().optional(),
+});
+export type BreakEntry = z.infer<typeof breakEntry>;
+
+/** What a rule applies to; everything that is given must match. */
+const breakSelection = z.strictObject({
+  hostname: hostnameInput
+    .meta({ description: 'a hostname, or *.NAME for all below it', examples: ['shop.acme.test'] })
+    .optional(),
+  path: z
+    .string()
+    .max(2_000)
+    .startsWith('/')
+    .meta({ description: 'a path, or its beginning with a final *' })
+    .optional(),
+  method: z
+    .string()
+    .regex(/^[A-Z]{1,20}$/, 'must be a method in capitals, such as "GET"')
+    .meta({ description: 'a method, such as POST' })
+    .optional(),
+  keyId: keyReference.meta({ description: 'the requests of one API key' }).optional(),
+  type: z
+    .string()
+    .regex(/^[A-Z0-9]{1,16}$/, 'must be a record type, such as "AAAA"')
+    .meta({ description: 'questions of one record type, such as AAAA' })
+    .optional(),
+});
+export type BreakSelection = z.infer<typeof breakSelection>;
+
+export const BREAK_FOR_MS_MAX = 7 * DAY_MS;
+export const BREAK_FOR_DEFAULT = 'PT10M';
+export const BREAKS_MAX = 1_000;
+
+/** A break in force. */
+export const runningBreak = z.object({
+  id: z.string(),
+  entry: z.string(),
+  on: breakSelection,
+  /** The share of what it selects, from 0 to 1. */
+  rate: z.number(),
+  /** Every n-th of what it selects. */
+  nth: z.int(),
+  seed: z.int(),
+  parameters: z.record(z.string(), z.union([z.string(), z.number()])),
+  startedAt: timestamp,
+  until: timestamp,
+  /** How many requests, questions or handshakes it selected, and how many of them it broke. */
+  seen: z.int(),
+  struck: z.int(),
+});
+export type RunningBreak = z.infer<typeof runningBreak>;
+
+const startInput = z.strictObject({
+  entry: z
+    .string()
+    .max(100)
+    .meta({ description: 'the entry of the catalogue', examples: ['dns.servfail'] }),
+  on: breakSelection.default({}),
+  rate: z
+    .number()
+    .gt(0, 'must be above 0 and at most 1 (1 is all, 0.1 is 10 %)')
+    .max(1, 'must be above 0 and at most 1 (1 is all, 0.1 is 10 %)')
+    .meta({ description: 'the share to break, such as 0.1' })
+    .default(1),
+  nth: z.int().min(1).max(1_000_000).meta({ description: 'break every n-th only' }).default(1),
+  /** The same seed and requests give the same faults. */
+  seed: z.int().min(0).max(4_294_967_295).meta({ description: 'repeat the choices of an earlier one' }).optional(),
+  for: durationWithin(1_000, BREAK_FOR_MS_MAX, 'must be from 1 second to 7 days')
+    .meta({ description: 'how long, on the app’s clock' })
+    .default(BREAK_FOR_DEFAULT),
+  parameters: z
+    .record(z.string().max(40), z.union([z.string().max(1_000), z.number()]))
+    .meta({ description: 'settings of the entry, such as {"delayMs": 3000}' })
+    .default({}),
+});
+
+export const breaks = {
+  catalogue: base
+    .route({ summary: 'Everything that can be broken, with what clients say and the remedy' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(breakEntry)),
+  list: base
+    .route({ summary: 'What is broken at present' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(runningBreak)),
+  start: base.route({ summary: 'Break something, for a time' }).input(startInput).output(runningBreak),
+  stop: base
+    .route({ summary: 'Repair one break' })
+    .input(z.strictObject({ id: z.string().max(100).meta({ description: 'the id of a running break' }) }))
+    .output(runningBreak),
+  stopAll: base
+    .route({ summary: 'Repair everything that was broken on purpose' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(runningBreak)),
+};
