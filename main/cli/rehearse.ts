@@ -3,7 +3,6 @@ import { realTime } from '../base/clock.ts';
 import { typed } from '../base/own-command.ts';
 import { seedIdentifiers } from '../base/secret.ts';
 import { posixWord } from '../base/shell.ts';
-import type { Domain } from '../contract/domains.ts';
 import type { ResolvedWorld } from '../contract/world.ts';
 import type { Project } from '../contract/projects.ts';
 import { formatJunit, formatMarkdown, formatReport, hasFailed, type Report } from '../rehearsal/report.ts';
@@ -155,8 +154,6 @@ async function prepare(
   }
   const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
   const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
-  // The checks that would follow on a running clock.
-  for (const { hostname } of await call<Domain[]>('domains.list', {})) await call('domains.verify', { hostname });
   const env = {
     ...withBinFolders(io),
     VIVARIUM_URL: project?.secureBaseUrl.production,

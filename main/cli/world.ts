@@ -2,10 +2,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../base/clock.ts';
-import type { Domain } from '../contract/domains.ts';
 import type { WorldChange } from '../contract/world.ts';
 import { typed } from '../base/own-command.ts';
-import type { Running } from '../base/runtime-file.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, lastOf, type Arguments, type Option } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed, type Io } from './io.ts';
@@ -172,6 +170,7 @@ interface Applied {
   left: number;
   kept: string[];
   keys?: { project: string; name: string; secret: string }[];
+  unverified?: string[];
 }
 
 async function inputOf(name: string, read: Arguments, io: Io) {
@@ -186,35 +185,24 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
   const isJson = isOn(read, JSON_FLAG.name);
   if (!isJson) print(renderChanges(await askFor<Applied>(running, 'world.diff', input)), io);
   const applied = await askFor<Applied>(running, 'world.apply', { ...input, remove: isOn(read, REMOVE.name) });
-  const { changes, keys = [] } = applied;
+  const { changes, keys = [], unverified = [] } = applied;
   const lines = [
     ...keys.map(({ project, name: key, secret }) => `The secret of ${project}/${key}, shown only here: ${secret}`),
     changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change', 'changes')}.`,
   ];
   print(isJson ? [JSON.stringify(applied)] : lines, io);
-  await verifyAttached(changes, running, io);
+  warnUnverified(unverified, io);
 }
-
-/** Each may get a certificate, so thousands would take minutes. */
-const VERIFIED_MAX = 100;
 
 /** How many domains are named that are not verified. */
 const UNVERIFIED_MAX = 5;
 
-/** Attached domains are otherwise checked a day later, or on demand. */
-async function verifyAttached(changes: readonly WorldChange[], running: Running, io: Io): Promise<void> {
-  const attached = changes.flatMap(({ kind, after }) =>
-    kind === 'domain' && typeof after === 'string' ? [after] : [],
-  );
-  const unverified = attached.slice(VERIFIED_MAX);
-  for (const hostname of attached.slice(0, VERIFIED_MAX)) {
-    const { state } = await askFor<Pick<Domain, 'state'>>(running, 'domains.verify', { hostname });
-    if (state !== 'verified') unverified.unshift(hostname);
-  }
-  if (unverified.length === 0) return;
+function warnUnverified(unverified: readonly string[], io: Io): void {
+  const [first] = unverified;
+  if (first === undefined) return;
   const named = unverified.slice(0, UNVERIFIED_MAX).join(', ');
   const more = unverified.length > UNVERIFIED_MAX ? ` and ${unverified.length - UNVERIFIED_MAX} more` : '';
-  const why = typed(`vivarium domains verify ${unverified[0] ?? ''}`);
+  const why = typed(`vivarium domains verify ${first}`);
   io.stderr.write(`${FAILURE_PREFIX}not verified yet: ${printable(`${named}${more}`)}. To see why: ${why}\n`);
 }
 

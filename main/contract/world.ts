@@ -254,8 +254,14 @@ export const worlds = {
         remove: z.boolean().meta({ description: 'remove what the file owns and no longer has' }).optional(),
       }),
     )
-    /** `keys`: the created keys; only this answer contains their secrets. */
-    .output(changes.extend({ keys: z.array(z.object({ project: z.string(), name: z.string(), secret: z.string() })) })),
+    .output(
+      changes.extend({
+        /** The created keys; only this answer contains their secrets. */
+        keys: z.array(z.object({ project: z.string(), name: z.string(), secret: z.string() })),
+        /** The attached domains that are not verified yet. The first 500 were checked at once. */
+        unverified: z.array(z.string()),
+      }),
+    ),
   owners: base
     .route({ summary: 'The files that own something, and what' })
     .input(z.strictObject({}).optional())

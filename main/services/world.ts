@@ -11,6 +11,9 @@ import type { Call, NotedDeploy, Step, WorldPlan } from './world-steps.ts';
 
 const CALL = { signal: undefined };
 
+/** Domains verified at once: each may get a certificate, so thousands would take minutes. */
+const VERIFIED_MAX = 500;
+
 /** A created key; its secret is shown once. */
 interface CreatedKey {
   project: string;
@@ -76,6 +79,20 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     return keys;
   }
 
+  /** Attached domains are otherwise checked a day later, or on demand. */
+  async function verifyAttached(changes: readonly WorldChange[]): Promise<string[]> {
+    const attached = changes.flatMap(({ kind, after }) =>
+      kind === 'domain' && typeof after === 'string' ? [after] : [],
+    );
+    const unverified: string[] = [];
+    for (const hostname of attached.slice(0, VERIFIED_MAX)) {
+      const { state } = await parts.services().domains.verify({ hostname }, CALL);
+      if (state !== 'verified') unverified.push(hostname);
+      await nextTurn();
+    }
+    return [...unverified, ...attached.slice(VERIFIED_MAX)];
+  }
+
   return {
     async export(input) {
       const { format = 'yaml', into } = input ?? {};
@@ -104,7 +121,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
           await nextTurn();
         }
         if (steps.length > 0) parts.ownersChanged();
-        return { changes, left, kept, keys };
+        return { changes, left, kept, keys, unverified: await verifyAttached(changes) };
       }),
     owners() {
       const byFile = Map.groupBy(parts.owned.list(), ({ file }) => file);

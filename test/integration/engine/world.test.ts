@@ -40,6 +40,7 @@ interface Applied {
   changes: WorldChange[];
   left: number;
   keys: { project: string; name: string; secret: string }[];
+  unverified: string[];
 }
 
 const apply = (engine: Engine, file: unknown): Promise<Applied> =>
@@ -78,6 +79,10 @@ describe('world.apply', () => {
       'project app',
     ]);
     expect(first.keys).toHaveLength(2);
+    // Attached domains are checked at once: one has no record that leads here.
+    const domains = (await engine.call('domains.list')) as { hostname: string; state: string }[];
+    const verified = domains.filter(({ state }) => state === 'verified').map(({ hostname }) => hostname);
+    expect([verified, first.unverified]).toEqual([['shop.acme.test'], ['acme.test']]);
     const projects = (await engine.call('projects.list')) as Project[];
     expect(projects.find(({ slug }) => slug === 'acme')).toMatchObject({
       name: 'acme',
