@@ -35,6 +35,7 @@ export async function readWorld(text: string, files: Readonly<Record<string, str
   const { content, locate } = readSource(text);
   refuseNewer(content);
   refuseTooMany(content);
+  refuseUnreadName(content, locate);
   const { short, long } = split(content);
   const issues: SchemaIssue[] = [];
   const read: { path: readonly string[]; value: object }[] = [];
@@ -68,6 +69,21 @@ function refuseTooMany(content: unknown): void {
     if (count <= ENTRIES_MAX) continue;
     const [has, most] = [count, ENTRIES_MAX].map((number) => number.toLocaleString('en'));
     throw new VivariumError('invalid_request', `The text has ${has} ${part}; it may have ${most}.`);
+  }
+}
+
+/** The schema leaves this name out of records, without a word. */
+const UNREAD_NAME = '__proto__';
+
+function refuseUnreadName(content: unknown, locate: Source['locate']): void {
+  const projects = asRecord(asRecord(content)?.['projects']) ?? {};
+  const records = [['projects'], ['zones'], ...Object.keys(projects).map((slug) => ['projects', slug, 'domains'])];
+  for (const path of records) {
+    const record = asRecord(path.reduce<unknown>((at, key) => asRecord(at)?.[key], content));
+    if (record === null || !Object.hasOwn(record, UNREAD_NAME)) continue;
+    const place = [...path, UNREAD_NAME];
+    const issue = { path: place.join('.'), message: 'is no name that can be used', ...locate(place, true) };
+    throw invalidWorld({ issues: [issue], total: 1 });
   }
 }
 

@@ -62,6 +62,16 @@ describe('reading', () => {
         .join('\n')}`,
       /^The text cannot be read: /,
     ],
+    [
+      'a name that no record keeps',
+      'vivarium: 1\nprojects: { a: { domains: { __proto__: } } }',
+      /projects\.a\.domains\.__proto__ \(line 2, column 29\) is no name that can be used/,
+    ],
+    [
+      'the same in JSON',
+      '{"vivarium": 1, "zones": {"__proto__": ""}}',
+      /zones\.__proto__ \(line 1, column 27\) is no name that can be used/,
+    ],
     ['a file that is no list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
   ])('says where %s is', async (_what, text, message) => {
     await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
