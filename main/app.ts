@@ -4,6 +4,7 @@ import { realTime } from './base/clock.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
 import { openCertificates } from './composition/certificates.ts';
+import { openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
@@ -88,6 +89,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const foundation = openFoundation(options, onStop);
   const { clock, log, store } = foundation;
 
+  const breaks = openBreaks(foundation, () => dns);
   const certificates = await openCertificates(foundation);
   // Answers with the stored projects' names until the first snapshot.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
@@ -116,6 +118,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const { services, resolve, demo, runs } = createServices(foundation, {
     machine,
     lan,
+    breaks,
     certificates,
     dns,
     domains,
@@ -147,6 +150,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     );
     dns.publish(snapshot, dataPlane.ports.https);
     dataPlane.publish(snapshot);
+    breaks.publish(snapshot);
     reach.publish(snapshot);
     lan.publish(snapshot);
   }
@@ -158,6 +162,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   await runs.recover();
+  await breaks.resume();
   publish();
   domains.lifecycle.start();
   const { lan: wanted, lanWaits = false } = options.config;

@@ -50,7 +50,7 @@ export const hashSecret = (secret: string): string => hash('sha256', secret, 'he
 export const createUpdateKey = (): string => randomBytes(32).toString('base64');
 
 /** A new identifier such as `prj_3fQ…`: a prefix for its type, and 16 base62 characters. */
-export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'run' | 'vivarium'): string =>
+export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'run' | 'brk' | 'vivarium'): string =>
   `${kind}_${randomBase62(16, identifierSource)}`;
 
 /**

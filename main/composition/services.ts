@@ -11,6 +11,7 @@ import { routeTarget } from '../model/route.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
 import { presentProject } from '../services/addresses.ts';
 import { createApiServices } from '../services/api.ts';
+import { createBreakServices } from '../services/breaks.ts';
 import { createCaServices } from '../services/ca.ts';
 import { createCaaServices } from '../services/caa.ts';
 import { createCertificateServices } from '../services/certificates.ts';
@@ -48,6 +49,7 @@ import { createZoneServices } from '../services/zones.ts';
 import { createEntryIds } from '../traffic/entry.ts';
 import { createRedactors } from '../traffic/redact.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
+import type { Breaks } from '../breaks/breaks.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
@@ -66,6 +68,7 @@ export interface ServiceParts {
   reach: Reach;
   machine: EngineMachine;
   lan: Lan;
+  breaks: Breaks;
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;
@@ -234,6 +237,7 @@ export function createServices(
     runs: runs.services,
     machine: createMachineServices({ machine: parts.machine, address: parts.reach.address, effects }),
     lan: createLanServices(parts.lan),
+    breaks: createBreakServices(parts.breaks),
     backup: { create: store.backUpTo },
     snapshots: createSnapshotServices({
       rows: store.snapshots,
@@ -243,6 +247,7 @@ export function createServices(
       flushCounters: dataPlane.limiter.flush,
       issueMissing: lifecycle.issueMissing,
       runs,
+      breaks: parts.breaks,
       traffic: createTrafficStorage({
         recorder: dataPlane.recorder,
         ids: trafficIds,

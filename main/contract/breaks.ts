@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { DAY_MS } from './duration.ts';
-import { durationWithin, keyReference, timestamp } from './values.ts';
+import { durationWithin, environment, keyReference, timestamp } from './values.ts';
 
 /** The families of the catalogue, in the order of its page. */
 export const BREAK_FAMILIES = ['dns', 'connection', 'tls', 'http', 'api', 'domain', 'ca', 'machine'] as const;
@@ -15,6 +15,14 @@ export type BreakClient = (typeof BREAK_CLIENTS)[number];
 /** What an entry may be narrowed to. */
 export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'type'] as const;
 export type BreakSelector = (typeof BREAK_SELECTORS)[number];
+
+/**
+ * Where an entry strikes: a request that passed the stage `limit`, a DNS question, a TLS handshake, or a connection as
+ * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `state` is an edit
+ * that is undone at the end.
+ */
+export const BREAK_POINTS = ['request', 'question', 'handshake', 'connection', 'state'] as const;
+export type BreakPoint = (typeof BREAK_POINTS)[number];
 
 const breakParameter = z.object({
   name: z.string(),
@@ -40,6 +48,12 @@ export const breakEntry = z.object({
   symptoms: z.partialRecord(z.enum(BREAK_CLIENTS), z.string()),
   remedy: z.string(),
   selectors: z.array(z.enum(BREAK_SELECTORS)),
+  /** Where it strikes; in the catalogue's files only where it differs from its family. */
+  at: z.enum(BREAK_POINTS).optional(),
+  /** The only version of HTTP that it applies to. */
+  http: z.enum(['HTTP/1.1', 'HTTP/2']).optional(),
+  /** The only environment that it applies to. */
+  environment: environment.optional(),
   parameters: z.array(breakParameter),
   /** Why it can't be had here, as a sentence; absent if it can. */
   impossible: z.string().optional(),
@@ -130,7 +144,14 @@ export const breaks = {
   start: base.route({ summary: 'Break something, for a time' }).input(startInput).output(runningBreak),
   stop: base
     .route({ summary: 'Repair one break' })
-    .input(z.strictObject({ id: z.string().max(100).meta({ description: 'the id of a running break' }) }))
+    .input(
+      z.strictObject({
+        id: z
+          .string()
+          .max(100)
+          .meta({ description: 'a running break', examples: ['brk_7Qw2hB9xKd4sVf1L'] }),
+      }),
+    )
     .output(runningBreak),
   stopAll: base
     .route({ summary: 'Repair everything that was broken on purpose' })

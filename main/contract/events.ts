@@ -30,6 +30,7 @@ export const changeEvent = z.object({
     'status.changed',
     'traffic.changed',
     'snapshots.changed',
+    'breaks.changed',
     'world.restored',
   ]),
   projectId: identifier.optional(),

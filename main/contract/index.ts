@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { access } from './access.ts';
 import { api } from './api.ts';
 import { backup } from './backup.ts';
+import { breaks } from './breaks.ts';
 import { caa } from './caa.ts';
 import { ca, certificates } from './certificates.ts';
 import { clock } from './clock.ts';
@@ -54,6 +55,7 @@ export const contract = {
   machine,
   lan,
   doctor,
+  breaks,
   backup,
   snapshots,
   world: worlds,

@@ -1,3 +1,8 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { Scheme } from '../base/hostname.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
+import type { Environment } from '../contract/values.ts';
+
 /**
  * A fault that a running break has chosen for one request, DNS question or TLS handshake. The machine that it concerns
  * produces it on the wire; the traffic entry names it.
@@ -13,7 +18,7 @@ export interface Fault {
   draw: number;
 }
 
-/** A request that has passed the stage `limit`. */
+/** A request that has passed the stage `limit`, and whose client has not opted out with `Vivarium-Break: off`. */
 export interface RequestFacts {
   hostname: string;
   method: string;
@@ -21,8 +26,9 @@ export interface RequestFacts {
   path: string;
   /** Null for callers without an API key. */
   keyId: string | null;
-  /** Whether the client has opted out with `Vivarium-Break: off`. */
-  optedOut: boolean;
+  scheme: Scheme;
+  http2: boolean;
+  environment: Environment;
 }
 
 /** A DNS question; names are in lower case without the final dot. */
@@ -34,15 +40,35 @@ export interface QuestionFacts {
 
 /**
  * What the machines ask of the running breaks. Each counts what it is asked; null means that nothing is broken. While
- * no break of a kind runs, its member is null, so that nothing is paid.
+ * no break of a kind runs, its member is null, so that nothing is paid: read it anew each time.
  */
 export interface FaultSource {
   readonly request: ((facts: RequestFacts) => Fault | null) | null;
   readonly question: ((facts: QuestionFacts) => Fault | null) | null;
-  /** By server name; null for clients without SNI. */
+  /** Once for each connection, by server name; null for clients without SNI. */
   readonly handshake: ((hostname: string | null) => Fault | null) | null;
-  /** A connection to the proxy's HTTP or HTTPS listener, before anything is read from it. */
-  readonly connection: ((scheme: 'http' | 'https') => Fault | null) | null;
 }
 
-export const NO_FAULTS: FaultSource = { request: null, question: null, handshake: null, connection: null };
+export const NO_FAULTS: FaultSource = { request: null, question: null, handshake: null };
+
+/** A running break as it is stored. */
+export interface BreakRow {
+  id: string;
+  entry: string;
+  rule: Pick<RunningBreak, 'on' | 'rate' | 'nth' | 'seed' | 'parameters'>;
+  startedAtMs: EpochMs;
+  /** How long it was to run; `untilMs` may come earlier once the clock was moved back. */
+  forMs: number;
+  untilMs: EpochMs;
+  seen: number;
+  struck: number;
+  /** What undoes an edit of state, kept before it is made; null for faults. */
+  undo: KeptUndo | null;
+}
+
+export interface KeptUndo {
+  /** What is edited, such as `records shop.acme.test`: one break at a time may edit it. */
+  edits: string;
+  /** Anything that JSON can represent. */
+  detail: unknown;
+}

@@ -3,7 +3,7 @@ import { type Answer, bodyOf } from '../base/http/answer.ts';
 import { createApiKeySecret } from '../base/secret.ts';
 
 /** Paths of this prefix are answered before any route. */
-const LOOK_PREFIX = '/.well-known/vivarium-look/';
+export const LOOK_PREFIX = '/.well-known/vivarium-look/';
 
 /** Real time for one look; what passes requests on may be slow. */
 const LOOK_MS_MAX = 3_000;

@@ -15,14 +15,19 @@ export interface ReferenceOptions {
 
 /**
  * Replaces the references of an input by ids: `projectId` may be the project's id, slug or exact name, `keyId` a key's
- * id or name. Texts in the form of an id stay: the service knows what one needs.
+ * id or name. Texts in the form of an id stay: the service knows what one needs. Also in `on`, what a break selects.
  */
 export function resolveReferences(input: unknown, options: ReferenceOptions): unknown {
   if (typeof input !== 'object' || input === null) return input;
-  const { projectId: project, keyId: key } = input as { projectId?: unknown; keyId?: unknown };
+  const { projectId: project, keyId: key, on } = input as { projectId?: unknown; keyId?: unknown; on?: unknown };
   const projectId = typeof project === 'string' ? resolveProject(project, options) : undefined;
   const keyId = typeof key === 'string' ? resolveKey(key, projectId, options) : undefined;
-  return { ...input, ...(projectId !== undefined && { projectId }), ...(keyId !== undefined && { keyId }) };
+  return {
+    ...input,
+    ...(on !== undefined && { on: resolveReferences(on, options) }),
+    ...(projectId !== undefined && { projectId }),
+    ...(keyId !== undefined && { keyId }),
+  };
 }
 
 function resolveProject(text: string, { projects }: ReferenceOptions): string {

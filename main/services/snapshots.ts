@@ -1,3 +1,4 @@
+import type { Breaks } from '../breaks/breaks.ts';
 import type { AdjustableClock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
@@ -24,6 +25,7 @@ export function createSnapshotServices(options: {
   /** Issues the leaves that a snapshot does not have. */
   issueMissing: () => Promise<void>;
   runs: Pick<Runs, 'interrupt' | 'restored'>;
+  breaks: Pick<Breaks, 'edited' | 'stopAll'>;
   /** The recorded traffic. */
   traffic: TrafficStorage;
   emit: Effects['emit'];
@@ -66,6 +68,7 @@ export function createSnapshotServices(options: {
     const recorded = await readTraffic(snapshot);
     try {
       await runs.interrupt();
+      await options.breaks.stopAll();
       await clock.between(() => {
         rows.restore(snapshot, root());
         restorations += 1;
@@ -80,6 +83,7 @@ export function createSnapshotServices(options: {
   return {
     list: () => rows.list().map(present),
     async save({ name, file = null, force, traffic: withTraffic }) {
+      refuseEdited(options.breaks.edited());
       const recorded = withTraffic ? await keepTraffic() : null;
       options.flushCounters();
       const key = options.demoKey();
@@ -97,6 +101,15 @@ export function createSnapshotServices(options: {
       return present(removed);
     },
   };
+}
+
+/** A snapshot holds no breaks, so nothing would repair what it would keep of their edits. */
+function refuseEdited(edited: readonly string[]): void {
+  if (edited.length === 0) return;
+  throw new VivariumError(
+    'conflict',
+    `A snapshot would keep what is broken on purpose (${edited.join(', ')}). Repair that first: \`breaks.stopAll\`.`,
+  );
 }
 
 const present = ({ name, createdAtMs, bytes, requests, fault }: SnapshotRow): SnapshotInfo => ({

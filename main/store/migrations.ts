@@ -11,6 +11,7 @@ import { REQUESTS_SCHEMA } from './migrations/009-requests.ts';
 import { REMOVED_ZONES_SCHEMA } from './migrations/010-removed-zones.ts';
 import { SIGNING_SCHEMA } from './migrations/011-signing.ts';
 import { OWNED_SCHEMA } from './migrations/012-owned.ts';
+import { BREAKS_SCHEMA } from './migrations/013-breaks.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: 'removed zones', sql: REMOVED_ZONES_SCHEMA },
   { version: 11, name: 'signing', sql: SIGNING_SCHEMA },
   { version: 12, name: 'owned', sql: OWNED_SCHEMA },
+  { version: 13, name: 'breaks', sql: BREAKS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

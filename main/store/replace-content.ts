@@ -10,6 +10,9 @@ const OF_ROOT: ReadonlySet<string> = new Set(['leaves', 'revocations']);
 /** Never goes back: a secondary server takes a zone with an earlier serial for an older one (RFC 1982). */
 const SERIALS = 'serials';
 
+/** What is broken on purpose is in no snapshot; it is repaired before another world comes. */
+const BREAKS = 'breaks';
+
 interface SchemaRow {
   name: string;
   sql: string;
@@ -47,7 +50,7 @@ export function replaceContent(
       const triggers = rowsOf(sqlite, 'main', 'trigger');
       for (const { name } of triggers) sqlite.exec(`DROP TRIGGER main.${name}`);
       for (const { name } of rowsOf(sqlite, 'main', 'table')) {
-        if (name === SERIALS) continue;
+        if (name === SERIALS || name === BREAKS) continue;
         if (name === 'settings') replaceSettings(sqlite);
         else if (isOfThisRoot || !OF_ROOT.has(name)) replaceTable(sqlite, name);
         else if (name === 'leaves') sqlite.exec('DELETE FROM main.leaves');

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
 import { writeBackupFile } from './backup-file.ts';
 import { SNAPSHOT_FOLDER } from '../base/data-folder.ts';
+import { createBreaks, type Breaks } from './breaks.ts';
 import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
@@ -40,6 +41,7 @@ export interface Store {
   settings: Settings;
   owned: Owned;
   limits: Limits;
+  breaks: Breaks;
   clock: ClockSettings;
   snapshots: Snapshots;
   /** Problems, in sentences; grows while the store is open. */
@@ -94,6 +96,7 @@ export function openStore(options: StoreOptions): Store {
     settings: createSettings(connection),
     owned: createOwned(connection),
     limits: createLimits(connection),
+    breaks: createBreaks(connection),
     clock: createClockSettings(connection),
     snapshots: createSnapshots({
       connection,

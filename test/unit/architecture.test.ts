@@ -25,6 +25,7 @@ const MACHINES = [
   'machine',
   'world',
   'lan',
+  'breaks',
   'doctor',
   'rpc',
 ] as const;

@@ -1,4 +1,4 @@
-import type { BreakEntry } from '../../contract/breaks.ts';
+import type { BreakEntry, BreakFamily, BreakPoint } from '../../contract/breaks.ts';
 import { API_ENTRIES } from './api.ts';
 import { CA_ENTRIES } from './ca.ts';
 import { CONNECTION_ENTRIES } from './connection.ts';
@@ -20,6 +20,16 @@ export const CATALOGUE: readonly BreakEntry[] = [
   ...MACHINE_ENTRIES,
 ];
 
-const BY_ID: ReadonlyMap<string, BreakEntry> = new Map(CATALOGUE.map((entry) => [entry.id, entry]));
+const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
+  dns: 'question',
+  connection: 'request',
+  tls: 'handshake',
+  http: 'request',
+  api: 'request',
+  domain: 'state',
+  ca: 'state',
+  machine: 'state',
+};
 
-export const entryOf = (id: string): BreakEntry | undefined => BY_ID.get(id);
+/** Where an entry strikes: as its family, unless it says otherwise. */
+export const pointOf = ({ at, family }: Pick<BreakEntry, 'at' | 'family'>): BreakPoint => at ?? POINTS[family];

@@ -60,6 +60,7 @@ describe('a reference to a project or a key', () => {
     ['a key’s id', { keyId: 'key_3' }, { keyId: 'key_3' }],
     ['a key’s name', { keyId: 'CI' }, { keyId: 'key_1' }],
     ['a key’s name in its project', { projectId: 'app', keyId: 'Key 1' }, { projectId: 'prj_2', keyId: 'key_3' }],
+    ['in what a break selects', { on: { keyId: 'CI' } }, { on: { keyId: 'key_1' } }],
     ['no reference', { hostname: 'demo' }, { hostname: 'demo' }],
     ['no input', undefined, undefined],
   ])('may be %s', (_what, input, resolved) => {

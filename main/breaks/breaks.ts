@@ -1,0 +1,286 @@
+import type { AdjustableClock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { createId } from '../base/secret.ts';
+import { BREAKS_MAX, type BreakEntry, type RunningBreak } from '../contract/breaks.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { mention } from '../contract/mentions.ts';
+import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
+import { pointOf } from './catalogue/index.ts';
+import { type Breakable, checkRule } from './check.ts';
+import { decide } from './decide.ts';
+import { indexRules, type RuleIndex } from './rule-index.ts';
+import type { StateBreak, StateBreaks } from './state-break.ts';
+
+/** Where the rules in force are kept. */
+export interface BreakStorage {
+  list(): BreakRow[];
+  insert(row: BreakRow): void;
+  reschedule(row: Pick<BreakRow, 'id' | 'untilMs'>): void;
+  count(rows: readonly Pick<BreakRow, 'id' | 'seen' | 'struck'>[]): void;
+  remove(id: string): void;
+}
+
+export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'rate' | 'nth' | 'seed' | 'parameters'> {
+  forMs: number;
+}
+
+/** What is broken on purpose. Starts and ends happen one after the other. */
+export interface Breaks {
+  /** Read by the machines; the same object for good. */
+  readonly faults: FaultSource;
+  /** In the order of their starts. */
+  list(): RunningBreak[];
+  /** The entries that have edited state. */
+  edited(): string[];
+  /** @throws VivariumError, with nothing broken: `not_found`, `invalid_request`, `conflict`, or as the entry's edit. */
+  start(input: StartInput): Promise<RunningBreak>;
+  /** @throws VivariumError `not_found`, or what the undoing threw; the break is then still listed. */
+  stop(id: string): Promise<RunningBreak>;
+  /** Returns those that were stopped, with edits undone in reverse order. @throws as `stop`. */
+  stopAll(): Promise<RunningBreak[]>;
+  /** Puts the stored ones in force, and undoes those whose time is over. Call once, before requests are served. */
+  resume(): Promise<void>;
+  /** Stops counting time; what runs is in force again at the next start. */
+  close(): void;
+}
+
+interface Running extends BreakRow {
+  kind: BreakEntry;
+  order: number;
+  identity: string;
+}
+
+/** The undoing of an ended break is tried again after this. */
+const AGAIN_MS = 60_000;
+
+export function createBreaks(options: {
+  clock: Pick<AdjustableClock, 'now' | 'at' | 'onAdjusted'>;
+  log: Log;
+  storage: BreakStorage;
+  breakable: Breakable;
+  states: StateBreaks;
+  onChanged: () => void;
+}): Breaks {
+  const { clock, log, storage, states, onChanged } = options;
+  const running = new Map<string, Running>();
+  const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
+  let order = 0;
+  let timer: Timer | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** Runs after all work before it has ended, well or not. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = turn.then(work);
+    turn = result.catch(() => undefined);
+    return result;
+  }
+
+  function changed(): void {
+    const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
+    const atConnections = points.has('connection');
+    // Built on first use: a thousand starts would build a thousand.
+    let built: RuleIndex<Running> | null = null;
+    const index = (): RuleIndex<Running> => (built ??= indexRules([...running.values()]));
+    faults.request = atConnections || points.has('request') ? (facts) => strike(index().ofRequest(facts)) : null;
+    faults.question = points.has('question') ? (facts) => strike(index().ofQuestion(facts)) : null;
+    faults.handshake =
+      atConnections || points.has('handshake') ? (hostname) => strike(index().ofHandshake(hostname)) : null;
+    arm();
+    onChanged();
+  }
+
+  /** Counts for all rules that select it; the oldest that strikes has it. */
+  function strike(selecting: readonly Running[]): Fault | null {
+    if (selecting.length === 0) return null;
+    let fault: Fault | null = null;
+    for (const rule of selecting) {
+      rule.seen += 1;
+      const draw: number | null = fault === null ? decide(rule.rule, rule.seen) : null;
+      if (draw === null) continue;
+      rule.struck += 1;
+      fault = { breakId: rule.id, entry: rule.entry, parameters: rule.rule.parameters, draw };
+    }
+    try {
+      // Before the client sees anything: after `kill -9`, the next request has the next number.
+      storage.count(selecting);
+    } catch (error) {
+      log.error('The counts of breaks could not be written', { error });
+    }
+    onChanged();
+    return fault;
+  }
+
+  function arm(): void {
+    timer?.cancel();
+    timer = null;
+    const first = Math.min(...[...running.values()].map(({ untilMs }) => untilMs));
+    if (first !== Infinity) timer = clock.at(first, () => inTurn(endDue));
+  }
+
+  async function endDue(): Promise<void> {
+    const nowMs = clock.now();
+    for (const rule of [...running.values()].toReversed()) {
+      if (rule.untilMs > nowMs) continue;
+      try {
+        await end(rule);
+      } catch (error) {
+        log.error('A break whose time is over could not be undone; it is tried again', { error, id: rule.id });
+        reschedule(rule, nowMs + AGAIN_MS);
+      }
+    }
+    changed();
+  }
+
+  function reschedule(rule: Running, untilMs: number): void {
+    rule.untilMs = untilMs;
+    storage.reschedule(rule);
+  }
+
+  async function end(rule: Running): Promise<void> {
+    if (rule.undo !== null) await stateOf(rule).undo(rule.undo, rule.rule);
+    storage.remove(rule.id);
+    running.delete(rule.id);
+  }
+
+  function stateOf({ entry }: Pick<BreakRow, 'entry'>): StateBreak {
+    const state = states.get(entry);
+    if (state === undefined) throw new Error(`Nothing makes the edit of ${entry}.`);
+    return state;
+  }
+
+  const stopListening = clock.onAdjusted(({ backward }) => {
+    if (!backward) return;
+    const nowMs = clock.now();
+    // It still ends after the time it was to run.
+    for (const rule of running.values()) if (rule.untilMs > nowMs + rule.forMs) reschedule(rule, nowMs + rule.forMs);
+    changed();
+  });
+
+  async function start({ entry: id, forMs, ...asked }: StartInput): Promise<RunningBreak> {
+    const { entry, rule } = checkRule({ entry: id, ...asked }, options.breakable);
+    if (running.size >= BREAKS_MAX)
+      throw new VivariumError('conflict', `${BREAKS_MAX} breaks run already; repair some first: \`breaks.stopAll\`.`);
+    refuseTwin({ entry: entry.id, rule });
+    const undo = pointOf(entry) === 'state' ? await prepare(entry.id, rule) : null;
+    const startedAtMs = clock.now();
+    const row: BreakRow = {
+      id: createId('brk'),
+      entry: entry.id,
+      rule,
+      startedAtMs,
+      forMs,
+      untilMs: startedAtMs + forMs,
+      seen: 0,
+      struck: 0,
+      undo,
+    };
+    storage.insert(row);
+    const begun = take(row, entry);
+    if (undo !== null) {
+      try {
+        await stateOf(row).apply(undo, rule);
+      } catch (error) {
+        await end(begun);
+        throw error;
+      }
+    }
+    changed();
+    return present(begun);
+  }
+
+  function take(row: BreakRow, kind: BreakEntry): Running {
+    const taken = { ...row, kind, order: (order += 1), identity: identityOf(row) };
+    running.set(row.id, taken);
+    return taken;
+  }
+
+  function refuseTwin(asked: Pick<BreakRow, 'entry' | 'rule'>): void {
+    const identity = identityOf(asked);
+    for (const other of running.values()) {
+      if (other.identity !== identity) continue;
+      throw new VivariumError(
+        'conflict',
+        `The same runs already, until ${iso(other.untilMs)}: ${other.id}. To start it anew: ${mention('breaks.stop', { id: other.id })}.`,
+      );
+    }
+  }
+
+  async function prepare(entry: string, rule: BreakRow['rule']): Promise<KeptUndo> {
+    const undo = await stateOf({ entry }).prepare(rule);
+    for (const other of running.values()) {
+      if (other.undo?.edits !== undo.edits) continue;
+      throw new VivariumError(
+        'conflict',
+        `${other.entry} has broken the same already (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
+      );
+    }
+    return undo;
+  }
+
+  return {
+    faults,
+    list: () => [...running.values()].map(present),
+    edited: () => [...running.values()].filter(({ undo }) => undo !== null).map(({ entry }) => entry),
+    start: (input) => inTurn(() => start(input)),
+    stop: (id) =>
+      inTurn(async () => {
+        const rule = running.get(id);
+        if (rule === undefined)
+          throw new VivariumError('not_found', `No break "${id}" runs. Those that do: \`breaks.list\`.`);
+        await end(rule);
+        changed();
+        return present(rule);
+      }),
+    stopAll: () =>
+      inTurn(async () => {
+        const stopped: Running[] = [];
+        try {
+          for (const rule of [...running.values()].toReversed()) {
+            await end(rule);
+            stopped.unshift(rule);
+          }
+        } finally {
+          changed();
+        }
+        return stopped.map(present);
+      }),
+    resume: () =>
+      inTurn(async () => {
+        for (const row of storage.list()) {
+          const kind = options.breakable.catalogue.find(({ id }) => id === row.entry);
+          if (kind !== undefined) take(row, kind);
+          else log.warn('A break of an unknown entry is dropped', { id: row.id, entry: row.entry });
+          if (kind === undefined) storage.remove(row.id);
+        }
+        await endDue();
+        for (const rule of running.values()) {
+          if (rule.undo === null) continue;
+          try {
+            await stateOf(rule).apply(rule.undo, rule.rule);
+          } catch (error) {
+            log.error('A break could not be put in force again', { error, id: rule.id, entry: rule.entry });
+          }
+        }
+      }),
+    close() {
+      timer?.cancel();
+      stopListening();
+    },
+  };
+}
+
+/** The same for two breaks that differ in their seeds and times only. */
+const identityOf = ({ entry, rule: { on, rate, nth, parameters } }: Pick<BreakRow, 'entry' | 'rule'>): string =>
+  JSON.stringify([entry, Object.entries(on).toSorted(), rate, nth, Object.entries(parameters).toSorted()]);
+
+const iso = (atMs: number): string => new Date(atMs).toISOString();
+
+const present = ({ id, entry, rule, startedAtMs, untilMs, seen, struck }: BreakRow): RunningBreak => ({
+  id,
+  entry,
+  ...rule,
+  startedAt: iso(startedAtMs),
+  until: iso(untilMs),
+  seen,
+  struck,
+});

@@ -1,0 +1,161 @@
+import { isWithin, normalizeHostname } from '../base/hostname.ts';
+import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
+import { type InputIssue, VivariumError } from '../contract/errors.ts';
+import { didYouMean } from '../contract/nearest.ts';
+import { mention } from '../contract/mentions.ts';
+import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
+import type { BreakRow } from '../model/fault.ts';
+import { pointOf } from './catalogue/index.ts';
+
+/** What there is to break. */
+export interface Breakable {
+  catalogue: readonly BreakEntry[];
+  /** Hostnames with a route or redirect, wildcards among them. */
+  hostnames: () => ReadonlySet<string>;
+  /** Whether the local DNS server answers for a name. */
+  isInZone: (name: string) => boolean;
+  /** Hosts and paths that Vivarium itself answers, whatever is broken. */
+  ownHosts: ReadonlySet<string>;
+  ownPaths: readonly string[];
+  hasKey: (keyId: string) => boolean;
+}
+
+export type Rule = BreakRow['rule'];
+
+/**
+ * The entry and rule of an input, checked, with the defaults of the entry's parameters.
+ * @throws VivariumError `not_found` for an unknown entry, hostname or key; `invalid_request` for all else.
+ */
+export function checkRule(
+  { entry: id, ...asked }: Rule & { entry: string },
+  breakable: Breakable,
+): { entry: BreakEntry; rule: Rule } {
+  const entry = breakable.catalogue.find((each) => each.id === id) ?? failUnknown(id, breakable.catalogue);
+  if (entry.impossible !== undefined)
+    throw new VivariumError('invalid_request', `${id} can't be had here: ${entry.impossible}`);
+  for (const selector of Object.keys(asked.on) as BreakSelector[]) {
+    if (asked.on[selector] !== undefined && !entry.selectors.includes(selector))
+      refuse(`on.${selector}`, `is not for ${id}, which ${selectedBy(entry)}`);
+  }
+  if (pointOf(entry) === 'state') {
+    if (asked.rate !== 1) refuse('rate', `is not for ${id}: it edits what is there, once`);
+    if (asked.nth !== 1) refuse('nth', `is not for ${id}: it edits what is there, once`);
+  }
+  const on = { ...asked.on };
+  if (on.hostname !== undefined) on.hostname = checkHostname(on.hostname, entry, breakable);
+  if (on.path !== undefined) checkPath(on.path, breakable);
+  if (on.keyId !== undefined && !breakable.hasKey(on.keyId))
+    throw new VivariumError('not_found', `No API key "${on.keyId}". List a project’s: \`keys.list\`.`);
+  return { entry, rule: { ...asked, on, parameters: checkParameters(asked.parameters, entry) } };
+}
+
+function refuse(path: string, message: string): never {
+  throw new VivariumError('invalid_request', `${path}: ${message}.`, {
+    issues: [{ path, message } satisfies InputIssue],
+  });
+}
+
+function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
+  // "servfail" for "dns.servfail", too.
+  const byName = catalogue.filter((entry) => entry.id.endsWith(`.${id}`)).map((entry) => `"${entry.id}"`);
+  const near =
+    byName.length > 0
+      ? ` Did you mean ${byName.join(' or ')}?`
+      : didYouMean(
+          id,
+          catalogue.map((entry) => entry.id),
+        );
+  throw new VivariumError(
+    'not_found',
+    `The catalogue has no entry "${id}".${near || ' It is here: `breaks.catalogue`.'}`,
+  );
+}
+
+const selectedBy = ({ selectors }: BreakEntry): string =>
+  selectors.length === 0 ? 'concerns everything' : `is narrowed by ${selectors.join(', ')} only`;
+
+/** Names of records may also have underscores. */
+const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
+
+/** How many served hostnames an error names. */
+const NAMED_MAX = 5;
+
+function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): string {
+  const star = isWildcard(text) ? '*.' : '';
+  const bare = text.slice(star.length).toLowerCase().replace(/\.$/, '');
+  const normal = normalizeHostname(bare);
+  const point = pointOf(entry);
+  if (breakable.ownHosts.has(bare)) {
+    refuse('on.hostname', `"${text}" is Vivarium’s own, which is never broken; choose a hostname of a project`);
+  }
+  if (point === 'question' && RECORD_NAME.test(bare)) {
+    if (!breakable.isInZone(bare)) {
+      throw new VivariumError(
+        'not_found',
+        `No zone here has ${bare}, so nothing asks this DNS server for it. Create the zone first: ${mention('zones.create', { name: bare })}.`,
+      );
+    }
+    return star + bare;
+  }
+  if (!normal.ok) refuse('on.hostname', `"${text}" is not a hostname, such as "shop.acme.test" or "*.acme.test"`);
+  const { hostname } = normal;
+  if (point !== 'state' && point !== 'question' && !isServed(hostname, star !== '', breakable.hostnames()))
+    throw notServed(star + hostname, breakable.hostnames());
+  return star + hostname;
+}
+
+function isServed(hostname: string, isBelow: boolean, served: ReadonlySet<string>): boolean {
+  if (!isBelow) return served.has(hostname) || served.has(wildcardOver(hostname));
+  return [...served].some((each) => each.length > hostname.length && isWithin(each, hostname));
+}
+
+function notServed(hostname: string, served: ReadonlySet<string>): VivariumError {
+  const all = [...served].toSorted();
+  const near = didYouMean(hostname, all);
+  const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
+  const list = all.length === 0 ? 'none is' : `these are: ${all.slice(0, NAMED_MAX).join(', ')}${more}`;
+  return new VivariumError('not_found', `${hostname} is not served; ${list}.${near}`);
+}
+
+function checkPath(path: string, { ownPaths }: Breakable): void {
+  const own = ownPaths.find((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
+  if (own !== undefined)
+    refuse('on.path', `${own} is answered by Vivarium itself and never broken; choose another path`);
+  if (path.includes('?')) refuse('on.path', 'must be without a query: a path such as "/v1/pets", or "/v1/*"');
+}
+
+function checkParameters(given: Rule['parameters'], entry: BreakEntry): Rule['parameters'] {
+  const names = entry.parameters.map(({ name }) => name);
+  for (const name of Object.keys(given)) {
+    if (names.includes(name)) continue;
+    const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
+    refuse(`parameters.${name}`, `is no setting of ${entry.id}; ${known}`);
+  }
+  return Object.fromEntries(
+    entry.parameters.map((parameter) => [parameter.name, checkParameter(given[parameter.name], parameter)]),
+  );
+}
+
+function checkParameter(given: string | number | undefined, parameter: BreakParameter): string | number {
+  if (given === undefined) return parameter.default;
+  const path = `parameters.${parameter.name}`;
+  if (typeof parameter.default === 'string') {
+    const { values } = parameter;
+    const text = String(given);
+    if (values !== undefined && !values.includes(text)) refuse(path, `must be ${values.join(' or ')}`);
+    return text;
+  }
+  // The command line has texts only.
+  const number = typeof given === 'number' ? given : given.trim() === '' ? NaN : Number(given);
+  const { min = -Infinity, max = Infinity } = parameter;
+  if (!Number.isInteger(number) || number < min || number > max) {
+    refuse(path, `must be a whole number${boundsOf(parameter)}: ${parameter.description}`);
+  }
+  return number;
+}
+
+function boundsOf({ min, max }: BreakParameter): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  if (min !== undefined) return ` of at least ${min}`;
+  return max === undefined ? '' : ` of at most ${max}`;
+}

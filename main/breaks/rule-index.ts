@@ -1,0 +1,102 @@
+import type { BreakEntry, BreakPoint, BreakSelection } from '../contract/breaks.ts';
+import type { QuestionFacts, RequestFacts } from '../model/fault.ts';
+import { pointOf } from './catalogue/index.ts';
+
+/** What a rule selects; `order` is that of the starts. */
+export interface Selective {
+  kind: BreakEntry;
+  rule: { on: BreakSelection };
+  order: number;
+}
+
+/** Rules by hostname and path, so that those for others cost nothing. */
+export interface RuleIndex<Rule extends Selective> {
+  ofRequest(facts: RequestFacts): readonly Rule[];
+  ofQuestion(facts: QuestionFacts): readonly Rule[];
+  ofHandshake(hostname: string | null): readonly Rule[];
+}
+
+export function indexRules<Rule extends Selective>(rules: readonly Rule[]): RuleIndex<Rule> {
+  const at = (...points: readonly BreakPoint[]) => rules.filter(({ kind }) => points.includes(pointOf(kind)));
+  const requests = byHostname(at('request', 'connection'));
+  const questions = byHostname(at('question'));
+  const handshakes = byHostname(at('handshake', 'connection'));
+  return {
+    ofRequest: (facts) => requests(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts)),
+    ofQuestion: ({ name, type }) =>
+      questions(name, null).filter(({ rule: { on } }) => on.type === undefined || on.type === type),
+    ofHandshake: (hostname) => handshakes(hostname, null),
+  };
+}
+
+function selectsRequest({ kind, rule: { on } }: Selective, facts: RequestFacts): boolean {
+  return (
+    (on.method === undefined || on.method === facts.method) &&
+    (on.keyId === undefined || on.keyId === facts.keyId) &&
+    (on.path === undefined || selectsPath(on.path, facts.path)) &&
+    (kind.http === undefined || (kind.http === 'HTTP/2') === facts.http2) &&
+    (kind.environment === undefined || kind.environment === facts.environment) &&
+    // Over TLS, the handshake is struck.
+    (facts.scheme === 'http' || pointOf(kind) !== 'connection')
+  );
+}
+
+const isPrefix = (path: string): boolean => path.endsWith('*');
+
+const selectsPath = (selected: string, path: string): boolean =>
+  isPrefix(selected) ? path.startsWith(selected.slice(0, -1)) : path === selected;
+
+/** The rules of one hostname: those of one path, and all others. */
+interface Bucket<Rule> {
+  byPath: Map<string, Rule[]>;
+  others: Rule[];
+}
+
+const NO_RULES: readonly never[] = [];
+
+/** Finds the rules that may concern a hostname and path, in the order of their starts. */
+function byHostname<Rule extends Selective>(rules: readonly Rule[]) {
+  const exact = new Map<string, Bucket<Rule>>();
+  const below = new Map<string, Bucket<Rule>>();
+  const all: Bucket<Rule> = { byPath: new Map(), others: [] };
+  for (const rule of rules) {
+    const { hostname } = rule.rule.on;
+    if (hostname === undefined) add(all, rule);
+    else if (hostname.startsWith('*.')) add(bucketOf(below, hostname.slice(2)), rule);
+    else add(bucketOf(exact, hostname), rule);
+  }
+  return (hostname: string | null, path: string | null): readonly Rule[] => {
+    const lists: (readonly Rule[])[] = [];
+    collect(all, path, lists);
+    if (hostname !== null) {
+      collect(exact.get(hostname), path, lists);
+      if (below.size > 0) for (const parent of parentsOf(hostname)) collect(below.get(parent), path, lists);
+    }
+    const [first = NO_RULES, ...more] = lists;
+    return more.length === 0 ? first : lists.flat().toSorted((one, other) => one.order - other.order);
+  };
+}
+
+function bucketOf<Rule>(buckets: Map<string, Bucket<Rule>>, hostname: string): Bucket<Rule> {
+  const found = buckets.get(hostname) ?? { byPath: new Map<string, Rule[]>(), others: [] };
+  buckets.set(hostname, found);
+  return found;
+}
+
+function add<Rule extends Selective>({ byPath, others }: Bucket<Rule>, rule: Rule): void {
+  const { path } = rule.rule.on;
+  if (path === undefined || isPrefix(path)) others.push(rule);
+  else byPath.set(path, [...(byPath.get(path) ?? []), rule]);
+}
+
+function collect<Rule>(bucket: Bucket<Rule> | undefined, path: string | null, into: (readonly Rule[])[]): void {
+  if (bucket === undefined) return;
+  if (bucket.others.length > 0) into.push(bucket.others);
+  const ofPath = path === null ? undefined : bucket.byPath.get(path);
+  if (ofPath !== undefined) into.push(ofPath);
+}
+
+/** `shop.acme.test` and `acme.test` and `test`, of `www.shop.acme.test`. */
+function* parentsOf(hostname: string): Generator<string> {
+  for (let dot = hostname.indexOf('.'); dot !== -1; dot = hostname.indexOf('.', dot + 1)) yield hostname.slice(dot + 1);
+}

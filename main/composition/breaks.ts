@@ -1,0 +1,42 @@
+import { PLATFORM_ZONE } from '../base/config.ts';
+import { type Breaks, createBreaks } from '../breaks/breaks.ts';
+import { CATALOGUE } from '../breaks/catalogue/index.ts';
+import type { StateBreak } from '../breaks/state-break.ts';
+import { DOH_PATH } from '../dns/doh.ts';
+import type { Snapshot } from '../model/route.ts';
+import { LOOK_PREFIX } from '../proxy/looks.ts';
+import type { Dns } from './dns.ts';
+import type { Foundation } from './foundation.ts';
+
+/** What runs of the breaks, and what the machines ask of it. */
+export function openBreaks({ clock, log, store, events, onStop }: Foundation, dns: () => Pick<Dns, 'zoneOf'>) {
+  let hostnames: ReadonlySet<string> | null = null;
+  let published: Pick<Snapshot, 'routes' | 'redirects'> = { routes: [], redirects: new Map() };
+  const states = new Map<string, StateBreak>();
+  const breaks: Breaks = createBreaks({
+    clock,
+    log,
+    storage: store.breaks,
+    breakable: {
+      catalogue: CATALOGUE,
+      hostnames: () =>
+        (hostnames ??= new Set([...published.routes.map(({ hostname }) => hostname), ...published.redirects.keys()])),
+      isInZone: (name) => dns().zoneOf(name) !== null,
+      ownHosts: new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]),
+      ownPaths: [DOH_PATH, LOOK_PREFIX],
+      hasKey: (keyId) => store.keys.get(keyId) !== null,
+    },
+    states,
+    onChanged: () => events.emit('breaks.changed'),
+  });
+  onStop(() => breaks.close());
+  return {
+    ...breaks,
+    /** The edits of entries of the kind `state`, by entry id: add them before `resume`. */
+    states,
+    publish(snapshot: Pick<Snapshot, 'routes' | 'redirects'>): void {
+      published = snapshot;
+      hostnames = null;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { expect, it, vi } from 'vitest';
+import type { StateBreak } from '../../../main/breaks/state-break.ts';
+import { BREAKS_MAX } from '../../../main/contract/breaks.ts';
+import { breaksOn, type Parts, request } from './parts.ts';
+
+const strikes = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
+  breaks.faults.request?.(request(more))?.entry ?? null;
+
+it('asks nothing while nothing of its kind is broken', async () => {
+  const parts = breaksOn();
+  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null });
+  const { id } = await parts.start('dns.servfail', { on: { hostname: 'shop.acme.test' } });
+  expect(parts.breaks.faults).toMatchObject({ request: null, handshake: null });
+  expect(parts.breaks.faults.question?.({ name: 'shop.acme.test', type: 'A' })).toEqual({
+    breakId: id,
+    entry: 'dns.servfail',
+    parameters: {},
+    draw: expect.any(Number),
+  });
+  await parts.breaks.stop(id);
+  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null });
+});
+
+it.each([
+  [{}, {}, true],
+  [{ hostname: 'shop.acme.test' }, {}, true],
+  [{ hostname: 'shop.acme.test' }, { hostname: 'demo.vivarium.localhost' }, false],
+  [{ hostname: '*.tenants.acme.test' }, { hostname: 'a.b.tenants.acme.test' }, true],
+  [{ hostname: '*.tenants.acme.test' }, { hostname: 'tenants.acme.test' }, false],
+  [{ path: '/v1/pets' }, {}, true],
+  [{ path: '/v1/pets' }, { path: '/v1/pets/7' }, false],
+  [{ path: '/v1/*' }, { path: '/v1/pets/7' }, true],
+  [{ path: '/v2*' }, {}, false],
+  [{ method: 'POST' }, {}, false],
+  [{ method: 'POST' }, { method: 'POST' }, true],
+  [{ keyId: 'key_here' }, {}, false],
+  [{ keyId: 'key_here' }, { keyId: 'key_here' }, true],
+])('a rule on %j selects a request with %j: %s', async (on, facts, selects) => {
+  const parts = breaksOn();
+  await parts.start('api.unavailable', { on });
+  expect(strikes(parts, facts)).toBe(selects ? 'api.unavailable' : null);
+  expect(parts.breaks.list()).toMatchObject([{ seen: selects ? 1 : 0, struck: selects ? 1 : 0 }]);
+});
+
+it('keeps to the version of HTTP, the environment and the scheme of an entry', async () => {
+  const parts = breaksOn();
+  await parts.start('http.refused-stream');
+  await parts.start('api.staging-down');
+  await parts.start('connection.reset-on-accept', { on: { hostname: 'demo.vivarium.localhost' } });
+  expect(strikes(parts, { http2: true })).toBe('http.refused-stream');
+  expect(strikes(parts, { environment: 'staging' })).toBe('api.staging-down');
+  expect(strikes(parts)).toBeNull();
+  const hostname = 'demo.vivarium.localhost';
+  expect(strikes(parts, { hostname })).toBe('connection.reset-on-accept');
+  expect(strikes(parts, { hostname, scheme: 'https' })).toBeNull();
+  expect(parts.breaks.faults.handshake?.(hostname)?.entry).toBe('connection.reset-on-accept');
+  expect(parts.breaks.faults.handshake?.(null)).toBeNull();
+});
+
+it('gives a request to the oldest rule that strikes, and counts for all that select it', async () => {
+  const parts = breaksOn();
+  await parts.start('api.unavailable', { nth: 2 });
+  await parts.start('http.early-hints-flood', { on: { hostname: 'shop.acme.test' } });
+  expect([strikes(parts), strikes(parts), strikes(parts)]).toEqual([
+    'http.early-hints-flood',
+    'api.unavailable',
+    'http.early-hints-flood',
+  ]);
+  expect(parts.breaks.list()).toMatchObject([
+    { seen: 3, struck: 1 },
+    { seen: 3, struck: 2 },
+  ]);
+});
+
+it('goes on with the next number after a restart, whichever way the engine ended', async () => {
+  const whole = breaksOn();
+  await whole.start('api.unavailable', { rate: 0.3, seed: 42 });
+  const expected = Array.from({ length: 400 }, () => strikes(whole) !== null);
+  let parts = breaksOn();
+  await parts.start('api.unavailable', { rate: 0.3, seed: 42 });
+  const found: boolean[] = [];
+  for (let part = 0; part < 4; part++) {
+    for (let n = 0; n < 100; n++) found.push(strikes(parts, { http2: n % 2 === 0 }) !== null);
+    parts = await parts.again();
+  }
+  expect(found).toEqual(expected);
+});
+
+it('ends by the app’s clock: as it passes, moved over the end, and moved back', async () => {
+  const { clock, breaks, start, again } = breaksOn();
+  await start('api.unavailable', { forMs: 60_000 });
+  await clock.pass(59_999);
+  expect(breaks.list()).toHaveLength(1);
+  await clock.pass(1);
+  expect(breaks.list()).toEqual([]);
+  await start('api.unavailable', { forMs: 60_000 });
+  await clock.advance(86_400_000);
+  expect(breaks.list()).toEqual([]);
+  await start('api.unavailable', { forMs: 60_000 });
+  await clock.set(clock.now() - 86_400_000);
+  const next = await again();
+  expect(next.breaks.list()).toHaveLength(1);
+  await next.clock.pass(60_000);
+  expect(next.breaks.list()).toEqual([]);
+  expect(next.store.breaks.list()).toEqual([]);
+});
+
+/** An entry that edits a text. */
+function edit() {
+  const world = { text: 'whole' };
+  const state: StateBreak = {
+    prepare: ({ on }) => ({ edits: `text of ${on.hostname ?? 'all'}`, detail: world.text }),
+    apply: vi.fn<StateBreak['apply']>(() => void (world.text = 'broken')),
+    undo: vi.fn<StateBreak['undo']>(({ detail }) => void (world.text = String(detail))),
+  };
+  return { world, state, states: new Map([['domain.no-record', state]]) };
+}
+
+it.each(['stop', 'stopAll', 'expiry'] as const)('undoes an edit once: %s', async (way) => {
+  const { world, state, states } = edit();
+  const { clock, breaks, start } = breaksOn(states);
+  const { id } = await start('domain.no-record', { on: { hostname: 'shop.acme.test' } });
+  expect([world.text, breaks.edited()]).toEqual(['broken', ['domain.no-record']]);
+  if (way === 'stop') await breaks.stop(id);
+  else if (way === 'stopAll') await breaks.stopAll();
+  else await clock.advance(600_000);
+  expect(world.text).toBe('whole');
+  expect(state.undo).toHaveBeenCalledTimes(1);
+  expect(breaks.list()).toEqual([]);
+});
+
+it('has stored what undoes an edit before it makes it, and undoes it after `kill -9`', async () => {
+  const { world, state, states } = edit();
+  const parts = breaksOn(states);
+  vi.mocked(state.apply).mockImplementationOnce(() => {
+    expect(parts.store.breaks.list()).toMatchObject([{ undo: { detail: 'whole' } }]);
+    world.text = 'broken';
+  });
+  const { id } = await parts.start('domain.no-record');
+  const next = await parts.again();
+  expect(state.apply).toHaveBeenCalledTimes(2);
+  await next.breaks.stop(id);
+  expect(world.text).toBe('whole');
+
+  await next.start('domain.no-record', { forMs: 1_000 });
+  await next.clock.set(next.clock.now());
+  const late = breaksOn(states, { store: next.store });
+  await late.clock.advance(86_400_000);
+  await late.breaks.resume();
+  expect([world.text, late.breaks.list()]).toEqual(['whole', []]);
+});
+
+it('leaves nothing of an edit that fails, refuses a second of the same, and tries to undo again', async () => {
+  const { clock, breaks, start, store } = (() => {
+    const { state, states } = edit();
+    vi.mocked(state.apply).mockImplementationOnce(() => {
+      throw new Error('no disk');
+    });
+    vi.mocked(state.undo)
+      .mockImplementationOnce(() => undefined)
+      .mockImplementationOnce(() => {
+        throw new Error('no disk');
+      });
+    return breaksOn(states);
+  })();
+  await expect(start('domain.no-record')).rejects.toThrow('no disk');
+  expect([breaks.list(), store.breaks.list()]).toEqual([[], []]);
+  const { id } = await start('domain.no-record');
+  await expect(start('domain.no-record', { parameters: {}, forMs: 5 })).rejects.toThrow(`The same runs already`);
+  await expect(breaks.stop(id)).rejects.toThrow('no disk');
+  expect(breaks.list()).toHaveLength(1);
+  await clock.advance(600_000);
+  expect(breaks.list()).toEqual([]);
+});
+
+it('has one edit of the same at a time', async () => {
+  const { state } = edit();
+  const records: StateBreak = { ...state, prepare: () => ({ edits: 'records', detail: 1 }) };
+  const { start } = breaksOn(new Map([['domain.no-record', records]]));
+  await start('domain.no-record', { on: { hostname: 'shop.acme.test' } });
+  await expect(start('domain.no-record')).rejects.toThrow('domain.no-record has broken the same already (records).');
+});
+
+it('runs a thousand, and no more', async () => {
+  const { breaks, start } = breaksOn();
+  for (let n = 0; n < BREAKS_MAX; n++) await start('api.unavailable', { on: { path: `/v1/pets/${n}` } });
+  await expect(start('api.unavailable')).rejects.toThrow('1000 breaks run already');
+  expect(breaks.faults.request?.(request({ path: '/v1/pets/999' }))?.entry).toBe('api.unavailable');
+  expect(breaks.faults.request?.(request())).toBeNull();
+  expect(await breaks.stopAll()).toHaveLength(BREAKS_MAX);
+});

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import type { StartInput } from '../../../main/breaks/breaks.ts';
+import { breaksOn } from './parts.ts';
+
+it.each<[string, string, Partial<StartInput>, string]>([
+  [
+    'an unknown entry',
+    'api.unavailabel',
+    {},
+    'The catalogue has no entry "api.unavailabel". Did you mean "api.unavailable"?',
+  ],
+  ['an entry without its family', 'servfail', {}, 'Did you mean "dns.servfail"?'],
+  ['an entry like no other', 'xyz', {}, 'It is here: `breaks.catalogue`.'],
+  ['an impossible entry', 'connection.refused', {}, "connection.refused can't be had here: a port is refused for all"],
+  [
+    'a selector that it does not take',
+    'dns.servfail',
+    { on: { path: '/' } },
+    'on.path: is not for dns.servfail, which is narrowed by hostname, type only.',
+  ],
+  [
+    'a hostname that is not served',
+    'api.unavailable',
+    { on: { hostname: 'shop.acne.test' } },
+    'shop.acne.test is not served; these are: *.tenants.acme.test, demo.vivarium.localhost, shop.acme.test. Did you mean "shop.acme.test"?',
+  ],
+  [
+    'a wildcard over nothing',
+    'tls.expired',
+    { on: { hostname: '*.shop.acme.test' } },
+    '*.shop.acme.test is not served',
+  ],
+  ['a malformed hostname', 'api.unavailable', { on: { hostname: 'a b' } }, 'on.hostname: "a b" is not a hostname'],
+  ['a name in no zone', 'dns.servfail', { on: { hostname: 'x.example' } }, 'No zone here has x.example'],
+  [
+    'Vivarium’s own host',
+    'api.unavailable',
+    { on: { hostname: 'localhost' } },
+    '"localhost" is Vivarium’s own, which is never broken',
+  ],
+  ['the platform’s own host', 'tls.expired', { on: { hostname: 'Vivarium.localhost.' } }, 'is Vivarium’s own'],
+  [
+    'an own path',
+    'api.unavailable',
+    { on: { path: '/dns-query' } },
+    'on.path: /dns-query is answered by Vivarium itself',
+  ],
+  [
+    'a path below an own one',
+    'api.unavailable',
+    { on: { path: '/.well-known/vivarium-look/x' } },
+    'is answered by Vivarium itself',
+  ],
+  ['a query', 'api.unavailable', { on: { path: '/v1/pets?limit=1' } }, 'on.path: must be without a query'],
+  ['an unknown key', 'api.unavailable', { on: { keyId: 'key_gone' } }, 'No API key "key_gone".'],
+  ['a rate of an edit', 'domain.no-record', { rate: 0.5 }, 'rate: is not for domain.no-record: it edits'],
+  ['every n-th edit', 'domain.no-record', { nth: 2 }, 'nth: is not for domain.no-record: it edits'],
+  [
+    'an unknown setting',
+    'api.unavailable',
+    { parameters: { retryAfter: 1 } },
+    'parameters.retryAfter: is no setting of api.unavailable; it has retryAfterS, body.',
+  ],
+  [
+    'a number out of bounds',
+    'api.unavailable',
+    { parameters: { retryAfterS: 0 } },
+    'parameters.retryAfterS: must be a whole number from 1 to 3600: seconds.',
+  ],
+  ['a text for a number', 'api.unavailable', { parameters: { retryAfterS: 'soon' } }, 'must be a whole number'],
+  [
+    'a text that is none of those permitted',
+    'api.unavailable',
+    { parameters: { body: 'xml' } },
+    'parameters.body: must be json or html.',
+  ],
+])('refuses %s', async (_what, entry, more, message) => {
+  const { breaks, start } = breaksOn();
+  await expect(start(entry, more)).rejects.toThrow(message);
+  expect(breaks.list()).toEqual([]);
+});
+
+it('fills in defaults, and takes numbers as text and hostnames in any case', async () => {
+  const { start } = breaksOn();
+  expect(
+    await start('api.unavailable', { on: { hostname: 'Shop.Acme.TEST.' }, parameters: { retryAfterS: '5' } }),
+  ).toMatchObject({
+    on: { hostname: 'shop.acme.test' },
+    parameters: { retryAfterS: 5, body: 'json' },
+  });
+  expect(await start('tls.expired', { on: { hostname: 'a.tenants.acme.test' } })).toBeDefined();
+  expect(
+    await start('dns.servfail', { on: { hostname: '_acme-challenge.shop.acme.test', type: 'TXT' } }),
+  ).toBeDefined();
+});

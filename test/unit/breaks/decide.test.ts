@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { decide } from '../../../main/breaks/decide.ts';
+
+const numbers = (upTo: number) => Array.from({ length: upTo }, (_, index) => index + 1);
+const struck = (choice: { seed: number; nth?: number; rate?: number }, upTo = 10_000) =>
+  numbers(upTo).filter((n) => decide({ nth: 1, rate: 1, ...choice }, n) !== null);
+
+it('strikes all, or every n-th', () => {
+  expect(struck({ seed: 1 }, 4)).toEqual([1, 2, 3, 4]);
+  expect(struck({ seed: 1, nth: 3 }, 10)).toEqual([3, 6, 9]);
+});
+
+it.each([0.01, 0.1, 0.5, 0.99])('strikes a share of %f, by the seed', (rate) => {
+  const shares = [0, 1, 2, 4_294_967_295].map((seed) => struck({ seed, rate }).length / 10_000);
+  for (const share of shares) expect(Math.abs(share - rate)).toBeLessThan(0.015);
+  expect(struck({ seed: 7, rate })).toEqual(struck({ seed: 7, rate }));
+  expect(struck({ seed: 7, rate })).not.toEqual(struck({ seed: 8, rate }));
+});
+
+it('strikes a share of every n-th', () => {
+  const some = struck({ seed: 3, nth: 10, rate: 0.5 });
+  expect(some.every((n) => n % 10 === 0)).toBe(true);
+  expect(Math.abs(some.length / 1_000 - 0.5)).toBeLessThan(0.05);
+});
+
+it('draws numbers from 0 up to 1 that are spread evenly, also where a share is struck and after 2^32 requests', () => {
+  for (const [rate, from] of [
+    [1, 0],
+    [0.1, 0],
+    [1, 2 ** 32],
+  ] as const) {
+    const draws = numbers(20_000).flatMap((n) => decide({ seed: 5, nth: 1, rate }, from + n) ?? []);
+    const tenths = Array.from({ length: 10 }, (_, tenth) => draws.filter((draw) => Math.floor(draw * 10) === tenth));
+    for (const each of tenths) expect(each.length / draws.length).toBeCloseTo(0.1, 1);
+  }
+});

@@ -1,0 +1,96 @@
+import { onTestFinished } from 'vitest';
+import { type Breaks, createBreaks, type StartInput } from '../../../main/breaks/breaks.ts';
+import type { Breakable } from '../../../main/breaks/check.ts';
+import type { StateBreak } from '../../../main/breaks/state-break.ts';
+import { silentLog } from '../../../main/base/log.ts';
+import type { BreakEntry } from '../../../main/contract/breaks.ts';
+import type { RequestFacts } from '../../../main/model/fault.ts';
+import type { Store } from '../../../main/store/store.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import { memoryStore } from '../store/parts.ts';
+
+const entry = (id: string, more: Partial<BreakEntry> = {}): BreakEntry => ({
+  id,
+  family: id.split('.', 1)[0] as BreakEntry['family'],
+  title: id,
+  cause: '',
+  symptoms: {},
+  remedy: '',
+  selectors: ['hostname', 'path', 'method', 'keyId'],
+  parameters: [],
+  ...more,
+});
+
+/** Entries of every kind. */
+export const ENTRIES: readonly BreakEntry[] = [
+  entry('api.unavailable', {
+    parameters: [
+      { name: 'retryAfterS', description: 'seconds', default: 30, min: 1, max: 3_600 },
+      { name: 'body', description: 'what it says', default: 'json', values: ['json', 'html'] },
+    ],
+  }),
+  entry('http.early-hints-flood'),
+  entry('http.refused-stream', { http: 'HTTP/2' }),
+  entry('api.staging-down', { environment: 'staging' }),
+  entry('connection.reset-on-accept', { at: 'connection', selectors: ['hostname'] }),
+  entry('connection.refused', { impossible: 'a port is refused for all hostnames at once.' }),
+  entry('dns.servfail', { selectors: ['hostname', 'type'] }),
+  entry('tls.expired', { selectors: ['hostname'] }),
+  entry('domain.no-record', { selectors: ['hostname'] }),
+];
+
+export interface Parts {
+  clock: FakeClock;
+  store: Store;
+  breaks: Breaks;
+  start(entry: string, more?: Partial<StartInput>): ReturnType<Breaks['start']>;
+  /** Another engine on the same store, as after `kill -9`. */
+  again(): Promise<Parts>;
+}
+
+const BREAKABLE: Breakable = {
+  catalogue: ENTRIES,
+  hostnames: () => new Set(['shop.acme.test', '*.tenants.acme.test', 'demo.vivarium.localhost']),
+  isInZone: (name) => name.endsWith('acme.test'),
+  ownHosts: new Set(['localhost', 'vivarium.localhost']),
+  ownPaths: ['/dns-query', '/.well-known/vivarium-look/'],
+  hasKey: (keyId) => keyId === 'key_here',
+};
+
+export function breaksOn(
+  states: ReadonlyMap<string, StateBreak> = new Map(),
+  { store = memoryStore(), clock = createFakeClock() }: Partial<Pick<Parts, 'store' | 'clock'>> = {},
+): Parts {
+  const breaks = createBreaks({
+    clock,
+    log: silentLog,
+    storage: store.breaks,
+    breakable: BREAKABLE,
+    states,
+    onChanged: () => undefined,
+  });
+  onTestFinished(() => breaks.close());
+  return {
+    clock,
+    store,
+    breaks,
+    start: (id, more = {}) =>
+      breaks.start({ entry: id, on: {}, rate: 1, nth: 1, seed: 1, parameters: {}, forMs: 600_000, ...more }),
+    async again() {
+      const next = breaksOn(states, { store, clock: createFakeClock({ nowMs: clock.now() }) });
+      await next.breaks.resume();
+      return next;
+    },
+  };
+}
+
+export const request = (more: Partial<RequestFacts> = {}): RequestFacts => ({
+  hostname: 'shop.acme.test',
+  method: 'GET',
+  path: '/v1/pets',
+  keyId: null,
+  scheme: 'http',
+  http2: false,
+  environment: 'production',
+  ...more,
+});
