@@ -21,7 +21,7 @@ const DOMAINS_PER_TURN = 250;
  */
 export async function planWorld(file: ResolvedWorld, current: CurrentWorld, ownership: Ownership): Promise<WorldPlan> {
   const plan = createPlan(ownership);
-  const left = planRemovals(statedIn(file), current, plan);
+  const left = planRemovals(await statedIn(file), current, plan);
   planClock(file.clock, left, plan);
   planSettings(file.settings ?? {}, left, plan);
   await planZones(file.zones ?? {}, left, plan);
@@ -33,7 +33,7 @@ export async function planWorld(file: ResolvedWorld, current: CurrentWorld, owne
   return plan.result;
 }
 
-function statedIn({ clock, settings = {}, projects = {}, zones = {} }: ResolvedWorld): Stated {
+async function statedIn({ clock, settings = {}, projects = {}, zones = {} }: ResolvedWorld): Promise<Stated> {
   const said = new Set<string>();
   const projectOf = new Map<string, string>();
   const say = (kind: string, what: string) => void said.add(`${kind} ${what}`);
@@ -48,11 +48,12 @@ function statedIn({ clock, settings = {}, projects = {}, zones = {} }: ResolvedW
     say('project', slug);
     for (const name of keys) say('key', `${slug}/${name}`);
     for (const name of Object.keys(pets)) say('pets', `${slug}/${name}`);
-    for (const [hostname, { redirect }] of Object.entries(domains)) {
-      say('domain', normalForm(hostname));
-      projectOf.set(normalForm(hostname), slug);
-      if (redirect !== undefined) say('redirect', normalForm(hostname));
-    }
+    await mapInTurns(Object.entries(domains), DOMAINS_PER_TURN, ([given, { redirect }]) => {
+      const hostname = normalForm(given);
+      say('domain', hostname);
+      projectOf.set(hostname, slug);
+      if (redirect !== undefined) say('redirect', hostname);
+    });
     if (primary !== undefined) say('primary', slug);
     if (requests !== undefined) say('requests', slug);
   }

@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/turns.ts';
+import { mapInTurns, nextTurn } from '../base/turns.ts';
 import type { ResolvedWorld } from '../contract/world.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { formatRecord } from '../dns/record-format.ts';
@@ -11,6 +11,9 @@ import { newZoneName } from './zone-rules.ts';
 
 /** Zone file entries processed before yielding to other work: a few milliseconds. */
 const ENTRIES_PER_TURN = 75;
+
+/** Records compared before yielding to other work: about two milliseconds. */
+const RECORDS_PER_TURN = 500;
 
 /** Plans the zones of a file: each with its records, and whether it is signed. */
 export async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: CurrentWorld, plan: Plan) {
@@ -48,7 +51,7 @@ export async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, cur
         calls: [{ procedure: 'zones.create', input: { name, supportsAlias } }],
       });
     } else plan.keepAs('zone', name);
-    planRecords(name, records, found?.records ?? [], plan);
+    await planRecords(name, records, found?.records ?? [], plan);
     if (entry.signed !== undefined) planSigning(name, entry.signed, found?.signed ?? false, path, plan);
   }
 }
@@ -86,33 +89,39 @@ async function readZone(
 }
 
 /** Adds what is missing, and removes what the file has put there and no longer has. */
-function planRecords(zone: string, wanted: readonly ResourceRecord[], stored: readonly CurrentRecord[], plan: Plan) {
-  const before = new Map(stored.map((record) => [recordKey(record), record]));
-  const keys = new Set(wanted.map(recordKey));
+async function planRecords(
+  zone: string,
+  wanted: readonly ResourceRecord[],
+  stored: readonly CurrentRecord[],
+  plan: Plan,
+): Promise<void> {
+  const withKey = <Each extends Omit<CurrentRecord, 'id'>>(record: Each) => [recordKey(record), record] as const;
+  const before = new Map(await mapInTurns(stored, RECORDS_PER_TURN, withKey));
+  const after = await mapInTurns(wanted, RECORDS_PER_TURN, withKey);
+  const keys = new Set(after.map(([key]) => key));
   const own = new Set(ownRecords(plan, zone));
-  const isOther = (record: ResourceRecord): boolean => {
-    const found = before.get(recordKey(record));
+  const put = after.filter(([key, record]) => {
+    const found = before.get(key);
     if (found === undefined) return true;
     // The TTL of a record that came from elsewhere stays.
-    return own.has(recordKey(record)) && found.ttlSeconds !== record.ttlSeconds;
-  };
-  const put = wanted.filter(isOther);
-  const removed = stored.filter((record) => own.has(recordKey(record)) && !keys.has(recordKey(record)));
+    return own.has(key) && found.ttlSeconds !== record.ttlSeconds;
+  });
+  const removed = [...before].filter(([key]) => own.has(key) && !keys.has(key)).map(([, record]) => record);
   if (put.length === 0 && removed.length === 0) {
     if (own.size > 0) plan.add({ claims: plan.takeOver('records', zone) });
     return;
   }
-  const detail = [...new Set([...own, ...put.map(recordKey)])];
-  const lines = (records: readonly Omit<CurrentRecord, 'id'>[]) =>
-    records.length > LISTED_MAX ? records.length : records.map((record) => formatRecord(record, zone));
-  const text = put.map((record) => `${formatRecord(record, zone)}\n`).join('');
+  const detail = [...new Set([...own, ...put.map(([key]) => key)])];
+  const format = (record: Omit<CurrentRecord, 'id'>): string => formatRecord(record, zone);
+  const shown = (lines: readonly string[]) => (lines.length > LISTED_MAX ? lines.length : lines);
+  const lines = await mapInTurns(put, RECORDS_PER_TURN, ([, record]) => format(record));
   plan.add({
     changes: [
       {
         kind: 'records',
         what: zone,
-        ...(removed.length > 0 && { before: lines(removed) }),
-        ...(put.length > 0 && { after: lines(put) }),
+        ...(removed.length > 0 && { before: shown(removed.map(format)) }),
+        ...(put.length > 0 && { after: shown(lines) }),
       },
     ],
     // Until the calls have run, the file owns both.
@@ -120,7 +129,12 @@ function planRecords(zone: string, wanted: readonly ResourceRecord[], stored: re
     calls: [
       ...removed.map(({ id }) => ({ procedure: 'records.remove', input: { id } }) as const),
       ...(put.length > 0
-        ? [{ procedure: 'zones.import', input: { name: zone, text, files: {}, force: true } } as const]
+        ? [
+            {
+              procedure: 'zones.import',
+              input: { name: zone, text: lines.map((line) => `${line}\n`).join(''), files: {}, force: true },
+            } as const,
+          ]
         : []),
     ],
   });

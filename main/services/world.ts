@@ -98,6 +98,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
       const { format = 'yaml', into } = input ?? {};
       const { world, omitted } = await exportWorld(parts);
       const { writeWorld } = await import('../world/write.ts');
+      await nextTurn();
       return { text: writeWorld(world, { format, into }), omitted };
     },
     async diff(input) {

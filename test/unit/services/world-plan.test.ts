@@ -3,6 +3,7 @@ import { emptyWorld, recordKey, type CurrentProject, type CurrentWorld } from '.
 import { planWorld } from '../../../main/services/world-plan.ts';
 import { readWorld } from '../../../main/world/read.ts';
 import type { OwnedRow } from '../../../main/services/dependencies.ts';
+import { turnsDuring } from '../../support/turns.ts';
 
 const FILE = '/a/vivarium.yaml';
 
@@ -242,5 +243,27 @@ describe('the plan of a file', () => {
       ['projects acme domains a.test redirect', 'forms a loop: a.test → m.test → a.test'],
       ['projects mine domains m.test redirect', 'forms a loop: m.test → a.test → m.test'],
     ]);
+  });
+});
+
+describe('a plan lets others have their turns', () => {
+  const COUNT = 2_000;
+  const none = { file: null, rows: [], adopt: false };
+  const numbers = Array.from({ length: COUNT }, (_, number) => number);
+
+  it('while it reads and checks thousands of domains', async () => {
+    const domains = Object.fromEntries(numbers.map((number) => [`d${number}.z.test`, {}]));
+    const file = { vivarium: 1, projects: { acme: { domains } } } as const;
+    expect(await turnsDuring(() => planWorld(file, full, none))).toBeGreaterThanOrEqual(2 * (COUNT / 250 - 1));
+  });
+
+  it('while it compares thousands of records', async () => {
+    const records = numbers.map((number) => ({ ...www, id: `rec_${number}`, name: `d${number}.z.test` }));
+    const zones = new Map([['z.test', { supportsAlias: true, signed: false, records }]]);
+    const text = numbers.map((number) => `d${number} 3600 IN A 127.0.0.2`).join('\n');
+    const file = { vivarium: 1, zones: { 'z.test': { text } } } as const;
+    const turns = await turnsDuring(() => planWorld(file, world({ zones }), none));
+    // The text; the stored records, those of the text, and the lines of the missing ones.
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(COUNT / 75) + 3 * (COUNT / 500 - 1));
   });
 });
