@@ -2,7 +2,7 @@ import type { Clock, EpochMs, Timer } from '../base/clock.ts';
 import { certificateDueMs, certificateTimes } from './certificate-machine.ts';
 import type { AttachedDomain, DomainSet } from './domain-set.ts';
 import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
-import { createTurns } from '../base/turns.ts';
+import { createTurns, nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** Concurrent checks: enough to overlap DNS latency, few enough not to overload a resolver. */
@@ -47,6 +47,8 @@ export function createSchedule(options: {
       };
       await Promise.all(Array.from({ length: TURNS_AT_ONCE }, lane));
     } finally {
+      // The last changes have just been published, which takes milliseconds with thousands of domains.
+      await nextTurn();
       running--;
       arm();
     }
