@@ -13,7 +13,7 @@ import {
   type RecordType,
 } from './record.ts';
 import type { UpdateResult } from './update-exchange.ts';
-import type { UpdateMessage, UpdateRecord } from './update-message.ts';
+import { type UpdateMessage, UPDATE_RECORDS_MAX, type UpdateRecord } from './update-message.ts';
 import { isGenerated, recordFaults, withoutSerial } from './zone.ts';
 
 /** TTLs of an RRset by value, as `formatZoneValue` writes it. It is read value by value, because it may be large. */
@@ -79,6 +79,7 @@ export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: Upda
 class Draft {
   readonly zone: UpdatedZone;
   readonly #rrsets = new Map<string, DraftRRset>();
+  #deleted = 0;
 
   constructor(zone: UpdatedZone) {
     this.zone = zone;
@@ -105,6 +106,14 @@ class Draft {
       const read = known === null ? null : parseZoneValue(known, value);
       return read?.ok === true ? [read.data] : [];
     });
+  }
+
+  /** Deletes an RRset; of all together as many records as an update may name, because more would hold up questions. */
+  delete(rrset: DraftRRset): void {
+    this.#deleted += rrset.size;
+    if (this.#deleted > UPDATE_RECORDS_MAX)
+      refuse('REFUSED', `An update deletes at most ${UPDATE_RECORDS_MAX} records; delete them by value, in several.`);
+    rrset.clear();
   }
 
   rrsets(): readonly UpdatedRRset[] {
@@ -208,7 +217,7 @@ function change({ name, type, class: recordClass, ttlSeconds, data }: UpdateReco
     if (data !== null) add(name, ttlSeconds, data, draft);
   } else if (recordClass === CLASS_ANY) {
     const types = type === QUESTION_TYPES.ANY ? draft.at(name).map((each) => each.type) : [mnemonic];
-    for (const each of types) if (!stays(each)) draft.rrset(name, each).clear();
+    for (const each of types) if (!stays(each)) draft.delete(draft.rrset(name, each));
   } else if (data !== null) {
     const rrset = draft.rrset(name, mnemonic);
     if (stays(mnemonic) && (mnemonic === 'SOA' || rrset.size === 1)) return;

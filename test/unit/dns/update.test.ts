@@ -130,6 +130,9 @@ describe('a message (RFC 2136 §2)', () => {
   });
 });
 
+const addresses = (count: number): string[] =>
+  Array.from({ length: count }, (_, number) => `10.0.${number >> 8}.${number & 255}`);
+
 describe('a plan', () => {
   const stored: Record<string, string[]> = {
     'acme.test SOA': ['ns.vivarium.localhost. hostmaster.acme.test. 0 7200 900 1209600 300'],
@@ -137,7 +140,9 @@ describe('a plan', () => {
     'acme.test MX': ['10 mail.acme.test.'],
     'www.acme.test A': ['192.0.2.1', '192.0.2.2'],
     'alias.acme.test CNAME': ['www.acme.test.'],
+    'many.acme.test A': addresses(1_000),
   };
+  const deleted = (count: number): string[] => addresses(count).map((value) => `- ${value}`);
   const zone: UpdatedZone = {
     apex: 'acme.test',
     nameServer: 'ns.vivarium.localhost',
@@ -224,6 +229,8 @@ describe('a plan', () => {
       ],
       { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'], 'www.acme.test CNAME': ['60 x.test.'] },
     ],
+    ['deletes an RRset of 1,000', [{ class: ANY, name: 'many.acme.test' }], { 'many.acme.test A': deleted(1_000) }],
+    ['refuses to delete more together', [{ class: ANY }, { class: ANY, name: 'many.acme.test' }], 'REFUSED'],
     ['refuses a CNAME beside an address', [{ type: CNAME, ttl: 60, data: wireName('x.test') }], 'REFUSED'],
     ['refuses a name outside', [{ ttl: 60, data: ADDRESS, name: 'www.other.test' }], 'NOTZONE'],
     ['refuses a TTL in a deletion', [{ class: ANY, ttl: 1 }], 'FORMERR'],
