@@ -31,22 +31,20 @@ export const sizeOf = (sqlite: Database): number =>
 
 async function copyInSteps(sqlite: Database, path: string): Promise<void> {
   const file = await open(path, 'r+');
-  let stored = 0;
+  let unstored = 0;
   let storing = false;
   const end = () => void (storing = false);
   try {
     await sqlite.backup(path, {
-      progress({ totalPages, remainingPages }) {
-        const copied = totalPages - remainingPages;
-        const isLast = remainingPages <= STEP_PAGES;
-        if (!storing && copied - stored >= (isLast ? 1 : STORED_PAGES)) {
-          stored = copied;
+      progress() {
+        unstored += STEP_PAGES;
+        if (!storing && unstored >= STORED_PAGES) {
+          unstored = 0;
           storing = true;
-          // In another thread; the last step reports what cannot be stored.
+          // In another thread; the last step stores the rest, and reports what cannot be stored.
           file.datasync().then(end, end);
         }
-        // The last step would wait for what is not stored yet.
-        return storing && isLast ? 0 : STEP_PAGES;
+        return STEP_PAGES;
       },
     });
   } finally {
