@@ -60,7 +60,7 @@ export async function startDataPlane(
   /** Where Vivarium itself answers: on loopback, and on the interface of other devices. */
   const places = new Set([loopbackPlace(ownPaths)]);
   const isOwn = (hostname: string | null, target: string): boolean =>
-    [...places].some((place) => ownPathOf(place, hostname, target) !== undefined);
+    hostname !== null && [...places].some((place) => ownPathOf(place, hostname, target) !== undefined);
   const isServerName = (hostname: string): boolean => [...places].some(({ serverNames }) => serverNames.has(hostname));
   const proxy = createProxy({
     clock,

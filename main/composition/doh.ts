@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   DNS_MESSAGE,
   type createDoh,
@@ -6,7 +7,6 @@ import {
   checkDohMessage,
   readDohRequest,
 } from '../dns/doh.ts';
-import { type HttpRequest, isHttp2 } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { MESSAGE_OCTETS_MAX } from '../dns/message-writer.ts';
 import { octetsAnswer, refusal, type OwnPath } from '../proxy/own-paths.ts';
@@ -14,15 +14,16 @@ import { octetsAnswer, refusal, type OwnPath } from '../proxy/own-paths.ts';
 /** DNS over HTTPS as a path of the proxy. */
 export const dohPath =
   (options: { answer: ReturnType<typeof createDoh>; log: Pick<Log, 'error'> }): OwnPath =>
-  (request, scheme, send) => {
+  ({ method, target, scheme, headers, body }, send) => {
+    const fetchSite = headers['sec-fetch-site'];
     const found = readDohRequest({
-      method: request.method ?? '',
-      target: request.url ?? '',
+      method,
+      target,
       scheme,
-      authority: field(request, ':authority') ?? field(request, 'host') ?? '',
-      contentType: field(request, 'content-type'),
-      origin: field(request, 'origin'),
-      fetchSite: field(request, 'sec-fetch-site'),
+      authority: headers[':authority'] ?? headers.host ?? '',
+      contentType: headers['content-type'],
+      origin: headers.origin,
+      fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
     });
     const fail = (error: unknown): void => {
       options.log.error('A DNS query over HTTPS could not be answered', { error });
@@ -38,7 +39,7 @@ export const dohPath =
         fail(error);
       }
     };
-    if (found.kind === 'body') readBody(request, (message) => reply(checkDohMessage(message)));
+    if (found.kind === 'body') readBody(body, (message) => reply(checkDohMessage(message)));
     else reply(found);
   };
 
@@ -48,17 +49,8 @@ const answerOf = ({ message, maxAgeSeconds }: DohAnswer) =>
 const refused = ({ status, reason }: CheckedQuery & { kind: 'refused' }) =>
   refusal(status, reason, status === 405 ? ['Allow', 'GET, POST'] : []);
 
-function field({ headers }: HttpRequest, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' ? value : undefined;
-}
-
-/**
- * Hands over the body, once; of one that is too large, no more than shows it. Over HTTP/2, it is read from the stream:
- * Node's request would be a second stream with the same data.
- */
-function readBody(request: HttpRequest, onBody: (body: Buffer) => void): void {
-  const source = isHttp2(request) ? request.stream : request;
+/** Hands over the body, once; of one that is too large, no more than shows it. */
+function readBody(source: Readable, onBody: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   let octets = 0;
   const done = (): void => {

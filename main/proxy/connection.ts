@@ -1,5 +1,4 @@
-import type { ServerHttp2Session } from 'node:http2';
-import { constants } from 'node:http2';
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { isHttp2, type HttpExchange } from '../base/http/message.ts';
 import type { StageName } from '../contract/stages.ts';
@@ -57,6 +56,8 @@ export interface Connection {
   lastUse: number;
   /** In order of arrival. */
   readonly exchanges: Exchange[];
+  /** Streams for Vivarium's own paths, which are no exchanges, in order of arrival, and when each began; monotonic. */
+  readonly ownStreams: Map<ServerHttp2Stream, number>;
   /** Whether any response has begun. */
   answered: boolean;
   /** The response to send when the exchanges in progress end; then the connection closes. */
@@ -107,6 +108,10 @@ export interface RunningRecord {
   /** Null while recording is off. */
   readonly capture: Capture | null;
 }
+
+/** Whether a connection has no request in progress. */
+export const isIdle = ({ exchanges, ownStreams }: Connection): boolean =>
+  exchanges.length === 0 && ownStreams.size === 0;
 
 /** Sends pending data, then ends our side; the client has the linger time to close its side. */
 export function endHttp1(connection: Connection, closingResponse: string, nowMs: number): void {

@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { isHttp2 } from '../base/http/message.ts';
@@ -7,6 +8,7 @@ import {
   closeIdle,
   cutExchange,
   destroyConnection,
+  isIdle,
   type Connection,
   type Exchange,
   type Listener,
@@ -26,6 +28,8 @@ export interface Connections {
   begin(exchange: Exchange): void;
   /** Idempotent; returns false if the exchange had already ended. */
   end(exchange: Exchange): boolean;
+  /** Keeps a stream for one of Vivarium's own paths until it closes. */
+  hold(connection: Connection, stream: ServerHttp2Stream): void;
   /** Counts a tunnel's upstream socket towards the limit until it closes. */
   countUpstream(socket: Socket): void;
   /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
@@ -62,7 +66,7 @@ export function createConnections(options: {
   function longestIdle(): Connection | null {
     let found: Connection | null = null;
     for (const connection of open) {
-      if (connection.exchanges.length > 0 || connection.phase === 'closing') continue;
+      if (!isIdle(connection) || connection.phase === 'closing') continue;
       if (found === null || connection.lastUse < found.lastUse) found = connection;
     }
     return found;
@@ -149,6 +153,7 @@ export function createConnections(options: {
         sinceMs: clock.monotonic(),
         lastUse: ++uses,
         exchanges: [],
+        ownStreams: new Map(),
         answered: false,
         closingResponse: null,
         controlFrames: 0,
@@ -170,8 +175,15 @@ export function createConnections(options: {
       if (connection.exchanges.length === 1) connection.exchanges.pop();
       else connection.exchanges.splice(index, 1);
       connection.answered ||= exchange.response.headersSent;
-      if (connection.exchanges.length === 0) settle(connection);
+      if (isIdle(connection)) settle(connection);
       return true;
+    },
+    hold(connection, stream) {
+      connection.ownStreams.set(stream, clock.monotonic());
+      stream.on('close', () => {
+        connection.ownStreams.delete(stream);
+        if (isIdle(connection)) settle(connection);
+      });
     },
     countUpstream(socket) {
       upstreams += 1;
@@ -220,7 +232,7 @@ export function createConnections(options: {
         if (open.size === 0) resolve();
         const nowMs = clock.monotonic();
         for (const connection of open) {
-          if (connection.exchanges.length === 0) closeIdle(connection, closingResponse, nowMs);
+          if (isIdle(connection)) closeIdle(connection, closingResponse, nowMs);
           else connection.session?.close();
           // A tunnel has no end to wait for.
           for (const exchange of connection.exchanges) if (exchange.record.tunnelled) cutExchange(exchange);

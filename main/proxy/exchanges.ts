@@ -9,7 +9,7 @@ import { watch } from './capture.ts';
 import { cutExchange, type Connection, type Exchange, type RunningRecord } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { beginRecord, summarize } from './exchange.ts';
-import { isForOwnPath } from './own-paths.ts';
+import { ownPathAsked } from './own-paths.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
 import { reportTimes, StageTimes } from './server-timing.ts';
@@ -67,7 +67,9 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   ): Exchange {
     const startedMs = clock.monotonic();
     // What Vivarium answers at its own hosts is no project's traffic.
-    const recording = isForOwnPath(connection.listener.own, sent.request) ? 'off' : options.recording();
+    const { url = '', headers } = sent.request;
+    const isOwn = ownPathAsked(connection.listener.own, url, headers) !== undefined;
+    const recording = isOwn ? 'off' : options.recording();
     const capture = recording === 'off' ? null : watch(sent, recording === 'bodies', monotonic);
     const exchange: Exchange = {
       request: sent.request,

@@ -12,6 +12,7 @@ import type { Log } from '../base/log.ts';
 import { asksForWebSocket } from './extended-connect.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
+import { answerStream, ownPathOfStream } from './own-streams.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
 export interface Http2Options {
@@ -33,6 +34,8 @@ export type Http2Acceptor = (connection: Connection, socket: Duplex) => void;
  */
 export function createHttp2Acceptor({ connections, log, limits, onRequest, onWebSocket }: Http2Options): Http2Acceptor {
   const server = createServer(nodeOptions(limits));
+  // Has no sessions: makes a request and a response of each stream that it gets.
+  const requests = createServer();
   let accepting: Connection | null = null;
 
   server.on('session', (session) => {
@@ -40,14 +43,28 @@ export function createHttp2Acceptor({ connections, log, limits, onRequest, onWeb
     adopt(accepting, session);
   });
   server.on('sessionError', (error) => log.debug('An HTTP/2 session failed', { error }));
-  server.on('request', (request, response) => onRequest(request, response, false));
-  server.on('checkContinue', (request, response) => onRequest(request, response, true));
-  server.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) =>
+  server.on('stream', (stream, headers, flags, rawHeaders) => {
+    const connection = stream.session === undefined ? undefined : connections.of(stream.session);
+    const head = { headers, rawHeaders };
+    const own = connection === undefined ? undefined : ownPathOfStream(connection, head, limits);
+    if (connection === undefined || own === undefined) {
+      requests.emit('stream', stream, headers, flags, rawHeaders);
+      return;
+    }
+    connections.hold(connection, stream);
+    stream.on('error', onClientGone);
+    answerStream(own, stream, connection, head);
+  });
+  requests.on('request', (request, response) => onRequest(request, response, false));
+  requests.on('checkContinue', (request, response) => onRequest(request, response, true));
+  requests.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) =>
     onRequest(request, response, false),
   );
-  onConnect(server, (request, response) => {
+  onConnect(requests, (request, response) => {
     if (!asksForWebSocket(request) || !onWebSocket(request)) onRequest(request, response, false);
   });
+
+  const onClientGone = (error: Error): void => log.debug('A client disconnected during its request', { error });
 
   function adopt(connection: Connection, session: ServerHttp2Session): void {
     connection.session = session;

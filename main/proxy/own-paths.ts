@@ -1,13 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http2';
+import type { Readable } from 'node:stream';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import type { Scheme } from '../base/hostname.ts';
 import { type Answer, bodyOf } from '../base/http/answer.ts';
-import type { HttpRequest } from '../base/http/message.ts';
 
 /** The hosts of Vivarium itself on loopback, as in a URL. No project can have one of them. */
 const OWN_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]);
 
+/** A request for what Vivarium answers itself, over either version of HTTP. */
+export interface OwnRequest {
+  method: string;
+  /** Path and query. */
+  target: string;
+  scheme: Scheme;
+  /** With the pseudo-header fields of HTTP/2. */
+  headers: IncomingHttpHeaders;
+  /** Yields the body, of which nothing has been read. */
+  body: Readable;
+}
+
 /** Answers a request for one path, once, now or later. Must not throw. */
-export type OwnPath = (request: HttpRequest, scheme: Scheme, answer: (answer: Answer) => void) => void;
+export type OwnPath = (request: OwnRequest, answer: (answer: Answer) => void) => void;
 
 /** What Vivarium answers at its own hosts, before any route, by path. */
 export type OwnPaths = ReadonlyMap<string, OwnPath>;
@@ -29,15 +42,16 @@ export const loopbackPlace = (paths: OwnPaths): OwnPlace => ({
 });
 
 /** What answers a request target at a host; undefined if that is a project's matter, as all others are. */
-export function ownPathOf({ hosts, paths }: OwnPlace, host: string | null, target: string): OwnPath | undefined {
-  return host !== null && hosts.has(host) ? paths.get(target.split('?', 1)[0] ?? '') : undefined;
+export function ownPathOf({ hosts, paths }: OwnPlace, host: string, target: string): OwnPath | undefined {
+  if (!hosts.has(host)) return undefined;
+  const queryAt = target.indexOf('?');
+  return paths.get(queryAt === -1 ? target : target.slice(0, queryAt));
 }
 
-/** Whether a request is for one of these paths, by its header section. An absolute URL counts as none of them. */
-export function isForOwnPath({ hosts, paths }: OwnPlace, { url = '', headers }: HttpRequest): boolean {
-  if (!paths.has(url.split('?', 1)[0] ?? '')) return false;
+/** What answers a request, by its header section alone. An absolute URL counts as none of the paths. */
+export function ownPathAsked(place: OwnPlace, target: string, headers: IncomingHttpHeaders): OwnPath | undefined {
   const authority = headers[':authority'] ?? headers.host;
-  return typeof authority === 'string' && hosts.has(hostOf(authority));
+  return authority === undefined ? undefined : ownPathOf(place, hostOf(authority), target);
 }
 
 /** The host of an authority as in a URL: with brackets around an IPv6 address, without its port. */
@@ -46,7 +60,7 @@ const hostOf = (authority: string): string => authority.toLowerCase().replace(/:
 /** A file for everybody who asks, by GET. */
 export const ownFile =
   (file: { contentType: string; read: () => Buffer; headers?: readonly string[] }): OwnPath =>
-  ({ method }, _scheme, answer) => {
+  ({ method }, answer) => {
     if (method === 'GET' || method === 'HEAD') answer(octetsAnswer(200, file.contentType, file.read(), file.headers));
     else answer(refusal(405, 'This file is read with GET.', ['Allow', 'GET, HEAD']));
   };

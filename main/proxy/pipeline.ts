@@ -104,7 +104,11 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (looked !== null) return looked;
     const own = ownPathOf(connection.listener.own, authority.host, asked.path);
     if (own !== undefined) {
-      own(request, connection.listener.scheme, (answer) => services.onTargetAnswer(exchange, answer));
+      const { method = '', headers: fields } = request;
+      // Node's request over HTTP/2 would be a second stream with the same data.
+      const body = isHttp2(request) ? request.stream : request;
+      const found = { method, target: asked.path, scheme: connection.listener.scheme, headers: fields, body };
+      own(found, (answer) => services.onTargetAnswer(exchange, answer));
       return null;
     }
 

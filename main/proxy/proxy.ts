@@ -308,7 +308,8 @@ export function createProxy(options: ProxyOptions): Proxy {
     },
     running: () => exchanges.running(),
     connections: () => connections.size(),
-    inProgress: () => [...connections.all()].reduce((sum, { exchanges: own }) => sum + own.length, 0),
+    inProgress: () =>
+      [...connections.all()].reduce((sum, each) => sum + each.exchanges.length + each.ownStreams.size, 0),
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
 }

@@ -1,6 +1,7 @@
+import { constants } from 'node:http2';
 import type { Log } from '../base/log.ts';
 import { hasBody, isHttp2 } from '../base/http/message.ts';
-import { closeIdle, cutExchange, destroyConnection, type Connection, type Exchange } from './connection.ts';
+import { closeIdle, cutExchange, destroyConnection, isIdle, type Connection, type Exchange } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import { stalledMs } from './stall.ts';
 
@@ -21,7 +22,7 @@ export function sweepConnection(
 ): void {
   const { limits, log, closingResponse } = services;
   const silentMs = nowMs - connection.sinceMs;
-  const idle = connection.exchanges.length === 0;
+  const idle = isIdle(connection);
   connection.controlFrames = 0;
   if (connection.phase === 'opening') {
     if (silentMs < limits.handshakeTimeoutMs) return;
@@ -36,6 +37,9 @@ export function sweepConnection(
       if (isHeldUp(exchange)) exchange.record.activeMs = nowMs;
       if (isStalled(exchange, nowMs, limits)) cutExchange(exchange);
       else if (isLate(exchange, nowMs, limits)) services.onLate(exchange);
+    }
+    for (const [stream, startedMs] of connection.ownStreams) {
+      if (nowMs - startedMs >= limits.requestTimeoutMs) stream.close(constants.NGHTTP2_CANCEL);
     }
   }
 }
@@ -83,7 +87,9 @@ function isHeldUp(exchange: Exchange): boolean {
  */
 export function waitsForClientSince(connection: Connection): number | null {
   const [first] = connection.exchanges;
-  if (first === undefined || connection.phase === 'closing') return null;
+  if (connection.phase === 'closing') return null;
+  // An own path is answered at once.
+  if (first === undefined) return connection.ownStreams.values().next().value ?? null;
   const decisive = isHttp2(first.request) ? connection.exchanges : [first];
   return decisive.every(waitsForClient) ? first.record.startedMs : null;
 }

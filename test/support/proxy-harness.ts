@@ -9,6 +9,7 @@ import type { Caller, RequestLimiter } from '../../main/model/caller.ts';
 import { loadErrorPages } from '../../main/proxy/error-pages.ts';
 import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
+import type { OwnPaths } from '../../main/proxy/own-paths.ts';
 import { createProxy, type Proxy } from '../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../main/model/route.ts';
 import type { HttpRequest } from '../../main/base/http/message.ts';
@@ -147,6 +148,7 @@ export async function startProxy(
     whyUnserved?: (hostname: string) => string | null;
     trustedProxies?: readonly string[];
     serverTiming?: boolean;
+    ownPaths?: OwnPaths;
   } = {},
 ): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
@@ -160,6 +162,7 @@ export async function startProxy(
     whyUnserved: options.whyUnserved ?? (() => null),
     trustedProxies: () => options.trustedProxies ?? [],
     serverTiming: () => options.serverTiming ?? false,
+    ownPaths: options.ownPaths ?? new Map(),
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
     pages: loadErrorPages(PAGES_DIRECTORY),

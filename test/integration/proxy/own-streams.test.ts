@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { connect, constants, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Answer } from '../../../main/base/http/answer.ts';
+import { octetsAnswer, ownFile } from '../../../main/proxy/own-paths.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+
+let certificates: TestCertificates;
+let running: RunningProxy;
+let session: ClientHttp2Session;
+let later: ((answer: Answer) => void)[];
+
+const gone = (): void => undefined;
+const answerOf = (body: string): Answer => octetsAnswer(200, 'text/plain', Buffer.from(body));
+
+beforeEach(async () => {
+  later = [];
+  certificates = createTestCertificates(['localhost', DEFAULT_LEAF]);
+  running = await startProxy({
+    certificates,
+    limits: { sweepIntervalMs: 20, requestTimeoutMs: 200, headerFieldsMax: 20 },
+    ownPaths: new Map([
+      ['/file', ownFile({ contentType: 'text/plain', read: () => Buffer.from('ours') })],
+      ['/later', (_request, answer) => void later.push(answer)],
+      ['/length', ({ body }, answer) => void text(body).then(({ length }) => answer(answerOf(`${length}`)), gone)],
+    ]),
+  });
+  session = connect(`https://localhost:${running.httpsPort}`, { rejectUnauthorized: false });
+  session.on('error', () => undefined);
+});
+afterEach(async () => {
+  session.destroy();
+  await running.stop();
+  certificates.remove();
+});
+
+async function ask(headers: OutgoingHttpHeaders, body?: string): Promise<{ status: unknown; body: string }> {
+  const stream = session.request(headers, { endStream: body === undefined });
+  if (body !== undefined) stream.end(body);
+  const [answer] = (await once(stream, 'response')) as [Record<string, unknown>];
+  return { status: answer[':status'], body: await text(stream) };
+}
+
+test('a stream for an own path is answered by itself, and one to which a stage objects by that stage', async () => {
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, 'y']));
+  expect({
+    get: await ask({ ':path': '/file?query' }),
+    head: await ask({ ':path': '/file', ':method': 'HEAD' }),
+    delete: await ask({ ':path': '/file', ':method': 'DELETE' }),
+    post: await ask({ ':path': '/length', ':method': 'POST' }, 'x'.repeat(70_000)),
+  }).toEqual({
+    get: { status: 200, body: 'ours' },
+    head: { status: 200, body: '' },
+    delete: { status: 405, body: 'This file is read with GET.\n' },
+    post: { status: 200, body: '70000' },
+  });
+  expect(running.summaries).toEqual([]);
+
+  // These pass the stages, to the same answer or to their refusal.
+  expect(await ask({ ':path': '/file', ':authority': 'localhost.' })).toEqual({ status: 200, body: 'ours' });
+  expect(await ask({ ':path': '/length', ':method': 'POST', ':authority': 'localhost.' }, 'four')).toMatchObject({
+    body: '4',
+  });
+  expect(await ask({ ':path': '/file', ':authority': 'localhost', host: DEMO })).toMatchObject({ status: 400 });
+  expect(await ask({ ':path': '/file', ':scheme': 'http' })).toMatchObject({ status: 421 });
+  expect(await ask({ ':path': '/file', ...many })).toMatchObject({ status: 431 });
+  expect(running.summaries).toHaveLength(5);
+});
+
+test('a body that does not come ends its stream at the time limit, and no other', async () => {
+  const stream = session.request({ ':path': '/length', ':method': 'POST' });
+  const ended = once(stream, 'close');
+  expect(await ask({ ':path': '/file' })).toMatchObject({ body: 'ours' });
+  await ended.catch(() => undefined);
+  expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  expect(await ask({ ':path': '/file' })).toMatchObject({ body: 'ours' });
+  expect(running.proxy.inProgress()).toBe(0);
+});
+
+test('stopping waits for an answer that comes later', async () => {
+  const answered = ask({ ':path': '/later' });
+  while (later.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(running.proxy.inProgress()).toBe(1);
+  const stopped = running.proxy.stop(10_000);
+  later[0]?.(answerOf('late'));
+  expect(await answered).toEqual({ status: 200, body: 'late' });
+  await stopped;
+  expect(running.proxy.connections()).toBe(0);
+});
+
+test('an answer to a client that has gone is dropped', async () => {
+  const stream = session.request({ ':path': '/later' });
+  while (later.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  stream.close(constants.NGHTTP2_CANCEL);
+  while (running.proxy.inProgress() > 0) await new Promise((resolve) => setImmediate(resolve));
+  later[0]?.(answerOf('for nobody'));
+  expect(await ask({ ':path': '/file' })).toMatchObject({ body: 'ours' });
+});
