@@ -6,8 +6,8 @@ export interface PreviewRequest {
   proxyUrl: string;
   /** Whether a hostname in normal form is served. */
   isMapped: (hostname: string) => boolean;
-  /** The current root, in PEM. */
-  rootPem: () => string;
+  /** The certificates that may have signed a leaf, in PEM: the root and its intermediate. */
+  issuerPems: () => readonly string[];
 }
 
 /** Resolves when the window is open. @throws VivariumError `conflict` if too many are open. */

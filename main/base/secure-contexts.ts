@@ -36,10 +36,12 @@ export interface SecureContexts<Leaf extends KeyPairPem> {
 
 export function createSecureContexts<Leaf extends KeyPairPem>(options: {
   clock: { state(): Pick<ClockState, 'realNow'> };
+  /** The certificates between a leaf and its root, in PEM, sent after it; none by default. */
+  chainOf?: ((certificatePem: string) => readonly string[]) | undefined;
   /** Beyond this many, the least recently used are evicted. */
   contextsMax?: number;
 }): SecureContexts<Leaf> {
-  const { clock, contextsMax = SECURE_CONTEXTS_MAX } = options;
+  const { clock, chainOf = () => [], contextsMax = SECURE_CONTEXTS_MAX } = options;
   const held = new LruMap<{ leaf: Leaf; context: SecureContext; usedAtMs: EpochMs }>(contextsMax);
 
   function dropIdle(nowMs: EpochMs): void {
@@ -57,7 +59,7 @@ export function createSecureContexts<Leaf extends KeyPairPem>(options: {
           ? known.context
           : createSecureContext({
               key: leaf.privateKeyPem,
-              cert: leaf.certificatePem,
+              cert: leaf.certificatePem + chainOf(leaf.certificatePem).join(''),
               ciphers: CIPHERS,
               honorCipherOrder: true,
               minVersion: 'TLSv1.2',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileAtomically } from '../base/files.ts';
 import { type Log, silentLog } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { fingerprint, fingerprintStart } from './certificate.ts';
+import { fingerprint, fingerprintStart, namesKey } from './certificate.ts';
 import { createFile, readOwnFile } from './owned-files.ts';
 import {
   CERTIFICATE_MODE,
@@ -13,7 +13,9 @@ import {
   ROOT_CERTIFICATE_FILE,
   ROOT_FILE_BYTES_MAX,
 } from './root-folder.ts';
+import { intermediateOf } from './intermediate.ts';
 import { extendRoot, readRootCertificate, type Root, renewRoot } from './root.ts';
+import { type Signer } from './signer.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 
 /** The name of an earlier `root.pem`: `root-` and the first 8 digits of its fingerprint. */
@@ -22,10 +24,19 @@ const OLDER_FILE = /^root-[0-9a-f]{8}\.pem$/;
 /** The maximum number of extensions; more files than this come from another program. */
 const OLDER_ROOTS_MAX = 100;
 
-/** The root of a data folder and its earlier certificates. */
+/** The certificate of the intermediate, in the root's folder; it can be made anew at any time. */
+export const INTERMEDIATE_FILE = 'intermediate.pem';
+
+/** The root of a data folder, its earlier certificates, and its intermediate. */
 export interface Authority {
   /** The current root. */
   root(): Root;
+  /** Its intermediate, made on first need; null when the root permits none. */
+  intermediate(): Signer | null;
+  /** Who signs leaves: the intermediate, or a root without one. */
+  issuer(): Signer;
+  /** What lies between a leaf and the root, in PEM: empty for a leaf that the root signed, also one from before. */
+  chainOf(leafPem: string): readonly string[];
   /** Earlier certificates of the root, kept for removal from trust stores. */
   older(): readonly X509Certificate[];
   /** The file of the current certificate. */
@@ -51,12 +62,27 @@ export function readOwnRoots(directory: string): OwnRoots | null {
   return { current, file, older: readOlder(directory, silentLog) };
 }
 
+export interface AuthorityOptions extends LoadOrCreateRootOptions {
+  /** As in `createLeaf`, for the intermediate; called at every use, which replaces the certificate when it changes. */
+  filesUrl?: () => string | null;
+}
+
 /** Opens or creates the root of a folder. @throws VivariumError as `loadOrCreateRoot`. */
-export function openAuthority(options: LoadOrCreateRootOptions): Authority {
-  const { directory, clock, log = silentLog } = options;
+export function openAuthority(options: AuthorityOptions): Authority {
+  const { directory, clock, log = silentLog, filesUrl = () => null } = options;
   const certificateFile = join(directory, ROOT_CERTIFICATE_FILE);
   let root = loadOrCreateRoot(options);
   let older = readOlder(directory, log);
+  let held: { intermediate: Signer; root: Root; filesUrl: string | null } | null = null;
+
+  function intermediate(): Signer | null {
+    if (root.leavesOnly) return null;
+    const url = filesUrl();
+    if (held?.root !== root || held.filesUrl !== url) {
+      held = { intermediate: keepIntermediate(directory, log, root, url), root, filesUrl: url };
+    }
+    return held.intermediate;
+  }
 
   function replaceBy(renewed: Root): Root {
     keepOlder(options, root);
@@ -81,11 +107,36 @@ export function openAuthority(options: LoadOrCreateRootOptions): Authority {
 
   return {
     root: () => root,
+    intermediate,
+    issuer: () => intermediate() ?? root,
+    chainOf(leafPem) {
+      const between = intermediate();
+      return between !== null && namesKey(leafPem, between.keyIdentifier) ? [between.certificatePem] : [];
+    },
     certificateFile,
     older: () => older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
     extend: (suffix) => replaceBy(extendRoot(root, suffix, clock.state().realNow)),
     renew: () => replaceBy(renewRoot(root, clock.state().realNow)),
   };
+}
+
+/** The intermediate of the root's folder, written there when it is new. */
+function keepIntermediate(directory: string, log: Log, root: Root, filesUrl: string | null): Signer {
+  const file = join(directory, INTERMEDIATE_FILE);
+  try {
+    const pem = readOwnFile(file, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
+    const intermediate = intermediateOf(root, filesUrl, pem);
+    if (intermediate.certificatePem === pem) return intermediate;
+    writeFileAtomically(file, intermediate.certificatePem, CERTIFICATE_MODE);
+    log.info('The root has signed an intermediate.', { file, fingerprint: intermediate.fingerprint });
+    return intermediate;
+  } catch (error) {
+    log.warn('The file of the intermediate cannot be used; another intermediate is made at every start.', {
+      file,
+      error,
+    });
+    return intermediateOf(root, filesUrl, null);
+  }
 }
 
 function keepOlder({ directory, log = silentLog }: LoadOrCreateRootOptions, root: Root): void {

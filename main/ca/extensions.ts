@@ -36,46 +36,59 @@ const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
 /** Domain validated (CA/Browser Forum, Baseline Requirements 7.1.6.1). */
 const DOMAIN_VALIDATED = '2.23.140.1.2.1';
 
-/** Paths on the HTTP port and the control port: the revocation list, and the root's certificate in DER. */
-export const CRL_PATH = '/root.crl';
-export const CERTIFICATE_PATH = '/root.crt';
+/** The name of an authority, and the base name of its files on the HTTP port: `/root.crt`, `/intermediate.crl`. */
+export type Role = 'root' | 'intermediate';
+
+/** Paths on the HTTP port and the control port: an authority's revocation list, and its certificate in DER. */
+export const listPath = (role: Role): string => `/${role}.crl`;
+export const certificatePath = (role: Role): string => `/${role}.crt`;
 
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 
 /** Bits of KeyUsage (RFC 5280 §4.2.1.3), counted from the left: digitalSignature 0, keyCertSign 5, cRLSign 6. */
 const LEAF_KEY_USAGE = { bytes: Buffer.of(0b1000_0000), unusedBits: 7 };
-const ROOT_KEY_USAGE = { bytes: Buffer.of(0b0000_0110), unusedBits: 1 };
+const AUTHORITY_KEY_USAGE = { bytes: Buffer.of(0b0000_0110), unusedBits: 1 };
 
 const extension = (id: string, critical: boolean, value: Uint8Array): Node =>
   sequence(oid(id), ...(critical ? [yes()] : []), octetString(value));
 
 /**
- * Signs leaves only, no intermediates (path length 0), for TLS servers only, and only within `constraints`. Verifiers
- * apply the key purposes of an authority to what it signs: without them, a thief of the key could sign programs.
+ * Signs for TLS servers only, and only within `constraints`. Verifiers apply the key purposes of an authority to what it
+ * signs: without them, a thief of the key could sign programs. `pathLength`: how many authorities may follow.
  */
-export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints): Node[] {
+export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints, pathLength: 0 | 1): Node[] {
   return [
-    extension(EXTENSION.basicConstraints, true, encode(sequence(yes(), integer(Buffer.of(0))))),
-    extension(EXTENSION.keyUsage, true, encode(bitString(ROOT_KEY_USAGE.bytes, ROOT_KEY_USAGE.unusedBits))),
+    extension(EXTENSION.basicConstraints, true, encode(sequence(yes(), integer(Buffer.of(pathLength))))),
+    extension(EXTENSION.keyUsage, true, encode(bitString(AUTHORITY_KEY_USAGE.bytes, AUTHORITY_KEY_USAGE.unusedBits))),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     extension(EXTENSION.nameConstraints, true, encodeConstraints(constraints)),
     serversOnly(),
   ];
 }
 
-export interface LeafExtensionsInput {
-  names: readonly LeafName[];
-  subjectKey: Buffer;
-  /** The root's subject key identifier, octet for octet. */
-  authorityKey: Buffer;
-  /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
-  namesCritical: boolean;
-  /** The base of the addresses of the revocation list and the root's certificate; null omits both. */
+/** What a certificate says of the authority that signed it. */
+export interface SignedByInput {
+  issuer: { role: Role; keyIdentifier: Buffer };
+  /** The base of the addresses of the issuer's revocation list and certificate; null omits both. */
   filesUrl: string | null;
 }
 
+/** Signs leaves only, within the constraints of its root. */
+export const intermediateExtensions = (
+  subjectKey: Buffer,
+  constraints: NameConstraints,
+  signedByRoot: SignedByInput,
+): Node[] => [...rootExtensions(subjectKey, constraints, 0), ...signedBy(signedByRoot)];
+
+export interface LeafExtensionsInput extends SignedByInput {
+  names: readonly LeafName[];
+  subjectKey: Buffer;
+  /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
+  namesCritical: boolean;
+}
+
 export function leafExtensions(input: LeafExtensionsInput): Node[] {
-  const { names, subjectKey, authorityKey, namesCritical, filesUrl } = input;
+  const { names, subjectKey, namesCritical } = input;
   return [
     extension(EXTENSION.subjectAltName, namesCritical, encode(sequence(...names.map(generalName)))),
     // cA defaults to FALSE, and DER omits defaults: an empty sequence.
@@ -83,16 +96,20 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
     extension(EXTENSION.keyUsage, true, encode(bitString(LEAF_KEY_USAGE.bytes, LEAF_KEY_USAGE.unusedBits))),
     serversOnly(),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
-    authorityKeyIdentifier(authorityKey),
-    extension(EXTENSION.certificatePolicies, false, encode(sequence(sequence(oid(DOMAIN_VALIDATED))))),
-    ...(filesUrl === null
-      ? []
-      : [
-          extension(EXTENSION.crlDistributionPoints, false, distributionPoint(filesUrl + CRL_PATH)),
-          extension(EXTENSION.authorityInfoAccess, false, issuerAt(filesUrl + CERTIFICATE_PATH)),
-        ]),
+    ...signedBy(input),
   ];
 }
+
+const signedBy = ({ issuer, filesUrl }: SignedByInput): Node[] => [
+  authorityKeyIdentifier(issuer.keyIdentifier),
+  extension(EXTENSION.certificatePolicies, false, encode(sequence(sequence(oid(DOMAIN_VALIDATED))))),
+  ...(filesUrl === null
+    ? []
+    : [
+        extension(EXTENSION.crlDistributionPoints, false, distributionPoint(filesUrl + listPath(issuer.role))),
+        extension(EXTENSION.authorityInfoAccess, false, issuerAt(filesUrl + certificatePath(issuer.role))),
+      ]),
+];
 
 const serversOnly = (): Node => extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH))));
 

@@ -6,7 +6,7 @@ import { createSecureContexts } from '../base/secure-contexts.ts';
 import { createLeaf } from './leaf.ts';
 import { isRenewalDue, type Leaf } from '../model/leaf.ts';
 import { parseLeafName } from './names.ts';
-import type { Root } from './root.ts';
+import type { Signer } from './signer.ts';
 
 /** One takes about 2 kB. */
 export const LEAVES_MAX = 10_000;
@@ -29,8 +29,10 @@ export interface LeafContexts {
 }
 
 export interface LeafContextsOptions {
-  /** Called for every new leaf, because an extension replaces the root's certificate. */
-  root: () => Root;
+  /** Called for every new leaf, because an extension replaces the authority's certificate. */
+  issuer: () => Signer;
+  /** As in `createSecureContexts`. */
+  chainOf?: (certificatePem: string) => readonly string[];
   clock: Pick<AdjustableClock, 'state'>;
   /** As in `createLeaf`; called for every new leaf. */
   filesUrl?: () => string | null;
@@ -44,14 +46,14 @@ export interface LeafContextsOptions {
 
 /** A bounded cache of leaves and their contexts by hostname, for `SNICallback`. */
 export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
-  const { root, clock, filesUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
-  const contexts = createSecureContexts<Leaf>({ clock });
+  const { issuer, chainOf, clock, filesUrl = () => null, leavesMax = LEAVES_MAX, namesFor = platformNames } = options;
+  const contexts = createSecureContexts<Leaf>({ clock, chainOf });
   const held = new LruMap<Leaf>(leavesMax, (_leaf, key) => contexts.drop(key));
 
   function hold(key: string): Leaf {
     const known = held.get(key);
     if (known !== undefined && !isRenewalDue(known, clock.state())) return known;
-    const leaf = createLeaf({ root: root(), hostnames: namesFor(key), clock, filesUrl: filesUrl() });
+    const leaf = createLeaf({ issuer: issuer(), hostnames: namesFor(key), clock, filesUrl: filesUrl() });
     held.set(key, leaf);
     return leaf;
   }

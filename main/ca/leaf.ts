@@ -14,35 +14,36 @@ import {
 import { permits } from './constraints.ts';
 import { leafExtensions } from './extensions.ts';
 import { parseLeafName, type LeafName } from './names.ts';
-import { BACKDATE_MS, rootError, type Root } from './root.ts';
+import { BACKDATE_MS, rootError } from './root.ts';
+import { type Signer } from './signer.ts';
 
 /** Let's Encrypt's limit; more hostnames are a mistake. */
 export const LEAF_NAMES_MAX = 100;
 
 export interface CreateLeafOptions {
-  root: Root;
+  issuer: Signer;
   /** Hostnames, or IP addresses without brackets; duplicates are ignored. */
   hostnames: readonly string[];
   clock: Pick<AdjustableClock, 'state'>;
-  /** The base of the addresses of the revocation list and the root's certificate; omitted by default. */
+  /** The base of the addresses of the issuer's revocation list and certificate; omitted by default. */
   filesUrl?: string | null;
 }
 
 /**
- * Issues a leaf: P-256, a new key, 90 days on both clocks, backdated by an hour, within its root's validity. @throws
+ * Issues a leaf: P-256, a new key, 90 days on both clocks, backdated by an hour, within its issuer's validity. @throws
  * VivariumError invalid_request for no, too many or malformed names; conflict for a name that the root's constraints
- * exclude; unavailable when the root has expired in real time.
+ * exclude; unavailable when the issuer has expired in real time.
  */
-export function createLeaf({ root, hostnames, clock, filesUrl = null }: CreateLeafOptions): Leaf {
-  const names = leafNames(hostnames, root);
-  const dates = leafDates(clock.state(), root);
+export function createLeaf({ issuer, hostnames, clock, filesUrl = null }: CreateLeafOptions): Leaf {
+  const names = leafNames(hostnames, issuer);
+  const dates = leafDates(clock.state(), issuer);
   const { privateKey, point } = createKeyPair();
   const serial = randomSerial();
   const commonName = leafCommonName(names);
   const der = signCertificate(
     {
       serial,
-      issuer: root.subject,
+      issuer: issuer.subject,
       subject: commonName === null ? distinguishedName({}) : distinguishedName({ commonName }),
       notBeforeMs: dates.wireNotBeforeMs,
       notAfterMs: dates.wireNotAfterMs,
@@ -50,12 +51,12 @@ export function createLeaf({ root, hostnames, clock, filesUrl = null }: CreateLe
       extensions: leafExtensions({
         names,
         subjectKey: keyIdentifier(point),
-        authorityKey: root.keyIdentifier,
+        issuer,
         namesCritical: commonName === null,
         filesUrl,
       }),
     },
-    root.privateKey,
+    issuer.privateKey,
   );
   return {
     certificatePem: certificatePem(der),
@@ -67,17 +68,17 @@ export function createLeaf({ root, hostnames, clock, filesUrl = null }: CreateLe
   };
 }
 
-function leafNames(hostnames: readonly string[], root: Root): LeafName[] {
+function leafNames(hostnames: readonly string[], issuer: Signer): LeafName[] {
   if (hostnames.length === 0 || hostnames.length > LEAF_NAMES_MAX) {
     throw new VivariumError('invalid_request', `A certificate needs 1 to ${LEAF_NAMES_MAX} names.`);
   }
   const names = new Map(hostnames.map(parseLeafName).map((name) => [name.text, name]));
   for (const name of names.values()) {
-    if (permits(root.constraints, name)) continue;
+    if (permits(issuer.constraints, name)) continue;
     throw new VivariumError(
       'conflict',
       `The root may not sign for ${name.text}: its name constraints permit names under ` +
-        `${root.constraints.suffixes.join(', ')} and loopback addresses only. Add the suffix: \`ca.extend\`.`,
+        `${issuer.constraints.suffixes.join(', ')} and loopback addresses only. Add the suffix: \`ca.extend\`.`,
     );
   }
   return [...names.values()];
@@ -93,13 +94,13 @@ function leafCommonName(names: readonly LeafName[]): string | null {
 }
 
 /** Both date pairs have the same length, each relative to its own clock, in whole seconds as in a certificate. */
-function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, root: Root): LeafDates {
-  const lifetimeMs = Math.min(LEAF_LIFETIME_MS, root.notAfterMs - realNow);
-  if (lifetimeMs <= 0) throw rootError(`The root expired at ${new Date(root.notAfterMs).toISOString()}.`);
+function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, issuer: Signer): LeafDates {
+  const lifetimeMs = Math.min(LEAF_LIFETIME_MS, issuer.notAfterMs - realNow);
+  if (lifetimeMs <= 0) throw rootError(`The root expired at ${new Date(issuer.notAfterMs).toISOString()}.`);
   return {
     notBeforeMs: wholeSeconds(now - BACKDATE_MS),
     notAfterMs: wholeSeconds(now + lifetimeMs),
-    wireNotBeforeMs: Math.max(wholeSeconds(realNow - BACKDATE_MS), root.notBeforeMs),
+    wireNotBeforeMs: Math.max(wholeSeconds(realNow - BACKDATE_MS), issuer.notBeforeMs),
     wireNotAfterMs: wholeSeconds(realNow + lifetimeMs),
   };
 }

@@ -1,12 +1,10 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
+import { HOUR_MS } from '../contract/duration.ts';
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
-  certificatePem,
   COMMON_NAME_LENGTH_MAX,
   distinguishedName,
-  fingerprint,
   randomSerial,
   readCertificate,
   signCertificate,
@@ -14,20 +12,13 @@ import {
   isP256,
   keyIdentifier,
   keyPairOf,
+  type Extension,
   type KeyPair,
-  signed,
 } from './certificate.ts';
-import {
-  constrainTo,
-  decodeConstraints,
-  DEFAULT_SUFFIXES,
-  type NameConstraints,
-  formatRange,
-  readNewSuffix,
-} from './constraints.ts';
-import { content, decode, type Node, integer, sequence, tagged, time } from './der.ts';
-import { EXTENSION, entryExtensions, rootExtensions, listExtensions } from './extensions.ts';
-import type { Revocation } from '../model/leaf.ts';
+import { constrainTo, DEFAULT_SUFFIXES, formatRange, readNewSuffix } from './constraints.ts';
+import { children, content, decode, type Node } from './der.ts';
+import { EXTENSION, rootExtensions } from './extensions.ts';
+import { describeSigner, readSigner, type Signer, type SignerDescription } from './signer.ts';
 
 /** Longer than the life of a machine; browsers do not limit manually imported roots. */
 export const ROOT_LIFETIME_YEARS = 10;
@@ -38,24 +29,12 @@ export const BACKDATE_MS = HOUR_MS;
 /** Bounds verification, which compares every name with every suffix. */
 export const ROOT_SUFFIXES_MAX = 100;
 
-/** The certificate authority: a self-signed certificate, and the key that signs leaves. */
-export interface Root {
-  readonly certificate: X509Certificate;
-  readonly certificatePem: string;
-  /** Stored only in its file or the keyring; never sent anywhere. */
-  readonly privateKey: KeyObject;
-  /** `AB:CD:…`, SHA-256. */
-  readonly fingerprint: string;
-  /** The encoded subject; leaves copy it as their issuer, octet for octet. */
-  readonly subject: Node;
-  readonly keyIdentifier: Buffer;
-  /** Read from the certificate. */
-  readonly constraints: NameConstraints;
+/** The self-signed authority that clients trust. Its key is stored only in its file or the keyring. */
+export interface Root extends Signer {
   /** It may sign for TLS servers only; not so in roots made before this rule. */
   readonly serversOnly: boolean;
-  /** Validity in real time: real clients verify it, and the app's clock does not affect it. */
-  readonly notBeforeMs: number;
-  readonly notAfterMs: number;
+  /** Its path length is 0: it signs leaves itself, as roots did that were made before intermediates. */
+  readonly leavesOnly: boolean;
 }
 
 export interface CreateRootOptions {
@@ -66,6 +45,8 @@ export interface CreateRootOptions {
   suffixes?: readonly string[];
   /** P-256; a new one by default. With the old key and owner, a new certificate represents the same authority. */
   privateKey?: KeyObject;
+  /** Permits no intermediate, as roots did at first; false by default. */
+  leavesOnly?: boolean;
 }
 
 /**
@@ -79,12 +60,19 @@ export function createRoot(options: CreateRootOptions): Root {
     commonName: commonName(options.owner, keyIdentifier(keys.point)),
   });
   const suffixes = normalizeSuffixes(options.suffixes ?? DEFAULT_SUFFIXES);
-  return signRoot({ ...keys, subject, suffixes, realNowMs: options.realNowMs });
+  return signRoot({
+    ...keys,
+    subject,
+    suffixes,
+    leavesOnly: options.leavesOnly ?? false,
+    realNowMs: options.realNowMs,
+  });
 }
 
 /**
  * The same authority (key and subject, octet for octet) with a new certificate that permits one more suffix and drops
- * narrower ones; in memory only. @throws VivariumError as `readNewSuffix`; conflict when the root has the maximum
+ * narrower ones; in memory only. The path length stays: a client that trusts only the old certificate of a root without
+ * intermediates would refuse every leaf below one. @throws VivariumError as `readNewSuffix`; conflict when the root has the maximum
  * number of suffixes.
  */
 export function extendRoot(root: Root, suffix: string, realNowMs: number): Root {
@@ -98,26 +86,29 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
     ...keyPairOf(root.privateKey),
     subject: root.subject,
     suffixes: [...kept, added],
+    leavesOnly: root.leavesOnly,
     realNowMs,
   });
 }
 
-/** The same authority with a new certificate, as one made now has it: ten years, for TLS servers only. */
+/** The same authority with a new certificate, as one made now has it: ten years, for TLS servers only, one intermediate. */
 export const renewRoot = (root: Root, realNowMs: number): Root =>
   signRoot({
     ...keyPairOf(root.privateKey),
     subject: root.subject,
     suffixes: root.constraints.suffixes,
+    leavesOnly: false,
     realNowMs,
   });
 
 interface RootFields extends KeyPair {
   subject: Node;
   suffixes: readonly string[];
+  leavesOnly: boolean;
   realNowMs: number;
 }
 
-function signRoot({ privateKey, point, subject, suffixes, realNowMs }: RootFields): Root {
+function signRoot({ privateKey, point, subject, suffixes, leavesOnly, realNowMs }: RootFields): Root {
   const der = signCertificate(
     {
       serial: randomSerial(),
@@ -126,7 +117,7 @@ function signRoot({ privateKey, point, subject, suffixes, realNowMs }: RootField
       notBeforeMs: realNowMs - BACKDATE_MS,
       notAfterMs: addYears(realNowMs, ROOT_LIFETIME_YEARS),
       point,
-      extensions: rootExtensions(keyIdentifier(point), constrainTo(suffixes)),
+      extensions: rootExtensions(keyIdentifier(point), constrainTo(suffixes), leavesOnly ? 0 : 1),
     },
     privateKey,
   );
@@ -202,21 +193,19 @@ const toRoot = (certificate: X509Certificate, privateKey: KeyObject): Root => ({
 });
 
 function publicPart(certificate: X509Certificate): Omit<Root, 'privateKey'> {
-  const { subject, extensions } = readCertificate(certificate.raw);
-  const constraints = extensions.get(EXTENSION.nameConstraints);
-  const subjectKey = extensions.get(EXTENSION.subjectKeyIdentifier);
-  if (constraints?.critical !== true || subjectKey === undefined) throw new Error('A required extension is missing.');
+  const { extensions } = readCertificate(certificate.raw);
   return {
-    certificate,
-    certificatePem: certificatePem(certificate.raw),
-    fingerprint: fingerprint(certificate.raw),
-    subject,
-    keyIdentifier: content(decode(subjectKey.value)),
-    constraints: decodeConstraints(constraints.value),
+    ...readSigner(certificate),
+    role: 'root',
     serversOnly: extensions.has(EXTENSION.extKeyUsage),
-    notBeforeMs: certificate.validFromDate.getTime(),
-    notAfterMs: certificate.validToDate.getTime(),
+    leavesOnly: pathLength(extensions.get(EXTENSION.basicConstraints)) === 0,
   };
+}
+
+/** Of the extension with basic constraints (RFC 5280 §4.2.1.9); null without a limit. */
+function pathLength(basicConstraints: Extension | undefined): number | null {
+  const length = basicConstraints === undefined ? undefined : children(decode(basicConstraints.value))[1];
+  return length === undefined ? null : content(length).readUInt8();
 }
 
 function attempt<Value>(action: () => Value, fault: string): Value {
@@ -237,56 +226,16 @@ export function rootError(fault: string, cause?: unknown): VivariumError {
   );
 }
 
-/** A root in the contract's form, with real dates and without secrets. */
-export interface RootDescription {
-  subject: string;
-  serial: string;
-  fingerprint: string;
-  pem: string;
+export interface RootDescription extends SignerDescription {
   permittedSuffixes: string[];
   /** Address ranges such as `127.0.0.0/8`. */
   permittedAddresses: string[];
   serversOnly: boolean;
-  notBefore: string;
-  notAfter: string;
 }
 
-export function describeRoot(root: Root): RootDescription {
-  return {
-    subject: root.certificate.subject.split('\n').join(', '),
-    serial: root.certificate.serialNumber,
-    fingerprint: root.fingerprint,
-    pem: root.certificatePem,
-    permittedSuffixes: [...root.constraints.suffixes],
-    permittedAddresses: root.constraints.addresses.map(formatRange),
-    serversOnly: root.serversOnly,
-    notBefore: iso(root.notBeforeMs),
-    notAfter: iso(root.notAfterMs),
-  };
-}
-
-const iso = (epochMs: number): string => new Date(epochMs).toISOString();
-
-/** How long clients may cache a list; each request gets a new one. */
-export const LIST_LIFETIME_MS = 7 * DAY_MS;
-
-/**
- * The revocation list that leaves point to (RFC 5280 §5), in DER. Some clients, such as curl on Windows, refuse a
- * certificate whose revocation they cannot check.
- */
-export const createRevocationList = (root: Root, realNowMs: number, revoked: readonly Revocation[] = []): Buffer =>
-  signed(root.privateKey, (algorithm) =>
-    sequence(
-      integer(Buffer.of(1)),
-      algorithm,
-      root.subject,
-      time(realNowMs - BACKDATE_MS),
-      time(realNowMs + LIST_LIFETIME_MS),
-      // RFC 5280 §5.1.2.6: absent when no certificate is revoked.
-      ...(revoked.length === 0 ? [] : [sequence(...revoked.map(listEntry))]),
-      tagged(0, sequence(...listExtensions(root.keyIdentifier, realNowMs))),
-    ),
-  );
-
-const listEntry = ({ serial, wireAtMs, reason }: Revocation): Node =>
-  sequence(integer(Buffer.from(serial, 'hex')), time(wireAtMs), ...entryExtensions(reason));
+export const describeRoot = (root: Root): RootDescription => ({
+  ...describeSigner(root),
+  permittedSuffixes: [...root.constraints.suffixes],
+  permittedAddresses: root.constraints.addresses.map(formatRange),
+  serversOnly: root.serversOnly,
+});

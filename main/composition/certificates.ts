@@ -1,12 +1,13 @@
-import { X509Certificate } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isWithin } from '../base/hostname.ts';
 import { environmentOutside } from '../base/program-folder.ts';
 import { openAuthority } from '../ca/authority.ts';
-import { describeRoot, createRevocationList, LIST_LIFETIME_MS } from '../ca/root.ts';
+import { createRevocationList, LIST_LIFETIME_MS } from '../ca/revocation-list.ts';
+import { describeRoot } from '../ca/root.ts';
+import { describeSigner, type Signer } from '../ca/signer.ts';
 import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
-import { CERTIFICATE_PATH, CRL_PATH } from '../ca/extensions.ts';
+import { certificatePath, listPath, type Role } from '../ca/extensions.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
 import { createLeaf } from '../ca/leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
@@ -19,19 +20,25 @@ import { openMachineLedger, trustLedger } from './machine.ts';
 
 export type Certificates = Awaited<ReturnType<typeof openCertificates>>;
 
+interface OpenFile {
+  contentType: string;
+  read: () => Buffer;
+}
+
 /** The root, the leaves of the platform's own hostnames, and the trust stores of this machine. */
 export async function openCertificates(foundation: Foundation) {
   const { config, stateDir, clock, log, sealer, settings, store, machineRoot } = foundation;
   const directory = join(stateDir, 'ca');
   const vault = await openKeyVault({ directory, sealer, log });
-  const authority = openAuthority({ directory, clock, log, sealedKeyPem: vault.sealedKeyPem });
   // The files on disk win; they can differ from the database after either was restored.
   if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
   const urlAt = (httpPort: number) => `http://127.0.0.1:${httpPort}`;
   /** Null until the HTTP port is bound, which may be any free one. */
   let filesUrl = config.httpPort === 0 ? null : urlAt(config.httpPort);
   let httpsPort: number | null = null;
-  const platformLeaves = createLeafContexts({ root: authority.root, clock, filesUrl: () => filesUrl });
+  const { sealedKeyPem } = vault;
+  const authority = openAuthority({ directory, clock, log, sealedKeyPem, filesUrl: () => filesUrl });
+  const platformLeaves = createLeafContexts({ ...authority, clock, filesUrl: () => filesUrl });
   const { platform } = process;
   const environment = environmentOutside(process.env);
   const run = createRunCommand({ clock, environment });
@@ -43,12 +50,30 @@ export async function openCertificates(foundation: Foundation) {
     () => (httpsPort === null ? null : { hostname: 'localhost', port: httpsPort }),
   );
 
+  /** Both lists have every revoked leaf: serial numbers are random, and a list has no entry too many. */
+  function revocationList(signer: Signer): Buffer {
+    const { realNow } = clock.state();
+    return createRevocationList(signer, realNow, store.revocations.list(realNow - LIST_LIFETIME_MS));
+  }
+
+  const filesOf = (role: Role, signer: () => Signer): [string, OpenFile][] => [
+    [listPath(role), { contentType: 'application/pkix-crl', read: () => revocationList(signer()) }],
+    [certificatePath(role), { contentType: 'application/pkix-cert', read: () => signer().certificate.raw }],
+  ];
+
   return {
     certificateFile: authority.certificateFile,
     root: {
       /** Names the root's key pair, which its renewals and extensions keep. */
       identity: () => authority.root().keyIdentifier.toString('hex'),
-      describe: () => ({ ...describeRoot(authority.root()), key: vault.describe() }),
+      describe() {
+        const intermediate = authority.intermediate();
+        return {
+          ...describeRoot(authority.root()),
+          intermediate: intermediate === null ? null : describeSigner(intermediate),
+          key: vault.describe(),
+        };
+      },
       moveKey: (to: KeyStorage) => vault.move(to),
       extend(suffix: string) {
         authority.extend(suffix);
@@ -71,21 +96,10 @@ export async function openCertificates(foundation: Foundation) {
         makeTrustStore(folder, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
     },
     /** What the HTTP port and the control port serve without a token: in DER, by path. */
-    openFiles: new Map<string, { contentType: string; read: () => Buffer }>([
-      [
-        CRL_PATH,
-        {
-          contentType: 'application/pkix-crl',
-          read() {
-            const { realNow } = clock.state();
-            return createRevocationList(authority.root(), realNow, store.revocations.list(realNow - LIST_LIFETIME_MS));
-          },
-        },
-      ],
-      [
-        CERTIFICATE_PATH,
-        { contentType: 'application/pkix-cert', read: () => new X509Certificate(authority.root().certificatePem).raw },
-      ],
+    openFiles: new Map([
+      ...filesOf('root', authority.root),
+      // A root without an intermediate has signed its leaves itself.
+      ...filesOf('intermediate', authority.issuer),
     ]),
     /** Sets the addresses in future leaves, and where a handshake is tried. */
     bound(ports: { http: number; https: number }) {
@@ -94,8 +108,11 @@ export async function openCertificates(foundation: Foundation) {
     },
     /** Signs the leaves of custom domains. */
     issuer: {
+      chainOf: authority.chainOf,
+      /** Of the root, which has signed the leaves from before the intermediate, and of what signs them now. */
+      pems: () => [authority.root(), authority.issuer()].map(({ certificatePem }) => certificatePem),
       permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
-      issue: (hostname: string) => createLeaf({ root: authority.root(), hostnames: [hostname], clock, filesUrl }),
+      issue: (hostname: string) => createLeaf({ issuer: authority.issuer(), hostnames: [hostname], clock, filesUrl }),
     },
   };
 }

@@ -48,7 +48,7 @@ export function openDomains(
   onStop(() => lifecycle.stop());
   clock.onAdjusted((change) => lifecycle.clockAdjusted(change));
   dns.onRecordsChanged(() => void lifecycle.recordsChanged());
-  const leaves = createServedLeaves({ ...lifecycle, issuer, clock });
+  const leaves = createServedLeaves({ ...lifecycle, issuer, chainOf: issuer.chainOf, clock });
   store.snapshots.onRestored(() => {
     lifecycle.reload();
     leaves.dropAll();

@@ -108,7 +108,7 @@ export function openReach(
               url,
               proxyUrl,
               isMapped: (name) => mapped.find(name) !== null,
-              rootPem: () => certificates.root.describe().pem,
+              issuerPems: certificates.issuer.pems,
             }),
     snippets: (address: ReachedAddress) => ({
       direct: directUrl(address, ports),

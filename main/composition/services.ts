@@ -194,7 +194,13 @@ export function createServices(
       local: { zones, records, deploys },
     }),
     caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),
-    certificates: createCertificateServices({ lifecycle, clock, revocations: store.revocations, emit: events.emit }),
+    certificates: createCertificateServices({
+      lifecycle,
+      clock,
+      revocations: store.revocations,
+      chainOf: certificates.issuer.chainOf,
+      emit: events.emit,
+    }),
     zones,
     records,
     dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),
@@ -203,9 +209,13 @@ export function createServices(
         describe: certificates.root.describe,
         async extend(suffix) {
           certificates.root.extend(suffix);
+          parts.domains.leaves.dropAll();
           await lifecycle.issuerExtended();
         },
-        renew: certificates.root.renew,
+        renew() {
+          certificates.root.renew();
+          parts.domains.leaves.dropAll();
+        },
       },
       stores: certificates.trustStores,
       effects,

@@ -25,10 +25,10 @@ export const certificate = z.object({
   wireNotAfter: timestamp,
   fingerprint: z.string(),
   pem: z.string(),
-  /** PEM texts of the intermediates; empty, because the root signs leaves directly. */
+  /** PEM texts of what lies between leaf and root: the intermediate, or nothing where the root signed the leaf. */
   chain: z.array(z.string()),
   state: certificateState,
-  /** It is on the root's revocation list, and served until it is renewed. */
+  /** It is on the revocation list, and served until it is renewed. */
   revoked: z.object({ at: timestamp, reason: revocationReason }).optional(),
 });
 export type Certificate = z.infer<typeof certificate>;
@@ -67,13 +67,24 @@ const rootInfo = z.object({
   serversOnly: z.boolean(),
   notBefore: timestamp,
   notAfter: timestamp,
+  /** What signs leaves; null for a root made before intermediates, which signs them itself until `ca.renew`. */
+  intermediate: z
+    .object({
+      subject: z.string(),
+      serial: z.string(),
+      fingerprint: z.string(),
+      pem: z.string(),
+      notBefore: timestamp,
+      notAfter: timestamp,
+    })
+    .nullable(),
   /** Where the root's private key is kept (setting `caKey`), and whether the system's keyring is available. */
   key: z.object({ storage: z.enum(['file', 'keyring']), sealable: z.boolean(), message: z.string() }),
 });
 
 const format = z.enum(['pem', 'der']).default('pem');
 
-/** A certificate as a file, with a suggested name: PEM is text (RFC 7468); DER is octets, here in base64. */
+/** Certificates as a file, with a suggested name: PEM is text (RFC 7468); DER is octets of one, here in base64. */
 const certificateFile = z.discriminatedUnion('format', [
   z.object({ format: z.literal('pem'), fileName: z.string(), text: z.string() }),
   z.object({ format: z.literal('der'), fileName: z.string(), base64: z.string() }),
@@ -95,12 +106,12 @@ export const certificates = {
     .output(z.array(certificate)),
   get: base.route({ summary: 'One certificate' }).input(one).output(certificate),
   export: base
-    .route({ summary: 'A certificate as a file, in PEM or DER; without its private key' })
+    .route({ summary: 'A certificate as a file: with its chain in PEM, alone in DER; without its private key' })
     .input(one.extend({ format }))
     .output(certificateFile),
   renew: base.route({ summary: 'Issue a certificate anew; CAA is checked again' }).input(one).output(certificate),
   revoke: base
-    .route({ summary: 'Put a certificate on the root’s revocation list; it is served until it is renewed' })
+    .route({ summary: 'Put a certificate on the revocation list; it is served until it is renewed' })
     .input(one.extend({ reason: revocationReason.default('unspecified') }))
     .output(certificate),
 };
@@ -120,7 +131,8 @@ export const ca = {
     .output(rootInfo.extend({ message: z.string() })),
   renew: base
     .route({
-      summary: 'Give the root a new certificate: ten years from now, for TLS servers only; to be trusted again',
+      summary:
+        'Give the root a new certificate: ten years, for TLS servers only, with an intermediate; to be trusted again',
     })
     .input(z.strictObject({}).optional())
     .output(rootInfo.extend({ message: z.string() })),

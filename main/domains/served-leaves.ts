@@ -30,10 +30,12 @@ export function createServedLeaves(options: {
   /** Stores a leaf with new wire dates. */
   keepLeaf: (hostname: string, leaf: Leaf) => void;
   issuer: Pick<CertificateIssuer, 'issue'>;
+  /** As in `createSecureContexts`. */
+  chainOf?: (certificatePem: string) => readonly string[];
   clock: { state(): Pick<ClockState, 'realNow'> };
 }): ServedLeaves {
-  const { find, clock } = options;
-  const contexts = createSecureContexts<Leaf>({ clock });
+  const { find, chainOf, clock } = options;
+  const contexts = createSecureContexts<Leaf>({ clock, chainOf });
 
   function hold(hostname: string): SecureContext | null {
     const leaf = contexts.leafOf(hostname) ?? options.leaf(hostname);

@@ -59,7 +59,7 @@ export function externalAddress(text: string, ownPorts: readonly number[]): stri
   return isLocal || ownPorts.includes(Number(port === '' ? 80 : port)) ? url.href : null;
 }
 
-type Served = Pick<PreviewRequest, 'isMapped' | 'rootPem'>;
+type Served = Pick<PreviewRequest, 'isMapped' | 'issuerPems'>;
 
 const hostnameOf = (text: string): string => text.toLowerCase().replace(/\.$/, '');
 
@@ -83,19 +83,20 @@ const FETCHABLE_SCHEMES: ReadonlySet<string> = new Set([
 export const isFetchable = (text: string): boolean => FETCHABLE_SCHEMES.has(URL.parse(text)?.protocol ?? '');
 
 /**
- * Whether Vivarium's root signed the certificate for `hostname` and it is valid now, in real time. Ignores the
+ * Whether Vivarium's root or intermediate signed the certificate for `hostname` and it is valid now, in real time. Ignores the
  * machine's trust stores: a preview shows served hostnames only.
  */
 export function isOwnCertificate(
   { hostname, pem, nowMs }: { hostname: string; pem: string; nowMs: number },
-  { isMapped, rootPem }: Served,
+  { isMapped, issuerPems }: Served,
 ): boolean {
   if (!isMapped(hostnameOf(hostname))) return false;
   try {
     const leaf = new X509Certificate(pem);
-    const root = new X509Certificate(rootPem());
     const inForce = leaf.validFromDate.getTime() <= nowMs && nowMs <= leaf.validToDate.getTime();
-    const signed = leaf.checkIssued(root) && leaf.verify(root.publicKey);
+    const signed = issuerPems()
+      .map((issuerPem) => new X509Certificate(issuerPem))
+      .some((issuer) => leaf.checkIssued(issuer) && leaf.verify(issuer.publicKey));
     return inForce && signed && !leaf.ca && leaf.checkHost(hostname, { wildcards: false }) !== undefined;
   } catch {
     // Not a readable certificate.

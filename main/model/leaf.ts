@@ -18,7 +18,7 @@ export interface LeafDates {
   readonly wireNotAfterMs: EpochMs;
 }
 
-/** A certificate for hostnames and addresses, with its own key, signed by the root. */
+/** A certificate for hostnames and addresses, with its own key, signed by the root's intermediate. */
 export interface Leaf extends LeafDates {
   readonly certificatePem: string;
   /** PKCS #8. Secret. */
@@ -45,8 +45,8 @@ export const isRenewalDue = (leaf: LeafDates, { now, realNow }: Pick<ClockState,
 const isOutside = (nowMs: EpochMs, dates: Pick<LeafDates, 'notBeforeMs' | 'notAfterMs'>): boolean =>
   nowMs < dates.notBeforeMs || nowMs >= renewAtMs(dates);
 
-/** A leaf without its key, for display. */
-export const describeLeaf = (leaf: Leaf): Omit<Certificate, 'hostname' | 'state'> => ({
+/** A leaf without its key, for display. `chain`: what lies between it and the root, in PEM. */
+export const describeLeaf = (leaf: Leaf, chain: readonly string[]): Omit<Certificate, 'hostname' | 'state'> => ({
   serial: leaf.serial,
   sans: [...leaf.sans],
   notBefore: iso(leaf.notBeforeMs),
@@ -55,7 +55,7 @@ export const describeLeaf = (leaf: Leaf): Omit<Certificate, 'hostname' | 'state'
   wireNotAfter: iso(leaf.wireNotAfterMs),
   fingerprint: leaf.fingerprint,
   pem: leaf.certificatePem,
-  chain: [],
+  chain: [...chain],
 });
 
 const iso = (epochMs: EpochMs): string => new Date(epochMs).toISOString();

@@ -12,6 +12,15 @@ export interface RootView {
   serversOnly: boolean;
   notBefore: string;
   notAfter: string;
+  /** Null when the root signs leaves itself. */
+  intermediate: {
+    subject: string;
+    serial: string;
+    fingerprint: string;
+    pem: string;
+    notBefore: string;
+    notAfter: string;
+  } | null;
   key: { storage: 'file' | 'keyring'; sealable: boolean; message: string };
 }
 
@@ -38,6 +47,11 @@ const RENEWED =
   'The root has a new certificate, for the same key and suffixes. Clients that trust the old one go on to accept what ' +
   'is served; to be rid of it, add the new one to their stores with ca.trust, which takes the old one out.';
 
+const RENEWED_WITH_INTERMEDIATE =
+  'The root has a new certificate, for the same key and suffixes, and an intermediate, which signs certificates from now ' +
+  'on. Clients that trust only the old one refuse those: add the new one to their stores with ca.trust, which takes the ' +
+  'old one out, and give root.pem to clients again.';
+
 export function createCaServices(options: {
   root: RootHolder;
   stores: TrustStoreAccess;
@@ -46,8 +60,9 @@ export function createCaServices(options: {
   const { root, stores, effects } = options;
 
   function present(): RootView {
-    const { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, key } = root.describe();
-    return { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, key };
+    const { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, intermediate, key } =
+      root.describe();
+    return { subject, fingerprint, pem, permittedSuffixes, serversOnly, notBefore, notAfter, intermediate, key };
   }
 
   async function changed(status: Promise<StoreTrust>): Promise<StoreTrust> {
@@ -68,9 +83,10 @@ export function createCaServices(options: {
       return { ...present(), message: EXTENDED };
     },
     renew() {
+      const signedLeaves = root.describe().intermediate === null;
       root.renew();
       effects.emit('ca.changed');
-      return { ...present(), message: RENEWED };
+      return { ...present(), message: signedLeaves ? RENEWED_WITH_INTERMEDIATE : RENEWED };
     },
     trustStatus: () => stores.list(),
     trust: ({ store }) => changed(stores.trust(store)),

@@ -16,9 +16,11 @@ export function createCertificateServices(options: {
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>;
   clock: Pick<AdjustableClock, 'state'>;
   revocations: Pick<RevocationRows, 'get' | 'insert'>;
+  /** What lies between a leaf and the root, in PEM. */
+  chainOf: (leafPem: string) => readonly string[];
   emit: Effects['emit'];
 }): Services['certificates'] {
-  const { lifecycle, clock, revocations, emit } = options;
+  const { lifecycle, clock, revocations, chainOf, emit } = options;
 
   /** @throws VivariumError not_found */
   function leafOf(domain: AttachedDomain): Leaf {
@@ -34,7 +36,7 @@ export function createCertificateServices(options: {
     const revoked = revocations.get(leaf.serial);
     return {
       hostname,
-      ...describeLeaf(leaf),
+      ...describeLeaf(leaf, chainOf(leaf.certificatePem)),
       state: certificate.state,
       ...(revoked !== null && { revoked: { at: new Date(revoked.atMs).toISOString(), reason: revoked.reason } }),
     };
@@ -57,7 +59,10 @@ export function createCertificateServices(options: {
     get: ({ hostname }) => show(lifecycle.get(hostname)),
     export({ hostname, format }) {
       const domain = lifecycle.get(hostname);
-      return certificateFile(domain.hostname, leafOf(domain).certificatePem, format);
+      const { certificatePem } = leafOf(domain);
+      // As a server needs it, and as ACME gives it (RFC 8555 §9.1); DER holds one certificate.
+      const text = format === 'pem' ? [certificatePem, ...chainOf(certificatePem)].join('') : certificatePem;
+      return certificateFile(domain.hostname, text, format);
     },
     renew: async ({ hostname }) => show(await lifecycle.renew(hostname)),
     revoke({ hostname, reason }) {
@@ -80,7 +85,7 @@ export function createCertificateServices(options: {
 /** File systems allow 255 octets for a name; this leaves room for an extension and a browser's " (1)". */
 const BASE_NAME_LENGTH_MAX = 240;
 
-/** Exports one certificate as a file. */
+/** Certificates as a file; one only in DER. */
 export function certificateFile(name: string, pem: string, format: CertificateFile['format']): CertificateFile {
   // Windows allows no asterisk in a name.
   const fileName = `${name.replace('*', '_').slice(0, BASE_NAME_LENGTH_MAX)}.${format}`;

@@ -29,7 +29,8 @@ const SEALED_KEY = `${ROOT_FOLDER}/root-key.sealed`;
 export const KEPT_BESIDES = [ROOT_FOLDER, 'control-token', 'demo-key.json'] as const;
 
 /** Any other path in a backup is refused: unpacking must not write outside of the data folder. */
-const KEPT_FILE = /^(?:ca\/root(?:-[0-9a-f]{8}|-key)?\.pem|ca\/root-key\.sealed|control-token|demo-key\.json)$/;
+const KEPT_FILE =
+  /^(?:ca\/(?:root(?:-[0-9a-f]{8}|-key)?|intermediate)\.pem|ca\/root-key\.sealed|control-token|demo-key\.json)$/;
 export const isKeptFile = (path: string): boolean => KEPT_FILE.test(path);
 
 /**

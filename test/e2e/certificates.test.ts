@@ -29,6 +29,11 @@ async function userWithHome({ database = true } = {}): Promise<string> {
   return join(home, '.pki/nssdb');
 }
 
+interface Signer {
+  fingerprint: string;
+  pem: string;
+}
+
 const happyPaws = async (engine: Engine): Promise<Project> => {
   const projects = (await engine.call('projects.list')) as Project[];
   const found = projects.find(({ slug }) => slug === 'happy-paws');
@@ -62,9 +67,9 @@ describe('the root', () => {
     await userWithHome({ database: false });
     const opened = await openPage({ path: '/certificates' });
     const { page, engine } = opened;
-    const { fingerprint, pem } = (await engine.call('ca.get')) as { fingerprint: string; pem: string };
+    const { fingerprint, pem, intermediate } = (await engine.call('ca.get')) as Signer & { intermediate: Signer };
     const root = page.getByRole('region', { name: 'Root' });
-    await root.getByText(fingerprint).waitFor();
+    for (const text of [fingerprint, intermediate.fingerprint]) await root.getByText(text).waitFor();
     await root.getByText('O=Vivarium, CN=Vivarium root').waitFor();
     for (const suffix of ['localhost', 'test', 'example', 'internal']) {
       await root.getByText(suffix, { exact: true }).waitFor();
@@ -191,8 +196,12 @@ describe('a leaf', () => {
     const opened = await openPage({ path });
     const { page, engine } = opened;
     const get = () => engine.call('certificates.get', { hostname: 'www.happypaws.test' }) as Promise<Certificate>;
-    const { serial, fingerprint, pem } = await get();
-    for (const text of [serial, fingerprint, 'Signed by the root directly.']) {
+    const { serial, fingerprint, pem, chain } = await get();
+    for (const text of [
+      serial,
+      fingerprint,
+      'Signed by the intermediate, which the root has signed. Every handshake shows both.',
+    ]) {
       await page.getByText(text, { exact: true }).waitFor();
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
@@ -200,7 +209,7 @@ describe('a leaf', () => {
     await expectSound(opened);
     expect(await download(page, 'Download PEM')).toEqual({
       name: 'www.happypaws.test.pem',
-      octets: Buffer.from(pem),
+      octets: Buffer.from([pem, ...chain].join('')),
     });
     const der = await download(page, 'Download DER');
     expect(new X509Certificate(der.octets).serialNumber).toBe(serial);

@@ -39,7 +39,7 @@ export async function leaf(): Promise<Figure[]> {
 function ownLeafMs(): number {
   const clock = createClock();
   const authority = openAuthority({ directory: join(temporaryFolder(), 'ca'), clock, log: silentLog });
-  const leaves = createLeafContexts({ root: authority.root, clock });
+  const leaves = createLeafContexts({ ...authority, clock });
   const timesMs = Array.from({ length: LEAVES }, (_, index) => {
     const startedMs = performance.now();
     leaves.contextFor(`leaf${index}.bench.test`);

@@ -110,7 +110,7 @@ async function vivariumWithDomains(count: number): Promise<Vivarium> {
   });
   for (const row of rows) store.domains.insert(row);
   store.domains.update(
-    rows.map((row) => ({ row, leaf: createLeaf({ root: authority.root(), hostnames: [row.hostname], clock }) })),
+    rows.map((row) => ({ row, leaf: createLeaf({ issuer: authority.issuer(), hostnames: [row.hostname], clock }) })),
   );
   store.close();
   clock.stop();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
+import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { createRoot, type Root } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
@@ -14,9 +15,12 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const BROWSER_TIMEOUT_MS = 60_000;
 
 const clock = createClock();
-const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
 // The list of revoked certificates is nowhere: browsers do not ask for it.
-const leaves = createLeafContexts({ root: () => root, clock, filesUrl: () => 'http://127.0.0.1:9' });
+const FILES_URL = 'http://127.0.0.1:9';
+const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
+const intermediate = intermediateOf(root, FILES_URL, null);
+const issuing = { issuer: () => intermediate, chainOf: () => [intermediate.certificatePem] };
+const leaves = createLeafContexts({ ...issuing, clock, filesUrl: () => FILES_URL });
 
 /** A home folder whose NSS database, the one that Chromium reads on Linux, trusts `trusted` and nothing more. */
 async function homeTrusting(trusted: Root): Promise<string> {
@@ -49,7 +53,7 @@ test('Chromium opens a platform hostname when its user trusts the root', { timeo
   expect(await page.textContent('body')).toBe(`served to demo.vivarium.localhost:${port}`);
   const details = await response?.securityDetails();
   expect(details?.subjectName).toBe('demo.vivarium.localhost');
-  expect(details?.issuer).toMatch(/^Vivarium root \(anna@laptop [0-9a-f]{6}\)$/);
+  expect(details?.issuer).toMatch(/^Vivarium intermediate \([0-9a-f]{6}\)$/);
 });
 
 test('Chromium without the root refuses it', { timeout: BROWSER_TIMEOUT_MS }, async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Leaf } from '../../../main/model/leaf.ts';
-import type { Root } from '../../../main/ca/root.ts';
+import type { Signer } from '../../../main/ca/signer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export interface CommandResult {
@@ -25,12 +25,20 @@ export function run(command: string, args: readonly string[]): Promise<CommandRe
 }
 
 /** `openssl verify` as strict as it gets, for the name a client asked for. */
-export async function opensslVerify(root: Root, leaf: Pick<Leaf, 'certificatePem'>, name: string[] = []) {
+export async function opensslVerify(
+  root: Pick<Signer, 'certificatePem'>,
+  leaf: Pick<Leaf, 'certificatePem'>,
+  name: string[] = [],
+  chain: readonly Pick<Signer, 'certificatePem'>[] = [],
+) {
   const folder = temporaryFolder();
   const rootFile = join(folder, 'root.pem');
   const leafFile = join(folder, 'leaf.pem');
   writeFileSync(rootFile, root.certificatePem);
   writeFileSync(leafFile, leaf.certificatePem);
+  const sent = join(folder, 'chain.pem');
+  writeFileSync(sent, chain.map(({ certificatePem }) => certificatePem).join(''));
+  const untrusted = chain.length === 0 ? [] : ['-untrusted', sent];
   // oxfmt-ignore
-  return run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', ...name, '-CAfile', rootFile, leafFile]);
+  return run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', ...name, ...untrusted, '-CAfile', rootFile, leafFile]);
 }

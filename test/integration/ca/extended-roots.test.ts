@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
+import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createRoot, extendRoot, renewRoot, type Root } from '../../../main/ca/root.ts';
 import { opensslVerify, run } from './commands.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -14,7 +15,13 @@ const { realNow } = clock.state();
 const old = createRoot({ realNowMs: realNow, owner: 'anna@laptop' });
 const extended = extendRoot(old, 'acme.com', realNow);
 
-const leafFor = (root: Root, hostname: string) => createLeaf({ root, hostnames: [hostname], clock });
+const leafFor = (root: Root, hostname: string) => createLeaf({ issuer: root, hostnames: [hostname], clock });
+
+/** A leaf as it is served: by the intermediate of `root`, which is sent with it. */
+function servedBy(root: Root, hostname: string) {
+  const intermediate = intermediateOf(root, null, null);
+  return { leaf: createLeaf({ issuer: intermediate, hostnames: [hostname], clock }), chain: [intermediate] };
+}
 const OUTSIDE = 'error 47 at 0 depth lookup: permitted subtree violation';
 
 /** `openssl verify` with several trusted certificates, in this order. */
@@ -53,11 +60,16 @@ test.each(['sslclient', 'timestampsign'])('a root may not sign for another purpo
 test('who trusts the extended certificate accepts the new suffix, the old ones, and leaves from before', async () => {
   const after = [leafFor(extended, 'www.acme.com'), leafFor(extended, 'demo.test'), leafFor(old, 'demo.test')];
   for (const leaf of after) expect((await opensslVerify(extended, leaf)).text).toMatch(/: OK\s*$/);
+  for (const { leaf, chain } of [servedBy(extended, 'www.acme.com'), servedBy(old, 'demo.test')]) {
+    expect((await opensslVerify(extended, leaf, [], chain)).text).toMatch(/: OK\s*$/);
+  }
 });
 
 test('who trusts only the old certificate accepts the old suffixes, from either', async () => {
   for (const root of [old, extended]) {
     expect((await opensslVerify(old, leafFor(root, 'demo.test'))).text).toMatch(/: OK\s*$/);
+    const { leaf, chain } = servedBy(root, 'demo.test');
+    expect((await opensslVerify(old, leaf, [], chain)).text).toMatch(/: OK\s*$/);
   }
 });
 
@@ -65,12 +77,27 @@ test('who trusts only the old certificate refuses the new suffix for its constra
   const { text, exitCode } = await opensslVerify(old, leafFor(extended, 'www.acme.com'));
   expect(text).toContain(OUTSIDE);
   expect(exitCode).not.toBe(0);
+  const { leaf, chain } = servedBy(extended, 'www.acme.com');
+  expect((await opensslVerify(old, leaf, [], chain)).text).toContain(OUTSIDE);
 });
 
 test('who trusts both may pick the old one, and refuse: OpenSSL takes the first', async () => {
   const leaf = leafFor(extended, 'www.acme.com');
   expect(await verifyWith([extended, old], leaf)).toMatch(/: OK\s*$/);
   expect(await verifyWith([old, extended], leaf)).toContain(OUTSIDE);
+});
+
+test('a root without intermediates stays so when it is extended, and can have one once it is renewed', async () => {
+  const former = createRoot({ realNowMs: realNow, owner: 'anna@laptop', leavesOnly: true });
+  const wider = extendRoot(former, 'acme.com', realNow);
+  expect(wider.leavesOnly).toBe(true);
+  expect((await opensslVerify(former, leafFor(wider, 'demo.test'))).text).toMatch(/: OK\s*$/);
+  const renewed = renewRoot(wider, realNow);
+  expect(renewed.leavesOnly).toBe(false);
+  const { leaf, chain } = servedBy(renewed, 'www.acme.com');
+  for (const one of [leaf, leafFor(former, 'demo.test')]) {
+    expect((await opensslVerify(renewed, one, [], chain)).text).toMatch(/: OK\s*$/);
+  }
 });
 
 test('the extended certificate goes no further than its suffixes', async () => {

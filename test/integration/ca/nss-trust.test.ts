@@ -277,7 +277,7 @@ describe('Firefox', () => {
 describe('Chromium', () => {
   test('opens a page after trust, refuses it after untrust', { timeout: BROWSER_TIMEOUT_MS }, async () => {
     const { home, stores, authority } = await machineWithDatabase();
-    const leaves = createLeafContexts({ root: authority.root, clock });
+    const leaves = createLeafContexts({ ...authority, clock });
     const { port } = await startHttpsServer(leaves.contextFor);
     const visit = async (hostname: string) => {
       const browser = await launchChromium({ home, args: ['--host-resolver-rules=MAP *.com 127.0.0.1'] });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createLeaf } from '../../../main/ca/leaf.ts';
+import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { opensslVerify, run } from './commands.ts';
@@ -12,7 +13,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const YEAR_MS = 365 * 86_400_000;
 
 const clock = createClock();
+const FILES_URL = 'http://127.0.0.1:4780';
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
+const intermediate = intermediateOf(root, FILES_URL, null);
 
 /** 253 characters, as many as a name can have: labels of 63, 63, 63 and 51, and a suffix. */
 const LONGEST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(51)}.localhost`;
@@ -40,8 +43,8 @@ describe('openssl verify -x509_strict accepts', () => {
     ['names and addresses together', ['vivarium.localhost', 'localhost', '127.0.0.1', '::1'], ['-verify_ip', '::1']],
     ['a hundred names', Array.from({ length: 100 }, (_, index) => `h${index}.test`), ['-verify_hostname', 'h99.test']],
   ])('%s', async (_name, hostnames, options) => {
-    const leaf = createLeaf({ root, hostnames, clock, filesUrl: 'http://127.0.0.1:4780' });
-    expect((await opensslVerify(root, leaf, options)).text).toMatch(/: OK\s*$/);
+    const leaf = createLeaf({ issuer: intermediate, hostnames, clock, filesUrl: FILES_URL });
+    expect((await opensslVerify(root, leaf, options, [intermediate])).text).toMatch(/: OK\s*$/);
     expect(lintLeaf(leaf.certificatePem)).toEqual([]);
   });
 
@@ -50,9 +53,31 @@ describe('openssl verify -x509_strict accepts', () => {
     ['ten years behind', -10 * YEAR_MS],
   ])('a leaf that was made while the app’s clock was %s', async (_name, offsetMs) => {
     const moved = createClock({ setting: { offsetMs, frozenAtMs: null } });
-    const leaf = createLeaf({ root, hostnames: ['demo.vivarium.localhost'], clock: moved });
+    const leaf = createLeaf({ issuer: root, hostnames: ['demo.vivarium.localhost'], clock: moved });
     expect((await opensslVerify(root, leaf)).text).toMatch(/: OK\s*$/);
     expect(leaf.notAfterMs - leaf.wireNotAfterMs).toBeCloseTo(offsetMs, -4);
+  });
+
+  test('a leaf that the root signed itself, as before there was an intermediate', async () => {
+    const former = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop', leavesOnly: true });
+    for (const signer of [root, former]) {
+      const leaf = createLeaf({ issuer: signer, hostnames: ['demo.test'], clock });
+      expect((await opensslVerify(signer, leaf)).text).toMatch(/: OK\s*$/);
+    }
+  });
+
+  test('the intermediate, below which no other authority may be', async () => {
+    const folder = temporaryFolder();
+    const [trusted, file] = [join(folder, 'root.pem'), join(folder, 'intermediate.pem')];
+    writeFileSync(trusted, root.certificatePem);
+    writeFileSync(file, intermediate.certificatePem);
+    const verified = await run('openssl', ['verify', '-x509_strict', '-CAfile', trusted, file]);
+    expect(verified.text).toMatch(/: OK\s*$/);
+    const { text } = await run('openssl', ['x509', '-in', file, '-noout', '-text']);
+    expect(text).toContain('CA:TRUE, pathlen:0');
+    expect(text).toContain('CA Issuers - URI:http://127.0.0.1:4780/root.crt');
+    expect(text).toContain('URI:http://127.0.0.1:4780/root.crl');
+    expect(text).toContain('Policy: 2.23.140.1.2.1');
   });
 
   test('the root itself, and calls its constraints critical', async () => {
@@ -69,12 +94,19 @@ describe('openssl verify -x509_strict accepts', () => {
       'nameConstraints,basicConstraints,keyUsage',
     ]);
     expect(text).toContain('Name Constraints: critical');
-    expect(text).toContain('CA:TRUE, pathlen:0');
+    expect(text).toContain('CA:TRUE, pathlen:1');
     expect(text).toContain('Certificate Sign, CRL Sign');
     for (const permitted of ['DNS:localhost', 'DNS:test', 'DNS:example', 'DNS:internal', 'IP:127.0.0.0/255.0.0.0']) {
       expect(text).toContain(permitted);
     }
   });
+});
+
+test('openssl verify refuses an intermediate below a root whose path length is 0', async () => {
+  const former = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop', leavesOnly: true });
+  const below = intermediateOf(former, null, null);
+  const leaf = createLeaf({ issuer: below, hostnames: ['demo.test'], clock });
+  expect((await opensslVerify(former, leaf, [], [below])).text).toContain('path length constraint exceeded');
 });
 
 describe('openssl verify refuses, for the constraints of the root', () => {
@@ -89,9 +121,11 @@ describe('openssl verify refuses, for the constraints of the root', () => {
     ['an e-mail address', [good, { kind: 'email', value: 'anna@vivarium.localhost' }]],
     ['a URI', [good, { kind: 'uri', value: 'https://demo.vivarium.localhost/' }]],
   ])('%s', async (_name, names) => {
-    const { exitCode, text } = await opensslVerify(root, createRogueLeaf(root, names));
-    expect(text).toContain('error 47 at 0 depth lookup: permitted subtree violation');
-    expect(exitCode).not.toBe(0);
+    for (const signer of [root, intermediate]) {
+      const { exitCode, text } = await opensslVerify(root, createRogueLeaf(signer, names), [], [intermediate]);
+      expect(text).toContain('error 47 at 0 depth lookup: permitted subtree violation');
+      expect(exitCode).not.toBe(0);
+    }
   });
 
   test('a common name outside, where there are no alternative names', async () => {

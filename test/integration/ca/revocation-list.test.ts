@@ -3,20 +3,26 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
-import { createRevocationList, createRoot } from '../../../main/ca/root.ts';
+import { intermediateOf } from '../../../main/ca/intermediate.ts';
+import { createRevocationList } from '../../../main/ca/revocation-list.ts';
+import { createRoot } from '../../../main/ca/root.ts';
 import { run } from './commands.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
 const { realNow } = clock.state();
+const FILES_URL = 'http://127.0.0.1:4780';
 const root = createRoot({ realNowMs: realNow, owner: 'anna@laptop' });
+const intermediate = intermediateOf(root, FILES_URL, null);
 
 function files() {
   const folder = temporaryFolder();
-  const paths = { root: join(folder, 'root.pem'), list: join(folder, 'root.crl'), leaf: join(folder, 'leaf.pem') };
-  const leaf = createLeaf({ root, hostnames: ['www.acme.test'], clock, filesUrl: 'http://127.0.0.1:4780' });
-  writeFileSync(paths.root, root.certificatePem);
+  const at = (name: string) => join(folder, name);
+  const paths = { root: at('root.pem'), list: at('root.crl'), ofLeaves: at('leaves.crl'), leaf: at('leaf.pem') };
+  const leaf = createLeaf({ issuer: intermediate, hostnames: ['www.acme.test'], clock, filesUrl: FILES_URL });
+  writeFileSync(paths.root, root.certificatePem + intermediate.certificatePem);
   writeFileSync(paths.list, createRevocationList(root, realNow));
+  writeFileSync(paths.ofLeaves, createRevocationList(intermediate, realNow));
   writeFileSync(paths.leaf, leaf.certificatePem);
   return paths;
 }
@@ -31,55 +37,60 @@ test('openssl finds the list signed by the root, complete, and empty', async () 
   expect(text).toContain('No Revoked Certificates');
 });
 
-test('openssl reads revoked leaves with their reasons, and refuses them by the list', async () => {
-  const folder = temporaryFolder();
-  const [rootFile, list, pem] = ['root.pem', 'root.crl', 'crl.pem'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  const [compromised, plain, good] = ['a.test', 'b.test', 'c.test'].map((hostname) => {
-    const leaf = createLeaf({ root, hostnames: [hostname], clock });
-    writeFileSync(join(folder, hostname), leaf.certificatePem);
-    return { ...leaf, file: join(folder, hostname) };
-  });
-  const wireAtMs = realNow - 60_000;
-  writeFileSync(rootFile, root.certificatePem);
-  const revoked = [
-    { serial: compromised?.serial ?? '', reason: 'keyCompromise', wireAtMs },
-    { serial: plain?.serial ?? '', reason: 'unspecified', wireAtMs },
-  ] as const;
-  writeFileSync(list, createRevocationList(root, realNow, revoked));
-  const { text } = await run('openssl', [
-    'crl',
-    '-inform',
-    'DER',
-    '-in',
-    list,
-    '-CAfile',
-    rootFile,
-    '-text',
-    '-out',
-    pem,
-  ]);
-  expect(text).toContain('verify OK');
-  const shown = (await run('openssl', ['crl', '-in', pem, '-noout', '-text'])).text;
-  expect(shown.match(/Serial Number: [0-9A-F]+/g)).toEqual(revoked.map(({ serial }) => `Serial Number: ${serial}`));
-  expect(shown.match(/CRL Reason Code/g)).toHaveLength(1);
-  expect(shown).toContain('Key Compromise');
-  const verify = (file = '') =>
-    run('openssl', ['verify', '-x509_strict', '-crl_check', '-CRLfile', pem, '-CAfile', rootFile, file]);
-  expect((await verify(compromised?.file)).text).toContain('certificate revoked');
-  expect((await verify(plain?.file)).text).toContain('certificate revoked');
-  expect((await verify(good?.file)).text).toMatch(/: OK\s*$/);
-});
+test.each([root, intermediate])(
+  'openssl refuses revoked leaves by the list of the $role, with reasons',
+  async (signer) => {
+    const folder = temporaryFolder();
+    const [rootFile, list, pem] = ['root.pem', 'root.crl', 'crl.pem'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const [compromised, plain, good] = ['a.test', 'b.test', 'c.test'].map((hostname) => {
+      const leaf = createLeaf({ issuer: signer, hostnames: [hostname], clock });
+      writeFileSync(join(folder, hostname), leaf.certificatePem);
+      return { ...leaf, file: join(folder, hostname) };
+    });
+    const wireAtMs = realNow - 60_000;
+    writeFileSync(rootFile, root.certificatePem + intermediate.certificatePem);
+    const revoked = [
+      { serial: compromised?.serial ?? '', reason: 'keyCompromise', wireAtMs },
+      { serial: plain?.serial ?? '', reason: 'unspecified', wireAtMs },
+    ] as const;
+    writeFileSync(list, createRevocationList(signer, realNow, revoked));
+    const { text } = await run('openssl', [
+      'crl',
+      '-inform',
+      'DER',
+      '-in',
+      list,
+      '-CAfile',
+      rootFile,
+      '-text',
+      '-out',
+      pem,
+    ]);
+    expect(text).toContain('verify OK');
+    const shown = (await run('openssl', ['crl', '-in', pem, '-noout', '-text'])).text;
+    expect(shown.match(/Serial Number: [0-9A-F]+/g)).toEqual(revoked.map(({ serial }) => `Serial Number: ${serial}`));
+    expect(shown.match(/CRL Reason Code/g)).toHaveLength(1);
+    expect(shown).toContain('Key Compromise');
+    const verify = (file = '') =>
+      run('openssl', ['verify', '-x509_strict', '-crl_check', '-CRLfile', pem, '-CAfile', rootFile, file]);
+    expect((await verify(compromised?.file)).text).toContain('certificate revoked');
+    expect((await verify(plain?.file)).text).toContain('certificate revoked');
+    expect((await verify(good?.file)).text).toMatch(/: OK\s*$/);
+  },
+);
 
 test('a leaf says where the list is, and openssl verify accepts it by the list', async () => {
-  const { root: rootFile, list, leaf } = files();
-  const pem = `${list}.pem`;
-  await run('openssl', ['crl', '-inform', 'DER', '-in', list, '-out', pem]);
+  const { root: rootFile, list, ofLeaves, leaf } = files();
+  const lists = [list, ofLeaves].flatMap((file) => ['-CRLfile', `${file}.pem`]);
+  for (const file of [list, ofLeaves]) {
+    await run('openssl', ['crl', '-inform', 'DER', '-in', file, '-out', `${file}.pem`]);
+  }
   const shown = await run('openssl', ['x509', '-in', leaf, '-noout', '-ext', 'crlDistributionPoints']);
-  expect(shown.text).toContain('URI:http://127.0.0.1:4780/root.crl');
+  expect(shown.text).toContain('URI:http://127.0.0.1:4780/intermediate.crl');
   const access = await run('openssl', [
     'x509',
     '-in',
@@ -88,8 +99,8 @@ test('a leaf says where the list is, and openssl verify accepts it by the list',
     '-ext',
     'authorityInfoAccess,certificatePolicies',
   ]);
-  expect(access.text).toContain('CA Issuers - URI:http://127.0.0.1:4780/root.crt');
+  expect(access.text).toContain('CA Issuers - URI:http://127.0.0.1:4780/intermediate.crt');
   expect(access.text).toContain('Policy: 2.23.140.1.2.1');
-  const options = ['-x509_strict', '-crl_check', '-CRLfile', pem, '-CAfile', rootFile];
+  const options = ['-x509_strict', '-crl_check_all', ...lists, '-CAfile', rootFile];
   expect((await run('openssl', ['verify', ...options, leaf])).text).toMatch(/: OK\s*$/);
 });

@@ -9,7 +9,7 @@ import {
 import { encode, octetString, oid, sequence, taggedOctets, type Node } from '../../../main/ca/der.ts';
 import { EXTENSION, leafExtensions } from '../../../main/ca/extensions.ts';
 import { GENERAL_NAME } from '../../../main/ca/names.ts';
-import type { Root } from '../../../main/ca/root.ts';
+import type { Signer } from '../../../main/ca/signer.ts';
 
 /** A name in a rogue leaf; an address is given by its octets. */
 export interface RogueName {
@@ -17,13 +17,13 @@ export interface RogueName {
   value: string | Buffer;
 }
 
-/** What a thief of the root's key would make: a leaf for any names, sound in everything else. */
-export function createRogueLeaf(root: Root, names: readonly RogueName[], commonName?: string) {
+/** What a thief of an authority's key would make: a leaf for any names, sound in everything else. */
+export function createRogueLeaf(issuer: Signer, names: readonly RogueName[], commonName?: string) {
   const { privateKey, point } = createKeyPair();
   const usual = leafExtensions({
     names: [],
     subjectKey: keyIdentifier(point),
-    authorityKey: root.keyIdentifier,
+    issuer,
     namesCritical: false,
     filesUrl: null,
   });
@@ -31,14 +31,14 @@ export function createRogueLeaf(root: Root, names: readonly RogueName[], commonN
   const der = signCertificate(
     {
       serial: randomSerial(),
-      issuer: root.subject,
+      issuer: issuer.subject,
       subject: distinguishedName({ commonName: commonName ?? 'rogue' }),
-      notBeforeMs: root.notBeforeMs,
-      notAfterMs: root.notBeforeMs + 86_400_000,
+      notBeforeMs: issuer.notBeforeMs,
+      notAfterMs: issuer.notBeforeMs + 86_400_000,
       point,
       extensions: names.length === 0 ? usual.slice(1) : [alternativeNames, ...usual.slice(1)],
     },
-    root.privateKey,
+    issuer.privateKey,
   );
   return {
     certificatePem: certificatePem(der),

@@ -46,7 +46,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
       const layout = await debian();
       const served = { hostname: 'localhost', port: 0 };
       const { stores, authority } = createMachine({ layouts: [layout], privileged: true, served: () => served });
-      const leaves = createLeafContexts({ root: authority.root, clock });
+      const leaves = createLeafContexts({ ...authority, clock });
       const { port } = await startHttpsServer(leaves.contextFor);
       served.port = port;
       const visit = (hostname: string) =>
@@ -62,7 +62,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
 
       // The store has the root all the same, and what is served is not by it.
       const other = createRoot({ realNowMs: clock.now(), owner: 'bob@desk' });
-      served.port = (await startHttpsServer(createLeafContexts({ root: () => other, clock }).contextFor)).port;
+      served.port = (await startHttpsServer(createLeafContexts({ issuer: () => other, clock }).contextFor)).port;
       expect((await stores.list())[0]).toMatchObject({
         state: 'untrusted',
         handshake: 'refused',

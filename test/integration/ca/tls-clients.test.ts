@@ -2,8 +2,8 @@ import { connect, type PeerCertificate } from 'node:tls';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
+import { openAuthority } from '../../../main/ca/authority.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
-import { loadOrCreateRoot } from '../../../main/ca/root-folder.ts';
 import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -22,10 +22,10 @@ function handshake(port: number, servername: string, ca: string): Promise<PeerCe
 async function start(offsetMs = 0) {
   const clock = createClock({ setting: { offsetMs, frozenAtMs: null } });
   const directory = join(temporaryFolder(), 'ca');
-  const root = loadOrCreateRoot({ directory, clock });
-  const leaves = createLeafContexts({ root: () => root, clock });
+  const authority = openAuthority({ directory, clock });
+  const leaves = createLeafContexts({ ...authority, clock });
   const { port } = await startHttpsServer(leaves.contextFor);
-  return { clock, root, leaves, port, caFile: join(directory, 'root.pem') };
+  return { clock, root: authority.root(), leaves, port, caFile: join(directory, 'root.pem') };
 }
 
 test('curl --cacert gets a verified answer', async () => {

@@ -28,7 +28,7 @@ function listen<AnyServer extends Server>(server: AnyServer): Promise<number> {
 
 /** A TLS server that answers every connection with `head`, or says nothing. */
 async function serveTls(signer: typeof root, hostname: string, head: string | null): Promise<number> {
-  const leaf = createLeaf({ root: signer, hostnames: [hostname], clock, filesUrl: null });
+  const leaf = createLeaf({ issuer: signer, hostnames: [hostname], clock, filesUrl: null });
   const server = createTlsServer({ key: leaf.privateKeyPem, cert: leaf.certificatePem }, (socket) => {
     socket.on('error', () => undefined);
     if (head !== null) socket.on('data', () => socket.end(head));

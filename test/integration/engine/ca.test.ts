@@ -17,6 +17,7 @@ interface RootInfo {
   fingerprint: string;
   pem: string;
   permittedSuffixes: string[];
+  intermediate: { pem: string } | null;
 }
 
 const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootInfo;
@@ -34,6 +35,8 @@ function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Ce
     socket.on('error', reject);
   });
 }
+
+const readDer = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
 describe('the root', () => {
   it('is the one in the file that status and runtime.json name', async () => {
@@ -56,32 +59,39 @@ describe('the root', () => {
     expect(after.fingerprint).not.toBe(before.fingerprint);
     expect(await rootOf(engine)).toEqual(after);
     expect(readFileSync(engine.app.runtime.caFile, 'utf8')).toBe(after.pem);
-    expect(readdirSync(join(engine.dataDir, 'ca'))).toHaveLength(3);
+    expect(readdirSync(join(engine.dataDir, 'ca'))).toHaveLength(4);
     for (const { pem } of [before, after]) {
       expect((await leafSeen(engine, hostname, pem)).serialNumber).not.toBe(leafBefore.serialNumber);
     }
   });
 
-  it('signs the list of revoked certificates that its leaves point to, for everybody who asks', async () => {
+  it('has lists of revoked certificates, where its leaves and its intermediate say, for everybody who asks', async () => {
     const engine = await startEngine();
     const { runtime } = engine.app;
     const leaf = await leafSeen(engine, 'demo.vivarium.localhost', (await rootOf(engine)).pem);
-    const url = /http:\/\/127\.0\.0\.1:\d+\/root\.crl/.exec(leaf.raw.toString('latin1'))?.[0] ?? '';
+    const url = /http:\/\/127\.0\.0\.1:\d+\/intermediate\.crl/.exec(leaf.raw.toString('latin1'))?.[0] ?? '';
     const answer = await fetch(url);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pkix-crl']);
     const file = join(engine.dataDir, 'list.crl');
     writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
-    const options = ['-inform', 'DER', '-in', file, '-CAfile', engine.app.runtime.caFile, '-noout'];
+    const intermediate = (await rootOf(engine)).intermediate ?? { pem: '' };
+    expect(new X509Certificate(intermediate.pem).raw).toEqual(await readDer(url.replace('.crl', '.crt')));
+    const signer = join(engine.dataDir, 'ca', 'intermediate.pem');
+    expect(readFileSync(signer, 'utf8')).toBe(intermediate.pem);
+    const options = ['-inform', 'DER', '-in', file, '-CAfile', signer, '-noout'];
     expect((await run('openssl', ['crl', ...options])).text).toContain('verify OK');
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
     // The HTTP port, at Vivarium's own hosts: the control port is another one at each start where it is 0.
-    expect(url).toBe(`http://127.0.0.1:${runtime.http.port}/root.crl`);
+    expect(url).toBe(`http://127.0.0.1:${runtime.http.port}/intermediate.crl`);
     for (const host of ['localhost', 'vivarium.localhost', '[::1]']) {
       expect((await engine.api({ host, path: '/root.crl?x', key: null })).status).toBe(200);
     }
     expect((await engine.api({ path: '/root.crl' })).status).toBe(404);
     expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 1 });
-    expect((await fetch(`${runtime.control.url}/root.crl`)).status).toBe(200);
+    const list = join(engine.dataDir, 'root.crl');
+    writeFileSync(list, await readDer(`${runtime.control.url}/root.crl`));
+    const byRoot = ['-inform', 'DER', '-in', list, '-CAfile', runtime.caFile, '-noout'];
+    expect((await run('openssl', ['crl', ...byRoot])).text).toContain('verify OK');
   });
 
   it('is not extended to a top-level domain, and the error says what to ask for instead', async () => {

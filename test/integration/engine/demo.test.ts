@@ -45,12 +45,12 @@ describe('the first start', () => {
     })) as { base64: string };
     const url = `http://127.0.0.1:${engine.app.runtime.http.port}`;
     const leaf = Buffer.from(base64, 'base64').toString('latin1');
-    expect(leaf).toContain(`${url}/root.crl`);
-    const [address] = new RegExp(`${url}/root\\.crt`).exec(leaf) ?? [];
+    expect(leaf).toContain(`${url}/intermediate.crl`);
+    const [address] = new RegExp(`${url}/intermediate\\.crt`).exec(leaf) ?? [];
     const issuer = await fetch(address ?? '');
     expect(issuer.headers.get('content-type')).toBe('application/pkix-cert');
-    const root = new X509Certificate(Buffer.from(await issuer.arrayBuffer()));
-    expect(new X509Certificate(Buffer.from(base64, 'base64')).verify(root.publicKey)).toBe(true);
+    const signer = new X509Certificate(Buffer.from(await issuer.arrayBuffer()));
+    expect(new X509Certificate(Buffer.from(base64, 'base64')).verify(signer.publicKey)).toBe(true);
   });
 
   it('makes what a later start keeps', async () => {

@@ -45,7 +45,7 @@ describe('a custom domain', () => {
     expect(await engine.curl(HOST)).toBe('[]');
     expect((await engine.api({ host: HOST, key: engine.key })).status).toBe(200);
     const [certificate] = (await engine.call('certificates.list')) as Certificate[];
-    expect(certificate).toMatchObject({ hostname: HOST, sans: [HOST], chain: [], state: 'issued' });
+    expect(certificate).toMatchObject({ hostname: HOST, sans: [HOST], state: 'issued' });
   });
 
   it('waits for its certificate while CAA forbids it, and gets it when that is fixed', async () => {
@@ -222,11 +222,13 @@ describe('an exported certificate', () => {
     await expect(engine.call('certificates.export', { hostname: HOST })).rejects.toMatchObject({ code: 'not_found' });
     await engine.put('www', 'CNAME', TARGET);
     await engine.verify(HOST);
-    const { fingerprint, pem } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
+    const { fingerprint, pem, chain } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
+    const { intermediate } = (await engine.call('ca.get')) as { intermediate: { pem: string } };
+    expect(chain).toEqual([intermediate.pem]);
     expect(await engine.call('certificates.export', { hostname: 'WWW.acme.test.' })).toEqual({
       format: 'pem',
       fileName: `${HOST}.pem`,
-      text: pem,
+      text: pem + intermediate.pem,
     });
     const exported = (await engine.call('certificates.export', { hostname: HOST, format: 'der' })) as ExportedDer;
     expect(exported).toMatchObject({ format: 'der', fileName: `${HOST}.der` });
@@ -342,7 +344,9 @@ describe('revocation', () => {
     await engine.verify(HOST);
     const { serial } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
     const list = async () =>
-      Buffer.from(await (await fetch(`${engine.app.runtime.control.url}/root.crl`)).arrayBuffer()).toString('hex');
+      Buffer.from(await (await fetch(`${engine.app.runtime.control.url}/intermediate.crl`)).arrayBuffer()).toString(
+        'hex',
+      );
     expect(await list()).not.toContain(serial.toLowerCase());
     const revoke = () => engine.call('certificates.revoke', { hostname: HOST, reason: 'keyCompromise' });
     expect(await revoke()).toMatchObject({ serial, revoked: { reason: 'keyCompromise' } });

@@ -6,7 +6,7 @@ import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../../support/fake
 
 const MINUTE_MS = 60_000;
 const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
-const makeLeaf = (): KeyPairPem => createLeaf({ root, hostnames: ['a.test'], clock: createFakeClock() });
+const makeLeaf = (): KeyPairPem => createLeaf({ issuer: root, hostnames: ['a.test'], clock: createFakeClock() });
 const leaf = makeLeaf();
 
 let clock: FakeClock;

@@ -10,7 +10,7 @@ let leaves: LeafContexts;
 
 beforeEach(() => {
   clock = createFakeClock();
-  leaves = createLeafContexts({ root: () => root, clock, leavesMax: 3 });
+  leaves = createLeafContexts({ issuer: () => root, clock, leavesMax: 3 });
 });
 
 test('a hostname keeps its context, however it is spelt', () => {
@@ -74,7 +74,11 @@ test('addresses are in the leaf for clients that name no host only, because Bori
 });
 
 test('which names a leaf has can be said', () => {
-  const named = createLeafContexts({ root: () => root, clock, namesFor: (hostname) => [hostname, `www.${hostname}`] });
+  const named = createLeafContexts({
+    issuer: () => root,
+    clock,
+    namesFor: (hostname) => [hostname, `www.${hostname}`],
+  });
   expect(named.leafFor('acme.test').sans).toEqual(['acme.test', 'www.acme.test']);
 });
 

@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
 const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 const clock = createFakeClock();
 
-const make = (...hostnames: string[]) => createLeaf({ root, hostnames, clock });
+const make = (...hostnames: string[]) => createLeaf({ issuer: root, hostnames, clock });
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 const LONG = `${'a'.repeat(60)}.test`;
 
@@ -87,7 +87,7 @@ describe('dates', () => {
   ])('surround each its own now, the app’s clock being %s', async (_name, offsetMs) => {
     const moved = createFakeClock();
     await moved.set(FAKE_NOW_MS + offsetMs);
-    const leaf = createLeaf({ root, hostnames: ['a.test'], clock: moved });
+    const leaf = createLeaf({ issuer: root, hostnames: ['a.test'], clock: moved });
     expect(iso(leaf.notBeforeMs)).toBe(iso(FAKE_NOW_MS + offsetMs - HOUR_MS));
     expect(iso(leaf.notAfterMs)).toBe(iso(FAKE_NOW_MS + offsetMs + 90 * DAY_MS));
     expect(iso(leaf.wireNotBeforeMs)).toBe('2026-11-20T08:00:00.000Z');
@@ -96,19 +96,21 @@ describe('dates', () => {
 
   test('never outlive the root, on either clock', () => {
     const late = createFakeClock({ nowMs: root.notAfterMs - 10 * DAY_MS });
-    const leaf = createLeaf({ root, hostnames: ['a.test'], clock: late });
+    const leaf = createLeaf({ issuer: root, hostnames: ['a.test'], clock: late });
     expect(leaf.wireNotAfterMs).toBe(root.notAfterMs);
     expect(leaf.notAfterMs).toBe(root.notAfterMs);
   });
 
   test('never begin before the root', () => {
     const early = createFakeClock({ nowMs: root.notBeforeMs });
-    expect(createLeaf({ root, hostnames: ['a.test'], clock: early }).wireNotBeforeMs).toBe(root.notBeforeMs);
+    expect(createLeaf({ issuer: root, hostnames: ['a.test'], clock: early }).wireNotBeforeMs).toBe(root.notBeforeMs);
   });
 
   test('of an expired root are refused', () => {
     const tooLate = createFakeClock({ nowMs: root.notAfterMs });
-    expect(() => createLeaf({ root, hostnames: ['a.test'], clock: tooLate })).toThrow('The root expired at 2036-11-20');
+    expect(() => createLeaf({ issuer: root, hostnames: ['a.test'], clock: tooLate })).toThrow(
+      'The root expired at 2036-11-20',
+    );
   });
 });
 
@@ -136,7 +138,7 @@ describe('names', () => {
 
 test('a leaf that the root’s end has shortened is due for renewal in its last third', () => {
   const nowMs = root.notAfterMs - 8 * HOUR_MS;
-  const short = createLeaf({ root, hostnames: ['a.test'], clock: createFakeClock({ nowMs }) });
+  const short = createLeaf({ issuer: root, hostnames: ['a.test'], clock: createFakeClock({ nowMs }) });
   const at = (hours: number) => ({ now: nowMs + hours * HOUR_MS, realNow: nowMs + hours * HOUR_MS });
   // Nine hours of validity, one of them past: two thirds end five hours from now.
   expect([at(4.99), at(5)].map((state) => isRenewalDue(short, state))).toEqual([false, true]);

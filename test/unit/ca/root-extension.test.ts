@@ -157,7 +157,7 @@ describe('the root of a folder', () => {
 
   test('signs for names under the new suffix at once', () => {
     const authority = openAuthority({ directory: join(temporaryFolder(), 'ca'), clock });
-    const leaves = createLeafContexts({ root: authority.root, clock });
+    const leaves = createLeafContexts({ ...authority, clock });
     expect(() => leaves.contextFor('www.acme.com')).toThrow(/Add the suffix: `ca\.extend`/);
     const before = leaves.leafFor('demo.test');
     authority.extend('acme.com');

@@ -161,7 +161,7 @@ describe('is refused, with the file and what to do, and nothing written:', () =>
   });
 
   test('a leaf in the place of the root', () => {
-    const leaf = createLeaf({ root: load(), hostnames: ['a.test'], clock });
+    const leaf = createLeaf({ issuer: load(), hostnames: ['a.test'], clock });
     writeFileSync(certificateFile, leaf.certificatePem);
     writeFileSync(keyFile, leaf.privateKeyPem);
     expectRefusal(`${certificateFile} is not a self-signed certificate authority`);

@@ -29,7 +29,7 @@ const served: AttachedDomain = {
 function setUp(domain: AttachedDomain | null = served) {
   const clock = createFakeClock();
   const root: Root = createRoot({ owner: 'test', realNowMs: clock.now() });
-  const issue = (hostname: string): Leaf => createLeaf({ root, hostnames: [hostname], clock });
+  const issue = (hostname: string): Leaf => createLeaf({ issuer: root, hostnames: [hostname], clock });
   const state = { domain, leaf: issue(HOST) as Leaf | null, kept: 0 };
   const leaves = createServedLeaves({
     find: (hostname) => (hostname === HOST ? state.domain : null),

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
+import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createRoot } from '../../../main/ca/root.ts';
+import { type Signer } from '../../../main/ca/signer.ts';
 import { isFetchable, isOwnCertificate, isPreviewable } from '../../../main/electron/rules.ts';
 
 const HOST = 'shop.acme.test';
@@ -9,12 +11,13 @@ const clock = createClock();
 const NOW = clock.state().realNow;
 const root = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
 const stranger = createRoot({ realNowMs: NOW, owner: 'anna@laptop' });
-const leafOf = (signer: typeof root, ...hostnames: string[]): string =>
-  createLeaf({ root: signer, hostnames, clock, filesUrl: null }).certificatePem;
+const intermediate = intermediateOf(root, null, null);
+const leafOf = (signer: Signer, ...hostnames: string[]): string =>
+  createLeaf({ issuer: signer, hostnames, clock, filesUrl: null }).certificatePem;
 
 const served = {
   isMapped: (hostname: string) => [HOST, 'other.acme.test'].includes(hostname),
-  rootPem: () => root.certificatePem,
+  issuerPems: () => [root.certificatePem, intermediate.certificatePem],
 };
 const accepts = (pem: string, { hostname = HOST, nowMs = NOW } = {}): boolean =>
   isOwnCertificate({ hostname, pem, nowMs }, served);
@@ -24,6 +27,9 @@ const DAY_MS = 86_400_000;
 describe('a preview takes a certificate', () => {
   it.each<[what: string, accepted: boolean, expected: boolean]>([
     ['of our root for that hostname', accepts(leafOf(root, HOST)), true],
+    ['of our intermediate', accepts(leafOf(intermediate, HOST)), true],
+    ['of the intermediate of a stranger', accepts(leafOf(intermediateOf(stranger, null, null), HOST)), false],
+    ['that is the intermediate itself', accepts(intermediate.certificatePem), false],
     ['for that hostname in capitals', accepts(leafOf(root, HOST), { hostname: 'SHOP.acme.test' }), true],
     ['of a root of the same name that is not ours', accepts(leafOf(stranger, HOST)), false],
     ['for another hostname that is served', accepts(leafOf(root, 'other.acme.test')), false],

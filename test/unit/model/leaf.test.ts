@@ -55,7 +55,7 @@ test('a leaf is shown with both pairs of dates, and without its key', () => {
     fingerprint: 'AB:CD',
     sans: ['demo.vivarium.localhost', '127.0.0.1', '::1'],
   };
-  expect(describeLeaf(leaf)).toEqual({
+  expect(describeLeaf(leaf, ['INTERMEDIATE'])).toEqual({
     serial: '0A',
     sans: ['demo.vivarium.localhost', '127.0.0.1', '::1'],
     notBefore: '2026-11-20T08:00:00.000Z',
@@ -64,6 +64,6 @@ test('a leaf is shown with both pairs of dates, and without its key', () => {
     wireNotAfter: '2027-02-18T09:00:00.000Z',
     fingerprint: 'AB:CD',
     pem: 'CERTIFICATE',
-    chain: [],
+    chain: ['INTERMEDIATE'],
   });
 });
