@@ -14,7 +14,7 @@ export type Check = (title: string, run: () => unknown) => Promise<boolean>;
 /** A custom domain of the demo project. */
 const HOSTNAME = 'www.happypaws.test';
 
-const END_MS_MAX = 20_000;
+const END_MS_MAX = 30_000;
 
 function must(condition: boolean, evidence: unknown): asserts condition {
   if (!condition) throw new Error(typeof evidence === 'string' ? evidence : JSON.stringify(evidence));

@@ -31,7 +31,7 @@ export interface DrivenPage {
 }
 
 const LOOK_MS = 100;
-const WAIT_MS_MAX = 15_000;
+const WAIT_MS_MAX = 30_000;
 
 /**
  * Looks until `find` returns something; a failure counts as nothing.

@@ -38,7 +38,7 @@ export interface StartedApp {
 }
 
 const COMMAND_MS_MAX = 60_000;
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 60_000;
 const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
 /** The app and the command line on one data folder. */

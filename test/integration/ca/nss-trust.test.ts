@@ -11,7 +11,7 @@ import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const BROWSER_TIMEOUT_MS = 90_000;
-const COMMANDS_TIMEOUT_MS = 30_000;
+const COMMANDS_TIMEOUT_MS = 60_000;
 
 const clock = createClock();
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();

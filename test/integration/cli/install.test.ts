@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { FIRST, SCRIPT, startRegistry } from '../../support/npm-registry.ts';
 import { closedPort } from '../../support/ports.ts';
@@ -96,9 +96,7 @@ describe('the install of a start', () => {
     const first = start(root, registry.url);
     await held.asked;
     const second = start(root, registry.url, { PATIENCE: JSON.stringify({ tickMs: 50 }) });
-    await vi.waitFor(() => expect(second.printed.stderr).toMatch(/^Another start .* waiting for it…( \.){3}/), {
-      timeout: 20_000,
-    });
+    await expect.poll(() => second.printed.stderr).toMatch(/^Another start .* waiting for it…( \.){3}/);
     held.release();
     expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
     expect((await second.ended).stderr).not.toContain('Installing');

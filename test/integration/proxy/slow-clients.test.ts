@@ -13,7 +13,6 @@ import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../
 
 /** Real time-outs, short enough to wait for. */
 const SHORT = {
-  sweepIntervalMs: 20,
   headersTimeoutMs: 150,
   requestTimeoutMs: 300,
   keepAliveTimeoutMs: 150,
@@ -21,6 +20,12 @@ const SHORT = {
   responseStallMs: 150,
   lingerMs: 150,
 };
+
+/** Only these time-outs are short: a busy machine may need longer than another one for what comes before. */
+const shorten = (...names: (keyof typeof SHORT)[]) => ({
+  sweepIntervalMs: 20,
+  ...Object.fromEntries(names.map((name) => [name, SHORT[name]])),
+});
 
 let running: RunningProxy;
 let certificates: TestCertificates | null = null;
@@ -30,9 +35,9 @@ afterEach(async () => {
   certificates = null;
 });
 
-async function startSecure(handle?: Handler): Promise<RunningProxy> {
+async function startSecure(short: keyof typeof SHORT, handle?: Handler): Promise<RunningProxy> {
   certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-  return startProxy({ certificates, limits: SHORT, ...(handle === undefined ? {} : { handle }) });
+  return startProxy({ certificates, limits: shorten(short), ...(handle === undefined ? {} : { handle }) });
 }
 
 function openSession() {
@@ -52,14 +57,14 @@ describe('over HTTP/1.1', () => {
     ['does not finish its body', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 10\r\n\r\nabc`],
     ['does not finish its chunks', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
   ])('a client that %s is answered with 408', async (_, bytes) => {
-    running = await startProxy({ limits: SHORT });
+    running = await startProxy({ limits: shorten('headersTimeoutMs', 'requestTimeoutMs') });
     const answer = await sendRaw(running.httpPort, bytes);
     expect(answer.body).toMatchObject({ code: 'request_timeout', status: 408 });
     expect(answer.text).toMatch(/^connection: close\r$/im);
   });
 
   test('a client that was answered already gets no second answer for the rest it owes', async () => {
-    running = await startProxy({ limits: SHORT });
+    running = await startProxy({ limits: shorten('requestTimeoutMs', 'lingerMs') });
     const answer = await sendRaw(
       running.httpPort,
       'POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 10\r\n\r\nabc',
@@ -68,7 +73,7 @@ describe('over HTTP/1.1', () => {
   });
 
   test('a connection that is kept alive is closed when it stays silent', async () => {
-    running = await startProxy({ limits: SHORT });
+    running = await startProxy({ limits: shorten('keepAliveTimeoutMs') });
     const socket = await openSocket(running.httpPort);
     socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
     const text = await readToEnd(socket);
@@ -79,7 +84,10 @@ describe('over HTTP/1.1', () => {
   test('a client that does not take its response is cut off', async () => {
     // More than the kernel's socket buffers hold.
     const large = Buffer.alloc(64 * 1024 * 1024);
-    running = await startProxy({ limits: SHORT, handle: (_request, response) => void response.end(large) });
+    running = await startProxy({
+      limits: shorten('responseStallMs'),
+      handle: (_request, response) => void response.end(large),
+    });
     const socket = await openSocket(running.httpPort);
     socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
     await new Promise((resolve) => socket.once('readable', resolve));
@@ -88,7 +96,7 @@ describe('over HTTP/1.1', () => {
   });
 
   test('a client that does not close after its closing response is cut off', async () => {
-    running = await startProxy({ limits: SHORT });
+    running = await startProxy({ limits: shorten('lingerMs') });
     const socket = await openSocket(running.httpPort);
     socket.write('nonsense\r\n\r\n');
     await readUntil(socket, /400/);
@@ -102,14 +110,14 @@ describe('over TLS', () => {
     ['says nothing', ''],
     ['does not finish its ClientHello', '160301'],
   ])('a client that %s is cut off', async (_, bytes) => {
-    running = await startSecure();
+    running = await startSecure('handshakeTimeoutMs');
     const socket = await openSocket(running.httpsPort);
     socket.write(Buffer.from(bytes, 'hex'));
     await closed(socket);
   });
 
   test('a session that stays silent is ended with GOAWAY', async () => {
-    running = await startSecure();
+    running = await startSecure('keepAliveTimeoutMs');
     const session = openSession();
     const code = await new Promise((resolve) => session.once('goaway', resolve));
     expect(code).toBe(0);
@@ -118,7 +126,7 @@ describe('over TLS', () => {
   });
 
   test('a stream whose body does not arrive is reset, and its session continues', async () => {
-    running = await startSecure();
+    running = await startSecure('requestTimeoutMs');
     const session = openSession();
     const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
     stream.on('error', () => undefined);
@@ -133,7 +141,10 @@ describe('over TLS', () => {
   });
 
   test('a stream whose response is not taken is reset', async () => {
-    running = await startSecure((_request, response) => void response.end(Buffer.alloc(1024 * 1024)));
+    running = await startSecure(
+      'responseStallMs',
+      (_request, response) => void response.end(Buffer.alloc(1024 * 1024)),
+    );
     const session = openSession();
     const stream = session.request({ ':path': '/' });
     stream.pause();

@@ -27,8 +27,8 @@ afterEach(async () => {
   certificates = null;
 });
 
-/** Real time-outs, short enough to wait for. */
-const SHORT = { sweepIntervalMs: 20, headersTimeoutMs: 150, handshakeTimeoutMs: 150, lingerMs: 150 };
+/** Real time-outs, short enough to wait for, and long enough for what comes before on a busy machine. */
+const SHORT = { sweepIntervalMs: 20, headersTimeoutMs: 1_000, handshakeTimeoutMs: 1_000, lingerMs: 1_000 };
 
 async function startSecure(options: Parameters<typeof startProxy>[0] = {}): Promise<void> {
   certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);

@@ -185,7 +185,7 @@ describe('a client that leaves its WebSocket takes the upstream along, which doe
   test('closes right after its last words, which the upstream gets', async () => {
     let received = 0;
     const upstream = await startEndless((socket) => socket.on('data', (chunk: Buffer) => (received += chunk.length)));
-    const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 100 } });
+    const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 1_000 } });
     const socket = await openTunnel(running);
     const words = 'x'.repeat(1024 * 1024);
     socket.write(words, () => socket.destroy());
@@ -246,7 +246,7 @@ describe('an upgrade that is not granted', () => {
       socket.once('data', () => socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\nhalf')),
     );
     const running = await proxyTo(upstream.url, {
-      limits: { sweepIntervalMs: 20, upstreamAnswerMs: 150, upstreamIdleMs: 150 },
+      limits: { sweepIntervalMs: 20, upstreamIdleMs: 150 },
     });
     const { text } = await sendRaw(running.httpPort, UPGRADE);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 403']);
