@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, expectToFit, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -24,24 +24,24 @@ describe('the API reference', () => {
     for (const name of ['animals', 'Store', 'Pets']) {
       await operations(page).getByRole('heading', { name, exact: true }).waitFor();
     }
-    expect(await operations(page).getByRole('link').count()).toBe(7);
+    await expect.poll(() => operations(page).getByRole('link').count()).toBe(7);
     const limit = page
       .getByRole('list', { name: 'Parameters' })
       .getByRole('listitem')
       .filter({ hasText: 'limit' })
       .first();
-    expect(await limit.innerText()).toMatch(/in the query[^]*from 1 to 100, default 20[^]*Maximum number/);
+    await expect.poll(() => limit.innerText()).toMatch(/in the query[^]*from 1 to 100, default 20[^]*Maximum number/);
     await page.getByText('A paginated list of animals.').waitFor();
-    expect(await block(page, 'example of 200')).toContain('"name": "Biscuit"');
+    await expect.poll(() => block(page, 'example of 200')).toContain('"name": "Biscuit"');
     await page.getByText('On every response').click();
     await page.getByText('The limit that applies to the caller').waitFor();
     await expectSound(opened);
 
     await operations(page).getByRole('link', { name: 'Schemas' }).click();
     const newPet = page.getByRole('region', { name: 'NewPet' });
-    expect(await newPet.getByRole('listitem').filter({ hasText: 'categoryId' }).innerText()).toContain(
-      'integer (int64)',
-    );
+    await expect
+      .poll(() => newPet.getByRole('listitem').filter({ hasText: 'categoryId' }).innerText())
+      .toContain('integer (int64)');
     await expectSound(opened);
   });
 
@@ -76,15 +76,17 @@ describe('the API reference', () => {
     await page.keyboard.press('Enter');
     await response(page).getByText('200 OK').waitFor();
     const checked = response(page).getByRole('list', { name: 'Assertions' }).getByRole('listitem');
-    expect((await checked.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
-      'passed status == 200',
-      'passed js response.parsedBody.length == 2',
-      'failed header location exists found nothing',
-    ]);
+    await expect
+      .poll(async () => (await checked.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim()))
+      .toEqual([
+        'passed status == 200',
+        'passed js response.parsedBody.length == 2',
+        'failed header location exists found nothing',
+      ]);
     await expectSound(opened);
-    expect(((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history).toContain(
-      'GET {{baseUrl}}/pets?limit=2\n',
-    );
+    await expect
+      .poll(async () => ((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history)
+      .toContain('GET {{baseUrl}}/pets?limit=2\n');
     await field(page, 'Path, after').or(page.getByLabel(/^Path/)).fill('/pets?limit={{most}}');
     await send(page);
     await page.getByText('There is no value for most.').waitFor();
@@ -105,11 +107,9 @@ describe('the API reference', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe(`${PATH}/createPet`);
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`${PATH}/createPet`);
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toContain('Add an animal');
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('List the orders');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'List the orders', /\/orders/);
     await page.getByRole('heading', { level: 2, name: 'List the orders' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 2, name: 'Add an animal' }).waitFor();
@@ -123,9 +123,9 @@ describe('the API reference', () => {
     const opened = await openPage({ path: `${PATH}/getPet` });
     const { page, engine } = opened;
     await page.getByText(/It works until/).waitFor();
-    expect(await page.getByText(/It works until/).innerText()).toMatch(
-      /5 Dec 2030, in \d+ (years|months) on the app’s clock/,
-    );
+    await expect
+      .poll(() => page.getByText(/It works until/).innerText())
+      .toMatch(/5 Dec 2030, in \d+ (years|months) on the app’s clock/);
     await expectSound(opened);
     await engine.call('clock.set', { to: '2030-12-05T00:00:00Z' });
     await page.getByText(/It was removed on/).waitFor();
@@ -143,15 +143,17 @@ describe('a request that is sent', () => {
     await field(page, 'categoryId').fill(INT64_MAX);
     await page.keyboard.press('Enter');
     await response(page).getByText('201 Created').waitFor();
-    expect(await block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
-    expect(await response(page).innerText()).toMatch(/59 of 60 requests left, resets in/);
+    await expect.poll(() => block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
+    await expect.poll(() => response(page).innerText()).toMatch(/59 of 60 requests left, resets in/);
     await response(page).getByRole('group', { name: 'Show the response' }).getByLabel('As on the wire').check();
-    expect(await block(page, 'request as on the wire')).toMatch(
-      /^POST \/v1\/pets HTTP\/1\.1\nHost: demo[^]*Authorization: Bearer \$VIVARIUM_KEY[^]*"categoryId": 9223372036854775807/,
-    );
-    expect(await block(page, 'response as on the wire')).toMatch(
-      /^HTTP\/1\.1 201 Created\n[^]*X-RateLimit-Remaining: 59/,
-    );
+    await expect
+      .poll(() => block(page, 'request as on the wire'))
+      .toMatch(
+        /^POST \/v1\/pets HTTP\/1\.1\nHost: demo[^]*Authorization: Bearer \$VIVARIUM_KEY[^]*"categoryId": 9223372036854775807/,
+      );
+    await expect
+      .poll(() => block(page, 'response as on the wire'))
+      .toMatch(/^HTTP\/1\.1 201 Created\n[^]*X-RateLimit-Remaining: 59/);
     await expectSound(opened);
 
     const { id: projectId } = await engine.demo();
@@ -161,7 +163,7 @@ describe('a request that is sent', () => {
     await field(page, 'petId').fill(items[0]?.id ?? '');
     await send(page);
     await response(page).getByText('200 OK').waitFor();
-    expect(await block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
+    await expect.poll(() => block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
   });
 
   it('shows the API’s own refusals, and those of the engine at their fields', async () => {
@@ -169,7 +171,7 @@ describe('a request that is sent', () => {
     await field(page, 'categoryId').fill('many');
     await send(page);
     await response(page).getByText('400 Bad Request').waitFor();
-    expect(await block(page, 'body of the response')).toContain('invalid_request');
+    await expect.poll(() => block(page, 'body of the response')).toContain('invalid_request');
     await page.getByRole('group', { name: 'Type the body as' }).getByLabel('Text').check();
     await field(page, 'Body, as text').fill('{"name": ');
     await send(page);
@@ -178,8 +180,8 @@ describe('a request that is sent', () => {
     await field(page, 'Headers').fill('Host: evil.example');
     await send(page);
     await page.getByText('Host is set by Vivarium.').first().waitFor();
-    expect(await field(page, 'Headers').inputValue()).toBe('Host: evil.example');
-    expect(await response(page).count()).toBe(0);
+    await expect.poll(() => field(page, 'Headers').inputValue()).toBe('Host: evil.example');
+    await expect.poll(() => response(page).count()).toBe(0);
   });
 
   it('may have no key, a wrong secret or the right one, which is kept nowhere', async () => {
@@ -188,7 +190,7 @@ describe('a request that is sent', () => {
     const key = page.getByRole('combobox', { name: 'API key' });
     await page.getByText('Set VIVARIUM_KEY').waitFor();
     await key.selectOption('No key');
-    expect(await page.getByText('Set VIVARIUM_KEY').count()).toBe(0);
+    await expect.poll(() => page.getByText('Set VIVARIUM_KEY').count()).toBe(0);
     await send(page);
     await response(page).getByText('401 Unauthorized').waitFor();
     await key.selectOption('A secret, pasted');
@@ -199,18 +201,18 @@ describe('a request that is sent', () => {
     await pasted.fill(secret);
     await send(page);
     await response(page).getByText('200 OK').waitFor();
-    expect(await page.locator('main').innerHTML()).not.toContain(secret);
+    await expect.poll(() => page.locator('main').innerHTML()).not.toContain(secret);
     const kept = await page.evaluate('JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])');
     expect(kept).not.toContain(secret);
     await page.reload();
     await key.waitFor();
-    expect(await key.locator('option:checked').innerText()).toContain('Demo key');
+    await expect.poll(() => key.locator('option:checked').innerText()).toContain('Demo key');
   });
 
   it('goes to staging when staging is shown', async () => {
     const { page, engine } = await openPage({ path: PATH });
     await page.getByRole('group', { name: 'Environment' }).getByLabel('Staging').check();
-    expect(page.url()).toContain('environment=staging');
+    await expect.poll(() => page.url()).toContain('environment=staging');
     await page.getByText('http://demo-staging.vivarium.localhost').first().waitFor();
     const { id: projectId } = await engine.demo();
     await engine.call('pets.update', { projectId, environment: 'staging', id: 1, name: 'Only in staging' });
@@ -222,11 +224,13 @@ describe('a request that is sent', () => {
   it('can be copied as curl and as fetch, with the variable in place of the secret', async () => {
     const { page } = await openPage({ path: PATH });
     await field(page, 'limit').fill('3');
-    expect(await block(page, 'request as curl')).toMatch(/Bearer \$VIVARIUM_KEY[^]*\/v1\/pets\?limit=3/);
+    await expect.poll(() => block(page, 'request as curl')).toMatch(/Bearer \$VIVARIUM_KEY[^]*\/v1\/pets\?limit=3/);
     await page.getByRole('group', { name: 'Copy as' }).getByLabel('fetch').check();
     await page.getByText('Node needs a system that resolves demo.vivarium.localhost').waitFor();
     await page.getByRole('button', { name: 'Copy request as fetch' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^const response = await fetch\('http/);
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toMatch(/^const response = await fetch\('http/);
   });
 
   it('may be one’s own', async () => {
@@ -270,7 +274,7 @@ describe('the API of an upstream', () => {
     await operations(page).getByText('experimental').waitFor();
     await send(page);
     await response(page).getByText('200 OK').waitFor();
-    expect(await block(page, 'body of the response')).toContain('"n": 9007199254740993');
+    await expect.poll(() => block(page, 'body of the response')).toContain('"n": 9007199254740993');
     await expectSound(opened);
   });
 

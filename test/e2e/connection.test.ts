@@ -39,7 +39,7 @@ describe('a lost connection', () => {
     await again.call('pets.update', { projectId, id: 1, name: 'Newborn' });
     await seen(page, 'Newborn');
     await seen(page, 'live');
-    expect(await page.getByText('The connection to Vivarium is lost.').count()).toBe(0);
+    await expect.poll(() => page.getByText('The connection to Vivarium is lost.').count()).toBe(0);
     expect(errors.filter((text) => !isAboutNetwork(text))).toEqual([]);
   });
 
@@ -80,19 +80,19 @@ describe('signing in', () => {
     await field.fill('http://example.org/#token=abc');
     await field.press('Enter');
     await page.getByRole('alert').getByText('The link points to example.org').waitFor();
-    expect(await field.inputValue()).toBe('http://example.org/#token=abc');
-    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => field.inputValue()).toBe('http://example.org/#token=abc');
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await field.fill(linkTo(engine.app.runtime));
     await field.press('Enter');
     await seen(page, 'live');
-    expect(page.url()).toBe(`${engine.app.runtime.control.url}/`);
+    await expect.poll(() => page.url()).toBe(`${engine.app.runtime.control.url}/`);
     expect(errors).toEqual([]);
   });
 
   it('says that a link is not taken', async () => {
     const { page } = await openPage({ empty: true, signedIn: false, path: '/#token=wrong' });
     await page.getByText('Vivarium rejected that link.').waitFor();
-    expect(page.url()).not.toContain('wrong');
+    await expect.poll(() => page.url()).not.toContain('wrong');
   });
 
   it('takes the link of Vivarium’s own once, and has no token in the address at any time', async () => {
@@ -102,7 +102,7 @@ describe('signing in', () => {
     const link = engine.app.signInLink();
     await page.goto(link);
     await seen(page, 'live');
-    expect(page.url()).toBe(`${engine.app.runtime.control.url}/`);
+    await expect.poll(() => page.url()).toBe(`${engine.app.runtime.control.url}/`);
     expect(addresses.filter((address) => address.includes('token'))).toEqual([]);
     await page.evaluate('sessionStorage.clear()');
     await page.goto('about:blank');
@@ -132,7 +132,7 @@ describe('signing in', () => {
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     await page.goto(linkTo(engine.app.runtime));
     await seen(page, 'live');
-    expect(page.url()).toBe(`${engine.app.runtime.control.url}/`);
+    await expect.poll(() => page.url()).toBe(`${engine.app.runtime.control.url}/`);
   });
 });
 

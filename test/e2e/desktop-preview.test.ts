@@ -14,7 +14,8 @@ async function openPreview(desktop: Desktop) {
   await (await desktop.page()).getByRole('heading', { level: 1 }).waitFor();
   const own = (await desktop.page()).context();
   const before = new Set((own.browser()?.contexts() ?? [own]).flatMap((context) => context.pages()));
-  expect(await desktop.call('reach.preview', { hostname: HOSTNAME })).toEqual({ url: URL });
+  const answer = await desktop.call('reach.preview', { hostname: HOSTNAME });
+  expect(answer).toEqual({ url: URL });
   const page = await vi.waitFor(async () => {
     const found = await desktop.pageAt(`https://${HOSTNAME}/`);
     // One of the test before, which is still closing.
@@ -49,14 +50,14 @@ for (const host of HOSTS) {
       const visible = () =>
         desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()));
       await expect.poll(visible).toEqual([true, true]);
-      expect(await desktop.call('reach.browser')).toMatchObject({ preview: true });
-      expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
+      await expect.poll(() => desktop.call('reach.browser')).toMatchObject({ preview: true });
+      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
       // A page that calls itself something else.
       await desktop.evaluate(async ({ BrowserWindow }) => {
         const preview = BrowserWindow.getAllWindows().find((window) => window.getTitle() !== 'Vivarium');
         await preview?.loadURL('data:text/html,<title>Vivarium</title>');
       });
-      expect(await titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
+      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
       const { items } = (await desktop.call('traffic.list')) as { items: { authority: string; scheme: string }[] };
       expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
     });
@@ -72,7 +73,7 @@ for (const host of HOSTS) {
       await preview.click();
       const page = await desktop.pageAt('https://demo-staging.vivarium.localhost/');
       await page.getByText('"Animal Store API"').waitFor();
-      expect(await titles(desktop)).toEqual(['Vivarium', 'demo-staging.vivarium.localhost']);
+      await expect.poll(() => titles(desktop)).toEqual(['Vivarium', 'demo-staging.vivarium.localhost']);
       for (let open = 1; open < 5; open++) await desktop.call('reach.preview', { hostname: HOSTNAME });
       await preview.click();
       await reach.getByText('No preview was opened.').waitFor();
@@ -84,7 +85,7 @@ for (const host of HOSTS) {
       const { control } = desktop.runtime();
       for (const address of ['https://example.org/', `${control.url}/`, 'file:///etc/passwd', 'app://vivarium/']) {
         await page.evaluate(`void location.assign(${JSON.stringify(address)})`);
-        expect(page.url()).toBe(URL);
+        await expect.poll(() => page.url()).toBe(URL);
       }
       const outcome = await page.evaluate<unknown>(`(async () => {
       const isRefused = (address) => fetch(address, { mode: 'no-cors' }).then(() => false, () => true);

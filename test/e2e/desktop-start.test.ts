@@ -151,7 +151,7 @@ describe('the app', () => {
     await desktop.call('clock.resume');
     await hideWindow(desktop);
     await desktop.clickTray('Open Vivarium');
-    expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
+    await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
   });
 
   it('hands to other programs a link that signs in once; the logs; the data folder; a link of the page', async () => {
@@ -159,9 +159,10 @@ describe('the app', () => {
     const page = await desktop.page();
     await page.getByRole('heading', { level: 1 }).waitFor();
     const { url } = desktop.runtime().control;
-    await chooseFromMenu(desktop, 'Open in Browser');
-    await chooseFromMenu(desktop, 'Show Logs');
-    await chooseFromMenu(desktop, 'Show Data Folder');
+    for (const [index, item] of ['Open in Browser', 'Show Logs', 'Show Data Folder'].entries()) {
+      await chooseFromMenu(desktop, item);
+      await expect.poll(() => desktop.opened).toHaveLength(index + 1);
+    }
     await page.evaluate(
       `window.open('https://www.rfc-editor.org/rfc/rfc8659'); window.open('smb://example.org/share')`,
     );
@@ -210,7 +211,8 @@ describe('the app', () => {
       const { checks } = (await desktop.call('doctor.run', { areas: ['desktop', 'domains'] })) as DoctorReport;
       return Object.fromEntries(checks.map(({ id, status }) => [id, status]));
     };
-    expect(await ask()).toEqual({
+    const before = await ask();
+    expect(before).toEqual({
       'domains.platform': 'ok',
       'desktop.runtime': 'ok',
       'desktop.sandbox': 'ok',
@@ -218,7 +220,8 @@ describe('the app', () => {
       'desktop.tray': 'ok',
     });
     await expectNoSeal(desktop);
-    expect(await ask()).toMatchObject({ 'desktop.keyring': 'warning' });
+    const after = await ask();
+    expect(after).toMatchObject({ 'desktop.keyring': 'warning' });
   });
 
   it('runs "vivarium uninstall" before its removal, and opens what that has printed', async () => {
@@ -236,7 +239,7 @@ describe('the app', () => {
     const desktop = app();
     const { code, stdout } = await run('--data-dir', desktop.dataDir, 'call', 'status.get').ended;
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ dataDir: desktop.dataDir })]);
-    expect(await windowState(desktop)).toMatchObject({ count: 1 });
+    await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1 });
     const missing = await run('--data-dir', desktop.dataDir, 'call', 'projects.get', '{"projectId":"prj_x"}').ended;
     expect([missing.code, JSON.parse(missing.stderr)]).toEqual([1, expect.objectContaining({ code: 'not_found' })]);
   });
@@ -245,9 +248,10 @@ describe('the app', () => {
     const desktop = app();
     const dialog = desktop.nextDialog();
     await chooseFromMenu(desktop, VERSION_CHOICE);
-    expect((await dialog).detail).toContain('does not know where its releases are published');
-    expect(await isChecked(desktop, VERSION_CHOICE)).toBe(false);
-    (await dialog).press('OK');
+    const { detail, press } = await dialog;
+    expect(detail).toContain('does not know where its releases are published');
+    await expect.poll(() => isChecked(desktop, VERSION_CHOICE)).toBe(false);
+    press('OK');
   });
 
   it('names in a box what cannot be shown or written, and goes on serving', async () => {
@@ -266,7 +270,7 @@ describe('the app', () => {
       expect.stringContaining(`${desktop.dataDir} stays`),
     ]);
     fault.press('OK');
-    expect(await desktop.call('status.get')).toHaveProperty('version');
+    await expect(desktop.call('status.get')).resolves.toHaveProperty('version');
   });
 });
 
@@ -284,7 +288,7 @@ const isChecked = (desktop: Desktop, wanted: string): Promise<boolean | undefine
 
 async function expectNoSeal(desktop: Desktop): Promise<void> {
   await expect(desktop.call('settings.update', { caKey: 'keyring' })).rejects.toThrow('This session had no keyring');
-  expect(await desktop.call('ca.get')).toMatchObject({ key: { storage: 'file', sealable: false } });
+  await expect.poll(() => desktop.call('ca.get')).toMatchObject({ key: { storage: 'file', sealable: false } });
   expect(readdirSync(join(desktop.dataDir, 'ca')).sort()).toEqual(['root-key.pem', 'root.pem']);
 }
 
@@ -303,15 +307,17 @@ describe('starting at login', () => {
   it('is an entry of the autostart folder on Linux', async () => {
     const { desktop, entry } = startInstalled('linux');
     await desktop.serving();
-    expect(await isChecked(desktop, 'Start at Login')).toBe(false);
+    await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(false);
     await chooseFromMenu(desktop, 'Start at Login');
-    expect([await isChecked(desktop, 'Start at Login'), readFileSync(entry, 'utf8')]).toEqual([
-      true,
-      expect.stringContaining(`Exec="${process.execPath}" --hidden\n`),
-    ]);
+    await expect
+      .poll(async () => [await isChecked(desktop, 'Start at Login'), readFileSync(entry, 'utf8')])
+      .toEqual([true, expect.stringContaining(`Exec="${process.execPath}" --hidden\n`)]);
     await chooseFromMenu(desktop, 'Start at Login');
-    expect([await isChecked(desktop, 'Start at Login'), existsSync(entry)]).toEqual([false, false]);
+    await expect
+      .poll(async () => [await isChecked(desktop, 'Start at Login'), existsSync(entry)])
+      .toEqual([false, false]);
     await chooseFromMenu(desktop, 'Start at Login');
+    await expect.poll(() => existsSync(entry)).toBe(true);
     await chooseFromMenu(desktop, 'Prepare to Remove…');
     (await desktop.nextDialog()).press('Prepare');
     await expect.poll(() => existsSync(entry)).toBe(false);
@@ -323,8 +329,9 @@ describe('starting at login', () => {
     mkdirSync(dirname(dirname(entry)), { recursive: true });
     writeFileSync(dirname(entry), '');
     await chooseFromMenu(desktop, 'Start at Login');
-    expect((await desktop.nextDialog()).message).toBe('“Start at Login” could not be changed');
-    expect(await isChecked(desktop, 'Start at Login')).toBe(false);
+    const { message } = await desktop.nextDialog();
+    expect(message).toBe('“Start at Login” could not be changed');
+    await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(false);
   });
 
   it('is a setting of the system on macOS', async () => {
@@ -332,20 +339,20 @@ describe('starting at login', () => {
     // The engine's database for macOS does not run here.
     await desktop.nextDialog();
     await chooseFromMenu(desktop, 'Start at Login');
-    expect(await isChecked(desktop, 'Start at Login')).toBe(true);
+    await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(true);
   });
 
   it('opens no window until it is asked for', async () => {
     const desktop = await startHidden();
     await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');
-    expect((await windowState(desktop)).count).toBe(0);
+    await expect.poll(async () => (await windowState(desktop)).count).toBe(0);
     await desktop.clickTray('Open Vivarium');
     await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
   });
 
   it('is not offered on another data folder', async () => {
     const desktop = await startHidden({ env: { ELECTRON_STAND_IN_PACKAGED: '1' } });
-    expect(await isChecked(desktop, 'Start at Login')).toBeUndefined();
+    await expect.poll(() => isChecked(desktop, 'Start at Login')).toBeUndefined();
   });
 });
 
@@ -368,7 +375,7 @@ describe('a link of the system', () => {
     await first.pageAt('app://vivarium/domains');
     await hideWindow(first);
     await first.evaluate(({ app }) => void app.emit('activate'));
-    expect(await windowState(first)).toMatchObject({ count: 1, visible: true });
+    await expect.poll(() => windowState(first)).toMatchObject({ count: 1, visible: true });
   });
 });
 
@@ -430,9 +437,9 @@ describe('a window', () => {
     ] as const) {
       const desktop = start({ dataDir, env: { ELECTRON_STAND_IN_SCREENS: JSON.stringify(screens) } });
       await opened(desktop);
-      expect(await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds())).toEqual(
-        bounds,
-      );
+      await expect
+        .poll(() => desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds()))
+        .toEqual(bounds);
       desktop.signal('SIGKILL');
       await desktop.ended;
     }
@@ -454,7 +461,7 @@ describe('the root’s key', () => {
     expect((await first.ended).code).toBe(0);
 
     const again = await startHidden({ dataDir: first.dataDir, env });
-    expect(await again.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
+    await expect.poll(() => again.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
     await again.quit();
 
     const headless = await runProgram(['serve', '--data-dir', first.dataDir, ...FREE_PORTS]);

@@ -39,7 +39,7 @@ for (const host of HOSTS) {
       const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');
       await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
-      expect((await windowState(desktop)).url).toMatch(/^app:\/\/vivarium\//);
+      await expect.poll(async () => (await windowState(desktop)).url).toMatch(/^app:\/\/vivarium\//);
       await (await desktop.page()).reload();
       await seeLiveChange(desktop, 'Orangery');
     });
@@ -57,7 +57,7 @@ for (const host of HOSTS) {
       expect(message).toBe('Vivarium keeps running without its window');
       press('Keep serving');
       await expect.poll(async () => (await windowState(desktop)).visible).toBe(false);
-      expect(await desktop.call('status.get')).toHaveProperty('version');
+      await expect(desktop.call('status.get')).resolves.toHaveProperty('version');
 
       const again = startDesktop(host, { dataDir: desktop.dataDir });
       expect((await again.ended).code).toBe(0);
@@ -82,7 +82,7 @@ for (const host of HOSTS) {
       const { message, press } = await dialog;
       await crash;
       expect(message).toBe('The window’s page ended unexpectedly');
-      expect(await desktop.call('status.get')).toHaveProperty('version');
+      await expect(desktop.call('status.get')).resolves.toHaveProperty('version');
       press('Reload');
       await seeLiveChange(desktop, 'Again');
     });
@@ -114,7 +114,7 @@ for (const host of HOSTS) {
       press('Start again');
       await page.getByText('was started again. and again.').first().waitFor();
       await seeLiveChange(desktop, 'Palm house');
-      expect(await windowState(desktop)).toMatchObject({ count: 1, visible: true });
+      await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
     });
 
     it('drains and ends with 0 when its menu or SIGTERM asks it to, and opens with its last position', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Engine } from '../support/engine.ts';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, pressAll, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
@@ -30,7 +30,7 @@ describe('the doctor', () => {
     const { http } = engine.app.runtime;
     await item(page, 'In order', 'HTTP').getByText(`127.0.0.1:${http.port} answers.`).waitFor();
     await item(page, 'In order', 'www.happypaws.test').getByText('signed by our root for this name').waitFor();
-    expect(await region(page, 'Failed').count()).toBe(0);
+    await expect.poll(() => region(page, 'Failed').count()).toBe(0);
     await expectSound(opened);
   });
 
@@ -41,8 +41,10 @@ describe('the doctor', () => {
     });
     const { page, engine } = opened;
     await region(page, 'Verdict').getByText('One check failed').waitFor();
-    const headings = await page.getByRole('main').getByRole('heading', { level: 2 }).allTextContents();
-    expect(headings.slice(0, 3)).toEqual(['Failed', 'Warnings', 'In order']);
+    const headings = page.getByRole('main').getByRole('heading', { level: 2 });
+    await expect
+      .poll(async () => (await headings.allTextContents()).slice(0, 3))
+      .toEqual(['Failed', 'Warnings', 'In order']);
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
     await failed.getByText('Restrict it to its owner.').waitFor();
@@ -50,7 +52,7 @@ describe('the doctor', () => {
 
     const command = `chmod 600 ${keyOf(engine)}`;
     await failed.getByRole('button', { name: `Copy the command ${command}` }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(command);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(command);
     chmodSync(keyOf(engine), 0o600);
     await page.getByRole('button', { name: 'Run again' }).click();
     await region(page, 'Failed').waitFor({ state: 'detached' });
@@ -72,19 +74,16 @@ describe('the doctor', () => {
     const { page } = await openPage({ path: '/doctor' });
     await item(page, 'Warnings', 'shop.happypaws.test').getByRole('link', { name: 'Domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/shop.happypaws.test');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/shop.happypaws.test');
   });
 
   it('is reached by keyboard and from the palette, and runs from there', async () => {
     const { page, errors } = await openPage({ empty: true, path: '/settings' });
     await region(page, 'Bans').waitFor();
-    await page.keyboard.press('g');
-    await page.keyboard.press('h');
+    await pressAll(page, 'g', 'h');
     await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
     await item(page, 'In order', 'HTTP').waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('run the doctor');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'run the doctor', /^Run the doctor/);
     await region(page, 'Verdict').getByText('in order').waitFor();
     expect(errors).toEqual([]);
   });

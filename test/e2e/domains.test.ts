@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -43,10 +43,10 @@ describe('the life of a domain', () => {
       await page.getByLabel('Hostname').fill('Shop.Acme.Test.');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Attach shop.acme.test' }).waitFor();
-      expect(new URL(page.url()).pathname).toBe(`${DOMAINS}/shop.acme.test`);
+      await expect.poll(() => new URL(page.url()).pathname).toBe(`${DOMAINS}/shop.acme.test`);
       const record = region(page, 'Record');
       await record.getByRole('button', { name: 'Copy value' }).click();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
       await expectSound(opened);
 
       // Without its record it fails, and says what to do.
@@ -56,14 +56,14 @@ describe('the life of a domain', () => {
       await region(page, 'Checks').getByText('Create the zone acme.test').waitFor();
       await rowSays(page, 'shop.acme.test', 'pending');
       const steps = page.getByRole('list', { name: 'Steps' });
-      expect(await steps.allInnerTexts()).toEqual(['Name\n2\nRecord\n3\nVerify']);
+      await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\n2\nRecord\n3\nVerify']);
 
       // One click puts it; said before it is done, and with a way back.
       await record.getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
       await button(page, 'Put it in my local zone').click();
       await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
       await record.getByText(/^The record is in the zone/).waitFor();
-      expect(await steps.allInnerTexts()).toEqual(['Name\nRecord\n3\nVerify']);
+      await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\nRecord\n3\nVerify']);
       await button(page, 'Verify').click();
       await rowSays(page, 'shop.acme.test', 'verified');
       await rowSays(page, 'shop.acme.test', 'certificate issued');
@@ -88,16 +88,15 @@ describe('the life of a domain', () => {
       await region(page, 'Checks')
         .getByText(/vivarium\.localhost must not issue/)
         .waitFor();
-      const stations = await caa
-        .getByRole('listitem')
-        .filter({ has: page.locator('.mark') })
-        .allInnerTexts();
-      expect(stations.map((text) => text.split('\n').slice(0, 2).join(' '))).toEqual([
-        'shop.acme.test continues',
-        'shop.acme.test forbids',
-        'shop.acme.test not asked',
-        'the root not asked',
-      ]);
+      const stations = caa.getByRole('listitem').filter({ has: page.locator('.mark') });
+      await expect
+        .poll(async () => (await stations.allInnerTexts()).map((text) => text.split('\n').slice(0, 2).join(' ')))
+        .toEqual([
+          'shop.acme.test continues',
+          'shop.acme.test forbids',
+          'shop.acme.test not asked',
+          'the root not asked',
+        ]);
       await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
       await expectSound(opened);
 
@@ -179,7 +178,9 @@ describe('the life of a domain', () => {
     await checks.getByText('Expected').waitFor();
     await checks.getByText('happypaws.old-host.example', { exact: true }).waitFor();
     await checks.getByRole('button', { name: 'Copy record' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('shop CNAME cname.vivarium.localhost');
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toBe('shop CNAME cname.vivarium.localhost');
     await expectSound(opened);
   });
 });
@@ -199,8 +200,8 @@ describe('attaching a domain', () => {
       await field.fill(typed);
       await page.keyboard.press('Enter');
       await page.getByRole('alert').getByText(message).waitFor();
-      expect(await field.inputValue()).toBe(typed);
-      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      await expect.poll(() => field.inputValue()).toBe(typed);
+      await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     }
     await field.fill('www.happypaws.test');
     await page.keyboard.press('Enter');
@@ -224,7 +225,7 @@ describe('attaching a domain', () => {
     await expectSound(opened);
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
-    expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Remove']);
+    await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Remove']);
     expect(opened.errors).toEqual([]);
   });
 
@@ -242,7 +243,7 @@ describe('attaching a domain', () => {
       .waitFor();
     await button(page, 'Change the plan to Pro and attach').click();
     await page.getByRole('heading', { name: 'Attach www.acme.test' }).waitFor();
-    expect((await engine.demo()).plan).toBe('pro');
+    await expect.poll(async () => (await engine.demo()).plan).toBe('pro');
     // Falling back suspends it, which is explained, with the way back.
     await page.keyboard.press('Control+z');
     await page.getByText('Demo is on the plan Free again.').waitFor();
@@ -274,7 +275,7 @@ describe('redirects and configuration', () => {
     await page.getByRole('menuitem', { name: 'Redirect to another hostname' }).click();
     const from = page.getByRole('combobox', { name: 'From' });
     const to = page.getByRole('combobox', { name: 'To', exact: true });
-    expect(await from.inputValue()).toBe('www.happypaws.test');
+    await expect.poll(() => from.inputValue()).toBe('www.happypaws.test');
     await to.fill('www.happypaws.test');
     await button(page, 'Save').click();
     await page
@@ -300,7 +301,7 @@ describe('redirects and configuration', () => {
     const opened = await openPage({ path: `${DOMAINS}?show=configuration` });
     const { page, engine } = opened;
     const text = page.getByRole('textbox', { name: 'Configuration' });
-    expect(JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
+    await expect.poll(async () => JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
     await expectSound(opened);
     await text.fill('{ "primary": ');
     await button(page, 'Apply').click();
@@ -315,7 +316,9 @@ describe('redirects and configuration', () => {
     await button(page, 'Apply').click();
     await page.getByText(/Attached: new\.happypaws\.test/).waitFor();
     const projectId = await proProject(engine);
-    expect(await engine.call('domains.export', { projectId })).toMatchObject({ primary: 'www.happypaws.test' });
+    await expect
+      .poll(() => engine.call('domains.export', { projectId }))
+      .toMatchObject({ primary: 'www.happypaws.test' });
     expect(opened.errors).toEqual([]);
   });
 });
@@ -334,7 +337,7 @@ describe('the list of domains', () => {
       });
       const { page } = opened;
       await rowSays(page, 'happypaws.example', 'verified');
-      expect(await list(page).getByRole('listitem').count()).toBeLessThan(60);
+      await expect.poll(() => list(page).getByRole('listitem').count()).toBeLessThan(60);
       await row(page, 'happypaws.example').focus();
       await page.keyboard.press('End');
       await focused(page, 'tenant-999.many.test');
@@ -351,7 +354,7 @@ describe('the list of domains', () => {
       await page.keyboard.press('/');
       await page.keyboard.type('tenant-99');
       await row(page, 'tenant-99.many.test').waitFor();
-      expect(await list(page).getByRole('listitem').count()).toBe(11);
+      await expect.poll(() => list(page).getByRole('listitem').count()).toBe(11);
       await page.getByLabel('State').selectOption({ label: 'Misconfigured (1)' });
       await page.getByText('No domain matches').waitFor();
       await button(page, 'Show all').click();
@@ -385,8 +388,9 @@ describe('the list of domains', () => {
     await focused(page, 'shop.happypaws.test');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
+    await page.getByRole('menu').locator(':focus').waitFor();
     await page.keyboard.press('End');
+    await toFocus(page.getByRole('menuitem', { name: 'Remove' }));
     await page.keyboard.press('Enter');
     await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
     await focused(page, 'www.happypaws.test');
@@ -394,9 +398,7 @@ describe('the list of domains', () => {
     await page.getByText('shop.happypaws.test is attached again, not verified, misconfigured.').waitFor();
     await row(page, 'www.happypaws.test').click();
     await region(page, 'Certificate').getByText('certificate issued').waitFor();
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('renew the certificate');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'renew the certificate', /^Renew the certificate of www\.happypaws\.test/);
     await page.getByText('www.happypaws.test has a new certificate.').waitFor();
     expect(errors).toEqual([]);
   });
@@ -427,9 +429,9 @@ describe('the list of domains', () => {
     const { page } = opened;
     await row(page, hostname).click();
     await page.getByRole('heading', { name: hostname }).waitFor();
-    expect(await row(page, hostname).isVisible()).toBe(false);
+    await expect.poll(() => row(page, hostname).isVisible()).toBe(false);
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H2');
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
     await page.keyboard.press('Escape');
     await focused(page, hostname);
     await expectSound(opened);

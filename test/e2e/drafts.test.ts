@@ -42,10 +42,11 @@ describe('what is typed', () => {
     if ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Doctor' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
-    await page.goBack();
-    expect(await (await fieldOf(page, form)).inputValue()).toBe(form.typed);
-    await open(form.path);
-    expect(await (await fieldOf(page, form)).inputValue()).toBe(form.typed);
+    for (const comeBack of [() => page.goBack(), () => open(form.path)]) {
+      await comeBack();
+      const field = await fieldOf(page, form);
+      await expect.poll(() => field.inputValue()).toBe(form.typed);
+    }
   });
   it('is gone once it is sent or discarded', async () => {
     const { page, open } = await openPage({ path: `${FULL_PROJECT}/general` });
@@ -58,9 +59,10 @@ describe('what is typed', () => {
     await page.getByRole('button', { name: 'Discard' }).first().click();
     await open('/doctor');
     await open(path);
-    expect(await name.inputValue()).toBe('Sent name');
-    const kept = await page.evaluate<string[]>('Object.keys(sessionStorage).filter((key) => key.includes("draft"))');
-    expect(kept).toEqual([]);
+    await expect.poll(() => name.inputValue()).toBe('Sent name');
+    await expect
+      .poll(() => page.evaluate('Object.keys(sessionStorage).filter((key) => key.includes("draft"))'))
+      .toEqual([]);
   });
 
   it('of redirects and of the configuration comes back too', async () => {
@@ -70,13 +72,13 @@ describe('what is typed', () => {
     await page.getByLabel('From', { exact: true }).last().fill('old.focus.test');
     await open('/doctor');
     await open(`${path}?show=redirects`);
-    expect(await page.getByLabel('From', { exact: true }).last().inputValue()).toBe('old.focus.test');
+    await expect.poll(() => page.getByLabel('From', { exact: true }).last().inputValue()).toBe('old.focus.test');
     const configuration = page.getByRole('textbox', { name: 'Configuration' });
     await open(`${path}?show=configuration`);
     await configuration.fill('{"primary": null}');
     await open('/doctor');
     await open(`${path}?show=configuration`);
-    expect(await configuration.inputValue()).toBe('{"primary": null}');
+    await expect.poll(() => configuration.inputValue()).toBe('{"primary": null}');
   });
 });
 
@@ -94,7 +96,7 @@ describe('the secret of a new key', () => {
     await open('/doctor');
     await open(path);
     await page.getByRole('button', { name: 'New key' }).waitFor();
-    expect(await copied.count()).toBe(0);
-    expect(await page.evaluate<string>('JSON.stringify(sessionStorage)')).not.toContain('viv_');
+    await expect.poll(() => copied.count()).toBe(0);
+    await expect.poll(() => page.evaluate<string>('JSON.stringify(sessionStorage)')).not.toContain('viv_');
   });
 });

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, pressAll, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -9,9 +9,10 @@ describe('getting around', () => {
     const opened = await openPage();
     const { page } = opened;
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Command' }).waitFor();
+    await toFocus(page.getByRole('combobox', { name: 'Command' }));
     await page.keyboard.type('shortcuts');
     await expectSound(opened);
+    await page.getByRole('option', { name: /shortcuts/i, selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
@@ -22,22 +23,16 @@ describe('getting around', () => {
     const { page, engine } = await openPage();
     const focused = () =>
       page.evaluate<string>('document.activeElement.id && document.activeElement.labels?.[0]?.innerText');
-    const run = async (text: string, option: string) => {
-      await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Command' }).fill(text);
-      await page.getByRole('option', { name: option }).first().waitFor();
-      await page.keyboard.press('Enter');
-    };
-    await run('propag', 'Propagation');
+    await runCommand(page, 'propag', /Propagation/);
     await expect.poll(focused).toBe('Propagation');
-    await run('add pet', 'Add a pet');
+    await runCommand(page, 'add pet', /^Add a pet/);
     await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
     await page.keyboard.press('Escape');
     const [project] = (await engine.call('projects.list')) as { id: string; slug: string }[];
     const { id } = (await engine.call('keys.create', { projectId: project?.id, name: 'Rarely used' })) as {
       id: string;
     };
-    await run('rarely', 'Rarely used');
+    await runCommand(page, 'rarely', /Rarely used/);
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${project?.slug}/keys-and-limits/${id}`);
     await expect.poll(() => page.locator('li[aria-current=true]').last().innerText()).toContain('Rarely used');
     await page.keyboard.press('Control+k');
@@ -94,7 +89,7 @@ describe('getting around', () => {
     await cell('Clover').click({ modifiers: ['Control'] });
     await cell('Clover').click({ button: 'right' });
     await item('Copy 2 pets').click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/\n1\tBiscuit .*\n4\tClover /);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toMatch(/\n1\tBiscuit .*\n4\tClover /);
     await expect.poll(focused).toMatch(/^Clover/);
 
     await open('/projects/demo');
@@ -179,13 +174,14 @@ describe('getting around', () => {
     const left = async (locator: Locator) => (await locator.boundingBox())?.x ?? 0;
     const orders = page.getByRole('region', { name: 'Orders' });
     const fields = page.getByRole('form', { name: 'Fields of the pet' });
-    expect(await left(orders)).toBeGreaterThan((await left(fields)) + 200);
+    await expect.poll(() => left(orders)).toBeGreaterThan((await left(fields)) + 200);
     await engine.api({ path: '/v1/nope' });
     await open('/projects/demo/traffic');
     await page.getByRole('region', { name: 'Entries' }).getByRole('link').click();
     const answer = page.getByRole('region', { name: 'Response' });
     const splitter = page.getByRole('separator', { name: 'Width of the request' });
     await splitter.press('End');
+    await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('80');
     const before = await left(answer);
     await splitter.press('ArrowLeft');
     await expect.poll(() => left(answer)).toBeLessThan(before);
@@ -208,7 +204,7 @@ describe('getting around', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Command' }).fill('?');
-    expect(await page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
   });
 
   it('accepts a page’s own keys before it is loaded, and focuses a dialog’s first field', async () => {
@@ -221,12 +217,11 @@ describe('getting around', () => {
     });
     await page.reload();
     await page.getByText('live', { exact: true }).waitFor();
-    await page.keyboard.press('g');
-    await page.keyboard.press('p');
+    await pressAll(page, 'g', 'p');
     await page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor();
     await page.keyboard.press('n');
     arrive();
-    await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
+    await toFocus(page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name', { exact: true }));
     await page.keyboard.type('Otter');
     await page.keyboard.press('Enter');
     await page.getByRole('grid').getByText('Otter').waitFor();
@@ -259,6 +254,6 @@ describe('getting around', () => {
     await page.getByText('There is no project “long-gone”').waitFor();
     await page.getByRole('link', { name: 'Go to Demo' }).click();
     await page.getByRole('heading', { level: 2, name: 'Demo' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/projects/demo');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo');
   });
 });

@@ -7,6 +7,7 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
+import { copyBy } from '../support/page-on-engine.ts';
 import { paste } from '../support/paste.ts';
 import { commandsOf, README } from '../support/pasted-documents.ts';
 import { requireTool } from '../support/tools.ts';
@@ -94,7 +95,7 @@ async function goTo(page: Page, name: string): Promise<void> {
 
 /** What the page's copy button gives, pasted into a terminal. */
 async function pasteCopied(page: Page, key: string): Promise<string> {
-  const command = await page.evaluate<string>('navigator.clipboard.readText()');
+  const command = await copyBy(button(page, 'Copy request'));
   const [said] = await paste([`${command} -sS`], { VIVARIUM_KEY: key });
   expect(said?.exitCode, said?.text).toBe(0);
   return said?.text ?? '';
@@ -118,7 +119,6 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     await page.keyboard.press('Enter');
     await page.getByRole('grid').getByText('Rex the Newcomer').waitFor();
     await button(page, readAt(1, 'As curl')).click();
-    await button(page, 'Copy request').click();
     expect(await pasteCopied(page, key)).toContain(
       '{"id":31,"name":"Rex the Newcomer","categoryId":1,"status":"available"}',
     );
@@ -144,7 +144,6 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     await region(page, readAt(5, 'Requests'))
       .getByText(`https://${hostname}:${httpsPort}/v1`, { exact: true })
       .waitFor();
-    await button(page, 'Copy request').click();
     expect(await pasteCopied(page, key)).toContain('"name":"Biscuit the Border Collie"');
 
     const stranger = await browser.newPage();
@@ -156,10 +155,9 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     const { page: restarted } = await openBrowser(home);
     await restarted.setExtraHTTPHeaders({ Authorization: `Bearer ${key}` });
     const response = await restarted.goto(address);
-    expect([response?.status(), (await response?.securityDetails())?.issuer]).toEqual([
-      200,
-      expect.stringMatching(/^Vivarium root /),
-    ]);
-    expect(await response?.json()).toContainEqual(expect.objectContaining({ name: 'Rex the Newcomer' }));
+    const issuer = (await response?.securityDetails())?.issuer;
+    expect([response?.status(), issuer]).toEqual([200, expect.stringMatching(/^Vivarium root /)]);
+    const listed: unknown = await response?.json();
+    expect(listed).toContainEqual(expect.objectContaining({ name: 'Rex the Newcomer' }));
   });
 });

@@ -10,10 +10,10 @@ import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page-build.ts';
-import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+import { copyBy, expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { closedPort } from '../support/ports.ts';
+import { refusingPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
 
@@ -59,7 +59,7 @@ describe('the overview', () => {
     const { page, engine } = opened;
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.getByRole('heading', { level: 2, name: 'Demo' }).waitFor();
-    expect(await page.title()).toBe('Overview · Demo · Vivarium');
+    await expect.poll(() => page.title()).toBe('Overview · Demo · Vivarium');
     const { http, https, dns } = engine.app.runtime;
     const addresses = page.getByRole('table', { name: 'Base addresses of Demo' });
     for (const url of [
@@ -74,13 +74,13 @@ describe('the overview', () => {
     await page.getByRole('region', { name: 'Listeners' }).getByText(`127.0.0.1:${dns.port}`).waitFor();
     await seen(page, 'the first 8 of 30 pets');
     await seen(page, 'in all projects, since the start');
-    expect(await page.getByRole('link', { name: 'Requests', exact: true }).getAttribute('href')).toBe(
-      '/traffic?of=all',
-    );
-    expect(await page.getByRole('row').filter({ hasText: 'available' }).count()).toBeGreaterThan(3);
-    expect(await page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual(
-      expect.arrayContaining(['Overview', 'General']),
-    );
+    await expect
+      .poll(() => page.getByRole('link', { name: 'Requests', exact: true }).getAttribute('href'))
+      .toBe('/traffic?of=all');
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'available' }).count()).toBeGreaterThan(3);
+    await expect
+      .poll(() => page.getByRole('navigation').getByRole('link').allInnerTexts())
+      .toEqual(expect.arrayContaining(['Overview', 'General']));
     await expectSound(opened);
   });
 
@@ -93,7 +93,7 @@ describe('the overview', () => {
     const name = '<img src=x onerror="document.title=1">';
     await engine.call('pets.update', { projectId, id: 1, name });
     await seen(page, name);
-    expect(await page.title()).toContain('Overview');
+    await expect.poll(() => page.title()).toContain('Overview');
     await engine.call('clock.advance', { by: 'PT48H' });
     await seen(page, 'The app’s clock is 2 days ahead of the real time.');
     expect(errors).toEqual([]);
@@ -102,7 +102,7 @@ describe('the overview', () => {
   it('takes the token out of the address bar and the history, and stays signed in over a reload', async () => {
     const { page, engine, errors } = await openPage();
     const { url, token } = engine.app.runtime.control;
-    expect(page.url()).toBe(`${url}/`);
+    await expect.poll(() => page.url()).toBe(`${url}/`);
     const cdp = await page.context().newCDPSession(page);
     const { entries } = await cdp.send('Page.getNavigationHistory');
     expect(entries.map((entry) => entry.url).filter((visited) => visited.includes(token))).toEqual([]);
@@ -114,11 +114,12 @@ describe('the overview', () => {
 
   it('copies an address, and says that it did', async () => {
     const { page, engine, errors } = await openPage();
+    const said = page.getByRole('status').filter({ hasText: 'Copied production address over HTTPS.' }).waitFor();
     await page.getByRole('button', { name: 'Copy production address over HTTPS' }).click();
-    await page.getByRole('status').filter({ hasText: 'Copied production address over HTTPS.' }).waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      `https://demo.vivarium.localhost:${engine.app.runtime.https.port}/v1`,
-    );
+    await said;
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toBe(`https://demo.vivarium.localhost:${engine.app.runtime.https.port}/v1`);
     expect(errors).toEqual([]);
   });
 
@@ -140,11 +141,10 @@ describe('the overview', () => {
     await panel.getByText('This project has no key yet.').waitFor();
     await panel.getByRole('button', { name: 'Make a key for it' }).click();
     await panel.getByText(/Bearer viv_\w{32}/).waitFor();
-    await panel.getByRole('button', { name: 'Copy first request' }).click();
-    const pasted = await page.evaluate<string>('navigator.clipboard.readText()');
+    const pasted = await copyBy(panel.getByRole('button', { name: 'Copy first request' }));
     const { stdout } = await run('sh', ['-c', pasted.replace('curl ', 'curl -sS ')]);
     expect(JSON.parse(stdout)).toHaveLength(5);
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.keyboard.press('Control+z');
     await panel.getByText('This project has no key yet.').waitFor();
     const { stdout: refused } = await run('sh', ['-c', pasted.replace('curl ', 'curl -sS ')]);
     expect(JSON.parse(refused)).toMatchObject({ status: 401 });
@@ -154,10 +154,10 @@ describe('the overview', () => {
     const { page, open, errors } = await openPage({ prepare: makeBusy });
     const minute = page.getByRole('meter', { name: 'Storefront: minute' });
     await minute.waitFor();
-    expect(await minute.getAttribute('aria-valuenow')).toBe('3');
+    await expect.poll(() => minute.getAttribute('aria-valuenow')).toBe('3');
     // The reset is on a whole second, as in X-RateLimit-Reset: up to a second after the minute.
     const countdown = /^3 of 10 requests used, resets in (\d+ s|1 min( 1 s)?)$/;
-    expect(await minute.getAttribute('aria-valuetext')).toMatch(countdown);
+    await expect.poll(() => minute.getAttribute('aria-valuetext')).toMatch(countdown);
     await page.getByRole('meter', { name: 'Import: minute' }).getByText('exhausted').waitFor();
     await seen(page, '6 strikes');
     await seen(page, /Banned/);
@@ -261,7 +261,8 @@ describe('the overview', () => {
   });
 
   it('shows what needs attention, each with the way to where it is dealt with', async () => {
-    const dead = `http://127.0.0.1:${await closedPort()}`;
+    const { port, release } = await refusingPort();
+    const dead = `http://127.0.0.1:${port}`;
     const opened = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
@@ -283,13 +284,16 @@ describe('the overview', () => {
     await attention.getByText('Nothing is listening at the upstream').waitFor();
     await page.getByText('does not answer').waitFor();
     await attention.getByText('CI is banned: it kept calling after it was refused.').waitFor();
-    const links = await attention.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
-    expect(links.toSorted()).toEqual([
-      `${HAPPY_PAWS}/domains/happypaws.example`,
-      `${HAPPY_PAWS}/domains/shop.happypaws.test`,
-      `${HAPPY_PAWS}/general`,
-      `${HAPPY_PAWS}/keys-and-limits`,
-    ]);
+    const links = () =>
+      attention.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')).toSorted());
+    await expect
+      .poll(links)
+      .toEqual([
+        `${HAPPY_PAWS}/domains/happypaws.example`,
+        `${HAPPY_PAWS}/domains/shop.happypaws.test`,
+        `${HAPPY_PAWS}/general`,
+        `${HAPPY_PAWS}/keys-and-limits`,
+      ]);
     const domain = (hostname: string) =>
       page.getByRole('region', { name: 'Domains' }).getByRole('listitem').filter({ hasText: hostname });
     await domain('www.happypaws.test').getByText('certificate issued').waitFor();
@@ -306,7 +310,8 @@ describe('the overview', () => {
     await attention.getByText('CI is banned').waitFor({ state: 'detached' });
     const server = createServer((_request, response) => response.end('up'));
     track(() => void server.close());
-    await once(server.listen(Number(new URL(dead).port), '127.0.0.1'), 'listening');
+    await release();
+    await once(server.listen(port, '127.0.0.1'), 'listening');
     await attention.getByText('The last deploy failed.').waitFor();
     await page.getByText('answers', { exact: true }).waitFor();
   });
@@ -334,7 +339,7 @@ describe('the overview', () => {
     const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByText('No record yet: 60 domains').waitFor();
     const domains = page.getByRole('region', { name: 'Domains' });
-    expect(await domains.getByRole('listitem').count()).toBe(6);
+    await expect.poll(() => domains.getByRole('listitem').count()).toBe(6);
     await domains.getByRole('link', { name: 'All domains (63)' }).waitFor();
     await expectSound(opened);
     await attention.getByRole('button', { name: 'Verify 60 domains' }).click();
@@ -398,12 +403,12 @@ describe('the window', () => {
     const other = colorScheme === 'light' ? 'Dark' : 'Light';
     const before = await ground();
     await page.getByRole('group', { name: 'Theme' }).getByLabel(other).check();
-    expect(await ground()).not.toBe(before);
+    await expect.poll(() => ground()).not.toBe(before);
     await page.reload();
     await seen(page, 'live');
-    expect(await ground()).not.toBe(before);
+    await expect.poll(() => ground()).not.toBe(before);
     await page.getByRole('group', { name: 'Theme' }).getByLabel('As the system').check();
-    expect(await ground()).toBe(before);
+    await expect.poll(() => ground()).toBe(before);
   });
 
   it('can be used with the keyboard alone, every stop named and visible', async () => {

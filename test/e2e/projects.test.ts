@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
@@ -22,14 +22,15 @@ describe('the project switcher', () => {
     await page.keyboard.press('p');
     const list = page.getByRole('dialog', { name: 'Projects' });
     await list.getByText('and 72 more; type to find one').waitFor();
-    expect(await list.getByRole('option').count()).toBe(50);
+    await expect.poll(() => list.getByRole('option').count()).toBe(50);
     await expectSound(opened);
+    await toFocus(list.getByRole('combobox'));
     await page.keyboard.type('happy');
     await list.getByRole('option', { name: 'Happy Paws' }).waitFor();
-    expect(await list.getByRole('option').count()).toBe(1);
+    await expect.poll(() => list.getByRole('option').count()).toBe(1);
     await page.keyboard.press('Enter');
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/general');
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Happy Paws');
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Happy Paws');
   });
 
   it('tells long names apart, in the list and in the header', async () => {
@@ -44,12 +45,13 @@ describe('the project switcher', () => {
     await page.getByRole('combobox', { name: 'Find a project' }).fill('portal');
     const options = page.getByRole('dialog', { name: 'Projects' }).getByRole('option');
     await expect.poll(() => options.count()).toBe(2);
-    const cut = await options
-      .locator('.name, .slug')
-      .evaluateAll((texts: { scrollWidth: number; clientWidth: number }[]) =>
-        texts.filter((text) => text.scrollWidth > text.clientWidth),
-      );
-    expect(cut).toEqual([]);
+    const cut = () =>
+      options
+        .locator('.name, .slug')
+        .evaluateAll((texts: { scrollWidth: number; clientWidth: number }[]) =>
+          texts.filter((text) => text.scrollWidth > text.clientWidth),
+        );
+    await expect.poll(cut).toEqual([]);
     await options.filter({ hasText: name('south') }).click();
     await page.getByRole('banner').or(page.locator('main > header')).getByText(name('south')).first().waitFor();
   });
@@ -66,13 +68,9 @@ describe('the project switcher', () => {
 
   it('is reached from the palette too', async () => {
     const { page } = await openPage();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Command' }).fill('happy');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'happy', /Happy Paws/);
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Command' }).fill('another project');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'another project', /^Switch to another project/);
     await page.getByRole('dialog', { name: 'Projects' }).waitFor();
   });
 });
@@ -113,7 +111,7 @@ describe('a new project', () => {
     await expectSound(opened);
     await page.keyboard.press('Enter');
     await heading(page, '<b>Pet</b> Shop');
-    expect(new URL(page.url()).pathname).toBe('/projects/b-pet-b-shop');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/b-pet-b-shop');
     await seen(page, 'Created <b>Pet</b> Shop.');
     await page.getByRole('button', { name: 'Undo' }).click();
     await seen(page, '<b>Pet</b> Shop is removed again.');
@@ -122,9 +120,7 @@ describe('a new project', () => {
 
   it('shows the engine’s messages at their fields, and keeps what was typed', async () => {
     const { page } = await openPage();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Command' }).fill('new project');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'new project', /^New project/);
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Slug').fill('Not A Label');
     await dialog.getByLabel('Plan').selectOption('enterprise');
@@ -133,8 +129,8 @@ describe('a new project', () => {
     await dialog.getByText('must have at least one character other than spaces').waitFor();
     await dialog.getByText('must be lower-case letters, digits and inner hyphens').waitFor();
     await dialog.getByText('It is required.', { exact: true }).waitFor();
-    expect(await dialog.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe(null);
-    expect(await dialog.getByLabel('Slug').inputValue()).toBe('Not A Label');
+    await expect.poll(() => dialog.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe(null);
+    await expect.poll(() => dialog.getByLabel('Slug').inputValue()).toBe('Not A Label');
     await dialog.getByLabel('Name', { exact: true }).fill('Another');
     await dialog.getByLabel('Slug').fill('demo');
     await dialog.getByLabel('Requests a day').fill('1000000');
@@ -156,6 +152,8 @@ describe('General', () => {
     await expectSound(opened);
     await page.getByRole('button', { name: 'Save' }).first().click();
     await seen(page, 'Saved Zoo.');
+    // A report under the pointer stays.
+    await page.getByRole('button', { name: 'Undo' }).hover();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/zoo/general');
     expect((await engine.api({ host: 'zoo.vivarium.localhost' })).status).toBe(200);
     expect((await engine.api({ host: 'demo.vivarium.localhost' })).status).toBe(404);
@@ -196,7 +194,7 @@ describe('General', () => {
     await dialog.getByRole('button', { name: 'Remove Happy Paws' }).click();
     await heading(page, 'Demo');
     await seen(page, 'Removed Happy Paws.');
-    expect(new URL(page.url()).pathname).toBe('/projects/demo');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/demo');
     await opened.open('/projects/happy-paws/general');
     await seen(page, 'There is no project “happy-paws”');
   });

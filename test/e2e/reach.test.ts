@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findChromium } from '../support/chromium.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { findTool, requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -40,7 +40,8 @@ describe.runIf(findTool('firefox-esr') !== null)('reach open in Firefox', { time
     vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless');
     const engine = await startEngine();
     for (const hostname of [HOSTNAME, 'demo.vivarium.localhost']) {
-      expect(await engine.call('reach.open', { hostname, browser: 'firefox' })).toEqual({
+      const answer = await engine.call('reach.open', { hostname, browser: 'firefox' });
+      expect(answer).toEqual({
         url: `https://${hostname}/v1/openapi.json`,
         browser: 'The browser',
         trust: 'root',
@@ -69,22 +70,23 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     await reach.getByText('--proxy http://127.0.0.1:').waitFor();
     await reach.getByRole('button', { name: 'Open in browser' }).click();
     await page.getByText(`Opened https://${HOSTNAME}/v1/openapi.json`).waitFor();
-    await vi.waitFor(async () => expect(await hasAsked(engine, HOSTNAME, '/v1/openapi.json')).toBe(true), {
-      timeout: JOURNEY_MS / 2,
-      interval: 200,
-    });
+    await expect
+      .poll(() => hasAsked(engine, HOSTNAME, '/v1/openapi.json'), { timeout: JOURNEY_MS / 2, interval: 200 })
+      .toBe(true);
 
     await reach.getByRole('radio', { name: 'Python requests' }).check();
     await reach.getByText('requests.get(').waitFor();
     await reach.getByRole('button', { name: 'Copy Python requests snippet' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"https://${HOSTNAME}/v1/pets?limit=5"`);
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toContain(`"https://${HOSTNAME}/v1/pets?limit=5"`);
 
     const port = engine.app.runtime.http.port;
     await reach.getByRole('group', { name: 'Over' }).getByText('HTTP', { exact: true }).click();
     await reach.getByText(`http://${HOSTNAME}:${port}/v1`, { exact: true }).waitFor();
     await reach.getByRole('radio', { name: 'dig' }).check();
     await reach.getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
-    expect(await region(page, 'Requests').count()).toBe(0);
+    await expect.poll(() => region(page, 'Requests').count()).toBe(0);
 
     // A change of the machine: shown, made and undone by keyboard.
     const hosts = join(machineRoot, 'etc/hosts');
@@ -111,13 +113,11 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     const { page } = opened;
     const reach = region(page, 'Reach it');
     await reach.getByText(/No Chrome, Chromium, Edge, Brave or Firefox was found\. Install one/).waitFor();
-    expect(await reach.getByRole('button', { name: 'Open in browser' }).isDisabled()).toBe(true);
+    await expect.poll(() => reach.getByRole('button', { name: 'Open in browser' }).isDisabled()).toBe(true);
     await reach.getByText('https://demo.vivarium.localhost/v1/openapi.json').waitFor();
     await reach.getByRole('radio', { name: 'Staging' }).check();
     await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Command' }).fill('open demo-staging in browser');
-    await page.keyboard.press('Enter');
+    await runCommand(page, 'open demo-staging in browser', /^Open demo-staging/);
     await reach.getByText('No browser was opened.').waitFor();
     await expectSound(opened);
   });

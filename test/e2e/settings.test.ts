@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, expectToFit, pressAll, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -17,20 +17,22 @@ describe('a group of settings', () => {
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').waitFor();
     await expectSound(opened);
-    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     await field(page, 'Refusals that ban a key').focus();
     await page.keyboard.press('Control+a');
     await page.keyboard.type('2');
     await page.keyboard.press('Enter');
     await page.getByText('Bans: saved.').waitFor();
-    expect(await inForce(engine)).toMatchObject({ banAfter: 2, banDuration: 'PT10M' });
+    // A report under the pointer stays.
+    await page.getByRole('button', { name: 'Undo' }).hover();
+    await expect.poll(() => inForce(engine)).toMatchObject({ banAfter: 2, banDuration: 'PT10M' });
     for (let request = 0; request < 62; request++) await engine.api();
     expect((await engine.api()).text).toContain('api_key_banned');
 
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Bans: as before.').waitFor();
-    expect(await field(page, 'Refusals that ban a key').inputValue()).toBe('20');
-    expect((await inForce(engine)).banAfter).toBe(20);
+    await expect.poll(() => field(page, 'Refusals that ban a key').inputValue()).toBe('20');
+    await expect.poll(async () => (await inForce(engine)).banAfter).toBe(20);
   });
 
   it('shows the engine’s messages at their fields and keeps what was typed', async () => {
@@ -41,7 +43,7 @@ describe('a group of settings', () => {
     await group(page, 'Bans').getByRole('button', { name: 'Save' }).click();
     await group(page, 'Bans').getByText('must be a number').waitFor();
     await group(page, 'Bans').getByText('must be a duration such as').waitFor();
-    expect(await field(page, 'Refusals that ban a key').inputValue()).toBe('many');
+    await expect.poll(() => field(page, 'Refusals that ban a key').inputValue()).toBe('many');
 
     await page.getByRole('group', { name: 'DNS server' }).getByLabel('Another server').check();
     await field(page, 'Address and port').fill('dns.example.com');
@@ -53,12 +55,12 @@ describe('a group of settings', () => {
     await group(page, 'CORS').getByRole('button', { name: 'Save' }).click();
     await group(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
     await expectSound(opened);
-    expect(await inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
+    await expect.poll(() => inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
 
     await group(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
-    expect(await page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked()).toBe(
-      true,
-    );
+    await expect
+      .poll(() => page.getByRole('group', { name: 'Pages that may read' }).getByLabel('Any page').isChecked())
+      .toBe(true);
   });
 
   it('follows what is changed elsewhere', async () => {
@@ -66,12 +68,12 @@ describe('a group of settings', () => {
     await field(page, 'Propagation').waitFor();
     await engine.call('settings.update', { propagation: 'PT90M', caaIdentity: { domain: 'letsencrypt.org' } });
     await expect.poll(() => field(page, 'Propagation').inputValue()).toBe('90');
-    expect(await page.getByRole('combobox', { name: 'Propagation: unit' }).inputValue()).toBe('M');
-    expect(await field(page, 'CA’s domain').inputValue()).toBe('letsencrypt.org');
+    await expect.poll(() => page.getByRole('combobox', { name: 'Propagation: unit' }).inputValue()).toBe('M');
+    await expect.poll(() => field(page, 'CA’s domain').inputValue()).toBe('letsencrypt.org');
     await group(page, 'CAA identity').getByRole('button', { name: 'Fill in the defaults' }).click();
     await group(page, 'CAA identity').getByRole('button', { name: 'Save' }).click();
     await page.getByText('CAA identity: saved.').waitFor();
-    expect((await inForce(engine)).caaIdentity.domain).toBe('vivarium.localhost');
+    await expect.poll(async () => (await inForce(engine)).caaIdentity.domain).toBe('vivarium.localhost');
   });
 });
 
@@ -79,11 +81,11 @@ describe('waiting', () => {
   it('is filled by presets, and refused beyond 48 hours', async () => {
     const { page, engine } = await openPage({ path: '/settings' });
     await page.getByRole('group', { name: 'Delays' }).getByLabel('Realistic').check();
-    expect(await field(page, 'Propagation').inputValue()).toBe('1');
-    expect(await field(page, 'Issuance delay').inputValue()).toBe('2');
+    await expect.poll(() => field(page, 'Propagation').inputValue()).toBe('1');
+    await expect.poll(() => field(page, 'Issuance delay').inputValue()).toBe('2');
     await group(page, 'Waiting').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Waiting: saved.').waitFor();
-    expect(await inForce(engine)).toMatchObject({ propagation: 'PT1H', issuanceDelay: 'PT2M' });
+    await expect.poll(() => inForce(engine)).toMatchObject({ propagation: 'PT1H', issuanceDelay: 'PT2M' });
     await field(page, 'Propagation').fill('49');
     await page.getByText('Your own').waitFor();
     await page.keyboard.press('Enter');
@@ -98,15 +100,15 @@ describe('preferences', () => {
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const before = await ground();
     await page.getByRole('group', { name: 'Colours' }).getByLabel('Dark').check();
-    expect(await ground()).not.toBe(before);
+    await expect.poll(() => ground()).not.toBe(before);
     const singleKeys = page.getByRole('switch', { name: 'Single-key shortcuts' });
     await singleKeys.uncheck();
     await page.getByRole('heading', { level: 1 }).click();
     await page.keyboard.press('?');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await page.reload();
     await singleKeys.waitFor();
-    expect([await singleKeys.isChecked(), (await ground()) === before]).toEqual([false, false]);
+    await expect.poll(async () => [await singleKeys.isChecked(), (await ground()) === before]).toEqual([false, false]);
   });
 });
 
@@ -116,7 +118,7 @@ describe('about this Vivarium', () => {
     const { page, engine } = opened;
     await group(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
     await group(page, 'Data folder').getByRole('button', { name: 'Copy the path of the logs' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(join(engine.dataDir, 'logs'));
     await group(page, 'About').getByText('0.1.0').waitFor();
     await group(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
     const dialog = page.getByRole('dialog', { name: 'Licences' });
@@ -171,21 +173,19 @@ it('resets the world to a snapshot by two keys, on any page, and undoes it', asy
   const row = (limit: number) => page.getByText(`/v1/pets?limit=${limit}`, { exact: true }).first();
   await row(8).waitFor();
   const switcher = page.getByRole('button', { name: /Only of now/ });
-  await page.keyboard.press('s');
-  await page.keyboard.press('r');
+  await pressAll(page, 's', 'r');
   await page.getByText('The world is reset to “before-demo”.').waitFor();
   const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
-  expect(await names()).not.toContain('Only of now');
+  await expect.poll(() => names()).not.toContain('Only of now');
   await switcher.waitFor({ state: 'detached' });
   await row(8).waitFor({ state: 'detached' });
   await row(7).waitFor();
   await page.keyboard.press('Control+z');
   await page.getByText('The world is as it was before the reset.').waitFor();
-  expect(await names()).toContain('Only of now');
+  await expect.poll(() => names()).toContain('Only of now');
   await row(8).waitFor();
 
-  await page.keyboard.press('g');
-  await page.keyboard.press('s');
+  await pressAll(page, 'g', 's');
   await panel.getByRole('button', { name: 'Remove before-demo' }).click();
   await page.getByRole('button', { name: 'Remove the snapshot' }).click();
   await page.getByText('Removed the snapshot “before-demo”.').waitFor();

@@ -18,7 +18,7 @@ describe('a project that leads to a server of one’s own', () => {
     await dialog.getByLabel('Upstream').fill('http:/localhost:3000/?q');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await expect.poll(() => dialog.getByLabel('Upstream').getAttribute('aria-invalid')).toBe('true');
-    expect(await dialog.getByLabel('Upstream').inputValue()).toBe('http:/localhost:3000/?q');
+    await expect.poll(() => dialog.getByLabel('Upstream').inputValue()).toBe('http:/localhost:3000/?q');
     await expectSound(opened);
     await dialog.getByLabel('Upstream').fill(upstream.url);
     await dialog.getByLabel('Host header').selectOption('keep');
@@ -28,12 +28,12 @@ describe('a project that leads to a server of one’s own', () => {
     await page.getByText('No limits apply here').waitFor();
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
-    expect(await page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);
     await expectSound(opened);
     await page.getByRole('navigation').getByRole('link', { name: 'Pets' }).click();
     await page.getByText(`Requests go to ${upstream.url}.`).waitFor();
     for (const name of ['As curl', 'Add a pet', 'Add 30 made-up pets']) {
-      expect(await page.getByRole('button', { name }).count()).toBe(0);
+      await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
     }
     await expectSound(opened);
     const answer = await engine.api({ host: 'app.vivarium.localhost', path: '/' });
@@ -49,7 +49,7 @@ describe('a project that leads to a server of one’s own', () => {
     await page.getByRole('textbox', { name: 'Upstream' }).fill(dead);
     await page.getByRole('switch', { name: 'Apply the plan’s limits' }).check();
     await page.getByRole('combobox', { name: 'Limits without a key' }).selectOption('plan');
-    expect(await page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText(`Nothing is listening at the upstream ${dead}. Start your server there`).first().waitFor();
     await expectSound(opened);

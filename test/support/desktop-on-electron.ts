@@ -8,7 +8,7 @@ import type { Ended } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PACKAGE = join(ROOT, 'node_modules', 'electron');
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** Electron itself. Located through its package's files: requiring the package could start a download. */
 export const createElectronHost = (): DesktopHost => ({

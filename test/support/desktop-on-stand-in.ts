@@ -13,7 +13,7 @@ const REGISTER = join(import.meta.dirname, 'electron-stand-in', 'register.ts');
 const ELECTRON_FLAGS = ['--unhandled-rejections=warn-with-error-code'];
 
 /** Chromium is slow on a busy machine. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** The app, with the parts of its user interface that Electron does not expose. */
 export interface StandInApp extends RunningApp {

@@ -186,5 +186,5 @@ export const windowState = (app: RunningApp): Promise<{ count: number; visible: 
 export async function hideWindow(app: RunningApp): Promise<void> {
   await expect.poll(async () => (await windowState(app)).visible).toBe(true);
   await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
-  expect((await windowState(app)).visible).toBe(false);
+  await expect.poll(async () => (await windowState(app)).visible).toBe(false);
 }

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
 import { findHeadlessChromium, launchChromium } from './chromium.ts';
 import { type Engine, startEngine, track } from './engine.ts';
@@ -154,17 +154,47 @@ async function leave({ context, page }: Tab): Promise<void> {
   await context.clearPermissions();
 }
 
+/** Waits until the focus is on this element. */
+export const toFocus = (locator: Locator): Promise<void> => locator.and(locator.page().locator(':focus')).waitFor();
+
+/** Runs a command of the palette, once what was typed has found it first. */
+export async function runCommand(page: Page, text: string, command: RegExp): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Command' }).fill(text);
+  await page.getByRole('option', { name: command, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** Presses one key after the other without a pause, which would end a sequence such as `g p`. */
+export const pressAll = (page: Page, ...keys: string[]): Promise<unknown> =>
+  Promise.all(keys.map((key) => page.keyboard.press(key)));
+
+/** What a button puts on the clipboard. */
+export async function copyBy(button: Locator): Promise<string> {
+  const page = button.page();
+  const read = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await page.evaluate(`navigator.clipboard.writeText('')`);
+  await button.click();
+  await expect.poll(read).not.toBe('');
+  return read();
+}
+
 /**
  * Asserts that nothing was logged, that axe finds nothing, and that all text is readable in the light and the dark
  * theme. Contrast is measured without axe, which needs ten times as long.
  */
 export async function expectSound({ page, errors }: EnginePage): Promise<void> {
-  const found = await findViolations(page);
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    found.push(...(await unreadableTexts(page)).map((text) => `${colorScheme}: ${text}`));
-  }
-  expect([...found, ...errors]).toEqual([]);
+  const findFaults = async () => {
+    const found = await findViolations(page);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...(await unreadableTexts(page)).map((text) => `${colorScheme}: ${text}`));
+    }
+    return found;
+  };
+  // A part that is about to go or to be filled may be neither named nor readable.
+  await expect.poll(findFaults).toEqual([]);
+  expect(errors).toEqual([]);
 }
 
 /** Asserts that the page at `path`, once `fill` has filled it, scrolls sideways in no window that it is resized to. */
@@ -174,7 +204,10 @@ export async function expectToFit({ page, open }: EnginePage, path: string, fill
   for (const viewport of WINDOWS) {
     await page.setViewportSize(viewport);
     await settled(page);
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
-    expect(overflow, `${viewport.width}×${viewport.height}`).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), {
+        message: `${viewport.width}×${viewport.height}`,
+      })
+      .toBeLessThanOrEqual(0);
   }
 }

@@ -1,20 +1,37 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { onTestFinished } from 'vitest';
+
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
 
 /** A port of 127.0.0.1 on which a server hangs up until the end of the test. */
 export async function takenPort(): Promise<number> {
   const server = createServer((socket) => socket.destroy());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 }
 
-/** A port of 127.0.0.1 on which nothing listens: one that was just closed. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+/**
+ * A port of 127.0.0.1 that refuses connections until it is released, by the end of the test at the latest. It is that
+ * of a connection, and therefore given to no other program meanwhile, as one that was just closed could be.
+ */
+export async function refusingPort(): Promise<{ port: number; release(): Promise<void> }> {
+  // Neither side may fail the test by the reset.
+  const server = createServer((other) => other.on('error', () => undefined));
+  const socket = connect(await listen(server), '127.0.0.1');
+  await once(socket, 'connect');
+  const release = async () => {
+    if (socket.destroyed) return;
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+    server.close();
+  };
+  onTestFinished(release);
+  return { port: socket.localPort ?? 0, release };
 }
+
+/** A port of 127.0.0.1 that refuses connections until the end of the test. */
+export const closedPort = async (): Promise<number> => (await refusingPort()).port;

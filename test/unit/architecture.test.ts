@@ -331,6 +331,22 @@ describe('the real clock', () => {
   });
 });
 
+describe('the tests of pages', () => {
+  /** What is over when it answers: a process that has ended, a request, a file that is saved. */
+  const AWAITED = /\.ended\b|\bengine\.api\(|\bdownload(?:ing\)|\()|\breadFile\(|\b(?:pasteCopied|signInWith|quit)\(/;
+
+  it('read them until they say what is expected', () => {
+    const wrong = tests
+      .filter((file) => file.path.startsWith('test/e2e/'))
+      .flatMap((file) =>
+        [...file.text.matchAll(/(?<![.\w])expect\(([^;]*?)\)\s*\.(?:not\.)?to[A-Z]/g)]
+          .filter(([, read = '']) => /\bawait\b|\.url\(\)/.test(read) && !AWAITED.test(read))
+          .map(([, read = '']) => `${file.path} reads ${read.trim()} once; write expect.poll(() => …)`),
+      );
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('the tree', () => {
   it('has no leftovers', () => {
     const MARKS = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].map((mark) => `\\b${mark}\\b`).join('|'));
