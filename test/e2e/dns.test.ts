@@ -184,8 +184,10 @@ describe('records', () => {
     await page.keyboard.press('Delete');
     await row(page, /^mail/).waitFor({ state: 'detached' });
     await focused(page).toMatch(/^www/);
+    await toast(page, /^Removed mail AAAA/).waitFor();
     await page.keyboard.press('Control+z');
     await row(page, /^mail AAAA/).waitFor();
+    await toast(page, /^mail AAAA .* is back\.$/).waitFor();
     await page.keyboard.press('Control+z');
     await row(page, /^mail A 3600 192\.0\.2\.2/).waitFor();
     await expect.poll(() => lines(engine)).toContain('mail 3600 A 192.0.2.2');

@@ -242,6 +242,7 @@ describe('the keyboard', () => {
       .poll(async () => (await pets(engine)).items[0])
       .toEqual({ id: '1', name: '<b>Bis</b>', categoryId: '7', status: 'sold' });
     await grid(page).getByText('<b>Bis</b>', { exact: true }).waitFor();
+    await toast(page, '<b>Bis</b>’s status to sold').waitFor();
     for (let change = 0; change < 3; change++) await page.keyboard.press('Control+z');
     await expect.poll(async () => (await pets(engine)).items[0]?.name).toBe('Biscuit the Border Collie');
     await expect
