@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns/promises';
 import { homedir } from 'node:os';
 import type { AdjustableClock } from '../base/clock.ts';
 import { ownCommand } from '../base/own-command.ts';
+import { askSystem } from '../base/system-names.ts';
 import type { RunCommand } from '../ca/run-command.ts';
 import { findProgram } from '../ca/machine-stores.ts';
 import type { TrustLedger, TrustStores } from '../ca/truststores.ts';
@@ -47,9 +47,6 @@ export function trustLedger(ledger: Ledger, { dataDir, now }: { dataDir: string;
   };
 }
 
-/** Long enough for a resolver that is there; a plan does not wait for another. */
-const RESOLVE_MS_MAX = 2_000;
-
 export interface MachineParts {
   ledger: Ledger;
   root: string;
@@ -78,7 +75,7 @@ export function openMachine({ ledger, root, dataDir, clock, run, stores }: Machi
     windowsFolder: env['windir'] ?? 'C:\\Windows',
     now: () => clock.state().realNow,
     run: ({ command, args, explains, asks }) => run({ command, args, explains, asks, needsPassword: false }),
-    resolve: (hostname) => resolve(hostname, clock),
+    resolve: async (hostname) => (await askSystem(hostname, clock)).addresses,
     trust: {
       async present() {
         const listed = (await stores?.list()) ?? [];
@@ -96,19 +93,4 @@ export function openMachine({ ledger, root, dataDir, clock, run, stores }: Machi
       },
     },
   });
-}
-
-/** By the system's resolver; nothing where it does not know the name, or does not answer. */
-async function resolve(hostname: string, clock: Pick<AdjustableClock, 'realTimer'>): Promise<string[]> {
-  const { promise: late, resolve: giveUp } = Promise.withResolvers<string[]>();
-  const timer = clock.realTimer(RESOLVE_MS_MAX, () => giveUp([]));
-  const found = lookup(hostname, { all: true }).then(
-    (all) => [...new Set(all.map(({ address }) => address))],
-    () => [],
-  );
-  try {
-    return await Promise.race([found, late]);
-  } finally {
-    timer.cancel();
-  }
 }

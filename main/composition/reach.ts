@@ -5,7 +5,9 @@ import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { environmentOutside } from '../base/program-folder.ts';
 import { shellWord } from '../base/shell.ts';
+import { askSystem } from '../base/system-names.ts';
 import { type NssOptions, nssDatabases } from '../ca/nss-databases.ts';
+import { DOH_PATH } from '../dns/doh.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import {
   createMappedHostnames,
@@ -41,6 +43,7 @@ export function openReach(
   const mapped = createMappedHostnames();
   const proxyUrl = `http://127.0.0.1:${ports.http}`;
   const pacUrl = () => controlUrl() + PAC_PATH;
+  const dohUrl = `https://localhost:${ports.https}${DOH_PATH}`;
 
   /** The certificate shown at `hostname`, in PEM; null if there is none. */
   function certificateOf(hostname: string): string | null {
@@ -70,7 +73,7 @@ export function openReach(
     },
   });
 
-  const proxy = () => ({ url: proxyUrl, pacUrl: pacUrl(), hostnames: mapped.size });
+  const proxy = () => ({ url: proxyUrl, pacUrl: pacUrl(), dohUrl, hostnames: mapped.size });
 
   return {
     publish: mapped.publish,
@@ -82,6 +85,7 @@ export function openReach(
     address: (hostname: string, asked: Parameters<typeof reachedAddress>[1] = {}) =>
       reachedAddress(hostname, asked, { mapped, isSecure: (name) => certificateOf(name) !== null }),
     opener,
+    askSystem: (hostname: string) => askSystem(hostname, clock),
     opened: processes.opened,
     /** Opens a page in each installed browser as the user has set it up, at once; a sentence when there is none. */
     async tryBrowsers(page: () => { url: string; arrived: Promise<unknown>; forget: () => void }) {
@@ -118,6 +122,7 @@ export function openReach(
         caFile: certificates.certificateFile,
         proxyUrl,
         pacUrl: pacUrl(),
+        dohUrl,
       }),
       pac: pacSetting({ hostname: address.hostname, ports, pacUrl: pacUrl(), platform }),
     }),

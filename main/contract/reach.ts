@@ -7,6 +7,8 @@ export const reachProxy = z.object({
   url: z.url(),
   /** A proxy auto-configuration file that sends these hostnames through the proxy and leaves others alone. */
   pacUrl: z.url(),
+  /** DNS over HTTPS, for browsers and other programs that take one. */
+  dohUrl: z.url(),
   /** How many hostnames it covers. */
   hostnames: z.int(),
 });
@@ -63,6 +65,7 @@ export const snippet = z.object({
     'ruby',
     'playwright',
     'environment',
+    'doh',
     'dig',
   ]),
   title: z.string(),
@@ -93,15 +96,29 @@ export const reachSnippets = z.object({
   secure: z.boolean(),
   proxyUrl: z.url(),
   pacUrl: z.url(),
+  dohUrl: z.url(),
   snippets: z.array(snippet),
   /** How all browsers of this system take the PAC file. */
   pac: instructionStep,
 });
 export type ReachSnippets = z.infer<typeof reachSnippets>;
 
+const systemNames = z.object({
+  hostname: z.string(),
+  /** Where programs that ask the system are led; empty where it does not know the hostname. */
+  addresses: z.array(z.string()),
+  /** The line of the hosts file that leads elsewhere; absent where DNS does. */
+  hosts: z.object({ file: z.string(), line: z.int(), address: z.string() }).optional(),
+  /** Present when an address is not this machine's: what says so, what goes there, and the remedy. */
+  elsewhere: z.object({ message: z.string(), effect: z.string(), fix: z.string() }).optional(),
+});
+export type SystemNames = z.infer<typeof systemNames>;
+
 export const reach = {
   proxy: base
-    .route({ summary: 'The proxy and the PAC file that reach every hostname without changes to system files' })
+    .route({
+      summary: 'The proxy, the PAC file and the secure DNS that reach every hostname without changes to system files',
+    })
     .input(z.strictObject({}).optional())
     .output(reachProxy),
   browser: base
@@ -128,6 +145,10 @@ export const reach = {
     .route({ summary: 'Show a hostname in a window of the desktop app, without a browser or a trusted root' })
     .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
     .output(z.object({ url: z.url() })),
+  lookup: base
+    .route({ summary: 'Where this system itself leads a hostname, and what says so; asks its resolver' })
+    .input(z.strictObject({ hostname: hostnameInput }))
+    .output(systemNames),
   snippets: base
     .route({ summary: 'Instructions for programs and systems to reach a hostname: texts to copy; nothing is run' })
     .input(

@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns/promises';
-import { codeOf } from '../base/error-code.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
+import { foreignOf, type SystemAnswer } from '../base/system-names.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
+import { explainElsewhere } from '../model/elsewhere.ts';
 import { finding, addressText } from './finding.ts';
 
 /** Result of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */
@@ -52,39 +52,70 @@ export function evaluateResolver({ foreign }: ResolverEvidence): DoctorCheck {
   });
 }
 
-/** Answer of the system's own resolver for a name below `localhost`. */
+/** What the system itself says about a name below `localhost`. */
 export interface LocalhostEvidence {
   hostname: string;
-  /** An empty list: no such name. */
-  result: { addresses: readonly string[] } | { reason: string };
+  answer: SystemAnswer;
   platform: NodeJS.Platform;
 }
 
 /** Browsers and curl resolve `*.localhost` themselves (RFC 6761 §6.3); other programs ask the system. */
-export function evaluateLocalhost({ hostname, result, platform }: LocalhostEvidence): DoctorCheck {
+export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'localhost', title: '*.localhost on this system' } as const;
-  const others = 'Browsers and curl reach it anyway; programs that ask the system, such as Node and Python, do not.';
-  if ('reason' in result) {
+  const { addresses, reason, hosts } = answer;
+  if (reason !== null) {
+    const others = 'Browsers and curl reach it anyway; programs that ask the system, such as Node and Python, do not.';
     return finding(
       subject,
       'warning',
-      [`The system does not resolve ${hostname}: ${result.reason}.`, others],
+      [`The system does not resolve ${hostname}: ${reason}.`, others],
       hostsRemedy(hostname, platform),
     );
   }
-  const foreign = result.addresses.filter((address) => !isLoopback(address));
-  const shown = result.addresses.join(', ');
-  if (foreign.length === 0) return finding(subject, 'ok', [`The system resolves ${hostname} to ${shown}.`]);
+  const shown = addresses.join(', ');
+  if (foreignOf(addresses).length === 0)
+    return finding(subject, 'ok', [`The system resolves ${hostname} to ${shown}.`]);
+  const source = hosts === null ? '' : `, as line ${hosts.line} of ${hosts.file} says`;
   return finding(
     subject,
     'failed',
-    [`The system resolves ${hostname} to ${shown}, which is not this machine: requests and API keys go there.`],
-    hostsRemedy(hostname, platform),
+    [`The system resolves ${hostname} to ${shown}${source}. That is not this machine: requests and API keys go there.`],
+    hosts === null
+      ? hostsRemedy(hostname, platform)
+      : { fix: `Remove line ${hosts.line} of ${hosts.file}, or change its address to 127.0.0.1.` },
   );
 }
 
-/** Addresses that never leave the machine (RFC 6890), IPv4-mapped ones too. */
-const isLoopback = (address: string): boolean => address === '::1' || /^(?:::ffff:)?127\./i.test(address);
+/** What the system itself says about the custom domains that are served here. */
+export interface SystemEvidence {
+  asked: readonly { hostname: string; answer: SystemAnswer }[];
+  /** Whether there are others. */
+  hasMore: boolean;
+}
+
+/** Whether programs that ask the system send requests for custom domains to another machine. */
+export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck {
+  const subject = { area: 'dns', name: 'system', title: 'Custom domains on this system' } as const;
+  const rest = hasMore ? [`Only the first ${asked.length} were asked for.`] : [];
+  const found = asked.flatMap(({ hostname, answer }) => {
+    const elsewhere = explainElsewhere(hostname, answer);
+    return elsewhere === null ? [] : [{ hostname, ...elsewhere }];
+  });
+  if (found.length === 0) {
+    const [none] = asked;
+    const said = none === undefined ? 'No custom domain is served.' : 'It leads none of them to another machine.';
+    return finding(subject, 'ok', [said, ...rest]);
+  }
+  const effects = new Set(found.map(({ effect }) => effect));
+  const fixes = found.flatMap(({ fix }) => (fix === null ? [] : [fix]));
+  const byDns = found.filter(({ fix }) => fix === null);
+  return finding(subject, 'warning', [...found.map(({ message }) => message), ...effects, ...rest], {
+    fix: [...fixes, ...(byDns.length === 0 ? [] : ['Let this system find them here: the command shows how.'])].join(
+      ' ',
+    ),
+    ...(byDns.length > 0 && { commands: byDns.map(({ hostname }) => `vivarium machine plan ${hostname}`) }),
+  });
+}
 
 function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
   if (platform === 'win32') {
@@ -104,21 +135,4 @@ function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
     };
   }
   return { fix: 'Add it to /etc/hosts.', commands: [toHosts] };
-}
-
-const REASONS: Record<string, string> = {
-  ENOTFOUND: 'there is no such name',
-  EAI_AGAIN: 'its resolver does not answer',
-  ENODATA: 'the name has no address',
-};
-
-/** Asks as other programs do, by getaddrinfo(3). */
-export async function resolveBySystem(hostname: string): Promise<LocalhostEvidence['result']> {
-  try {
-    const found = await lookup(hostname, { all: true });
-    return { addresses: found.map(({ address }) => address) };
-  } catch (error) {
-    const code = codeOf(error) ?? String(error);
-    return { reason: REASONS[code] ?? code };
-  }
 }

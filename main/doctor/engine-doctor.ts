@@ -3,6 +3,7 @@ import type { AdjustableClock } from '../base/clock.ts';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
 import { DATABASE_FILE } from '../base/data-folder.ts';
 import type { DesktopFacts } from '../base/desktop.ts';
+import { askSystem, type SystemAnswer } from '../base/system-names.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
@@ -11,7 +12,7 @@ import type { StatusReport } from '../contract/status.ts';
 import { type BrowserEvidence, evaluateBrowser, evaluateNoBrowser, UNASKED_BROWSERS } from './browsers.ts';
 import { evaluateAppClock } from './clock.ts';
 import { evaluateDesktop } from './desktop.ts';
-import { evaluateDnsServer, evaluateResolver, type Reply, type ResolverEvidence } from './dns.ts';
+import { evaluateDnsServer, evaluateResolver, evaluateSystem, type Reply, type ResolverEvidence } from './dns.ts';
 import {
   type DomainEvidence,
   evaluateDomain,
@@ -79,6 +80,12 @@ const DOMAINS_TRIED_MAX = 100;
 const PROJECTS_TRIED_MAX = 10;
 const UPSTREAMS_TRIED_MAX = 20;
 const HANDSHAKES_AT_ONCE_MAX = 8;
+
+/** Most domains to ask the system for, one after the other: each is a question to its DNS. */
+const SYSTEM_ASKED_MAX = 20;
+
+/** Real milliseconds for that; a resolver that does not answer takes two seconds each. */
+const SYSTEM_MS_MAX = 4_000;
 
 /** Real milliseconds for a connection to an upstream. */
 const UPSTREAM_MS_MAX = 2_000;
@@ -156,6 +163,20 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       ...checks.flat(),
       ...(untried === 0 ? [] : [finding(rest, 'skipped', [`${untried} more domains were not tried.`])]),
     ];
+  }
+
+  /** Those that are served; any other one leads elsewhere rightly. */
+  async function examineSystem() {
+    const endMs = clock.monotonic() + SYSTEM_MS_MAX;
+    const asked: { hostname: string; answer: SystemAnswer }[] = [];
+    for (const domain of engine.hostnames()) {
+      if ((await engine.findDomain(domain))?.domain.serving.http !== true) continue;
+      const isEnough = asked.length === SYSTEM_ASKED_MAX || clock.monotonic() > endMs;
+      if (isEnough) return [evaluateSystem({ asked, hasMore: true })];
+      const hostname = exampleOf(domain);
+      asked.push({ hostname, answer: await askSystem(hostname, clock) });
+    }
+    return [evaluateSystem({ asked, hasMore: false })];
   }
 
   async function examinePlatform() {
@@ -237,6 +258,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       title: 'Resolver of verification',
       look: async () => [evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
     },
+    { area: 'dns', name: 'system', title: 'Custom domains on this system', look: examineSystem },
     { area: 'domains', name: 'platform', title: 'Platform hostnames', look: examinePlatform },
     { area: 'domains', name: 'custom', title: 'Custom domains', look: examineDomains },
     { area: 'upstreams', name: 'all', title: 'Upstreams', look: examineUpstreams },

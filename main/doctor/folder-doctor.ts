@@ -5,11 +5,12 @@ import { type AdjustableClock, createClock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES, platformHostname, RUNTIME_FILE } from '../base/config.ts';
 import { DATABASE_FILE, LOGS_FOLDER } from '../base/data-folder.ts';
 import { findPortHolder } from '../base/port-holder.ts';
+import { askSystem } from '../base/system-names.ts';
 import { VERSION } from '../base/version.ts';
 import { evaluateMachineClock } from './clock.ts';
 import { evaluateDisk, evaluateFolder, evaluateLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
 import { type BackupEvidence, type Integrity, evaluateBackups, evaluateDatabase } from './database.ts';
-import { evaluateLocalhost, resolveBySystem } from './dns.ts';
+import { evaluateLocalhost } from './dns.ts';
 import { type AbsenceEvidence, evaluateAbsence } from './engine.ts';
 import { createDoctor, type Doctor, type Probe } from './examination.ts';
 import { evaluateFreePort, mayListen, type PortName, takenAddresses } from './ports.ts';
@@ -39,7 +40,7 @@ export interface FolderParts {
   stateDir: string;
   /** Null for an ephemeral Vivarium. */
   databaseFile: string | null;
-  clock: Pick<AdjustableClock, 'state'>;
+  clock: Pick<AdjustableClock, 'state' | 'realTimer'>;
   readers: FolderReaders;
   readIntegrity: (file: string) => Integrity | Promise<Integrity>;
   /** Fingerprint of the root in use; null without an engine. */
@@ -113,7 +114,8 @@ export function folderProbes(parts: FolderParts): Probe[] {
       name: 'localhost',
       title: '*.localhost on this system',
       async look() {
-        return [evaluateLocalhost({ hostname: hostname(), result: await resolveBySystem(hostname()), platform })];
+        const answer = await askSystem(hostname(), clock);
+        return [evaluateLocalhost({ hostname: hostname(), answer, platform })];
       },
     },
     {

@@ -1,3 +1,4 @@
+import { foreignOf, hostsLines } from '../base/system-names.ts';
 import { type Change, hindered, type Look } from './change.ts';
 import { withBlock } from './step.ts';
 
@@ -17,11 +18,11 @@ export function planHosts(
   if ((text?.length ?? 0) > HOSTS_LENGTH_MAX) {
     return hindered(about, `${path} is larger than 1 MiB, which Vivarium does not keep. Add the lines yourself.`);
   }
-  const present = lineOf(hostname, text ?? '');
-  if (present !== null) {
+  const [present] = hostsLines(hostname, text ?? '');
+  if (present !== undefined) {
     return hindered(
       about,
-      present.isLoopback
+      foreignOf([present.address]).length === 0
         ? `Line ${present.line} of ${path} leads ${hostname} to this machine already.`
         : `Line ${present.line} of ${path} leads ${hostname} to ${present.address}, and the first line counts. Remove it first.`,
     );
@@ -34,13 +35,4 @@ export function planHosts(
     afterApply: afterwards,
     afterUndo: afterwards,
   };
-}
-
-function lineOf(hostname: string, text: string): { line: number; address: string; isLoopback: boolean } | null {
-  for (const [index, line] of text.split('\n').entries()) {
-    const [address = '', ...names] = (line.split('#')[0] ?? '').trim().split(/\s+/);
-    if (!names.some((name) => name.toLowerCase() === hostname)) continue;
-    return { line: index + 1, address, isLoopback: address.startsWith('127.') || address === '::1' };
-  }
-  return null;
 }

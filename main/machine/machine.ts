@@ -30,7 +30,7 @@ export interface MachineOptions {
   now: () => number;
   run: (program: Program) => Promise<{ exitCode: number | null; stderr: string }>;
   /** Where this system leads a hostname; empty when it does not know it. */
-  resolve: (hostname: string) => Promise<string[]>;
+  resolve: (hostname: string) => Promise<readonly string[]>;
   /** Trust stores by id: whether they have the root, and taking it out. */
   trust: {
     present(): Promise<Map<string, boolean>>;
@@ -213,7 +213,7 @@ export function createMachine(options: MachineOptions): Machine {
       return {
         hostname: wish.hostname,
         zone: wish.zone,
-        resolvesTo: await options.resolve(wish.hostname),
+        resolvesTo: [...(await options.resolve(wish.hostname))],
         changes: planned(wish, asBefore).map((change) => {
           const made = byId.get(change.id);
           return made === undefined ? presentPlanned(change, wish) : { ...made, ...noteFor(change, made) };

@@ -10,6 +10,7 @@ export interface SnippetFacts {
   caFile: string;
   proxyUrl: string;
   pacUrl: string;
+  dohUrl: string;
 }
 
 /** What every snippet is made of. */

@@ -30,6 +30,7 @@ export function makeSnippets(facts: SnippetFacts): Snippet[] {
     ...languageSnippets(context),
     playwright(context),
     environment(context),
+    doh(context),
     dig(context),
   ];
 }
@@ -246,6 +247,24 @@ function environment({ caFile, proxyUrl, pacUrl }: SnippetContext): Snippet {
     note:
       'For one program that speaks to Vivarium alone: the proxy refuses every other hostname. NODE_USE_ENV_PROXY lets ' +
       `fetch of Node 24 use the proxy. Browsers and systems take ${pacUrl}, which sends only Vivarium’s hostnames through the proxy.`,
+  };
+}
+
+function doh(context: SnippetContext): Snippet {
+  const { address, direct, caFile, dohUrl } = context;
+  const { hostname, port } = new URL(dohUrl);
+  const root = posixWord(caFile);
+  return {
+    id: 'doh',
+    title: 'Secure DNS',
+    language: 'sh',
+    text: `${asCurl(requestOf(direct, context), [`--doh-url ${dohUrl} --cacert ${root}`])}
+
+dig @${hostname} -p ${port} +https +tls-ca=${root} +tls-hostname=${hostname} ${posixWord(address.hostname)} HTTPS
+`,
+    note:
+      `Firefox takes ${dohUrl} in Settings, Privacy & Security, DNS over HTTPS, Increased Protection, Custom, and then opens ` +
+      'hostnames without a port. Chromium ignores the port in the answer, so give it the PAC file. dig is that of BIND 9.18 or newer.',
   };
 }
 

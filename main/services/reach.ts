@@ -2,6 +2,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
 import type { BrowserKind, BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
+import type { SystemAnswer } from '../base/system-names.ts';
+import { explainElsewhere } from '../model/elsewhere.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 
 export function createReachServices(options: {
@@ -18,9 +20,10 @@ export function createReachServices(options: {
   opened: () => number;
   /** Opens a window of the desktop app; null when there is no desktop. */
   preview: ((address: ReachedAddress) => Promise<void>) | null;
+  askSystem: (hostname: string) => Promise<SystemAnswer>;
   snippets: (address: ReachedAddress) => Pick<ReachSnippets, 'direct' | 'snippets' | 'pac'>;
 }): Services['reach'] {
-  const { proxy, address, opener, opened, preview, snippets } = options;
+  const { proxy, address, opener, opened, preview, askSystem, snippets } = options;
   return {
     proxy,
     browser: () => ({ ...opener.available(), opened: opened(), preview: preview !== null }),
@@ -39,15 +42,33 @@ export function createReachServices(options: {
       await preview(reached);
       return { url: reached.url };
     },
+    async lookup(input) {
+      const { hostname } = address(input.hostname);
+      const answer = await askSystem(hostname);
+      const elsewhere = explainElsewhere(hostname, answer);
+      const { addresses, hosts } = answer;
+      return {
+        hostname,
+        addresses: [...addresses],
+        ...(hosts !== null && { hosts }),
+        ...(elsewhere !== null && {
+          elsewhere: {
+            ...elsewhere,
+            fix: elsewhere.fix ?? `Let this system find it here: ${mention('machine.plan', { hostname })}.`,
+          },
+        }),
+      };
+    },
     snippets({ hostname, scheme }) {
       const reached = address(hostname, { scheme });
-      const { url: proxyUrl, pacUrl } = proxy();
+      const { url: proxyUrl, pacUrl, dohUrl } = proxy();
       return {
         hostname: reached.hostname,
         url: reached.url,
         secure: address(hostname).scheme === 'https',
         proxyUrl,
         pacUrl,
+        dohUrl,
         ...snippets(reached),
       };
     },

@@ -1,4 +1,4 @@
-import type { BrowserKind, BrowserState, ReachSnippets, Snippet } from '../../main/contract/reach.ts';
+import type { BrowserKind, BrowserState, ReachSnippets, Snippet, SystemNames } from '../../main/contract/reach.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
@@ -12,6 +12,7 @@ export interface ReachOptions extends Source {
 export class Reach {
   readonly texts: LiveQuery<ReachSnippets>;
   readonly browser: LiveQuery<BrowserState>;
+  readonly #system: LiveQuery<SystemNames>;
   readonly opening: Task;
   readonly previewing: Task;
   #chosen = $state<Snippet['id']>('curl');
@@ -35,6 +36,12 @@ export class Reach {
       // The engine detects installed browsers again on use.
       concerns: () => false,
     });
+    this.#system = new LiveQuery({
+      changes,
+      time,
+      read: (signal) => client.reach.lookup({ hostname }, { signal }),
+      concerns: ({ type }) => type === 'machine.changed',
+    });
     this.opening = new Task(async () => {
       try {
         const { url, browser, trust } = await client.reach.open({
@@ -56,6 +63,11 @@ export class Reach {
   open(kind?: BrowserKind): void {
     this.#kind = kind;
     void this.opening.start();
+  }
+
+  /** What leads this system to another machine, and the remedy. */
+  get elsewhere(): SystemNames['elsewhere'] {
+    return this.#system.value?.elsewhere;
   }
 
   get canPreview(): boolean {
@@ -88,6 +100,7 @@ export class Reach {
   close(): void {
     this.texts.close();
     this.browser.close();
+    this.#system.close();
   }
 }
 

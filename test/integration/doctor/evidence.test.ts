@@ -1,14 +1,18 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
+import { askSystem } from '../../../main/base/system-names.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { createDnsClient } from '../../../main/dns/client.ts';
 import { platformZone } from '../../../main/dns/platform-zone.ts';
 import { TYPE_CODES } from '../../../main/dns/record.ts';
-import { resolveBySystem } from '../../../main/doctor/dns.ts';
 import { performHandshake } from '../../../main/doctor/handshake.ts';
 import { askListener } from '../../../main/doctor/listeners.ts';
 import { takenAddresses } from '../../../main/doctor/ports.ts';
@@ -103,5 +107,31 @@ it('a DNS server that was stopped gives no answer over either transport', async 
 });
 
 it('the system resolves localhost', async () => {
-  expect(await resolveBySystem('localhost')).toEqual({ addresses: expect.arrayContaining(['127.0.0.1']) as string[] });
+  const addresses = expect.arrayContaining(['127.0.0.1']) as string[];
+  expect(await askSystem('localhost', clock)).toEqual({ addresses, reason: null, hosts: null });
+});
+
+/** Mounts of one's own need namespaces, which containers may refuse. */
+const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
+
+it.runIf(canMount)('the system is asked, and the line of its hosts file that leads elsewhere is named', () => {
+  const folder = temporaryFolder();
+  const hosts =
+    '127.0.0.1 localhost here.test\n\n# 192.0.2.1 shop.test\n192.0.2.80\tWWW.shop.test  Shop.Test # us\n::1 shop.test\n';
+  writeFileSync(join(folder, 'hosts'), hosts);
+  writeFileSync(join(folder, 'nsswitch.conf'), 'hosts: files\n');
+  const script = `
+    import { askSystem } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/system-names.ts'))};
+    import { createClock } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/clock.ts'))};
+    const names = ['here.test', 'shop.test', 'none.test'];
+    console.log(JSON.stringify(await Promise.all(names.map((name) => askSystem(name, createClock())))));`;
+  const mount =
+    'for name in hosts nsswitch.conf; do mount --bind "$1/$name" "/etc/$name"; done; exec "$2" --input-type=module -e "$3"';
+  const said = execFileSync('unshare', ['-rm', 'sh', '-ec', mount, 'sh', folder, process.execPath, script]);
+  const sorted = expect.arrayContaining(['192.0.2.80', '::1']) as string[];
+  expect(JSON.parse(said.toString())).toEqual([
+    { addresses: ['127.0.0.1'], reason: null, hosts: null },
+    { addresses: sorted, reason: null, hosts: { file: '/etc/hosts', line: 4, address: '192.0.2.80' } },
+    { addresses: [], reason: 'there is no such name', hosts: null },
+  ]);
 });

@@ -62,6 +62,13 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     expect(await shell(proxied)).toMatch(PETS);
   });
 
+  it('secure DNS, by curl and by dig', async () => {
+    const [curl = '', dig = ''] = (texts.doh ?? '').split('\n\n');
+    expect(await shell(curl)).toMatch(PETS);
+    const { port } = engine.app.runtime.https;
+    expect(await shell(`${dig.trim()} +short`)).toBe(`cname.vivarium.localhost.\n1 . alpn="h2" port=${port}\n`);
+  });
+
   it('Node', async () => {
     expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text: texts.node ?? '' })).toMatch(PETS);
   });

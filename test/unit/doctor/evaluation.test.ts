@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DesktopFacts } from '../../../main/base/desktop.ts';
+import type { SystemAnswer } from '../../../main/base/system-names.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import { evaluateBrowser } from '../../../main/doctor/browsers.ts';
@@ -9,7 +10,13 @@ import { evaluateAppClock, evaluateMachineClock } from '../../../main/doctor/clo
 import { evaluateDisk, evaluateFolder, evaluateLogs } from '../../../main/doctor/data-folder.ts';
 import { type BackupsEvidence, evaluateBackups, evaluateDatabase } from '../../../main/doctor/database.ts';
 import { evaluateDesktop } from '../../../main/doctor/desktop.ts';
-import { evaluateDnsServer, evaluateLocalhost, evaluateResolver, type Reply } from '../../../main/doctor/dns.ts';
+import {
+  evaluateDnsServer,
+  evaluateLocalhost,
+  evaluateResolver,
+  evaluateSystem,
+  type Reply,
+} from '../../../main/doctor/dns.ts';
 import { evaluateDomain, evaluatePlatform, evaluateUpstream } from '../../../main/doctor/domains.ts';
 import {
   type AbsenceEvidence,
@@ -160,22 +167,51 @@ describe('the DNS server', () => {
   });
 });
 
+const system = (addresses: readonly string[], line?: number): SystemAnswer => ({
+  addresses,
+  reason: addresses.length === 0 ? 'there is no such name' : null,
+  hosts: line === undefined ? null : { file: '/etc/hosts', line, address: addresses.at(-1) ?? '' },
+});
+
 describe('*.localhost', () => {
-  const missing = { reason: 'there is no such name' };
   it.each([
-    [{ addresses: ['127.0.0.1', '::1'] }, 'linux', 'ok', /to 127\.0\.0\.1, ::1\./],
-    [{ addresses: ['::ffff:127.0.0.1'] }, 'linux', 'ok', /resolves/],
+    [system(['127.0.0.1', '::1']), 'linux', 'ok', /to 127\.0\.0\.1, ::1\./],
+    [system(['::ffff:127.0.0.1']), 'linux', 'ok', /resolves/],
     [
-      missing,
+      system([]),
       'linux',
       'warning',
       /apt install libnss-myhostname\nor\necho '127\.0\.0\.1 d\.test' \| sudo tee -a \/etc\/hosts/,
     ],
-    [missing, 'darwin', 'warning', /tee -a \/etc\/hosts/],
-    [missing, 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
-    [{ addresses: ['127.0.0.1', '203.0.113.9'] }, 'linux', 'failed', /which is not this machine/],
-  ] as const)('that resolves to %j on %s', (result, platform, status, words) => {
-    expectCheck(evaluateLocalhost({ hostname: 'd.test', result, platform }), status, words);
+    [system([]), 'darwin', 'warning', /tee -a \/etc\/hosts/],
+    [system([]), 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
+    [system(['127.0.0.1', '203.0.113.9']), 'linux', 'failed', /203\.0\.113\.9\. That is not this machine/],
+    [system(['203.0.113.9'], 4), 'linux', 'failed', /as line 4 of \/etc\/hosts says.*Remove line 4/s],
+  ] as const)('with the system’s answer %j on %s', (answer, platform, status, words) => {
+    expectCheck(evaluateLocalhost({ hostname: 'd.test', answer, platform }), status, words);
+  });
+});
+
+describe('custom domains on this system', () => {
+  const here = { hostname: 'here.test', answer: system(['127.0.0.1']) };
+  const unknown = { hostname: 'unknown.test', answer: system([]) };
+  it.each([
+    [[], false, 'ok', /No custom domain is served/],
+    [[here, unknown], true, 'ok', /none of them to another machine\.\s+Only the first 2/],
+    [
+      [here, { hostname: 'a.test', answer: system(['203.0.113.9'], 12) }],
+      false,
+      'warning',
+      /a\.test to 203\.0\.113\.9, as line 12 of \/etc\/hosts says\..*so does Firefox.*Remove line 12 of \/etc\/hosts, or change/s,
+    ],
+    [
+      [{ hostname: 'b.test', answer: system(['::1', '2001:db8::9']) }],
+      false,
+      'warning',
+      /b\.test to 2001:db8::9, as its DNS says\..*\nvivarium machine plan b\.test/s,
+    ],
+  ] as const)('%#', (asked, hasMore, status, words) => {
+    expectCheck(evaluateSystem({ asked, hasMore }), status, words);
   });
 });
 

@@ -9,6 +9,7 @@ const FACTS: SnippetFacts = {
   caFile: '/home/anna/my data/root.pem',
   proxyUrl: 'http://127.0.0.1:8080',
   pacUrl: 'http://127.0.0.1:4780/proxy.pac',
+  dohUrl: 'https://localhost:8443/dns-query',
 };
 const texts = (changes: Partial<SnippetFacts> = {}) =>
   Object.fromEntries(makeSnippets({ ...FACTS, ...changes }).map(({ id, text }) => [id, text]));

@@ -58,7 +58,12 @@ describe('the traces of the instructions', () => {
   it('of the environment snippet are all of its variables, in the words of the shell', () => {
     const address = { hostname: 'acme.test', scheme: 'https', leadsTo: 'api' } as const;
     const facts = { address, ports: { http: 8080, https: 8443, dns: 5380 }, proxyUrl: 'http://127.0.0.1:8080' };
-    const snippets = makeSnippets({ ...facts, caFile: CA_FILE, pacUrl: 'http://127.0.0.1:4780/proxy.pac' });
+    const snippets = makeSnippets({
+      ...facts,
+      caFile: CA_FILE,
+      pacUrl: 'http://127.0.0.1:4780/proxy.pac',
+      dohUrl: 'https://localhost:8443/dns-query',
+    });
     const text = snippets.find(({ id }) => id === 'environment')?.text ?? '';
     const set = text
       .trim()

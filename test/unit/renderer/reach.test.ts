@@ -16,6 +16,7 @@ const TEXTS: ReachSnippets = {
   secure: true,
   proxyUrl: 'http://127.0.0.1:8080',
   pacUrl: 'http://127.0.0.1:4780/proxy.pac',
+  dohUrl: 'https://localhost:8443/dns-query',
   snippets: [
     { id: 'curl', title: 'curl', language: 'sh', text: 'curl' },
     { id: 'node', title: 'Node', language: 'js', text: 'get' },
@@ -30,6 +31,7 @@ function setUp(answers: Answers = {}) {
   const fake = fakeClient({
     'reach.snippets': ({ scheme = 'https' }: { scheme?: string }) => ({ ...TEXTS, url: `${scheme}://${HOST}/` }),
     'reach.browser': () => ({ browser: 'Chromium', program: '/usr/bin/chromium', opened: 0, preview: true }),
+    'reach.lookup': () => ({ hostname: HOST, addresses: [] }),
     'reach.open': () => ({ url: TEXTS.url, browser: 'Chromium', trust: 'root' }),
     ...answers,
   });
@@ -72,6 +74,22 @@ describe('the ways to a hostname', () => {
     expect(asked('reach.snippets')).toBe(1);
     await tell('certificates.changed');
     expect(asked('reach.snippets')).toBe(2);
+    reach.close();
+  });
+});
+
+describe('a system that leads elsewhere', () => {
+  it('is told of, until a change of the machine has mended it', async () => {
+    const elsewhere = { message: 'There.', effect: 'Programs.', fix: 'Remove line 3.' };
+    let answer: object = { hostname: HOST, addresses: ['192.0.2.1'], elsewhere };
+    const { reach, changes, time } = setUp({ 'reach.lookup': () => answer });
+    await settle();
+    expect(reach.elsewhere).toEqual(elsewhere);
+    answer = { hostname: HOST, addresses: ['127.0.0.1'] };
+    changes.tell({ type: 'machine.changed', at: '2026-11-20T09:00:00.000Z' });
+    await time.pass(10_000);
+    await settle();
+    expect(reach.elsewhere).toBeUndefined();
     reach.close();
   });
 });

@@ -1,0 +1,77 @@
+import { lookup } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import type { Clock } from './clock.ts';
+import { codeOf } from './error-code.ts';
+
+/** What this system says about a hostname, to every program that asks it. */
+export interface SystemAnswer {
+  /** Empty when it knows none, or has not answered in time. */
+  addresses: readonly string[];
+  /** Why there is none, as a part of a sentence; null where there is one. */
+  reason: string | null;
+  /** The line of the hosts file that gives an address of `addresses` beyond this machine; null where DNS gives it. */
+  hosts: HostsLine | null;
+}
+
+export interface HostsLine {
+  file: string;
+  /** From 1. */
+  line: number;
+  address: string;
+}
+
+const REASONS: Record<string, string> = {
+  ENOTFOUND: 'there is no such name',
+  EAI_AGAIN: 'its resolver does not answer',
+  ENODATA: 'the name has no address',
+};
+
+/** Long enough for a resolver that is there; nobody waits for another. */
+const ASK_MS_MAX = 2_000;
+
+const HOSTS_FILE =
+  process.platform === 'win32'
+    ? `${process.env['windir'] ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
+    : '/etc/hosts';
+
+/** Asks as other programs do, by getaddrinfo(3), for up to two seconds. */
+export async function askSystem(hostname: string, clock: Pick<Clock, 'realTimer'>): Promise<SystemAnswer> {
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<SystemAnswer>();
+  const timer = clock.realTimer(ASK_MS_MAX, () => giveUp(unknown('EAI_AGAIN')));
+  const found = lookup(hostname, { all: true }).then(
+    (all): SystemAnswer => {
+      const addresses = [...new Set(all.map(({ address }) => address))];
+      const foreign = foreignOf(addresses);
+      const lines = foreign.length === 0 ? [] : hostsLines(hostname, readHosts());
+      const line = lines.find(({ address }) => foreign.includes(address));
+      return { addresses, reason: null, hosts: line === undefined ? null : { file: HOSTS_FILE, ...line } };
+    },
+    (error: unknown) => unknown(codeOf(error) ?? String(error)),
+  );
+  try {
+    return await Promise.race([found, late]);
+  } finally {
+    timer.cancel();
+  }
+}
+
+const unknown = (code: string): SystemAnswer => ({ addresses: [], reason: REASONS[code] ?? code, hosts: null });
+
+/** The addresses that leave the machine (RFC 6890); an IPv4-mapped loopback address does not. */
+export const foreignOf = (addresses: readonly string[]): string[] =>
+  addresses.filter((address) => address !== '::1' && !/^(?:::ffff:)?127\./i.test(address));
+
+/** The lines of a hosts file that name `hostname`, in order; the first one of a family counts. */
+export const hostsLines = (hostname: string, text: string): Pick<HostsLine, 'line' | 'address'>[] =>
+  text.split('\n').flatMap((content, index) => {
+    const [address = '', ...names] = (content.split('#')[0] ?? '').trim().split(/\s+/);
+    return names.some((name) => name.toLowerCase() === hostname) ? [{ line: index + 1, address }] : [];
+  });
+
+function readHosts(): string {
+  try {
+    return readFileSync(HOSTS_FILE, 'latin1');
+  } catch {
+    return '';
+  }
+}
