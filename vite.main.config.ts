@@ -76,7 +76,13 @@ export default defineConfig({
         jest: 'main/embed/jest.ts',
       },
       external: [...builtinModules, /^node:(?!http$)/, ...EXTERNAL],
-      output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      output: {
+        format: 'es',
+        // V8 keeps the source as long as a function of it may still be compiled.
+        comments: { jsdoc: false, annotation: false },
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+      },
     },
   },
   ssr: { noExternal: true, external: EXTERNAL },

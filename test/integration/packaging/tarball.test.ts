@@ -39,6 +39,14 @@ describe('the packed tarball', () => {
     expect([chunks.length > 0, importing]).toEqual([true, []]);
   });
 
+  it('has code without its documentation, which V8 would keep in memory', () => {
+    const chunks = readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.js'));
+    const documented = chunks.filter((name) =>
+      /^\s*\/\*\*(?!.*@license)/m.test(readFileSync(join(installed, 'out', 'main', name), 'utf8')),
+    );
+    expect(documented).toEqual([]);
+  });
+
   it('depends on what the bundle leaves out, and on nothing else', () => {
     const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
       dependencies: object;
