@@ -14,8 +14,8 @@ import type { ZoneSigning } from '../model/zone-signing.ts';
 /** Delay after a failed write to the store; a full disk does not recover at once. */
 const SETTLE_RETRY_MS = 60_000;
 
-/** Names to settle per turn of the event loop: some milliseconds. */
-const SETTLED_AT_ONCE = 100;
+/** Names, and versions, to settle per turn of the event loop: some milliseconds. */
+const SETTLED_AT_ONCE = { names: 100, versions: 500 };
 
 /** The served fields of a stored zone. */
 export interface StoredZone {
@@ -33,6 +33,10 @@ export interface StoredVersion extends Visibility {
   ttlSeconds: number;
   /** As `formatZoneValue` writes it. */
   value: string;
+}
+
+interface SettledVersion extends StoredVersion {
+  zone: DomainName;
 }
 
 /** A name of a zone. */
@@ -53,8 +57,15 @@ export interface StoredZones {
   lowestTtl(rrset: Owner & { type: string }, known: number, nowMs: EpochMs): number | undefined;
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
-  /** Persists what has become visible there, and deletes versions that are over. Returns the number of RRsets. */
-  settle(owners: readonly Owner[], nowMs: EpochMs): number;
+  /**
+   * Persists what has become visible there, and deletes versions that are over: about `max` of them, and a name with more
+   * in several calls. `rrsets` counts those that are settled thereby.
+   */
+  settle(
+    owners: readonly Owner[],
+    nowMs: EpochMs,
+    max: number,
+  ): { gone: readonly SettledVersion[]; added: readonly SettledVersion[]; rrsets: number };
   /** Moves pending moments back by this much. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
@@ -118,18 +129,22 @@ export function createZonePublisher(options: {
   /** Returns whether any name was due. */
   function settlePart(): boolean {
     const nowMs = clock.now();
-    let owners = stored.due(nowMs, SETTLED_AT_ONCE);
+    const owners = stored.due(nowMs, SETTLED_AT_ONCE.names);
     if (owners.length === 0) return false;
     try {
-      published += stored.settle(owners, nowMs);
+      const { gone, added, rrsets } = stored.settle(owners, nowMs, SETTLED_AT_ONCE.versions);
+      published += rrsets;
+      const goneFrom = Map.groupBy(gone, ({ zone }) => zone);
+      const addedTo = Map.groupBy(added, ({ zone }) => zone);
+      for (const zone of new Set([...goneFrom.keys(), ...addedTo.keys()])) {
+        change(zone, goneFrom.get(zone) ?? [], addedTo.get(zone) ?? []);
+      }
     } catch (error) {
       // Visibility follows from the moments themselves; only persisting it has to be retried.
-      owners = stored.due(nowMs, Number.MAX_SAFE_INTEGER);
+      const all = Map.groupBy(stored.due(nowMs, Number.MAX_SAFE_INTEGER), ({ zone }) => zone);
+      for (const [zone, here] of all) refresh(zone, new Set(here.map(({ name }) => name)));
       throw error;
     } finally {
-      for (const [zone, here] of Map.groupBy(owners, ({ zone }) => zone)) {
-        refresh(zone, new Set(here.map(({ name }) => name)));
-      }
       options.onPublished();
     }
     return true;

@@ -41,6 +41,13 @@ export interface Owner {
   name: string;
 }
 
+export interface Settled {
+  gone: VersionRow[];
+  added: VersionRow[];
+  /** RRsets whose last due versions these are. */
+  rrsets: number;
+}
+
 /** Current records are the final ones, visible or not yet. */
 export interface Records {
   /** A zone's current records: those of its apex, then by name; within a name by type and age. */
@@ -84,16 +91,17 @@ export interface Records {
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): Owner[];
   /**
-   * Persists what has become visible there and deletes what is over; the zones get a new serial. Returns the number of
-   * RRsets that this concerns.
+   * Persists what has become visible there and deletes what is over; the zones get a new serial. Settles about `max`
+   * versions, whole names of no more than that, and of others first what is over.
    */
-  settle(owners: readonly Owner[], nowMs: EpochMs): number;
+  settle(owners: readonly Owner[], nowMs: EpochMs, max: number): Settled;
   /** After the clock went back to `nowMs`: moves pending changes back by as much. */
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
 
-const SELECT = `SELECT key, id, zone, name, type, ttl AS ttlSeconds, value, visible_at_ms AS visibleAtMs,
-  visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs FROM records`;
+const COLUMNS = `key, id, zone, name, type, ttl AS ttlSeconds, value, visible_at_ms AS visibleAtMs,
+  visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs`;
+const SELECT = `SELECT ${COLUMNS} FROM records`;
 
 export function createRecords({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Records {
   // The apex's own records come first, through `at`.
@@ -173,18 +181,32 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
      UNION
      SELECT * FROM (SELECT zone, name FROM records WHERE visible_until_ms IS NOT NULL AND visible_until_ms <= :now LIMIT :max)`,
   );
-  const countDue = sqlite
-    .prepare<Owner & { now: EpochMs }, number>(
-      `SELECT count(DISTINCT type) FROM records
-       WHERE zone = :zone AND name = :name AND (visible_from_ms <= :now OR visible_until_ms <= :now)`,
+  const countSome = sqlite
+    .prepare<Owner & { max: number }, number>(
+      'SELECT count(*) FROM (SELECT 1 FROM records WHERE zone = :zone AND name = :name LIMIT :max)',
     )
     .pluck();
-  const purge = sqlite.prepare<Owner & { now: EpochMs }>(
-    'DELETE FROM records WHERE zone = :zone AND name = :name AND visible_until_ms <= :now',
-  );
-  const settle = sqlite.prepare<Owner & { now: EpochMs }>(
-    'UPDATE records SET visible_from_ms = NULL WHERE zone = :zone AND name = :name AND visible_from_ms <= :now',
-  );
+  /** The index of names is right for few versions there; among many, that of moments has the due ones only. */
+  const settling = (index: string) => {
+    const due = (column: string, byMoment: string) =>
+      `key IN (SELECT key FROM records INDEXED BY ${index === '' ? byMoment : index}
+         WHERE zone = :zone AND name = :name AND ${column} <= :now LIMIT :max)`;
+    const prepare = (sql: string) =>
+      sqlite.prepare<Owner & { now: EpochMs; max: number }, VersionRow>(`${sql} RETURNING ${COLUMNS}`);
+    return {
+      end: prepare(`DELETE FROM records WHERE ${due('visible_until_ms', 'records_ending')}`),
+      begin: prepare(`UPDATE records SET visible_from_ms = NULL WHERE ${due('visible_from_ms', 'records_beginning')}`),
+    };
+  };
+  const settlingFew = settling('records_by_name');
+  const settlingMany = settling('');
+  const isDue = (column: string, byMoment: string) =>
+    `EXISTS (SELECT 1 FROM records INDEXED BY ${byMoment} WHERE ${column} <= :now AND zone = :zone AND name = :name)`;
+  const isMoreDue = sqlite
+    .prepare<Owner & { now: EpochMs }, number>(
+      `SELECT ${isDue('visible_until_ms', 'records_ending')} OR ${isDue('visible_from_ms', 'records_beginning')}`,
+    )
+    .pluck();
   const moveBack = sqlite.prepare<[{ by: number; now: EpochMs }]>(
     `UPDATE records SET visible_from_ms = visible_from_ms - :by, visible_until_ms = visible_until_ms - :by,
        visible_at_ms = CASE WHEN visible_from_ms IS NULL THEN min(visible_at_ms, :now) ELSE visible_at_ms - :by END
@@ -250,15 +272,23 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     }),
     nextChangeMs: guarded(() => next.get() ?? null),
     due: guarded((now: EpochMs, max: number) => due.all({ now, max })),
-    settle: transactional((owners: readonly Owner[], now: EpochMs) => {
-      let rrsets = 0;
+    settle: transactional((owners: readonly Owner[], now: EpochMs, max: number) => {
+      const settled: Settled = { gone: [], added: [], rrsets: 0 };
+      const zones = new Set<string>();
       for (const { zone, name } of owners) {
-        rrsets += countDue.get({ zone, name, now }) ?? 0;
-        purge.run({ zone, name, now });
-        settle.run({ zone, name, now });
+        if (settled.gone.length + settled.added.length >= max) break;
+        zones.add(zone);
+        const isLarge = (countSome.get({ zone, name, max: max + 1 }) ?? 0) > max;
+        const { end, begin } = isLarge ? settlingMany : settlingFew;
+        const gone = end.all({ zone, name, now, max });
+        const added = gone.length < max ? begin.all({ zone, name, now, max: max - gone.length }) : [];
+        settled.gone.push(...gone);
+        settled.added.push(...added);
+        if (isLarge && isMoreDue.get({ zone, name, now }) === 1) continue;
+        settled.rrsets += new Set([...gone, ...added].map(({ type }) => type)).size;
       }
-      for (const zone of new Set(owners.map((owner) => owner.zone))) advance.run(serials.next(), zone);
-      return rrsets;
+      for (const zone of zones) advance.run(serials.next(), zone);
+      return settled;
     }),
     moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),
   };

@@ -29,3 +29,22 @@ it('lets other work run while domains are imported, listed and exported', async 
   expect(await turnsDuring(() => services.domains.list({}, CALL))).toBeGreaterThanOrEqual(2);
   expect(await turnsDuring(() => services.world.export(undefined, CALL))).toBeGreaterThanOrEqual(2);
 });
+
+it('lets other work run while more records at one name become visible than a turn takes', async () => {
+  const { services } = (await startEngine({ empty: true })).app;
+  const COUNT = 1_500;
+  const text = (ttl: number) =>
+    Array.from({ length: COUNT }, (_, number) => `h ${ttl} A 10.0.${number >> 8}.${number & 255}`).join('\n');
+  await services.settings.update({ propagation: 'PT1H' }, CALL);
+  await services.zones.create({ name: 'big.test', supportsAlias: false }, CALL);
+  let happened: string[] = [];
+  for (const ttl of [60, 30]) {
+    await services.zones.import({ name: 'big.test', text: text(ttl), files: {}, force: false }, CALL);
+    const pass = async () => ({ happened } = await services.clock.advance({ by: 'PT1H' }, CALL));
+    // Of those with another TTL, the present ones end first.
+    expect(await turnsDuring(pass)).toBeGreaterThanOrEqual((ttl === 60 ? COUNT : 2 * COUNT) / 500);
+    expect(happened).toContain('1 DNS change is visible now.');
+    const { answer } = await services.dns.query({ name: 'h.big.test', type: 'A' }, CALL);
+    expect([answer.length, new Set(answer.map((record) => record.ttl))]).toEqual([COUNT, new Set([ttl])]);
+  }
+});

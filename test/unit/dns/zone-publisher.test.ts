@@ -11,6 +11,8 @@ const a = (
   value = '192.0.2.1',
 ): StoredVersion => ({ name, type: 'A', ttlSeconds: 60, value, visibleFromMs, visibleUntilMs });
 
+type SettledVersion = StoredVersion & { zone: string };
+
 /** A store in memory that counts what is read. */
 function storedIn(versions: Record<string, StoredVersion[]>) {
   const reads: string[] = [];
@@ -42,17 +44,22 @@ function storedIn(versions: Record<string, StoredVersion[]>) {
         .flatMap(([name, all]) => all.filter(isDue(nowMs)).map((version) => ({ zone: name, name: version.name })))
         .slice(0, ownersMax),
     settle(owners, nowMs) {
+      const [gone, added] = [[] as SettledVersion[], [] as SettledVersion[]];
       for (const owner of owners) {
-        const own = versions[owner.zone] ?? [];
-        versions[owner.zone] = own
-          .filter(({ name, visibleUntilMs: until }) => name !== owner.name || until === null || until > nowMs)
-          .map((version) => {
-            const isThere = version.name === owner.name && (version.visibleFromMs ?? Infinity) <= nowMs;
-            return isThere ? { ...version, visibleFromMs: null } : version;
-          });
+        versions[owner.zone] = (versions[owner.zone] ?? []).flatMap((version) => {
+          if (version.name !== owner.name) return [version];
+          if ((version.visibleUntilMs ?? Infinity) <= nowMs) {
+            gone.push({ ...version, zone: owner.zone });
+            return [];
+          }
+          if ((version.visibleFromMs ?? Infinity) > nowMs) return [version];
+          const settled = { ...version, visibleFromMs: null };
+          added.push({ ...settled, zone: owner.zone });
+          return [settled];
+        });
       }
       for (const { zone: name } of owners) serials[name] = (serials[name] ?? 0) + 1;
-      return owners.length;
+      return { gone, added, rrsets: owners.length };
     },
     moveBack: () => undefined,
     lowestTtl: ({ zone: name, name: owner, type }) => {
@@ -179,9 +186,9 @@ describe('the visible zones', () => {
     let tries = 0;
     const failing: StoredZones = {
       ...stored,
-      settle(owners, nowMs) {
+      settle(owners, nowMs, max) {
         if (++tries === 1) throw new Error('full');
-        return stored.settle(owners, nowMs);
+        return stored.settle(owners, nowMs, max);
       },
     };
     const { zones, stop } = publish(failing, clock);
