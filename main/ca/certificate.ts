@@ -81,8 +81,8 @@ export interface CertificateFields {
   subject: Node;
   notBeforeMs: number;
   notAfterMs: number;
-  /** The subject's P-256 public key. */
-  point: Buffer;
+  /** The subject's public key: a P-256 point, or any key as SubjectPublicKeyInfo. */
+  point: Buffer | Node;
   extensions: Node[];
 }
 
@@ -96,10 +96,12 @@ export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject)
       fields.issuer,
       sequence(time(fields.notBeforeMs), time(fields.notAfterMs)),
       fields.subject,
-      sequence(sequence(oid(EC_PUBLIC_KEY), oid(PRIME256V1)), bitString(fields.point)),
+      Buffer.isBuffer(fields.point) ? publicKeyOf(fields.point) : fields.point,
       tagged(3, sequence(...fields.extensions)),
     ),
   );
+
+const publicKeyOf = (point: Buffer): Node => sequence(sequence(oid(EC_PUBLIC_KEY), oid(PRIME256V1)), bitString(point));
 
 /** Signs with a P-256 key; the algorithm is named inside and again beside the signature (RFC 5280 §4.1.1, §5.1.1). */
 export function signed(key: KeyObject, build: (algorithm: Node) => Node): Buffer {

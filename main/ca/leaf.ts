@@ -88,7 +88,7 @@ function leafNames(hostnames: readonly string[], issuer: Signer): LeafName[] {
  * The first hostname that fits; never an address. In a leaf without DNS names OpenSSL would check the common name
  * against the permitted suffixes and refuse `127.0.0.1`. Clients read only the alternative names.
  */
-function leafCommonName(names: readonly LeafName[]): string | null {
+export function leafCommonName(names: readonly LeafName[]): string | null {
   const hostname = names.find((name) => name.kind === 'dns' && name.text.length <= COMMON_NAME_LENGTH_MAX);
   return hostname?.text ?? null;
 }

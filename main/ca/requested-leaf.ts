@@ -1,0 +1,51 @@
+import type { KeyObject } from 'node:crypto';
+import type { LeafDates } from '../model/leaf.ts';
+import { certificatePem, distinguishedName, keyIdentifier, randomSerial, signCertificate } from './certificate.ts';
+import { children, content, decode } from './der.ts';
+import { leafExtensions } from './extensions.ts';
+import { leafCommonName } from './leaf.ts';
+import { parseLeafName } from './names.ts';
+import type { Root } from './root.ts';
+
+export interface RequestedLeaf {
+  readonly certificatePem: string;
+  /** Hexadecimal, upper case, 32 digits. */
+  readonly serial: string;
+}
+
+/** Issues a leaf for the key of a CSR, RSA or EC. Its names are checked already. */
+export function createRequestedLeaf(options: {
+  issuer: Pick<Root, 'subject' | 'keyIdentifier' | 'privateKey'>;
+  publicKey: KeyObject;
+  /** Hostnames and IP addresses in normal form. */
+  names: readonly string[];
+  dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
+  /** The base of the addresses of the revocation list and the root's certificate. */
+  filesUrl: string | null;
+}): RequestedLeaf {
+  const { issuer, publicKey, dates, filesUrl } = options;
+  const names = options.names.map(parseLeafName);
+  const commonName = leafCommonName(names);
+  const spki = decode(publicKey.export({ type: 'spki', format: 'der' }));
+  const serial = randomSerial();
+  const der = signCertificate(
+    {
+      serial,
+      issuer: issuer.subject,
+      subject: commonName === null ? distinguishedName({}) : distinguishedName({ commonName }),
+      notBeforeMs: dates.wireNotBeforeMs,
+      notAfterMs: dates.wireNotAfterMs,
+      point: spki,
+      extensions: leafExtensions({
+        names,
+        // The octets of the key's bit string without the count of its unused bits.
+        subjectKey: keyIdentifier(content(children(spki)[1]).subarray(1)),
+        authorityKey: issuer.keyIdentifier,
+        namesCritical: commonName === null,
+        filesUrl,
+      }),
+    },
+    issuer.privateKey,
+  );
+  return { certificatePem: certificatePem(der), serial: serial.toString('hex').toUpperCase() };
+}
