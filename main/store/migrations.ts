@@ -12,6 +12,7 @@ import { REMOVED_ZONES_SCHEMA } from './migrations/010-removed-zones.ts';
 import { SIGNING_SCHEMA } from './migrations/011-signing.ts';
 import { OWNED_SCHEMA } from './migrations/012-owned.ts';
 import { BREAKS_SCHEMA } from './migrations/013-breaks.ts';
+import { ACME_SCHEMA } from './migrations/014-acme.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, name: 'signing', sql: SIGNING_SCHEMA },
   { version: 12, name: 'owned', sql: OWNED_SCHEMA },
   { version: 13, name: 'breaks', sql: BREAKS_SCHEMA },
+  { version: 14, name: 'acme', sql: ACME_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

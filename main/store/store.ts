@@ -2,6 +2,8 @@ import { dirname, join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/backup.ts';
+import type { AcmeRows } from '../model/acme.ts';
+import { createAcmeRows } from './acme.ts';
 import { writeBackupFile } from './backup-file.ts';
 import { SNAPSHOT_FOLDER } from '../base/data-folder.ts';
 import { createBreaks, type Breaks } from './breaks.ts';
@@ -40,6 +42,7 @@ export interface Store {
   revocations: Revocations;
   settings: Settings;
   owned: Owned;
+  acme: AcmeRows;
   limits: Limits;
   breaks: Breaks;
   clock: ClockSettings;
@@ -95,6 +98,7 @@ export function openStore(options: StoreOptions): Store {
     revocations: createRevocations(connection),
     settings: createSettings(connection),
     owned: createOwned(connection),
+    acme: createAcmeRows(connection),
     limits: createLimits(connection),
     breaks: createBreaks(connection),
     clock: createClockSettings(connection),

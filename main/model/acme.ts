@@ -1,0 +1,133 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { LeafDates } from './leaf.ts';
+
+/** What an ACME server keeps (RFC 8555 §7.1). Times are on the app's clock, unless `wire` is in their name. */
+
+export type AcmeMethod = 'http-01' | 'dns-01' | 'tls-alpn-01';
+
+export type AccountStatus = 'valid' | 'deactivated';
+export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
+export type AuthorizationStatus = 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired';
+export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
+
+/** A name as orders have it: a hostname in normal form, a wildcard as `*.` before one, or an IP address (RFC 8738). */
+export interface AcmeIdentifier {
+  readonly type: 'dns' | 'ip';
+  readonly value: string;
+}
+
+/** A problem document (RFC 7807) of RFC 8555 §6.7. */
+export interface AcmeFault {
+  /** The last part of the URN, such as `caa`. */
+  readonly type: string;
+  readonly detail: string;
+  readonly status: number;
+}
+
+export interface AcmeAccount {
+  readonly id: string;
+  /** The public key as a JWK (RFC 7517), and its SHA-256 thumbprint (RFC 7638). */
+  readonly key: Readonly<Record<string, string>>;
+  readonly thumbprint: string;
+  readonly status: AccountStatus;
+  /** `mailto:` addresses. */
+  readonly contact: readonly string[];
+  readonly createdAtMs: EpochMs;
+}
+
+/** One thing that a validation did, and what it found: for the explanation of an order. */
+export interface AcmeAttempt {
+  /** `GET http://app.acme.test/.well-known/… at 127.0.0.1:5002`. */
+  readonly what: string;
+  readonly found: string;
+}
+
+export interface AcmeChallenge {
+  readonly type: AcmeMethod;
+  readonly status: ChallengeStatus;
+  /** Of `valid`. */
+  readonly validatedAtMs?: EpochMs;
+  /** Of `invalid`. */
+  readonly error?: AcmeFault;
+  readonly attempts: readonly AcmeAttempt[];
+}
+
+export interface AcmeAuthorization {
+  readonly id: string;
+  readonly accountId: string;
+  /** Without the `*.` of a wildcard. */
+  readonly identifier: AcmeIdentifier;
+  readonly wildcard: boolean;
+  readonly status: AuthorizationStatus;
+  readonly createdAtMs: EpochMs;
+  readonly expiresAtMs: EpochMs;
+  /** How long it counts once it is valid. */
+  readonly validForMs: number;
+  /** Of all its challenges. */
+  readonly token: string;
+  readonly challenges: readonly AcmeChallenge[];
+  /** When CAA was last asked, and what it said. */
+  readonly caa?: { readonly atMs: EpochMs; readonly message: string };
+}
+
+export interface AcmeOrder {
+  readonly id: string;
+  readonly accountId: string;
+  readonly profile: string;
+  readonly status: OrderStatus;
+  readonly identifiers: readonly AcmeIdentifier[];
+  readonly authorizationIds: readonly string[];
+  readonly createdAtMs: EpochMs;
+  readonly expiresAtMs: EpochMs;
+  /** The identifier of the certificate that this order renews (RFC 9773 §5). */
+  readonly replaces?: string;
+  /** Of `invalid`. */
+  readonly error?: AcmeFault;
+  /** Of `valid`. */
+  readonly serial?: string;
+}
+
+export interface AcmeCertificate extends LeafDates {
+  /** Hexadecimal, upper case. */
+  readonly serial: string;
+  readonly accountId: string;
+  readonly orderId: string;
+  readonly identifiers: readonly AcmeIdentifier[];
+  readonly pem: string;
+  /** The identifier of the issuer's key, in hexadecimal. */
+  readonly issuerKey: string;
+  /** The order that replaces it. */
+  readonly replacedBy?: string;
+}
+
+/** What is written together: all of it, or nothing. */
+export interface AcmeChanges {
+  readonly account?: AcmeAccount;
+  readonly authorizations?: readonly AcmeAuthorization[];
+  readonly orders?: readonly AcmeOrder[];
+  readonly certificates?: readonly AcmeCertificate[];
+}
+
+/** Where an ACME server keeps its resources. What `save` has written survives a power failure. */
+export interface AcmeRows {
+  save(changes: AcmeChanges): void;
+  account(id: string): AcmeAccount | null;
+  accountOfKey(thumbprint: string): AcmeAccount | null;
+  /** Newest first. */
+  accounts(limit: number): AcmeAccount[];
+  authorization(id: string): AcmeAuthorization | null;
+  /** The last valid one of an account for an identifier, which may have expired meanwhile. */
+  lastValid(accountId: string, name: string): AcmeAuthorization | null;
+  /** Those that are pending or valid: of an account, or of all with a validation under way. */
+  openAuthorizations(of: { accountId: string } | 'processing'): AcmeAuthorization[];
+  order(id: string): AcmeOrder | null;
+  /** Newest first, of one account or of all; after an order of that id. */
+  orders(which: { accountId?: string; after?: string; status?: OrderStatus; limit: number }): AcmeOrder[];
+  certificate(serial: string): AcmeCertificate | null;
+  /** Newest first. */
+  certificates(accountId: string, limit: number): AcmeCertificate[];
+}
+
+/** The name of an authorisation as an order has it: with the `*.` of a wildcard. */
+export const nameOf = ({ identifier, wildcard }: Pick<AcmeAuthorization, 'identifier' | 'wildcard'>): string =>
+  `${wildcard ? '*.' : ''}${identifier.value}`;

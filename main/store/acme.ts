@@ -1,0 +1,114 @@
+import {
+  nameOf,
+  type AcmeAccount,
+  type AcmeAuthorization,
+  type AcmeCertificate,
+  type AcmeChanges,
+  type AcmeOrder,
+  type AcmeRows,
+} from '../model/acme.ts';
+import type { Connection } from './connection.ts';
+
+/** Of each; beyond it, the oldest are forgotten. An account is kept, and so is a certificate longer than its order. */
+const ORDERS_KEPT = 20_000;
+const AUTHORIZATIONS_KEPT = 40_000;
+const CERTIFICATES_KEPT = 100_000;
+
+type Text = string | number;
+
+export function createAcmeRows({ sqlite, guarded, transactional }: Connection): AcmeRows {
+  const one = <Document>(table: string, column = 'id') => {
+    const select = sqlite.prepare<[string], string>(`SELECT body FROM ${table} WHERE ${column} = ?`).pluck();
+    return guarded((id: string): Document | null => {
+      const body = select.get(id);
+      return body === undefined ? null : (JSON.parse(body) as Document);
+    });
+  };
+  const all = <Document>(sql: string) => {
+    const select = sqlite.prepare<Text[], string>(sql).pluck();
+    return guarded((...values: Text[]) => select.all(...values).map((body) => JSON.parse(body) as Document));
+  };
+  /** Replaces the document of that id, or adds it. */
+  const put = (table: string, columns: readonly string[]) => {
+    const names = ['id', ...columns, 'body'];
+    const values = names.map((name) => `:${name}`).join(', ');
+    const changes = names.slice(1).map((name) => `${name} = excluded.${name}`);
+    return sqlite.prepare<[Record<string, string>]>(
+      `INSERT INTO ${table} (${names.join(', ')}) VALUES (${values}) ON CONFLICT (id) DO UPDATE SET ${changes.join(', ')}`,
+    );
+  };
+  const forget = (table: string, kept: number) =>
+    sqlite.prepare(`DELETE FROM ${table} WHERE number <= (SELECT max(number) FROM ${table}) - ${kept}`);
+
+  const putAccount = put('acme_accounts', ['thumbprint']);
+  const putAuthorization = put('acme_authorizations', ['account_id', 'name', 'status']);
+  const putOrder = put('acme_orders', ['account_id', 'status']);
+  const putCertificate = put('acme_certificates', ['account_id']);
+  const pruning = [
+    forget('acme_orders', ORDERS_KEPT),
+    forget('acme_authorizations', AUTHORIZATIONS_KEPT),
+    forget('acme_certificates', CERTIFICATES_KEPT),
+  ];
+  const order = one<AcmeOrder>('acme_orders');
+  const before = `number < (SELECT coalesce((SELECT number FROM acme_orders WHERE id = ?), 9e15))`;
+  const ordersOfAll = all<AcmeOrder>(
+    `SELECT body FROM acme_orders WHERE ? IN ('', status) AND ${before} ORDER BY number DESC LIMIT ?`,
+  );
+  const ordersOfAccount = all<AcmeOrder>(
+    `SELECT body FROM acme_orders WHERE account_id = ? AND ? IN ('', status) AND ${before} ORDER BY number DESC LIMIT ?`,
+  );
+  const valid = sqlite
+    .prepare<[string, string], string>(
+      `SELECT body FROM acme_authorizations
+       WHERE account_id = ? AND name = ? AND status = 'valid' ORDER BY number DESC LIMIT 1`,
+    )
+    .pluck();
+  const openOf = all<AcmeAuthorization>(
+    "SELECT body FROM acme_authorizations WHERE account_id = ? AND status IN ('pending', 'valid')",
+  );
+  const underWay = all<AcmeAuthorization>(
+    `SELECT body FROM acme_authorizations WHERE status = 'pending'
+     AND EXISTS (SELECT 1 FROM json_each(body, '$.challenges') WHERE value ->> 'status' = 'processing')`,
+  );
+
+  return {
+    save: transactional(({ account, authorizations = [], orders = [], certificates = [] }: AcmeChanges) => {
+      if (account !== undefined) putAccount.run({ ...documentOf(account), thumbprint: account.thumbprint });
+      for (const authorization of authorizations) {
+        const { accountId, status } = authorization;
+        putAuthorization.run({
+          ...documentOf(authorization),
+          account_id: accountId,
+          name: nameOf(authorization),
+          status,
+        });
+      }
+      for (const each of orders) putOrder.run({ ...documentOf(each), account_id: each.accountId, status: each.status });
+      for (const each of certificates) {
+        putCertificate.run({ id: each.serial, body: JSON.stringify(each), account_id: each.accountId });
+      }
+      for (const statement of pruning) statement.run();
+    }),
+    account: one<AcmeAccount>('acme_accounts'),
+    accountOfKey: one<AcmeAccount>('acme_accounts', 'thumbprint'),
+    accounts: all<AcmeAccount>('SELECT body FROM acme_accounts ORDER BY number DESC LIMIT ?'),
+    authorization: one<AcmeAuthorization>('acme_authorizations'),
+    lastValid: guarded((accountId: string, name: string) => {
+      const body = valid.get(accountId, name);
+      return body === undefined ? null : (JSON.parse(body) as AcmeAuthorization);
+    }),
+    openAuthorizations: (of) => (of === 'processing' ? underWay() : openOf(of.accountId)),
+    order,
+    orders: ({ accountId, after = '', status = '', limit }) =>
+      accountId === undefined ? ordersOfAll(status, after, limit) : ordersOfAccount(accountId, status, after, limit),
+    certificate: one<AcmeCertificate>('acme_certificates'),
+    certificates: all<AcmeCertificate>(
+      'SELECT body FROM acme_certificates WHERE account_id = ? ORDER BY number DESC LIMIT ?',
+    ),
+  };
+}
+
+const documentOf = (document: { readonly id: string }): { id: string; body: string } => ({
+  id: document.id,
+  body: JSON.stringify(document),
+});
