@@ -3,12 +3,14 @@ import { defaultDataDir } from './base/data-dir.ts';
 import { realTime } from './base/clock.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
+import { openAcme } from './composition/acme.ts';
 import { openCertificates } from './composition/certificates.ts';
 import { openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
 import { openDomains } from './composition/domains.ts';
+import { ACME_PATH } from './acme/urls.ts';
 import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './base/own-command.ts';
@@ -96,6 +98,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const dns = await startDns(foundation, platformHostnames);
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish, looks });
+  const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports });
   const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
   const dataPlane = await startDataPlane(
     foundation,
@@ -105,6 +108,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     new Map([
       ...[...certificates.openFiles].map(([path, file]) => [path, ownFile(file)] as const),
       [DOH_PATH, dohPath({ answer: dns.doh, log })],
+      [ACME_PATH, acme.path],
     ]),
   );
   certificates.bound(dataPlane.ports);
@@ -167,7 +171,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   domains.lifecycle.start();
   const { lan: wanted, lanWaits = false } = options.config;
   await (wanted === undefined || lanWaits ? lan.resume(wanted) : lan.start(wanted));
-  const runtime = announce(foundation, { certificates, dns, dataPlane, reach, control });
+  const runtime = announce(foundation, { certificates, dns, dataPlane, reach, acme, control });
   foundation.started();
   return {
     runtime,

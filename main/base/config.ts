@@ -58,6 +58,8 @@ export interface RuntimeFile {
   control: { url: string; token: string };
   /** The forward proxy for served hostnames, and the PAC file that configures clients to use it. */
   proxy: { url: string; pacUrl: string };
+  /** For ACME clients (RFC 8555). */
+  acme: { directoryUrl: string };
   platformZone: string;
   cnameTarget: string;
   caFile: string;

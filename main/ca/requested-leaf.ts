@@ -5,7 +5,7 @@ import { children, content, decode } from './der.ts';
 import { leafExtensions } from './extensions.ts';
 import { leafCommonName } from './leaf.ts';
 import { parseLeafName } from './names.ts';
-import type { Root } from './root.ts';
+import type { Signer } from './signer.ts';
 
 export interface RequestedLeaf {
   readonly certificatePem: string;
@@ -15,12 +15,12 @@ export interface RequestedLeaf {
 
 /** Issues a leaf for the key of a CSR, RSA or EC. Its names are checked already. */
 export function createRequestedLeaf(options: {
-  issuer: Pick<Root, 'subject' | 'keyIdentifier' | 'privateKey'>;
+  issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
   publicKey: KeyObject;
   /** Hostnames and IP addresses in normal form. */
   names: readonly string[];
   dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
-  /** The base of the addresses of the revocation list and the root's certificate. */
+  /** The base of the addresses of the issuer's revocation list and certificate. */
   filesUrl: string | null;
 }): RequestedLeaf {
   const { issuer, publicKey, dates, filesUrl } = options;
@@ -40,7 +40,7 @@ export function createRequestedLeaf(options: {
         names,
         // The octets of the key's bit string without the count of its unused bits.
         subjectKey: keyIdentifier(content(children(spki)[1]).subarray(1)),
-        authorityKey: issuer.keyIdentifier,
+        issuer,
         namesCritical: commonName === null,
         filesUrl,
       }),

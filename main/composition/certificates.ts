@@ -9,7 +9,10 @@ import { describeSigner, type Signer } from '../ca/signer.ts';
 import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
 import { certificatePath, listPath, type Role } from '../ca/extensions.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
+import { permits } from '../ca/constraints.ts';
 import { createLeaf } from '../ca/leaf.ts';
+import { parseLeafName } from '../ca/names.ts';
+import { createRequestedLeaf } from '../ca/requested-leaf.ts';
 import { machineStores, findProgram } from '../ca/machine-stores.ts';
 import { makeTrustStore } from '../ca/nss-certutil.ts';
 import { createRunCommand, type RunCommand } from '../ca/run-command.ts';
@@ -105,6 +108,26 @@ export async function openCertificates(foundation: Foundation) {
     bound(ports: { http: number; https: number }) {
       filesUrl = urlAt(ports.http);
       httpsPort = ports.https;
+    },
+    /** Signs for the keys of ACME clients. */
+    requested: {
+      permits: (name: string) => permits(authority.root().constraints, parseLeafName(name)),
+      notAfterMs: () => authority.issuer().notAfterMs,
+      keyIdentifier: () => authority.issuer().keyIdentifier.toString('hex'),
+      issue(request: Pick<Parameters<typeof createRequestedLeaf>[0], 'publicKey' | 'names' | 'dates'>) {
+        const { certificatePem: pem, serial } = createRequestedLeaf({
+          ...request,
+          issuer: authority.issuer(),
+          filesUrl,
+        });
+        return { pem, serial };
+      },
+      /** What may follow a leaf, in PEM: by default what clients lack; the alternate ends with the root. */
+      chains(pem: string): string[][] {
+        const between = [...authority.chainOf(pem)];
+        const whole = [...between, authority.root().certificatePem];
+        return between.length === 0 ? [whole] : [between, whole];
+      },
     },
     /** Signs the leaves of custom domains. */
     issuer: {

@@ -8,6 +8,7 @@ import type { ControlRouter } from '../rpc/router.ts';
 import { createAccess } from '../rpc/access.ts';
 import { createControlServer } from '../rpc/server.ts';
 import { SCHEMA_FILE, worldSchema } from '../world/schema.ts';
+import type { Acme } from './acme.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
@@ -73,10 +74,11 @@ export function announce(
     dns: Dns;
     dataPlane: DataPlane;
     reach: Reach;
+    acme: Pick<Acme, 'directoryUrl'>;
     control: Awaited<ReturnType<typeof startControl>>;
   },
 ): RuntimeFile {
-  const { certificates, dns, dataPlane, reach, control } = parts;
+  const { certificates, dns, dataPlane, reach, acme, control } = parts;
   const { url, pacUrl } = reach.proxy();
   const runtime: RuntimeFile = {
     pid: process.pid,
@@ -87,6 +89,7 @@ export function announce(
     dns: { port: dns.listening.port },
     control: { url: control.url, token: control.token },
     proxy: { url, pacUrl },
+    acme: { directoryUrl: acme.directoryUrl() },
     platformZone: PLATFORM_ZONE,
     cnameTarget: CNAME_TARGET,
     caFile: certificates.certificateFile,

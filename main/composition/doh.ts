@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import {
   DNS_MESSAGE,
   type createDoh,
@@ -9,6 +8,7 @@ import {
 } from '../dns/doh.ts';
 import type { Log } from '../base/log.ts';
 import { MESSAGE_OCTETS_MAX } from '../dns/message-writer.ts';
+import { readBody } from './own-body.ts';
 import { octetsAnswer, refusal, type OwnPath } from '../proxy/own-paths.ts';
 
 /** DNS over HTTPS as a path of the proxy. */
@@ -39,7 +39,7 @@ export const dohPath =
         fail(error);
       }
     };
-    if (found.kind === 'body') readBody(body, (message) => reply(checkDohMessage(message)));
+    if (found.kind === 'body') readBody(body, MESSAGE_OCTETS_MAX, (message) => reply(checkDohMessage(message)));
     else reply(found);
   };
 
@@ -48,21 +48,3 @@ const answerOf = ({ message, maxAgeSeconds }: DohAnswer) =>
 
 const refused = ({ status, reason }: CheckedQuery & { kind: 'refused' }) =>
   refusal(status, reason, status === 405 ? ['Allow', 'GET, POST'] : []);
-
-/** Hands over the body, once; of one that is too large, no more than shows it. */
-function readBody(source: Readable, onBody: (body: Buffer) => void): void {
-  const chunks: Buffer[] = [];
-  let octets = 0;
-  const done = (): void => {
-    // The stream outlives the answer, and would keep the body for so long.
-    source.off('data', onData).off('end', done);
-    const [only] = chunks;
-    onBody(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
-  };
-  const onData = (chunk: Buffer): void => {
-    chunks.push(chunk);
-    octets += chunk.length;
-    if (octets > MESSAGE_OCTETS_MAX) done();
-  };
-  source.on('data', onData).on('end', done);
-}

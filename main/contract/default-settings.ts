@@ -15,6 +15,8 @@ export const DEFAULT_SETTINGS: Settings = {
     accountUri: 'https://vivarium.localhost/acct/1',
     method: 'http-01',
   },
+  acmeHttpPort: 5002,
+  acmeTlsPort: 5001,
   secretNames: [],
   trustedProxies: [],
   serverTiming: false,

@@ -23,6 +23,7 @@ export const changeEvent = z.object({
     'domains.changed',
     'certificates.changed',
     'ca.changed',
+    'acme.changed',
     'machine.changed',
     'lan.changed',
     'clock.changed',

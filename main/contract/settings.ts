@@ -54,6 +54,8 @@ const trustedProxy = z
   .refine(isAddressOrBlock, 'must be an address or a block of addresses such as "127.0.0.1" or "10.0.0.0/8"')
   .meta({ examples: ['127.0.0.1'] });
 
+const port = z.int().min(1).max(65_535);
+
 const trafficSetting = z.strictObject({
   record: z.boolean().meta({ description: 'record requests' }),
   bodies: z.boolean().meta({ description: 'record their bodies too' }),
@@ -79,6 +81,9 @@ export const settingsValues = z.object({
   /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,
+  /** Where ACME clients answer http-01 and tls-alpn-01, unless one of Vivarium's own listeners passes it on. */
+  acmeHttpPort: port.meta({ description: 'port of http-01 in place of 80' }),
+  acmeTlsPort: port.meta({ description: 'port of tls-alpn-01 in place of 443' }),
   /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */
   traffic: trafficSetting,
   /** Names besides the known ones whose values Traffic hides, as header field, parameter, JSON member or form field. */

@@ -22,7 +22,7 @@ export interface OwnRequest {
 /** Answers a request for one path, once, now or later. Must not throw. */
 export type OwnPath = (request: OwnRequest, answer: (answer: Answer) => void) => void;
 
-/** What Vivarium answers at its own hosts, before any route, by path. */
+/** What Vivarium answers at its own hosts, before any route, by path; `/acme/` is every path below it. */
 export type OwnPaths = ReadonlyMap<string, OwnPath>;
 
 /** What Vivarium answers at the listeners of one place: on loopback, or on an interface. */
@@ -45,7 +45,8 @@ export const loopbackPlace = (paths: OwnPaths): OwnPlace => ({
 export function ownPathOf({ hosts, paths }: OwnPlace, host: string, target: string): OwnPath | undefined {
   if (!hosts.has(host)) return undefined;
   const queryAt = target.indexOf('?');
-  return paths.get(queryAt === -1 ? target : target.slice(0, queryAt));
+  const path = queryAt === -1 ? target : target.slice(0, queryAt);
+  return paths.get(path) ?? paths.get(path.slice(0, path.indexOf('/', 1) + 1));
 }
 
 /** What answers a request, by its header section alone. An absolute URL counts as none of the paths. */

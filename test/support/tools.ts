@@ -38,6 +38,10 @@ const TOOLS: readonly Tool[] = [
   // Debian's name; the tests that need it are skipped without it.
   { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true },
   { ...onPath('ip', 'iproute2'), isOptional: true },
+  ...['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'].map((name): Tool => ({
+    ...onPath(name, name),
+    isOptional: true,
+  })),
 ];
 
 /** The program's path, or null when the machine does not have it. */

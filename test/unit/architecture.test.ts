@@ -16,6 +16,7 @@ const MACHINES = [
   'ratelimit',
   'dns',
   'ca',
+  'acme',
   'store',
   'domains',
   'api',

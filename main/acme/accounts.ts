@@ -1,0 +1,105 @@
+import { randomBase62 } from '../base/secret.ts';
+import type { AcmeAccount } from '../model/acme.ts';
+import { stepAuthorization } from './machines.ts';
+import { isObject, type PublicJwk, parseObject, readJws, readKey, thumbprintOf, verifyJws } from './jws.ts';
+import type { AcmeParts } from './parts.ts';
+import { AcmeError, malformed } from './problem.ts';
+import { accountUrl } from './urls.ts';
+
+const CONTACTS_MAX = 10;
+
+/** Accounts are kept for good; more than this are a loop's. */
+export const ACCOUNTS_MAX = 10_000;
+
+/** A request's payload, parsed. */
+export type Payload = Readonly<Record<string, unknown>>;
+
+export interface Accounts {
+  /** The account of a key, created unless the client asks for an existing one. @throws AcmeError */
+  open(key: PublicJwk, payload: Payload): Promise<{ account: AcmeAccount; created: boolean }>;
+  /** Changes the contact, or deactivates the account and its authorisations. @throws AcmeError */
+  update(account: AcmeAccount, payload: Payload): AcmeAccount;
+  /** Replaces the key (RFC 8555 §7.3.5). `inner` is a JWS of the new key. @throws AcmeError */
+  changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount>;
+}
+
+export function createAccounts({ clock, rows, origin, onChanged }: AcmeParts): Accounts {
+  function save(account: AcmeAccount): AcmeAccount {
+    rows.save({ account });
+    onChanged();
+    return account;
+  }
+
+  return {
+    async open(key, payload) {
+      const thumbprint = await thumbprintOf(key);
+      const known = rows.accountOfKey(thumbprint);
+      if (known !== null) {
+        if (known.status === 'valid') return { account: known, created: false };
+        throw new AcmeError('unauthorized', `The account of this key is ${known.status}.`);
+      }
+      if (payload['onlyReturnExisting'] === true) {
+        throw new AcmeError('accountDoesNotExist', 'There is no account of this key.');
+      }
+      if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
+        throw new AcmeError('rateLimited', `There are ${ACCOUNTS_MAX} accounts already, as many as are kept.`);
+      }
+      const { now: createdAtMs } = clock.state();
+      const contact = readContact(payload['contact'] ?? []);
+      const account = { id: randomBase62(16), key, thumbprint, contact, status: 'valid', createdAtMs } as const;
+      return { account: save(account), created: true };
+    },
+    update(account, { contact, status }) {
+      if (status === 'deactivated') {
+        const authorizations = rows.openAuthorizations({ accountId: account.id });
+        rows.save({
+          account: { ...account, status },
+          authorizations: authorizations.map((each) => ({
+            ...each,
+            status: stepAuthorization(each.status, 'deactivate'),
+          })),
+        });
+        onChanged();
+        return { ...account, status };
+      }
+      if (status !== undefined && status !== account.status) {
+        throw malformed('The status of an account can be changed to "deactivated" only.');
+      }
+      return contact === undefined ? account : save({ ...account, contact: readContact(contact) });
+    },
+    async changeKey(account, inner, url) {
+      const jws = readJws(inner);
+      if (!('jwk' in jws.by)) throw malformed('The inner JWS needs the new key as "jwk".');
+      if (jws.url !== url) throw malformed('The inner JWS has another "url" than the outer one.');
+      const key = jws.by.jwk;
+      const change = parseObject(await verifyJws(jws, key), 'The payload of the inner JWS');
+      if (change['account'] !== accountUrl(origin(), account.id)) {
+        throw malformed('"account" in the inner JWS is not the account that signed the outer one.');
+      }
+      if (!isObject(change['oldKey']) || (await thumbprintOf(readKey(change['oldKey']))) !== account.thumbprint) {
+        throw malformed('"oldKey" in the inner JWS is not the key of the account.');
+      }
+      const thumbprint = await thumbprintOf(key);
+      const holder = rows.accountOfKey(thumbprint);
+      if (holder !== null) {
+        throw new AcmeError('malformed', 'The new key is that of an account already.', {
+          status: 409,
+          headers: ['Location', accountUrl(origin(), holder.id)],
+        });
+      }
+      return save({ ...account, key, thumbprint });
+    },
+  };
+}
+
+/** Mail addresses as `mailto:`, one in each (RFC 8555 §7.3). */
+function readContact(value: unknown): string[] {
+  if (!Array.isArray(value) || value.length > CONTACTS_MAX)
+    throw malformed(`"contact" is a list of at most ${CONTACTS_MAX}.`);
+  return value.map((each) => {
+    if (typeof each !== 'string') throw malformed('A contact is a text.');
+    if (!each.startsWith('mailto:')) throw new AcmeError('unsupportedContact', 'A contact begins with "mailto:".');
+    if (/^mailto:[^\s@,?]+@[^\s@,?]+$/.test(each) && each.length <= 320) return each;
+    throw new AcmeError('invalidContact', `${JSON.stringify(each.slice(0, 320))} is not one mail address.`);
+  });
+}

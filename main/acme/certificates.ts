@@ -1,0 +1,94 @@
+import { X509Certificate } from 'node:crypto';
+import type { RevocationReason } from '../contract/certificates.ts';
+import type { AcmeAccount, AcmeCertificate } from '../model/acme.ts';
+import { type PublicJwk, thumbprintOf } from './jws.ts';
+import type { AcmeParts } from './parts.ts';
+import { AcmeError, malformed } from './problem.ts';
+import { findCertificate, renewalWindow, type Window } from './renewal-info.ts';
+
+/** RFC 5280 §5.3.1: the codes that a client may give. */
+const REASONS: ReadonlyMap<unknown, RevocationReason> = new Map([
+  [0, 'unspecified'],
+  [1, 'keyCompromise'],
+  [3, 'affiliationChanged'],
+  [4, 'superseded'],
+  [5, 'cessationOfOperation'],
+]);
+
+export interface Certificates {
+  /** The leaf and the certificates after it, in PEM; `chain` 0 is the default. Null for none. */
+  chain(certificate: AcmeCertificate, chain: number): string | null;
+  /** How many chains there are. */
+  chains(certificate: AcmeCertificate): number;
+  /** Revokes for the account that ordered it or holds valid authorisations for all its names, or for its own key. @throws AcmeError */
+  revoke(der: Buffer, reason: unknown, by: { account: AcmeAccount } | { jwk: PublicJwk }): Promise<void>;
+  /** In real time, which clients compare it with. @throws AcmeError malformed */
+  renewalWindow(id: string): Window;
+}
+
+export function createCertificates({ clock, rows, issuer, revocations, onChanged }: AcmeParts): Certificates {
+  const holdsAll = (account: AcmeAccount, { identifiers }: AcmeCertificate): boolean => {
+    const { now } = clock.state();
+    return identifiers.every(({ value }) => (rows.lastValid(account.id, value)?.expiresAtMs ?? 0) > now);
+  };
+
+  /** @throws AcmeError malformed */
+  function find(der: Buffer): { certificate: AcmeCertificate; parsed: X509Certificate } {
+    let parsed: X509Certificate;
+    try {
+      parsed = new X509Certificate(der);
+    } catch {
+      throw malformed('"certificate" is not a certificate in DER.');
+    }
+    const certificate = rows.certificate(parsed.serialNumber);
+    if (certificate !== null && new X509Certificate(certificate.pem).raw.equals(der)) return { certificate, parsed };
+    throw new AcmeError('malformed', 'The certificate was not issued here by ACME.', { status: 404 });
+  }
+
+  return {
+    chain({ pem }, chain) {
+      const after = issuer.chains(pem)[chain];
+      return after === undefined ? null : [pem, ...after].join('');
+    },
+    chains: ({ pem }) => issuer.chains(pem).length,
+    async revoke(der, code, by) {
+      const { certificate, parsed } = find(der);
+      const reason = REASONS.get(code ?? 0);
+      if (reason === undefined) {
+        throw new AcmeError('badRevocationReason', `Reasons are the numbers ${[...REASONS.keys()].join(', ')}.`);
+      }
+      const { serial, accountId, wireNotAfterMs } = certificate;
+      const isAllowed =
+        'account' in by
+          ? by.account.id === accountId || holdsAll(by.account, certificate)
+          : (await thumbprintOf(parsed.publicKey.export({ format: 'jwk' }) as PublicJwk)) ===
+            (await thumbprintOf(by.jwk));
+      if (!isAllowed) {
+        throw new AcmeError(
+          'unauthorized',
+          'This key neither ordered the certificate, nor holds its names, nor is its own.',
+        );
+      }
+      if (revocations.get(serial) !== null)
+        throw new AcmeError('alreadyRevoked', 'The certificate is revoked already.');
+      const { now, realNow } = clock.state();
+      revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
+      onChanged();
+    },
+    renewalWindow(text) {
+      const certificate = findCertificate(rows, text);
+      if (certificate === null) {
+        throw new AcmeError('malformed', 'There is no certificate of this identifier here.', { status: 404 });
+      }
+      const { offsetMs } = clock.state();
+      const revokedAtMs = revocations.get(certificate.serial)?.wireAtMs ?? null;
+      // What the app's clock says, as if it were the real one; a life that clients see end earlier decides all the same.
+      const { startMs, endMs } = renewalWindow(certificate, revokedAtMs === null ? null : revokedAtMs + offsetMs);
+      const wire = renewalWindow(
+        { notBeforeMs: certificate.wireNotBeforeMs, notAfterMs: certificate.wireNotAfterMs },
+        revokedAtMs,
+      );
+      return startMs - offsetMs < wire.startMs ? { startMs: startMs - offsetMs, endMs: endMs - offsetMs } : wire;
+    },
+  };
+}

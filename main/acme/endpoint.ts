@@ -1,0 +1,358 @@
+import type { Log } from '../base/log.ts';
+import type { AcmeAccount, AcmeAuthorization, AcmeMethod, AcmeOrder } from '../model/acme.ts';
+import { createAccounts, type Payload } from './accounts.ts';
+import { createCertificates } from './certificates.ts';
+import { readIdentifiers } from './identifiers.ts';
+import { parseObject, type PublicJwk, readJws, verifyJws } from './jws.ts';
+import { createNonces } from './nonce.ts';
+import { createOrders, type Orders } from './orders.ts';
+import type { AcmeParts } from './parts.ts';
+import { AcmeError, malformed, problemDocument } from './problem.ts';
+import { DEFAULT_PROFILE, describeProfiles, findProfile } from './profiles.ts';
+import { ASK_AGAIN_SECONDS } from './renewal-info.ts';
+import {
+  accountResource,
+  authorizationResource,
+  authorizationUrl,
+  certificateUrl,
+  challengeResource,
+  orderResource,
+  orderUrl,
+  renewalResource,
+} from './resources.ts';
+import { ACME_PATH, accountUrl, directoryUrl, REQUEST_OCTETS_MAX } from './urls.ts';
+
+/** A request below `ACME_PATH`. */
+export interface AcmeRequest {
+  method: string;
+  /** Path and query. */
+  target: string;
+  contentType: string | undefined;
+  /** Read up to one octet more than a request may have. */
+  body: Buffer;
+}
+
+export interface AcmeAnswer {
+  status: number;
+  /** Name, value, … */
+  headers: readonly string[];
+  /** Null for none. */
+  body: string | null;
+}
+
+/** Orders in one answer of an account's list. */
+const ORDERS_LISTED = 50;
+
+/** Seconds until a client should look again at what is under way. */
+const POLL_SECONDS = 1;
+
+/** A request whose signature is right. */
+interface Signed {
+  url: string;
+  payload: string;
+  by: { account: AcmeAccount } | { jwk: PublicJwk };
+}
+
+/** The ACME server (RFC 8555). */
+export interface Endpoint {
+  /** Answers a request. Never rejects. */
+  answer(request: AcmeRequest): Promise<AcmeAnswer>;
+  /** Orders with their state of now, for views. */
+  orders: Pick<Orders, 'get' | 'authorization'>;
+}
+
+export function createEndpoint(parts: AcmeParts): Endpoint {
+  const { rows, origin } = parts;
+  const nonces = createNonces();
+  const accounts = createAccounts(parts);
+  const orders = createOrders(parts);
+  const certificates = createCertificates(parts);
+
+  /** @throws AcmeError */
+  async function authenticate(
+    { contentType, body }: AcmeRequest,
+    path: string,
+    keys: 'jwk' | 'kid' | 'both',
+  ): Promise<Signed> {
+    if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/jose+json') {
+      throw new AcmeError('malformed', 'The body is a JWS, with Content-Type: application/jose+json.', { status: 415 });
+    }
+    if (body.length > REQUEST_OCTETS_MAX) {
+      throw new AcmeError('malformed', `A request has at most ${REQUEST_OCTETS_MAX} octets.`, { status: 413 });
+    }
+    const jws = readJws(body.toString());
+    const url = origin() + path;
+    if (jws.url !== url) throw malformed(`The protected header’s "url" is not ${url}, where the request was sent.`);
+    if (jws.nonce === null || !nonces.use(jws.nonce)) {
+      throw new AcmeError(
+        'badNonce',
+        'The nonce is unknown, or was used already. Send the request with the one of this answer.',
+      );
+    }
+    if ('jwk' in jws.by) {
+      if (keys === 'kid') throw malformed('This request is signed by an account: with "kid" instead of "jwk".');
+      return { url, payload: await verifyJws(jws, jws.by.jwk), by: { jwk: jws.by.jwk } };
+    }
+    if (keys === 'jwk') throw malformed('This request is signed by its own key: with "jwk" instead of "kid".');
+    const { kid } = jws.by;
+    const prefix = accountUrl(origin(), '');
+    const account = kid.startsWith(prefix) ? rows.account(kid.slice(prefix.length)) : null;
+    if (account === null) throw new AcmeError('accountDoesNotExist', 'There is no account at the URL in "kid".');
+    const payload = await verifyJws(jws, account.key);
+    if (account.status !== 'valid') throw new AcmeError('unauthorized', `The account is ${account.status}.`);
+    return { url, payload, by: { account } };
+  }
+
+  const byAccount = async (request: AcmeRequest, path: string) => {
+    const { url, payload, by } = await authenticate(request, path, 'kid');
+    if ('account' in by) return { url, payload, account: by.account };
+    throw malformed('This request is signed by an account.');
+  };
+
+  async function newAccount(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
+    const { payload, by } = await authenticate(request, path, 'jwk');
+    if (!('jwk' in by)) throw malformed('A new account signs with its key.');
+    const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'));
+    const headers = ['Location', accountUrl(origin(), account.id)];
+    return json(created ? 201 : 200, accountResource(origin(), account), headers);
+  }
+
+  async function accountAt(request: AcmeRequest, path: string, id: string, rest: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request, path);
+    if (account.id !== id) throw new AcmeError('unauthorized', 'This is another account.');
+    const location = ['Location', accountUrl(origin(), id)];
+    if (rest === '') {
+      const changed = payload === '' ? account : accounts.update(account, parseObject(payload, 'The payload'));
+      return json(200, accountResource(origin(), changed), location);
+    }
+    const after = new URLSearchParams(path.split('?')[1] ?? '').get('after') ?? '';
+    const found = rows.orders({ accountId: id, after, limit: ORDERS_LISTED + 1 });
+    const listed = found.slice(0, ORDERS_LISTED);
+    const next = `${accountUrl(origin(), id)}/orders?after=${listed.at(-1)?.id ?? ''}`;
+    const more = found.length > listed.length ? link(next, 'next') : [];
+    return json(200, { orders: listed.map((order) => orderUrl(origin(), order.id)) }, more);
+  }
+
+  async function newOrder(request: AcmeRequest, path: string, profileOfUrl: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request, path);
+    const given = parseObject(payload, 'The payload');
+    for (const name of ['notBefore', 'notAfter']) {
+      if (given[name] !== undefined)
+        throw malformed(`"${name}" is not supported; profiles decide how long certificates last.`);
+    }
+    const order = orders.create(account, {
+      identifiers: readIdentifiers(given['identifiers']),
+      profile: textOf(given, 'profile') ?? profileOfUrl,
+      replaces: textOf(given, 'replaces'),
+    });
+    return orderAnswer(201, order);
+  }
+
+  function orderAnswer(status: number, order: AcmeOrder): AcmeAnswer {
+    const location = ['Location', orderUrl(origin(), order.id)];
+    const retry = order.status === 'processing' ? ['Retry-After', String(POLL_SECONDS)] : [];
+    return json(status, orderResource(origin(), order), [...location, ...retry]);
+  }
+
+  async function orderAt(request: AcmeRequest, path: string, id: string, rest: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request, path);
+    const order = own(orders.get(id), account);
+    if (rest === '') return orderAnswer(200, order);
+    const csr = base64urlOf(parseObject(payload, 'The payload'), 'csr');
+    return orderAnswer(200, await orders.finalize(account, order, csr));
+  }
+
+  async function authorizationAt(request: AcmeRequest, path: string, id: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request, path);
+    const found = own(orders.authorization(id), account);
+    const given: Payload = payload === '' ? {} : parseObject(payload, 'The payload');
+    if (given['status'] !== undefined && given['status'] !== 'deactivated') {
+      throw malformed('The status of an authorization can be changed to "deactivated" only.');
+    }
+    const shown = given['status'] === undefined ? found : orders.deactivate(found);
+    return json(200, authorizationResource(origin(), shown), retryOf(shown));
+  }
+
+  async function challengeAt(request: AcmeRequest, path: string, id: string, type: string): Promise<AcmeAnswer> {
+    const { payload, account } = await byAccount(request, path);
+    const found = own(orders.authorization(id), account);
+    if (!found.challenges.some((each) => each.type === type)) throw NOT_FOUND();
+    if (payload !== '') parseObject(payload, 'The payload');
+    const shown = payload === '' ? found : await orders.respond(account, found, type as AcmeMethod);
+    const challenge = shown.challenges.find((each) => each.type === type);
+    if (challenge === undefined) throw NOT_FOUND();
+    const up = link(authorizationUrl(origin(), id), 'up');
+    return json(200, challengeResource(origin(), shown, challenge), [...up, ...retryOf(shown)]);
+  }
+
+  async function certificateAt(request: AcmeRequest, path: string, serial: string, rest: string): Promise<AcmeAnswer> {
+    const { account } = await byAccount(request, path);
+    const certificate = own(rows.certificate(serial), account);
+    const chain = rest === '' ? 0 : Number(rest);
+    const body = certificates.chain(certificate, chain);
+    if (body === null) throw NOT_FOUND();
+    const others = Array.from({ length: certificates.chains(certificate) }, (_, index) => index);
+    const alternates = others
+      .filter((index) => index !== chain)
+      .flatMap((index) => link(certificateUrl(origin(), serial, index), 'alternate'));
+    return { status: 200, headers: ['Content-Type', 'application/pem-certificate-chain', ...alternates], body };
+  }
+
+  async function revoke(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
+    const { payload, by } = await authenticate(request, path, 'both');
+    const given = parseObject(payload, 'The payload');
+    await certificates.revoke(base64urlOf(given, 'certificate'), given['reason'], by);
+    return { status: 200, headers: [], body: null };
+  }
+
+  async function keyChange(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
+    const { url, payload, account } = await byAccount(request, path);
+    const changed = await accounts.changeKey(account, payload, url);
+    return json(200, accountResource(origin(), changed), ['Location', accountUrl(origin(), changed.id)]);
+  }
+
+  function directory(profile: string): AcmeAnswer {
+    const at = (path: string): string => origin() + ACME_PATH + path;
+    return json(200, {
+      newNonce: at('new-nonce'),
+      newAccount: at('new-account'),
+      newOrder: at(`${profile}/new-order`),
+      revokeCert: at('revoke'),
+      keyChange: at('key-change'),
+      renewalInfo: at('renewal-info'),
+      meta: { caaIdentities: [parts.caaDomain()], profiles: describeProfiles() },
+    });
+  }
+
+  /** What is at a path: by which methods, and how it is answered. Null for nothing. */
+  function routeOf(
+    path: string,
+  ): { methods: readonly string[]; answer: (request: AcmeRequest) => AcmeAnswer | Promise<AcmeAnswer> } | null {
+    const [first = '', second = '', third = '', ...more] = (path.split('?', 1)[0] ?? '')
+      .slice(ACME_PATH.length)
+      .split('/');
+    if (more.length > 0) return null;
+    const post = (answer: (request: AcmeRequest) => Promise<AcmeAnswer>) => ({ methods: ['POST'], answer });
+    const get = (answer: () => AcmeAnswer) => ({ methods: ['GET', 'HEAD'], answer });
+    if (findProfile(first) !== undefined && third === '') {
+      if (second === 'directory') return get(() => directory(first));
+      if (second === 'new-order') return post((request) => newOrder(request, path, first));
+      return null;
+    }
+    if (second === '') {
+      switch (first) {
+        case 'new-nonce':
+          return { methods: ['GET', 'HEAD'], answer: ({ method }) => nonceAnswer(method) };
+        case 'new-account':
+          return post((request) => newAccount(request, path));
+        case 'revoke':
+          return post((request) => revoke(request, path));
+        case 'key-change':
+          return post((request) => keyChange(request, path));
+        default:
+          return null;
+      }
+    }
+    switch (first) {
+      case 'account':
+        return third === '' || third === 'orders' ? post((request) => accountAt(request, path, second, third)) : null;
+      case 'order':
+        return third === '' || third === 'finalize' ? post((request) => orderAt(request, path, second, third)) : null;
+      case 'authorization':
+        return third === '' ? post((request) => authorizationAt(request, path, second)) : null;
+      case 'challenge':
+        return post((request) => challengeAt(request, path, second, third));
+      case 'certificate':
+        return post((request) => certificateAt(request, path, second, third));
+      case 'renewal-info':
+        return third === '' ? get(() => renewalInfo(second)) : null;
+      default:
+        return null;
+    }
+  }
+
+  const nonceAnswer = (method: string): AcmeAnswer => ({
+    status: method === 'HEAD' ? 200 : 204,
+    headers: ['Replay-Nonce', nonces.create(), 'Cache-Control', 'no-store'],
+    body: null,
+  });
+
+  const renewalInfo = (id: string): AcmeAnswer =>
+    json(200, renewalResource(certificates.renewalWindow(id)), ['Retry-After', String(ASK_AGAIN_SECONDS)]);
+
+  async function answer(request: AcmeRequest): Promise<AcmeAnswer> {
+    const { method, target } = request;
+    const route = routeOf(target);
+    const index = link(directoryUrl(origin(), DEFAULT_PROFILE), 'index');
+    try {
+      if (route === null) throw NOT_FOUND();
+      if (!route.methods.includes(method)) {
+        throw new AcmeError('malformed', `This is asked for with ${route.methods.join(' or ')}.`, {
+          status: 405,
+          headers: ['Allow', route.methods.join(', ')],
+        });
+      }
+      return withFields(await route.answer(request), [...(method === 'POST' ? nonceFields() : []), ...index]);
+    } catch (error) {
+      return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields() : []), ...index]);
+    }
+  }
+
+  function nonceFields(): string[] {
+    return ['Replay-Nonce', nonces.create(), 'Cache-Control', 'no-store'];
+  }
+
+  return { answer, orders };
+}
+
+const withFields = (answer: AcmeAnswer, fields: readonly string[]): AcmeAnswer => ({
+  ...answer,
+  headers: [...answer.headers, ...fields],
+});
+
+const NOT_FOUND = (): AcmeError => new AcmeError('malformed', 'There is nothing at this URL.', { status: 404 });
+
+/** @throws AcmeError of another's resource, and of one that is not there. */
+function own<Resource extends { readonly accountId: string }>(found: Resource | null, { id }: AcmeAccount): Resource {
+  if (found === null) throw NOT_FOUND();
+  if (found.accountId !== id) throw new AcmeError('unauthorized', 'This belongs to another account.');
+  return found;
+}
+
+const retryOf = ({ challenges }: AcmeAuthorization): string[] =>
+  challenges.some(({ status }) => status === 'processing') ? ['Retry-After', String(POLL_SECONDS)] : [];
+
+function textOf(payload: Payload, name: string): string | null {
+  const value = payload[name];
+  if (value === undefined) return null;
+  if (typeof value === 'string') return value;
+  throw malformed(`"${name}" is a text.`);
+}
+
+function base64urlOf(payload: Payload, name: string): Buffer {
+  const value = textOf(payload, name);
+  if (value !== null && /^[A-Za-z0-9_-]+$/.test(value)) return Buffer.from(value, 'base64url');
+  throw malformed(`"${name}" is missing, or not in base64url without padding.`);
+}
+
+const json = (status: number, body: unknown, headers: readonly string[] = []): AcmeAnswer => ({
+  status,
+  headers: ['Content-Type', 'application/json', ...headers],
+  body: JSON.stringify(body),
+});
+
+const link = (url: string, rel: string): string[] => ['Link', `<${url}>;rel="${rel}"`];
+
+function refusalOf(error: unknown, log: Pick<Log, 'error'>): AcmeAnswer {
+  let problem: AcmeError;
+  if (error instanceof AcmeError) problem = error;
+  else {
+    log.error('An ACME request could not be answered', { error });
+    problem = new AcmeError('serverInternal', 'The request could not be answered; the log has the reason.');
+  }
+  return {
+    status: problem.status,
+    headers: ['Content-Type', 'application/problem+json', ...problem.headers],
+    body: JSON.stringify({ ...problemDocument(problem), ...problem.members }),
+  };
+}

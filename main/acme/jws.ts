@@ -1,0 +1,128 @@
+import { calculateJwkThumbprint, flattenedVerify, importJWK, type FlattenedJWSInput, type JWK } from 'jose';
+import { AcmeError, malformed } from './problem.ts';
+
+/** Signature algorithms of clients: those that RFC 8555 §6.2 requires, and what Let’s Encrypt accepts besides. */
+export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256'] as const;
+type Algorithm = (typeof ALGORITHMS)[number];
+
+/** The members of a public key, and which of them are in a thumbprint (RFC 7638 §3.2). */
+const MEMBERS = { EC: ['crv', 'kty', 'x', 'y'], RSA: ['e', 'kty', 'n'] } as const;
+const CURVES: Partial<Record<Algorithm, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
+const RSA_BITS = { min: 2048, max: 4096 };
+
+export type PublicJwk = Readonly<Record<string, string>>;
+
+/** A request's body whose form is right; its signature is not checked yet. */
+export interface ReadJws {
+  alg: Algorithm;
+  url: string;
+  nonce: string | null;
+  /** The new account's key, or the URL of an account. */
+  by: { jwk: PublicJwk } | { kid: string };
+  flattened: FlattenedJWSInput;
+}
+
+/** A body that is signed: flattened JSON serialisation, and nothing in it that is not signed (RFC 8555 §6.2). */
+export function readJws(text: string): ReadJws {
+  const body = parseObject(text, 'The body');
+  if ('signatures' in body) throw malformed('The JWS has to be flattened: "signatures" is the general form.');
+  if ('header' in body) throw malformed('The JWS may have no unprotected "header".');
+  const { protected: head, payload, signature } = body;
+  if (!isBase64url(head) || !isBase64url(payload) || !isBase64url(signature)) {
+    throw malformed('The JWS needs "protected", "payload" and "signature", each in base64url without padding.');
+  }
+  const header = parseObject(Buffer.from(head, 'base64url').toString(), 'The protected header');
+  for (const name of ['crit', 'b64', 'zip']) {
+    if (name in header) throw malformed(`The protected header may not have "${name}".`);
+  }
+  const { alg, url, nonce = null } = header;
+  if (typeof url !== 'string') throw malformed('The protected header needs the "url" of the request.');
+  if (nonce !== null && !isBase64url(nonce)) throw new AcmeError('badNonce', 'The nonce is not in base64url.');
+  return {
+    alg: readAlgorithm(alg),
+    url,
+    nonce,
+    by: readSigner(header),
+    flattened: { protected: head, payload, signature },
+  };
+}
+
+function readAlgorithm(alg: unknown): Algorithm {
+  const found = ALGORITHMS.find((known) => known === alg);
+  if (found !== undefined) return found;
+  throw new AcmeError('badSignatureAlgorithm', `The JWS is signed with one of ${ALGORITHMS.join(', ')}.`, {
+    members: { algorithms: ALGORITHMS },
+  });
+}
+
+function readSigner({ jwk, kid, alg }: Record<string, unknown>): ReadJws['by'] {
+  if ((jwk === undefined) === (kid === undefined)) {
+    throw malformed('The protected header has either "jwk" or "kid", and not both.');
+  }
+  if (kid === undefined) return { jwk: readKey(jwk, alg) };
+  if (typeof kid !== 'string') throw malformed('"kid" is the URL of the account.');
+  return { kid };
+}
+
+/** The public members of a key that may sign. @throws AcmeError badPublicKey */
+export function readKey(jwk: unknown, alg?: unknown): PublicJwk {
+  const bad = (why: string) => new AcmeError('badPublicKey', why);
+  if (!isObject(jwk)) throw malformed('"jwk" is a JSON object.');
+  const { kty } = jwk;
+  if (kty !== 'EC' && kty !== 'RSA') throw bad('The key has to be an EC key or an RSA key.');
+  const key: Record<string, string> = {};
+  for (const name of MEMBERS[kty]) {
+    const value = jwk[name];
+    if (!isBase64url(value) || value === '') throw bad(`The key lacks "${name}", or it is not in base64url.`);
+    key[name] = value;
+  }
+  if (kty === 'EC') {
+    const { crv = '' } = key;
+    const fits = alg === undefined ? Object.values(CURVES).includes(crv) : CURVES[alg as Algorithm] === crv;
+    if (!fits) throw bad(`The curve ${JSON.stringify(crv)} does not fit the algorithm.`);
+    return key;
+  }
+  if (alg !== undefined && alg !== 'RS256') throw bad('An RSA key signs with RS256.');
+  const modulus = Buffer.from(key['n'] ?? '', 'base64url');
+  const bits = BigInt(`0x0${modulus.toString('hex')}`).toString(2).length;
+  if (bits < RSA_BITS.min || bits > RSA_BITS.max) {
+    throw bad(`An RSA key has ${RSA_BITS.min} to ${RSA_BITS.max} bits; this one has ${bits}.`);
+  }
+  if (key['e'] !== 'AQAB') throw bad('The exponent of an RSA key is 65537.');
+  return key;
+}
+
+/** The payload of a JWS that this key has signed. @throws AcmeError malformed, badPublicKey */
+export async function verifyJws(
+  { alg, flattened }: Pick<ReadJws, 'alg' | 'flattened'>,
+  key: PublicJwk,
+): Promise<string> {
+  const publicKey = await importJWK(key as JWK, alg).catch(() => {
+    throw new AcmeError('badPublicKey', 'The key is no point of its curve, or otherwise wrong.');
+  });
+  try {
+    const { payload } = await flattenedVerify(flattened, publicKey, { algorithms: [alg] });
+    return Buffer.from(payload).toString();
+  } catch {
+    throw malformed('The signature does not fit the key and what it signs.');
+  }
+}
+
+export const thumbprintOf = (key: PublicJwk): Promise<string> => calculateJwkThumbprint(key as JWK);
+
+/** A JSON object. @throws AcmeError malformed */
+export function parseObject(text: string, what: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed(`${what} is not JSON.`);
+  }
+  if (isObject(value)) return value;
+  throw malformed(`${what} is not a JSON object.`);
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isBase64url = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]*$/.test(value);

@@ -1,0 +1,390 @@
+import { randomBase62 } from '../base/secret.ts';
+import { createTurns } from '../base/turns.ts';
+import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
+import { isWildcard } from '../contract/wildcards.ts';
+import {
+  nameOf,
+  type AcmeAccount,
+  type AcmeAuthorization,
+  type AcmeChallenge,
+  type AcmeFault,
+  type AcmeIdentifier,
+  type AcmeMethod,
+  type AcmeOrder,
+} from '../model/acme.ts';
+import type { LeafDates } from '../model/leaf.ts';
+import { namesFault, problemOf } from './identifiers.ts';
+import { thumbprintOf } from './jws.ts';
+import { stepAuthorization, stepChallenge, stepOrder } from './machines.ts';
+import type { AcmeParts, CertificateRequest } from './parts.ts';
+import { AcmeError, faultOf, malformed } from './problem.ts';
+import { findProfile, type Profile } from './profiles.ts';
+import { findCertificate } from './renewal-info.ts';
+import { accountUrl } from './urls.ts';
+
+/** How long an order, and an authorisation without an answer, wait for their client. */
+const PENDING_MS = 7 * DAY_MS;
+
+/** RFC 8659 §5.6 and the Baseline Requirements (3.2.2.8): an answer about CAA counts for eight hours. */
+export const CAA_VALID_MS = 8 * HOUR_MS;
+
+/** Validations at the same time, and those that wait for one. */
+const VALIDATIONS_MAX = 64;
+const WAITING_MAX = 20_000;
+
+/** Real milliseconds for which the answer to a client waits for the validation: most take less, and need no poll then. */
+const ANSWER_WITHIN_MS = 300;
+
+const BACKDATE_MS_MAX = HOUR_MS;
+const METHODS: readonly AcmeMethod[] = ['http-01', 'dns-01', 'tls-alpn-01'];
+
+export interface Orders {
+  /** @throws AcmeError */
+  create(account: AcmeAccount, request: NewOrder): AcmeOrder;
+  /** With its state of now; null for one that is not there. */
+  get(id: string): AcmeOrder | null;
+  authorization(id: string): AcmeAuthorization | null;
+  deactivate(authorization: AcmeAuthorization): AcmeAuthorization;
+  /** Validates, if that is not done or under way. Resolves when it is done, or with `processing` if it takes long. */
+  respond(account: AcmeAccount, authorization: AcmeAuthorization, method: AcmeMethod): Promise<AcmeAuthorization>;
+  /** @throws AcmeError badCSR, caa, orderNotReady */
+  finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder>;
+}
+
+export interface NewOrder {
+  identifiers: readonly AcmeIdentifier[];
+  profile: string;
+  /** A certificate's identifier, as in its renewal-info URL. */
+  replaces: string | null;
+}
+
+export function createOrders(parts: AcmeParts): Orders {
+  const { clock, log, rows, issuer, onChanged } = parts;
+  const turns = createTurns(VALIDATIONS_MAX);
+  const running = new Map<string, Promise<void>>();
+  const now = (): number => clock.state().now;
+
+  function create(account: AcmeAccount, { identifiers, profile: profileName, replaces }: NewOrder): AcmeOrder {
+    const profile = profileOf(profileName);
+    const refused = identifiers.flatMap((identifier) => {
+      const detail = issuer.refusal(identifier);
+      return detail === null ? [] : [{ identifier, detail }];
+    });
+    if (refused.length > 0) throw problemOf('rejectedIdentifier', refused);
+    if (replaces !== null) checkReplaced(account, replaces, identifiers);
+    const createdAtMs = now();
+    const found = identifiers.map(
+      (identifier) =>
+        reusable(account, identifier) ?? newAuthorization(account.id, identifier, createdAtMs, profile.authorizationMs),
+    );
+    const order: AcmeOrder = {
+      id: randomBase62(16),
+      accountId: account.id,
+      profile: profileName,
+      status: found.every(({ status }) => status === 'valid') ? stepOrder('pending', 'authorized') : 'pending',
+      identifiers,
+      authorizationIds: found.map(({ id }) => id),
+      createdAtMs,
+      expiresAtMs: Math.min(
+        createdAtMs + Math.max(PENDING_MS, profile.authorizationMs),
+        ...found.map(({ expiresAtMs }) => expiresAtMs),
+      ),
+      ...(replaces !== null && { replaces }),
+    };
+    rows.save({ orders: [order], authorizations: found.filter(({ status }) => status === 'pending') });
+    onChanged();
+    return order;
+  }
+
+  function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
+    const last = rows.lastValid(account.id, value);
+    return last !== null && last.expiresAtMs > now() ? last : null;
+  }
+
+  /** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */
+  function checkReplaced(account: AcmeAccount, text: string, identifiers: readonly AcmeIdentifier[]): void {
+    const certificate = findCertificate(rows, text);
+    if (certificate === null) {
+      throw malformed('"replaces" names no certificate of this CA.');
+    }
+    if (certificate.accountId !== account.id) {
+      throw new AcmeError('unauthorized', 'The certificate in "replaces" is one of another account.');
+    }
+    const names = new Set(identifiers.map(({ value }) => value));
+    if (!certificate.identifiers.some(({ value }) => names.has(value))) {
+      throw malformed('The certificate in "replaces" has none of the identifiers of this order.');
+    }
+    if (certificate.replacedBy !== undefined) {
+      throw new AcmeError(
+        'alreadyReplaced',
+        `The order ${certificate.replacedBy} has replaced the certificate already.`,
+      );
+    }
+  }
+
+  function authorization(id: string): AcmeAuthorization | null {
+    const found = rows.authorization(id);
+    if (found === null || found.expiresAtMs > now()) return found;
+    const status = stepAuthorization(found.status, 'expire');
+    if (status === found.status) return found;
+    const expired = { ...found, status };
+    rows.save({ authorizations: [expired] });
+    return expired;
+  }
+
+  function get(id: string): AcmeOrder | null {
+    const order = rows.order(id);
+    if (order === null || (order.status !== 'pending' && order.status !== 'ready')) return order;
+    const found = order.authorizationIds.map(authorization);
+    const lost = found.find((each) => each === null || (each.status !== 'pending' && each.status !== 'valid'));
+    if (lost !== undefined) return save({ ...order, status: stepOrder(order.status, 'failed'), error: reasonOf(lost) });
+    if (order.expiresAtMs <= now()) {
+      const error = { type: 'malformed', detail: 'The order expired before it was finalized.', status: 403 };
+      return save({ ...order, status: stepOrder(order.status, 'expire'), error });
+    }
+    if (order.status === 'ready' || found.some((each) => each?.status !== 'valid')) return order;
+    return save({ ...order, status: stepOrder(order.status, 'authorized') });
+  }
+
+  function save(order: AcmeOrder): AcmeOrder {
+    rows.save({ orders: [order] });
+    onChanged();
+    return order;
+  }
+
+  async function respond(
+    { id: accountId, thumbprint }: AcmeAccount,
+    given: AcmeAuthorization,
+    method: AcmeMethod,
+  ): Promise<AcmeAuthorization> {
+    const challenge = given.challenges.find(({ type }) => type === method);
+    if (challenge === undefined) throw malformed(`The authorization has no challenge "${method}".`);
+    if (given.status !== 'pending' || challenge.status !== 'pending') return given;
+    if (turns.waiting() >= WAITING_MAX) {
+      throw new AcmeError('rateLimited', `More than ${WAITING_MAX} validations are waiting. Try again in a minute.`);
+    }
+    const responded = withChallenge(given, { ...challenge, status: stepChallenge(challenge.status, 'respond') });
+    rows.save({ authorizations: [responded] });
+    const done = run(responded, method, { accountId, thumbprint });
+    await Promise.race([done, new Promise<void>((resolve) => clock.realTimer(ANSWER_WITHIN_MS, resolve))]);
+    return rows.authorization(given.id) ?? responded;
+  }
+
+  /** Validates, and writes the result. Must not reject. */
+  function run(
+    { id, identifier, wildcard, token }: AcmeAuthorization,
+    method: AcmeMethod,
+    by: { accountId: string; thumbprint: string },
+  ): Promise<void> {
+    const work = turns.take(async () => {
+      const { attempts, error } = await parts.validate(method, {
+        ...{ identifier, token },
+        keyAuthorization: `${token}.${by.thumbprint}`,
+      });
+      const name = nameOf({ identifier, wildcard });
+      const gate = error === null ? await askCaa(name, identifier, method, by.accountId) : null;
+      finish(id, method, { attempts, error: error ?? gate?.error ?? null, caa: gate?.caa ?? null });
+    });
+    const done = work
+      .catch((error: unknown) => {
+        log.error('An ACME validation failed', { error });
+        const detail = 'The validation could not be done; the log has the reason.';
+        finish(id, method, { attempts: [], error: new AcmeError('serverInternal', detail), caa: null });
+      })
+      .catch((error: unknown) => log.error('The result of an ACME validation could not be written', { error }))
+      .finally(() => running.delete(id));
+    running.set(id, done);
+    return done;
+  }
+
+  function finish(
+    id: string,
+    method: AcmeMethod,
+    result: {
+      attempts: AcmeChallenge['attempts'];
+      error: AcmeError | null;
+      caa: AcmeAuthorization['caa'] | null;
+    },
+  ): void {
+    // It may have been deactivated, or have expired, meanwhile.
+    const found = authorization(id);
+    const challenge = found?.challenges.find(({ type }) => type === method);
+    if (found === null || challenge === undefined) return;
+    const { attempts, error, caa } = result;
+    const status = stepChallenge(challenge.status, error === null ? 'validated' : 'failed');
+    const atMs = now();
+    const answered = withChallenge(found, {
+      ...{ ...challenge, status, attempts },
+      ...(error === null ? { validatedAtMs: atMs } : { error: faultOf(error) }),
+    });
+    rows.save({
+      authorizations: [
+        {
+          ...answered,
+          status: stepAuthorization(found.status, error === null ? 'validated' : 'failed'),
+          ...(error === null && { expiresAtMs: atMs + found.validForMs }),
+          ...(caa !== null && { caa }),
+        },
+      ],
+    });
+    onChanged();
+  }
+
+  async function askCaa(name: string, { type }: AcmeIdentifier, method: AcmeMethod, accountId: string) {
+    if (type === 'ip') return { error: null, caa: null };
+    const verdict = await parts.askCaa({ name, method, accountUri: accountUrl(parts.origin(), accountId) });
+    const caa = { atMs: now(), message: verdict.message };
+    if (verdict.verdict === 'allowed') return { error: null, caa };
+    return { error: new AcmeError('caa', `${verdict.message} ${verdict.change}`.trim()), caa };
+  }
+
+  async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
+    const status = stepOrder(order.status, 'finalize');
+    const request = await readCsr(account, order, csr);
+    const current = get(order.id);
+    if (current?.status !== 'ready')
+      throw new AcmeError('orderNotReady', `The order is "${current?.status ?? 'gone'}".`);
+    save({ ...order, status });
+    try {
+      await recheckCaa(account, order);
+      return issue(order, request);
+    } catch (error) {
+      const held = rows.order(order.id) ?? order;
+      if (error instanceof AcmeError && error.type === 'caa') {
+        save({ ...held, status: stepOrder(held.status, 'failed'), error: faultOf(error) });
+      } else save({ ...held, status: stepOrder(held.status, 'release') });
+      throw error;
+    }
+  }
+
+  async function readCsr({ thumbprint }: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<CertificateRequest> {
+    const bad = (why: string) => new AcmeError('badCSR', `The CSR is refused. ${why}`);
+    let request: CertificateRequest;
+    try {
+      request = parts.readRequest(csr);
+    } catch (error) {
+      throw bad(error instanceof Error ? error.message : String(error));
+    }
+    const fault = namesFault(order.identifiers, request);
+    if (fault !== null) throw bad(fault);
+    const jwk = request.publicKey.export({ format: 'jwk' }) as Record<string, string>;
+    if ((await thumbprintOf(jwk)) === thumbprint) throw bad('Its key is that of the account; it needs one of its own.');
+    return request;
+  }
+
+  /** Asks again where the last answer is too old. @throws AcmeError caa */
+  async function recheckCaa(account: AcmeAccount, order: AcmeOrder): Promise<void> {
+    for (const id of order.authorizationIds) {
+      const found = authorization(id);
+      if (found?.status !== 'valid')
+        throw new AcmeError('orderNotReady', 'An authorization of the order is not valid any longer.');
+      if (found.identifier.type === 'ip' || (found.caa?.atMs ?? 0) > now() - CAA_VALID_MS) continue;
+      const method = found.challenges.find(({ status }) => status === 'valid')?.type ?? 'http-01';
+      const { error, caa } = await askCaa(nameOf(found), found.identifier, method, account.id);
+      rows.save({ authorizations: [{ ...found, ...(caa !== null && { caa }) }] });
+      if (error !== null) throw error;
+    }
+  }
+
+  /** Signs, and writes the certificate and the order in one transaction. */
+  function issue(order: AcmeOrder, { publicKey }: CertificateRequest): AcmeOrder {
+    const dates = datesOf(profileOf(order.profile), clock.state(), issuer.notAfterMs());
+    const names = order.identifiers.map(({ value }) => value);
+    const { serial, pem } = issuer.issue({ publicKey, names, dates });
+    const { id: orderId, accountId, identifiers } = order;
+    const issued: AcmeOrder = { ...order, status: stepOrder('processing', 'issue'), serial };
+    const issuerKey = issuer.keyIdentifier();
+    const certificate = { ...dates, serial, accountId, orderId, identifiers, pem, issuerKey };
+    const replaced = order.replaces === undefined ? null : findCertificate(rows, order.replaces);
+    const marked = replaced === null ? [] : [{ ...replaced, replacedBy: orderId }];
+    rows.save({ orders: [issued], certificates: [certificate, ...marked] });
+    onChanged();
+    return issued;
+  }
+
+  // After a crash: what was under way goes on.
+  for (const order of rows.orders({ status: 'processing', limit: 1_000 })) {
+    save({ ...order, status: stepOrder(order.status, 'release') });
+  }
+  for (const each of rows.openAuthorizations('processing')) {
+    const account = rows.account(each.accountId);
+    const challenge = each.challenges.find(({ status }) => status === 'processing');
+    if (account === null || challenge === undefined) continue;
+    void run(each, challenge.type, { accountId: account.id, thumbprint: account.thumbprint });
+  }
+
+  return {
+    create,
+    get,
+    authorization,
+    deactivate(given) {
+      const deactivated = { ...given, status: stepAuthorization(given.status, 'deactivate') };
+      rows.save({ authorizations: [deactivated] });
+      onChanged();
+      return deactivated;
+    },
+    respond,
+    finalize,
+  };
+}
+
+/** @throws AcmeError invalidProfile */
+function profileOf(name: string): Profile {
+  const profile = findProfile(name);
+  if (profile !== undefined) return profile;
+  throw new AcmeError('invalidProfile', `There is no profile ${JSON.stringify(name)}; the directory lists them.`);
+}
+
+function newAuthorization(
+  accountId: string,
+  { type, value }: AcmeIdentifier,
+  createdAtMs: number,
+  validForMs: number,
+): AcmeAuthorization {
+  const wildcard = isWildcard(value);
+  const identifier = { type, value: wildcard ? value.slice(2) : value };
+  const methods = METHODS.filter((method) => (wildcard ? method === 'dns-01' : type === 'dns' || method !== 'dns-01'));
+  return {
+    id: randomBase62(16),
+    ...{ accountId, identifier, wildcard, createdAtMs, validForMs },
+    status: 'pending',
+    expiresAtMs: createdAtMs + PENDING_MS,
+    token: randomBase62(32),
+    challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
+  };
+}
+
+const withChallenge = (authorization: AcmeAuthorization, challenge: AcmeChallenge): AcmeAuthorization => ({
+  ...authorization,
+  challenges: authorization.challenges.map((each) => (each.type === challenge.type ? challenge : each)),
+});
+
+/** Why an authorisation ended its order. */
+function reasonOf(authorization: AcmeAuthorization | null): AcmeFault {
+  const detail =
+    authorization === null
+      ? 'An authorization of the order is not kept any longer.'
+      : `The authorization for ${nameOf(authorization)} is ${authorization.status}.`;
+  return (
+    authorization?.challenges.find(({ error }) => error !== undefined)?.error ?? {
+      type: 'unauthorized',
+      ...{ detail, status: 403 },
+    }
+  );
+}
+
+/** On both clocks, in whole seconds; backdated for clients with slow clocks, but little of a short life. */
+function datesOf(
+  { lifetimeMs, wireLifetimeMs = lifetimeMs }: Profile,
+  { now, realNow }: { now: number; realNow: number },
+  notAfterMs: number,
+): LeafDates {
+  const seconds = (ms: number) => Math.floor(ms / 1000) * 1000;
+  const backdateMs = Math.min(BACKDATE_MS_MAX, wireLifetimeMs / 90);
+  return {
+    notBeforeMs: seconds(now - backdateMs),
+    notAfterMs: seconds(now + lifetimeMs),
+    wireNotBeforeMs: seconds(realNow - backdateMs),
+    wireNotAfterMs: seconds(Math.min(realNow + wireLifetimeMs, notAfterMs)),
+  };
+}

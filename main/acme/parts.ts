@@ -1,0 +1,49 @@
+import type { KeyObject } from 'node:crypto';
+import type { AdjustableClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { CaaVerdict } from '../contract/caa.ts';
+import type { RevocationReason } from '../contract/certificates.ts';
+import type { AcmeIdentifier, AcmeMethod, AcmeRows } from '../model/acme.ts';
+import type { LeafDates, Revocation } from '../model/leaf.ts';
+import type { RequestedNames } from './identifiers.ts';
+import type { Outcome, Task } from './outcome.ts';
+
+/** A CSR that was read; its signature is right and its key strong enough. */
+export interface CertificateRequest extends RequestedNames {
+  readonly publicKey: KeyObject;
+}
+
+/** The CA that signs. */
+export interface AcmeIssuer {
+  /** Why it may not sign for a name, with the command that permits it; null if it may. */
+  refusal(identifier: AcmeIdentifier): string | null;
+  /** Real time until which a certificate may be valid. */
+  notAfterMs(): number;
+  /** Its key's identifier, in hexadecimal. */
+  keyIdentifier(): string;
+  issue(request: { publicKey: KeyObject; names: readonly string[]; dates: LeafDates }): { serial: string; pem: string };
+  /** The certificates after a leaf, in PEM: the default chain, then alternate ones. */
+  chains(pem: string): readonly (readonly string[])[];
+}
+
+/** What the ACME server works with. */
+export interface AcmeParts {
+  clock: Pick<AdjustableClock, 'state' | 'realTimer'>;
+  log: Pick<Log, 'error'>;
+  rows: AcmeRows;
+  issuer: AcmeIssuer;
+  /** Reads a CSR in DER. @throws Error whose message says what is wrong. */
+  readRequest(der: Buffer): CertificateRequest;
+  validate(method: AcmeMethod, task: Task): Promise<Outcome>;
+  askCaa(request: { name: string; method: AcmeMethod; accountUri: string }): Promise<CaaVerdict>;
+  /** The CA's name in CAA records. */
+  caaDomain(): string;
+  revocations: {
+    get(serial: string): { reason: RevocationReason; wireAtMs: number } | null;
+    insert(row: Revocation & { atMs: number; wireNotAfterMs: number }): void;
+  };
+  /** `https://localhost:8443`, of all URLs. */
+  origin(): string;
+  /** Something that a view shows has changed. */
+  onChanged(): void;
+}

@@ -1,0 +1,59 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
+
+/** What a CA issues, and how long its validations count. */
+export interface Profile {
+  /** Of the certificate, on the app's clock. */
+  readonly lifetimeMs: number;
+  /** Of the certificate in real time, if it differs. */
+  readonly wireLifetimeMs?: number;
+  /** How long a valid authorisation may be used again. */
+  readonly authorizationMs: number;
+  /** For people (draft-ietf-acme-profiles §3). */
+  readonly description: string;
+}
+
+const PROFILES: ReadonlyMap<string, Profile> = new Map([
+  [
+    'classic',
+    { lifetimeMs: 90 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 90 days, as usual.' },
+  ],
+  ['tlsserver', { lifetimeMs: 45 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 45 days.' }],
+  [
+    'shortlived',
+    { lifetimeMs: 160 * HOUR_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 160 hours.' },
+  ],
+  [
+    'letsencrypt-2027',
+    {
+      lifetimeMs: 64 * DAY_MS,
+      authorizationMs: 10 * DAY_MS,
+      description: 'As Let’s Encrypt from 10 February 2027: 64 days, authorizations for 10 days.',
+    },
+  ],
+  [
+    'letsencrypt-2028',
+    {
+      lifetimeMs: 45 * DAY_MS,
+      authorizationMs: 7 * HOUR_MS,
+      description: 'As Let’s Encrypt from 16 February 2028: 45 days, authorizations for 7 hours.',
+    },
+  ],
+  [
+    'time-lapse',
+    {
+      lifetimeMs: 90 * DAY_MS,
+      wireLifetimeMs: 90 * MINUTE_MS,
+      authorizationMs: 30 * DAY_MS,
+      description: 'Certificates that clients see expire after 90 minutes instead of 90 days.',
+    },
+  ],
+]);
+
+/** The profile of a directory whose URL names none. */
+export const DEFAULT_PROFILE = 'classic';
+
+export const findProfile = (name: string): Profile | undefined => PROFILES.get(name);
+
+/** Descriptions by name, as in a directory. */
+export const describeProfiles = (): Record<string, string> =>
+  Object.fromEntries([...PROFILES].map(([name, { description }]) => [name, description]));

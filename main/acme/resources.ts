@@ -1,0 +1,62 @@
+import {
+  type AcmeAccount,
+  type AcmeAuthorization,
+  type AcmeChallenge,
+  type AcmeFault,
+  type AcmeOrder,
+} from '../model/acme.ts';
+import { problemDocument } from './problem.ts';
+import { ACME_PATH, accountUrl } from './urls.ts';
+
+/** Resources as clients get them (RFC 8555 §7.1), with URLs below an origin. */
+export const orderUrl = (origin: string, id: string): string => `${origin}${ACME_PATH}order/${id}`;
+export const authorizationUrl = (origin: string, id: string): string => `${origin}${ACME_PATH}authorization/${id}`;
+export const challengeUrl = (origin: string, id: string, type: string): string =>
+  `${origin}${ACME_PATH}challenge/${id}/${type}`;
+export const certificateUrl = (origin: string, serial: string, chain = 0): string =>
+  `${origin}${ACME_PATH}certificate/${serial}${chain === 0 ? '' : `/${chain}`}`;
+
+const time = (epochMs: number): string => new Date(epochMs).toISOString().replace(/\.\d+Z$/, 'Z');
+const errorOf = (error: AcmeFault | undefined) => (error === undefined ? {} : { error: problemDocument(error) });
+
+export const accountResource = (origin: string, { id, status, contact, key }: AcmeAccount) => ({
+  ...{ status, contact, key },
+  orders: `${accountUrl(origin, id)}/orders`,
+});
+
+export const orderResource = (origin: string, order: AcmeOrder) => ({
+  status: order.status,
+  expires: time(order.expiresAtMs),
+  identifiers: order.identifiers,
+  profile: order.profile,
+  authorizations: order.authorizationIds.map((id) => authorizationUrl(origin, id)),
+  finalize: `${orderUrl(origin, order.id)}/finalize`,
+  ...(order.replaces !== undefined && { replaces: order.replaces }),
+  ...(order.serial !== undefined && { certificate: certificateUrl(origin, order.serial) }),
+  ...errorOf(order.error),
+});
+
+export const challengeResource = (origin: string, { id, token }: AcmeAuthorization, challenge: AcmeChallenge) => ({
+  ...{ type: challenge.type, url: challengeUrl(origin, id, challenge.type), status: challenge.status, token },
+  ...(challenge.validatedAtMs !== undefined && { validated: time(challenge.validatedAtMs) }),
+  ...errorOf(challenge.error),
+});
+
+export const authorizationResource = (origin: string, authorization: AcmeAuthorization) => ({
+  status: authorization.status,
+  expires: time(authorization.expiresAtMs),
+  identifier: authorization.identifier,
+  ...(authorization.wildcard && { wildcard: true }),
+  challenges: challengesOf(authorization).map((each) => challengeResource(origin, authorization, each)),
+});
+
+/** Those that count: of a valid authorisation the one that made it valid, of an invalid one the one that failed (§7.1.4). */
+function challengesOf({ status, challenges }: AcmeAuthorization): readonly AcmeChallenge[] {
+  const decisive = challenges.filter((each) => each.status === status);
+  return decisive.length > 0 ? decisive : challenges;
+}
+
+/** When clients should renew (RFC 9773 §4.2). */
+export const renewalResource = ({ startMs, endMs }: { startMs: number; endMs: number }) => ({
+  suggestedWindow: { start: time(startMs), end: time(endMs) },
+});

@@ -1,0 +1,150 @@
+import { request as openHttp, type IncomingMessage } from 'node:http';
+import { request as openHttps } from 'node:https';
+import { isIP } from 'node:net';
+import type { AcmeAttempt } from '../model/acme.ts';
+import { findDestinations, hostOf } from './destinations.ts';
+import { type Answered, failed, type Outcome, reasonOf, shown, type Task, VALIDATION_MS_MAX } from './outcome.ts';
+import { AcmeError } from './problem.ts';
+
+/** Rules of Boulder (`va/http.go`), which clients meet in production. */
+const REDIRECTS_MAX = 10;
+const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+const BODY_OCTETS_MAX = 128;
+const PATH_LENGTH_MAX = 2_000;
+
+/** Of one validation, over all addresses and ports. */
+const REQUESTS_MAX = 30;
+
+export interface HttpValidation {
+  resolve(hostname: string): Promise<Answered>;
+  /** Where port 80 or 443 of a hostname is on this machine: tried in this order. */
+  ports(hostname: string, scheme: 'http' | 'https'): readonly number[];
+  userAgent: string;
+}
+
+/** http-01 (RFC 8555 §8.3). */
+export async function validateHttp(task: Task, options: HttpValidation): Promise<Outcome> {
+  const { identifier, token, keyAuthorization } = task;
+  const attempts: AcmeAttempt[] = [];
+  const signal = AbortSignal.timeout(VALIDATION_MS_MAX);
+  const allowed = new Set([80, 443]);
+
+  /** Null once an address and port has answered as the challenge wants; else the last failure. */
+  async function follow(url: URL, seen: readonly string[]): Promise<AcmeError | null> {
+    const refused = redirectFault(url, seen, allowed);
+    if (refused !== null) return new AcmeError('connection', refused);
+    const hostname = url.hostname.replace(/^\[|\]$/g, '');
+    const type = isIP(hostname) === 0 ? 'dns' : 'ip';
+    const destinations = await findDestinations({ type, value: hostname }, options.resolve);
+    if (!destinations.ok) return new AcmeError(destinations.type, destinations.detail);
+    const scheme = url.protocol === 'https:' ? 'https' : 'http';
+    const ports = portOf(url) === null ? options.ports(hostname, scheme) : [Number(url.port)];
+    let last: AcmeError | null = null;
+    for (const port of ports) {
+      for (const address of destinations.addresses) {
+        if (attempts.length >= REQUESTS_MAX) return new AcmeError('connection', 'There are too many requests to send.');
+        const error = await ask(url, { address, port, hostname, seen });
+        if (error === null) return null;
+        // What a server answered says more than that none is there.
+        if (last === null || error.type !== 'connection') last = error;
+      }
+    }
+    return last;
+  }
+
+  async function ask(
+    url: URL,
+    { address, port, hostname, seen }: { address: string; port: number; hostname: string; seen: readonly string[] },
+  ): Promise<AcmeError | null> {
+    const what = `GET ${url.href} at ${hostOf(address)}:${port}`;
+    const answer = await get(url, { address, port, hostname, signal, userAgent: options.userAgent });
+    if ('failure' in answer) {
+      attempts.push({ what, found: answer.failure });
+      return new AcmeError('connection', `${what}: ${answer.failure}.`);
+    }
+    const { status, location, body } = answer;
+    if (REDIRECT_STATUS.has(status) && location !== undefined) {
+      attempts.push({ what, found: `status ${status}, Location: ${shown(location)}` });
+      const next = URL.canParse(location, url.href) ? new URL(location, url) : null;
+      if (next === null)
+        return new AcmeError('connection', `${what} redirects to ${shown(location)}, which is no URL.`);
+      return await follow(next, [...seen, url.href]);
+    }
+    attempts.push({ what, found: `status ${status}, ${shown(body)}` });
+    if (status !== 200) return new AcmeError('unauthorized', `${what} was answered with status ${status}.`);
+    if (body.trimEnd() === keyAuthorization) return null;
+    return new AcmeError(
+      'unauthorized',
+      `${what} was answered with ${shown(body)} instead of the key authorization ${shown(keyAuthorization)}.`,
+    );
+  }
+
+  const start = new URL(`http://${hostOf(identifier.value)}/.well-known/acme-challenge/${token}`);
+  const error = await follow(start, []);
+  return error === null ? { attempts, error } : failed(error.type, error.detail, attempts);
+}
+
+const portOf = ({ port, protocol }: URL): string | null =>
+  port === '' || port === (protocol === 'https:' ? '443' : '80') ? null : port;
+
+/** Why a URL is not followed; null if it is. */
+function redirectFault(url: URL, seen: readonly string[], ports: ReadonlySet<number>): string | null {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return `The redirect to ${shown(url.href)} is neither HTTP nor HTTPS.`;
+  }
+  if (url.port !== '' && !ports.has(Number(url.port))) {
+    return `The redirect to ${shown(url.href)} is to port ${url.port}; only 80 and 443 are followed.`;
+  }
+  if (url.hostname.endsWith('.well-known')) {
+    return `The redirect to ${shown(url.href)} lacks a slash between the host and the path.`;
+  }
+  if (url.pathname.length > PATH_LENGTH_MAX) return `A redirect has a path of more than ${PATH_LENGTH_MAX} characters.`;
+  if (seen.includes(url.href)) return `The redirects lead back to ${shown(url.href)}.`;
+  if (seen.length > REDIRECTS_MAX) return `There are more than ${REDIRECTS_MAX} redirects.`;
+  return null;
+}
+
+type Got = { status: number; location: string | undefined; body: string } | { failure: string };
+
+/** One GET. Its certificate is not checked: there may be none yet. */
+function get(
+  url: URL,
+  to: { address: string; port: number; hostname: string; signal: AbortSignal; userAgent: string },
+): Promise<Got> {
+  return new Promise((resolve) => {
+    const { address: host, port, hostname, signal, userAgent } = to;
+    const options = {
+      ...{ host, port, signal, agent: false, path: url.pathname + url.search },
+      headers: { Host: url.host, 'User-Agent': userAgent, Accept: '*/*' },
+    };
+    const sent =
+      url.protocol === 'http:'
+        ? openHttp(options)
+        : openHttps({
+            ...options,
+            rejectUnauthorized: false,
+            minVersion: 'TLSv1.2',
+            servername: isIP(hostname) === 0 ? hostname : '',
+          });
+    const fail = (error: Error): void => resolve({ failure: reasonOf(error) });
+    sent.on('error', fail);
+    sent.on(
+      'response',
+      (response) =>
+        void readAnswer(response)
+          .then(resolve, fail)
+          .finally(() => sent.destroy()),
+    );
+    sent.end();
+  });
+}
+
+async function readAnswer(response: IncomingMessage): Promise<Got> {
+  const { statusCode: status = 0, headers } = response;
+  let body = Buffer.alloc(0);
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    body = Buffer.concat([body, chunk]);
+    if (body.length > BODY_OCTETS_MAX) break;
+  }
+  return { status, location: headers.location, body: body.subarray(0, BODY_OCTETS_MAX + 1).toString('latin1') };
+}

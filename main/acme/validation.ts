@@ -1,0 +1,26 @@
+import type { AcmeMethod } from '../model/acme.ts';
+import type { Answered, Outcome, Task } from './outcome.ts';
+import { validateDns } from './validate-dns.ts';
+import { type HttpValidation, validateHttp } from './validate-http.ts';
+import { type TlsValidation, validateTls } from './validate-tls.ts';
+
+/** Validates by any method. What goes wrong is an outcome, never a rejection. */
+export const createValidation =
+  (options: {
+    resolve: HttpValidation['resolve'];
+    texts: (name: string) => Promise<Answered>;
+    ports: HttpValidation['ports'];
+    tlsPort: () => number;
+    readCertificate: TlsValidation['readCertificate'];
+    userAgent: string;
+  }) =>
+  (method: AcmeMethod, task: Task): Promise<Outcome> => {
+    switch (method) {
+      case 'http-01':
+        return validateHttp(task, options);
+      case 'dns-01':
+        return validateDns(task, options.texts);
+      case 'tls-alpn-01':
+        return validateTls(task, { ...options, port: options.tlsPort() });
+    }
+  };

@@ -1,0 +1,151 @@
+import { DEFAULT_PROFILE } from '../acme/profiles.ts';
+import { directoryUrl } from '../acme/urls.ts';
+import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
+import type { Answered } from '../acme/outcome.ts';
+import { REQUEST_OCTETS_MAX } from '../acme/urls.ts';
+import { PLATFORM_ZONE } from '../base/config.ts';
+import { isWithin, originOf } from '../base/hostname.ts';
+import { bodyOf } from '../base/http/answer.ts';
+import { VERSION } from '../base/version.ts';
+import { readChallengeCertificate } from '../ca/challenge-certificate.ts';
+import { readSigningRequest } from '../ca/signing-request.ts';
+import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
+import { caaLookupOver } from '../domains/caa-lookup.ts';
+import { apexOf } from '../domains/public-suffix.ts';
+import { resolve } from '../domains/resolution.ts';
+import type { AcmeIdentifier, AcmeMethod } from '../model/acme.ts';
+import { explainCaa } from '../model/caa/walk.ts';
+import type { OwnPath } from '../proxy/own-paths.ts';
+import { refusal } from '../proxy/own-paths.ts';
+import type { ListenerPorts } from '../services/addresses.ts';
+import type { Certificates } from './certificates.ts';
+import type { Dns } from './dns.ts';
+import type { Domains } from './domains.ts';
+import type { Foundation } from './foundation.ts';
+import { readBody } from './own-body.ts';
+
+export type Acme = ReturnType<typeof openAcme>;
+
+/** The ACME server on this machine's DNS, CAA, clock and root; it takes no memory before its first request. */
+export function openAcme(
+  { clock, log, store, events, settings }: Foundation,
+  parts: { certificates: Certificates; dns: Dns; domains: Domains; ports: () => ListenerPorts },
+) {
+  const { certificates, dns, domains, ports } = parts;
+  const origin = (): string => originOf('https', 'localhost', ports().https);
+  let loaded: Promise<Endpoint> | null = null;
+  const load = (): Promise<Endpoint> => (loaded ??= open());
+  store.snapshots.onRestored(() => {
+    loaded = null;
+  });
+
+  /** Whether Vivarium's listeners serve a hostname. */
+  const isServed = (hostname: string): boolean =>
+    isWithin(hostname, PLATFORM_ZONE) ||
+    domains.lifecycle.find(hostname) !== null ||
+    domains.lifecycle.find(wildcardOver(hostname)) !== null;
+
+  async function addresses(hostname: string): Promise<Answered> {
+    const [v6, v4] = await Promise.all([records(hostname, 'AAAA'), records(hostname, 'A')]);
+    const values = [v6, v4].flatMap((answer) => (answer.ok ? answer.values : []));
+    if (values.length > 0) return { ok: true, values };
+    // RFC 6761 §6.3: these names mean this machine, whatever a server says.
+    if (isWithin(hostname, 'localhost')) return { ok: true, values: ['::1', '127.0.0.1'] };
+    return v4.ok ? v6 : v4;
+  }
+
+  async function records(name: string, type: 'A' | 'AAAA' | 'TXT'): Promise<Answered> {
+    const { end } = await resolve(dns.lookup, name, type);
+    switch (end.kind) {
+      case 'records':
+        return { ok: true, values: end.records.map(({ data }) => data.address ?? (data.strings ?? []).join('')) };
+      case 'outside':
+        return { ok: false, detail: `${name} is in no zone here. Create one: vivarium zones create ${apexOf(name)}` };
+      case 'failed':
+        return {
+          ok: false,
+          detail: `The question for ${type} of ${name} failed: ${end.reason} ${end.detail ?? ''}`.trim(),
+        };
+      case 'loop':
+      case 'too_long':
+        return {
+          ok: false,
+          detail: `The CNAMEs of ${name} ${end.kind === 'loop' ? 'lead in a circle' : 'are too many'}.`,
+        };
+      default:
+        return { ok: true, values: [] };
+    }
+  }
+
+  async function open(): Promise<Endpoint> {
+    const [{ createEndpoint }, { createValidation }] = await Promise.all([
+      import('../acme/endpoint.ts'),
+      import('../acme/validation.ts'),
+    ]);
+    const { requested } = certificates;
+    return createEndpoint({
+      ...{ clock, log, origin },
+      rows: store.acme,
+      issuer: {
+        ...requested,
+        refusal: (identifier) => (requested.permits(identifier.value) ? null : refused(identifier)),
+      },
+      readRequest: readSigningRequest,
+      validate: createValidation({
+        resolve: addresses,
+        texts: (name) => records(name, 'TXT'),
+        ports(hostname, scheme) {
+          const { acmeHttpPort, acmeTlsPort } = settings.current();
+          const standalone = scheme === 'http' ? acmeHttpPort : acmeTlsPort;
+          return isServed(hostname) ? [ports()[scheme], standalone] : [standalone];
+        },
+        tlsPort: () => settings.current().acmeTlsPort,
+        readCertificate: readChallengeCertificate,
+        userAgent: `Vivarium/${VERSION} (ACME validation)`,
+      }),
+      askCaa: ({ name, method, accountUri }: { name: string; method: AcmeMethod; accountUri: string }) =>
+        explainCaa({
+          ...{ hostname: name, method, accountUri },
+          wildcard: isWildcard(name),
+          issuer: settings.current().caaIdentity.domain,
+          lookup: caaLookupOver(dns.lookup),
+        }),
+      caaDomain: () => settings.current().caaIdentity.domain,
+      revocations: store.revocations,
+      onChanged: () => events.emit('acme.changed'),
+    });
+  }
+
+  const path: OwnPath = ({ method, target, scheme, headers, body: source }, answer) => {
+    if (scheme === 'http') return answer(refusal(403, 'ACME is at the HTTPS port.'));
+    const send = async (body: Buffer): Promise<void> => {
+      try {
+        const endpoint = await load();
+        answer(toAnswer(await endpoint.answer({ method, target, contentType: headers['content-type'], body })));
+      } catch (error) {
+        log.error('The ACME server could not be loaded', { error });
+        answer(refusal(500, 'The ACME server could not be loaded.'));
+      }
+    };
+    if (method === 'POST') readBody(source, REQUEST_OCTETS_MAX, (body) => void send(body));
+    else void send(Buffer.alloc(0));
+  };
+
+  return { path, directoryUrl: () => directoryUrl(origin(), DEFAULT_PROFILE), load };
+}
+
+const refused = ({ type, value }: AcmeIdentifier): string =>
+  type === 'ip'
+    ? `The root may not sign for ${value}: it is none of this machine’s own addresses.`
+    : `The root may not sign for ${value}. To permit it: vivarium ca extend ${apexOf(value.replace(/^\*\./, ''))}`;
+
+function toAnswer({ status, headers, body }: AcmeAnswer) {
+  const sent = body === null ? null : bodyOf(body);
+  const length = sent?.length ?? (status === 204 ? null : '0');
+  return {
+    status,
+    body: sent,
+    headers: [...headers, ...(length === null ? [] : ['Content-Length', length]), 'X-Content-Type-Options', 'nosniff'],
+    close: false,
+  };
+}

@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Engine, startEngine, track } from '../../support/engine.ts';
+import { closedPort } from '../../support/ports.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { findTool } from '../../support/tools.ts';
+
+/** Real clients against the engine, each in a folder of its own: they obtain, renew and revoke. */
+interface Site {
+  engine: Engine;
+  folder: string;
+  directory: string;
+  rootFile: string;
+  httpPort: number;
+  tlsPort: number;
+  /** Runs a command in the folder. @throws Error with its output when it fails */
+  run(program: string, args: readonly string[], environment?: Record<string, string>): Promise<string>;
+}
+
+async function openSite(): Promise<Site> {
+  const engine = await startEngine({ empty: true });
+  const [httpPort, tlsPort] = [await closedPort(), await closedPort()];
+  await engine.call('settings.update', { acmeHttpPort: httpPort, acmeTlsPort: tlsPort });
+  await engine.call('zones.create', { name: 'acme.test' });
+  await engine.call('records.put', { zone: 'acme.test', name: '*', type: 'A', value: '127.0.0.1' });
+  const { caFile: rootFile, acme } = engine.app.runtime;
+  const folder = temporaryFolder();
+  const run: Site['run'] = (program, args, environment = {}) =>
+    new Promise((resolve, reject) => {
+      const env = { PATH: process.env.PATH, HOME: folder, ...environment };
+      const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+      child.on('error', reject);
+      child.on('close', (code) => {
+        if (code === 0) resolve(output);
+        else reject(new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`));
+      });
+    });
+  return { engine, folder, directory: acme.directoryUrl, rootFile, httpPort, tlsPort, run };
+}
+
+const readCertificate = ({ folder }: Site, ...path: string[]) =>
+  new X509Certificate(readFileSync(join(folder, ...path)));
+
+/** The serial numbers in the revocation list that leaves point to. */
+async function revoked({ engine, run, folder }: Site): Promise<string> {
+  const list = await fetch(`http://127.0.0.1:${engine.app.runtime.http.port}/root.crl`);
+  writeFileSync(join(folder, 'root.crl'), Buffer.from(await list.arrayBuffer()));
+  return run('openssl', ['crl', '-inform', 'DER', '-in', 'root.crl', '-noout', '-text']);
+}
+
+/** A web server for clients without one, of the files in a folder. */
+async function serveFiles(port: number, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const server = createServer((request, response) => {
+    try {
+      response.end(readFileSync(join(folder, request.url?.split('/').at(-1) ?? '')));
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  track(() => void server.close());
+}
+
+const isMissing = (name: string): boolean => findTool(name) === null;
+
+describe('obtains, renews and revokes', () => {
+  test.skipIf(isMissing('certbot'))('certbot', async () => {
+    const site = await openSite();
+    const { run, directory, httpPort, rootFile } = site;
+    const folders = ['--config-dir', 'config', '--work-dir', 'work', '--logs-dir', 'logs', '--non-interactive'];
+    const certbot = (...args: string[]) => run('certbot', [...args, ...folders], { REQUESTS_CA_BUNDLE: rootFile });
+    const ca = ['--server', directory];
+    const here = ['--standalone', '--http-01-port', String(httpPort), '--agree-tos', '-m', 'anna@acme.test'];
+    await certbot('certonly', ...ca, ...here, '-d', 'a.acme.test', '-d', 'b.acme.test');
+    const path = ['config', 'live', 'a.acme.test', 'cert.pem'] as const;
+    const first = readCertificate(site, ...path);
+    expect(first.subjectAltName).toBe('DNS:a.acme.test, DNS:b.acme.test');
+    await certbot('renew', '--force-renewal', '--no-random-sleep-on-renew');
+    const second = readCertificate(site, ...path);
+    expect(second.serialNumber).not.toBe(first.serialNumber);
+    await certbot('revoke', ...ca, '--cert-name', 'a.acme.test');
+    expect(await revoked(site)).toContain(second.serialNumber);
+  });
+
+  test.skipIf(isMissing('lego'))('lego, by http-01 and tls-alpn-01', async () => {
+    const site = await openSite();
+    const { run, directory, httpPort, tlsPort, rootFile } = site;
+    const lego = (name: string, way: readonly string[], ...args: string[]) => {
+      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', name, '--path', 'lego', ...way, ...args];
+      return run('lego', all, { LEGO_CA_CERTIFICATES: rootFile });
+    };
+    const [byHttp, byTls] = [
+      ['--http', '--http.port', `:${httpPort}`],
+      ['--tls', '--tls.port', `:${tlsPort}`],
+    ];
+    await lego('l.acme.test', byHttp, 'run');
+    const first = readCertificate(site, 'lego', 'certificates', 'l.acme.test.crt');
+    await lego('l.acme.test', byHttp, 'renew', '--days', '1000', '--no-random-sleep');
+    const second = readCertificate(site, 'lego', 'certificates', 'l.acme.test.crt');
+    expect(second.serialNumber).not.toBe(first.serialNumber);
+    await lego('l.acme.test', byHttp, 'revoke');
+    expect(await revoked(site)).toContain(second.serialNumber);
+    await lego('t.acme.test', byTls, 'run');
+    expect(readCertificate(site, 'lego', 'certificates', 't.acme.test.crt').subjectAltName).toBe('DNS:t.acme.test');
+    await expect(lego('example.com', byHttp, 'run')).rejects.toThrow('vivarium ca extend example.com');
+  });
+
+  test.skipIf(isMissing('dehydrated'))('dehydrated', async () => {
+    const site = await openSite();
+    const { run, directory, folder, httpPort, rootFile } = site;
+    await serveFiles(httpPort, join(folder, 'www'));
+    const settings = {
+      KEY_ALGO: 'prime256v1',
+      ACCOUNT_KEYSIZE: '2048',
+      CA: directory,
+      CURL_OPTS: `--cacert ${rootFile}`,
+      BASEDIR: folder,
+      WELLKNOWN: join(folder, 'www'),
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}="${value}"\n`);
+    writeFileSync(join(folder, 'config'), lines.join(''));
+    const dehydrated = (...args: string[]) => run('dehydrated', ['-f', 'config', ...args]);
+    await dehydrated('--register', '--accept-terms');
+    await dehydrated('-c', '-d', 'd.acme.test');
+    const path = ['certs', 'd.acme.test', 'cert.pem'] as const;
+    const first = readCertificate(site, ...path);
+    await dehydrated('-c', '-d', 'd.acme.test', '-x');
+    const second = readCertificate(site, ...path);
+    expect(second.serialNumber).not.toBe(first.serialNumber);
+    await dehydrated('-r', join(folder, ...path));
+    expect(await revoked(site)).toContain(second.serialNumber);
+  });
+
+  // It reads no other trust store than the system's, so it gets one of its own, which nobody else sees.
+  test.skipIf(isMissing('uacme') || isMissing('unshare') || process.getuid?.() !== 0)('uacme', async () => {
+    const site = await openSite();
+    const { run, directory, folder, httpPort, rootFile } = site;
+    await serveFiles(httpPort, join(folder, 'www'));
+    const hook = '#!/bin/sh\n[ $2 = http-01 ] || exit 1\n[ $1 != begin ] || printf %s "$5" > "www/$4"\n';
+    writeFileSync(join(folder, 'hook'), hook, { mode: 0o755 });
+    const mount = `mount --bind ${rootFile} /etc/ssl/certs/ca-certificates.crt`;
+    const uacme = (...args: string[]) =>
+      run('unshare', [
+        '-m',
+        'sh',
+        '-c',
+        `${mount} && exec "$@"`,
+        'sh',
+        'uacme',
+        '-c',
+        'uacme',
+        '-a',
+        directory,
+        ...args,
+      ]);
+    await uacme('-y', 'new', 'anna@acme.test');
+    await uacme('-h', './hook', 'issue', 'u.acme.test');
+    const first = readCertificate(site, 'uacme', 'u.acme.test', 'cert.pem');
+    await uacme('-f', '-h', './hook', 'issue', 'u.acme.test');
+    const second = readCertificate(site, 'uacme', 'u.acme.test', 'cert.pem');
+    expect(second.serialNumber).not.toBe(first.serialNumber);
+    await uacme('revoke', 'uacme/u.acme.test/cert.pem');
+    expect(await revoked(site)).toContain(second.serialNumber);
+  });
+});
+
+describe('Caddy', () => {
+  test.skipIf(isMissing('caddy'))('serves a site with a certificate of its own, unless CAA forbids that', async () => {
+    const site = await openSite();
+    const { engine, directory, folder, httpPort, tlsPort, rootFile } = site;
+    // The wildcard has no records for a name with a record of its own.
+    await engine.call('records.put', { zone: 'acme.test', name: 'dark', type: 'A', value: '127.0.0.1' });
+    await engine.call('records.put', { zone: 'acme.test', name: 'dark', type: 'CAA', value: '0 issue "ca.example"' });
+    const head = `admin off\nhttp_port ${httpPort}\nhttps_port ${tlsPort}\nacme_ca ${directory}\nacme_ca_root ${rootFile}\n`;
+    const sites = 'lit.acme.test {\nrespond "caddy"\n}\ndark.acme.test {\nrespond "caddy"\n}\n';
+    writeFileSync(join(folder, 'Caddyfile'), `{\n${head}}\n${sites}`);
+    const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', 'Caddyfile'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    track(() => void caddy.kill('SIGKILL'));
+    let log = '';
+    caddy.stderr.on('data', (chunk) => (log += String(chunk)));
+    const ca = readFileSync(rootFile);
+    const ask = () =>
+      new Promise<string>((resolve) => {
+        const options = { host: '127.0.0.1', port: tlsPort, servername: 'lit.acme.test', ca, agent: false };
+        getHttps({ ...options, headers: { host: 'lit.acme.test' } }, (response) => {
+          response.on('data', (chunk) => resolve(String(chunk)));
+        }).on('error', ({ message }) => resolve(message));
+      });
+    await expect.poll(ask, { timeout: 20_000 }).toBe('caddy');
+    await expect.poll(() => log, { timeout: 20_000 }).toContain('dark.acme.test. CAA 0 issue');
+  });
+});

@@ -1,0 +1,377 @@
+import { generateKeyPairSync, type X509Certificate } from 'node:crypto';
+import { FlattenedSign } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { AcmeError } from '../../../main/acme/problem.ts';
+import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
+import {
+  ask,
+  certificateIdOf,
+  createTestClient,
+  ORIGIN,
+  problemOf,
+  type TestClient,
+} from '../../support/acme-client.ts';
+import { createTestServer, root, type TestServer } from '../../support/acme-endpoint.ts';
+import { createCsr, p256 } from '../../support/certificate-request.ts';
+
+const NAME = 'app.acme.test';
+
+async function registered(server: TestServer = createTestServer()): Promise<TestServer & { client: TestClient }> {
+  const client = createTestClient(server.endpoint);
+  await client.register();
+  return Object.assign(server, { client });
+}
+
+const issueRecord = (value: string) => ({ flags: 0, tag: 'issue', value });
+const failing = async () => ({ attempts: [], error: new AcmeError('connection', 'There is no server.') });
+
+describe('the ACME server', () => {
+  test('has a directory for each profile', async () => {
+    const { endpoint } = createTestServer();
+    const { json } = await ask(endpoint, '/acme/shortlived/directory');
+    expect(json).toMatchObject({
+      newNonce: `${ORIGIN}/acme/new-nonce`,
+      newOrder: `${ORIGIN}/acme/shortlived/new-order`,
+      meta: { caaIdentities: ['vivarium.localhost'] },
+    });
+    expect((await ask(endpoint, '/acme/none/directory')).status).toBe(404);
+  });
+
+  test('issues to a client that has answered, and remembers the account and the authorization', async () => {
+    const { client } = await registered();
+    const { leaf, chain, order } = await client.obtain([NAME, '127.0.0.1']);
+    expect(leaf.subjectAltName).toBe(`DNS:${NAME}, IP Address:127.0.0.1`);
+    expect(leaf.verify(root.certificate.publicKey)).toBe(true);
+    expect(chain.match(/BEGIN/g)).toHaveLength(2);
+    expect(order.json).toMatchObject({ status: 'valid', profile: 'classic' });
+    const again = await client.register();
+    expect(again.status).toBe(200);
+    expect((await client.order([NAME])).json['status']).toBe('ready');
+  });
+
+  test('names other chains, and serves them', async () => {
+    const { client } = await registered();
+    const { order } = await client.obtain([NAME]);
+    const url = String(order.json['certificate']);
+    const first = await client.post(url);
+    expect(first.fields['link']).toContain(`<${url}/1>;rel="alternate"`);
+    expect((await client.post(`${url}/1`)).text.match(/BEGIN/g)).toHaveLength(1);
+    expect((await client.post(`${url}/2`)).status).toBe(404);
+  });
+
+  test('answers every POST with a nonce and the index, refusals too', async () => {
+    const { client } = await registered();
+    const answers = await Promise.all([
+      client.order([NAME]),
+      client.post('/acme/order/none'),
+      client.post('/acme/none'),
+    ]);
+    for (const { fields } of answers) {
+      expect(fields['replay-nonce']).toHaveLength(1);
+      expect(fields['link']).toContain(`<${ORIGIN}/acme/classic/directory>;rel="index"`);
+    }
+  });
+
+  test('refuses a nonce that was used, and takes the one of the refusal', async () => {
+    const { client, endpoint } = await registered();
+    const nonce = (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
+    expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce })).status).toBe(201);
+    const refused = await client.post('/acme/classic/new-order', orderFor(NAME), { nonce });
+    expect(problemOf(refused)).toBe('badNonce 400');
+    const [fresh = ''] = refused.fields['replay-nonce'] ?? [];
+    expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce: fresh })).status).toBe(201);
+  });
+
+  test('refuses what is not signed as it should be', async () => {
+    const { client } = await registered();
+    const path = '/acme/classic/new-order';
+    const other = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const refused = {
+      contentType: await client.post(path, orderFor(NAME), { contentType: 'application/json' }),
+      url: await client.post(path, orderFor(NAME), { header: { url: `${ORIGIN}/acme/new-account` } }),
+      key: await client.post(path, orderFor(NAME), { byKey: other }),
+      account: await client.post(path, orderFor(NAME), { header: { kid: `${ORIGIN}/acme/account/none` } }),
+      size: await client.post(path, { ...orderFor(NAME), more: 'x'.repeat(70_000) }),
+      payload: await client.post(path, 'x'),
+      notBefore: await client.post(path, { ...orderFor(NAME), notBefore: '2026-01-01T00:00:00Z' }),
+      profile: await client.post(path, { ...orderFor(NAME), profile: 'none' }),
+      method: await ask(createTestServer().endpoint, path),
+    };
+    expect(Object.fromEntries(Object.entries(refused).map(([what, answer]) => [what, problemOf(answer)]))).toEqual({
+      contentType: 'malformed 415',
+      url: 'malformed 400',
+      key: 'malformed 400',
+      account: 'accountDoesNotExist 400',
+      size: 'malformed 413',
+      payload: 'malformed 400',
+      notBefore: 'malformed 400',
+      profile: 'invalidProfile 400',
+      method: 'malformed 405',
+    });
+  });
+
+  test('names the command that permits a name outside the root’s constraints', async () => {
+    const { client } = await registered();
+    const refused = await client.order([NAME, 'example.com']);
+    expect(problemOf(refused)).toBe('rejectedIdentifier 400');
+    expect(refused.json).toMatchObject({
+      detail: expect.stringContaining('vivarium ca extend') as string,
+      subproblems: [{ identifier: { type: 'dns', value: 'example.com' } }],
+    });
+  });
+
+  test('keeps what belongs to one account from another', async () => {
+    const server = await registered();
+    const order = await server.client.order([NAME]);
+    const { client: other } = await registered(server);
+    const urls = [String(order.fields['location']?.[0]), ...(order.json['authorizations'] as string[])];
+    const answers = await Promise.all(urls.map((url) => other.post(url)));
+    expect(answers.map(problemOf)).toEqual(['unauthorized 403', 'unauthorized 403']);
+  });
+});
+
+const orderFor = (value: string) => ({ identifiers: [{ type: 'dns', value }] });
+
+describe('an order', () => {
+  test.each<[string, Parameters<typeof createCsr>[0]]>([
+    ['one name more', { names: [NAME, 'more.acme.test'] }],
+    ['another name', { names: ['more.acme.test'] }],
+    ['the name in the common name alone', { names: [], commonName: NAME }],
+    ['a wrong signature', { names: [NAME], signs: Buffer.from('x') }],
+  ])('is not finalized by a CSR with %s, but by the right one after it', async (_what, options) => {
+    const { client } = await registered();
+    const order = await client.order([NAME]);
+    expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
+    await client.respond(order);
+    expect(problemOf(await client.finalize(order, createCsr(options)))).toBe('badCSR 400');
+    expect(problemOf(await client.finalize(order, createCsr({ names: [NAME], keys: client.keys })))).toBe('badCSR 400');
+    expect((await client.finalize(order, createCsr({ names: [NAME] }))).json['status']).toBe('valid');
+    expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
+  });
+
+  test('with a wildcard offers dns-01 alone', async () => {
+    const { client } = await registered();
+    const [authorization] = await client.authorizations(await client.order(['*.acme.test']));
+    expect(authorization?.json).toMatchObject({ wildcard: true, identifier: { type: 'dns', value: 'acme.test' } });
+    expect(authorization?.json['challenges']).toEqual([expect.objectContaining({ type: 'dns-01' })]);
+  });
+
+  test('becomes invalid with the reason of a failed validation', async () => {
+    const server = await registered();
+    server.validate = failing;
+    const order = await server.client.order([NAME]);
+    const [challenge] = await server.client.respond(order);
+    expect(challenge?.json).toMatchObject({ status: 'invalid', error: { detail: 'There is no server.' } });
+    const url = String(order.fields['location']?.[0]);
+    expect((await server.client.post(url)).json).toMatchObject({
+      status: 'invalid',
+      error: { type: 'urn:ietf:params:acme:error:connection', detail: 'There is no server.' },
+    });
+  });
+
+  test('expires with its authorization, which a profile may keep for hours only', async () => {
+    const { client, clock } = await registered();
+    const order = await client.order([NAME], {}, 'letsencrypt-2028');
+    await client.respond(order);
+    await clock.advance(6 * HOUR_MS);
+    expect((await client.order([NAME])).json['status']).toBe('ready');
+    await clock.advance(2 * HOUR_MS);
+    expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('invalid');
+    expect((await client.order([NAME])).json['status']).toBe('pending');
+  });
+
+  test.each([
+    ['classic', 90 * DAY_MS],
+    ['shortlived', 160 * HOUR_MS],
+    ['letsencrypt-2027', 64 * DAY_MS],
+    ['time-lapse', 90 * 60_000],
+  ])('of the profile %s has its lifetime on the wire', async (profile, lifetimeMs) => {
+    const { client, clock } = await registered();
+    const { leaf } = await client.obtain([NAME], {}, profile);
+    expect(leaf.validToDate.getTime() - clock.state().realNow).toBe(lifetimeMs);
+  });
+
+  test('goes on after a crash at any point', async () => {
+    const server = await registered();
+    const { client, store } = server;
+    let arrived = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (arrived = resolve));
+    server.validate = () => {
+      arrived();
+      return new Promise(() => undefined);
+    };
+    const order = await client.order([NAME]);
+    const responding = client.respond(order);
+    await asked;
+    await server.clock.pass(1_000);
+    expect((await responding)[0]?.json['status']).toBe('processing');
+    const [stored] = store.acme.orders({ limit: 1 });
+    if (stored === undefined) throw new Error('There is no order.');
+    server.validate = async () => ({ attempts: [], error: null });
+    const client2 = createTestClient(server.restarted());
+    await expect.poll(() => store.acme.authorization(stored.authorizationIds[0] ?? '')?.status).toBe('valid');
+    // Another crash, between the CSR and the certificate.
+    store.acme.save({ orders: [{ ...stored, status: 'processing' }] });
+    const endpoint = server.restarted();
+    expect(endpoint.orders.get(stored.id)?.status).toBe('ready');
+    expect((await client2.register()).status).toBe(201);
+  });
+});
+
+describe('CAA', () => {
+  test.each<[string, string, boolean]>([
+    ['another CA', 'ca.example', false],
+    ['nobody', ';', false],
+    ['this CA', 'vivarium.localhost', true],
+    ['this method', 'vivarium.localhost; validationmethods=http-01', true],
+    ['another method', 'vivarium.localhost; validationmethods=dns-01', false],
+    ['another account', 'vivarium.localhost; accounturi=https://localhost:8443/acme/account/none', false],
+  ])('that names %s decides', async (_what, value, permitted) => {
+    const server = await registered();
+    server.caa.set('acme.test', [issueRecord(value)]);
+    const [challenge] = await server.client.respond(await server.client.order([NAME]));
+    if (permitted) return expect(challenge?.json['status']).toBe('valid');
+    expect(challenge?.json).toMatchObject({
+      error: {
+        type: 'urn:ietf:params:acme:error:caa',
+        detail: expect.stringContaining(`acme.test. CAA 0 issue "${value}"`) as string,
+      },
+    });
+  });
+
+  test('permits the account that it names', async () => {
+    const server = await registered();
+    server.caa.set(NAME, [issueRecord(`vivarium.localhost; accounturi=${server.client.kid ?? ''}`)]);
+    await server.client.obtain([NAME]);
+  });
+
+  test('is asked again after eight hours', async () => {
+    const server = await registered();
+    const { client, clock, caa } = server;
+    const order = await client.order([NAME]);
+    await client.respond(order);
+    caa.set('acme.test', [issueRecord(';')]);
+    await clock.advance(7 * HOUR_MS);
+    expect((await client.finalize(await client.order([NAME]), createCsr({ names: [NAME] }))).status).toBe(200);
+    await clock.advance(2 * HOUR_MS);
+    expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('caa 403');
+    expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('invalid');
+  });
+});
+
+describe('an account', () => {
+  test('is found by its key, and not created where the client wants an existing one', async () => {
+    const { endpoint } = createTestServer();
+    const client = createTestClient(endpoint);
+    expect(problemOf(await client.register({ onlyReturnExisting: true }))).toBe('accountDoesNotExist 400');
+    expect((await client.register({ contact: ['mailto:anna@acme.test'] })).status).toBe(201);
+    const found = await client.register({ onlyReturnExisting: true });
+    expect([found.status, found.json['contact']]).toEqual([200, ['mailto:anna@acme.test']]);
+  });
+
+  test.each([
+    [['tel:1'], 'unsupportedContact 400'],
+    [['mailto:a@a.test,b@b.test'], 'invalidContact 400'],
+    [['mailto:a'], 'invalidContact 400'],
+    ['mailto:a@a.test', 'malformed 400'],
+  ])('may not have the contact %j', async (contact, problem) => {
+    expect(problemOf(await createTestClient(createTestServer().endpoint).register({ contact }))).toBe(problem);
+  });
+
+  test('takes another key, unless an account has it', async () => {
+    const server = await registered();
+    const { client } = server;
+    const { client: other } = await registered(server);
+    const next = p256();
+    const change = async (keys: typeof next, url = `${ORIGIN}/acme/key-change`) =>
+      client.post(
+        '/acme/key-change',
+        await new FlattenedSign(
+          Buffer.from(JSON.stringify({ account: client.kid, oldKey: client.keys.publicKey.export({ format: 'jwk' }) })),
+        )
+          .setProtectedHeader({ alg: 'ES256', url, jwk: keys.publicKey.export({ format: 'jwk' }) })
+          .sign(keys.privateKey),
+      );
+    expect(problemOf(await change(next, `${ORIGIN}/acme/none`))).toBe('malformed 400');
+    const taken = await change(other.keys);
+    expect([taken.status, taken.fields['location']]).toEqual([409, [other.kid]]);
+    expect((await change(next)).status).toBe(200);
+    expect(problemOf(await client.order([NAME]))).toBe('malformed 400');
+    client.keys = next;
+    expect((await client.order([NAME])).status).toBe(201);
+  });
+
+  test('can be deactivated, with its authorizations', async () => {
+    const { client, store } = await registered();
+    await client.obtain([NAME]);
+    const [order] = store.acme.orders({ limit: 1 });
+    expect((await client.post(client.kid ?? '', { status: 'deactivated' })).json['status']).toBe('deactivated');
+    expect(store.acme.authorization(order?.authorizationIds[0] ?? '')?.status).toBe('deactivated');
+    expect(problemOf(await client.order([NAME]))).toBe('unauthorized 403');
+    expect(problemOf(await client.register())).toBe('unauthorized 403');
+  });
+
+  test('lists its orders, newest first, in pages', async () => {
+    const { client } = await registered();
+    for (let index = 0; index < 51; index++) await client.order([`n${index}.acme.test`]);
+    const first = await client.post(`${client.kid ?? ''}/orders`);
+    expect(first.json['orders']).toHaveLength(50);
+    const [, next = ''] = /<([^>]+)>;rel="next"/.exec(first.fields['link']?.join() ?? '') ?? [];
+    const last = await client.post(next);
+    expect(last.json['orders']).toHaveLength(1);
+    expect(last.fields['link']?.join()).not.toContain('next');
+  });
+});
+
+describe('a certificate', () => {
+  const revoke = (client: TestClient, leaf: X509Certificate, more = {}, options = {}) =>
+    client.post('/acme/revoke', { certificate: leaf.raw.toString('base64url'), ...more }, options);
+
+  test('is revoked once, by its account, its key, or who holds its names', async () => {
+    const server = await registered();
+    const { client } = server;
+    const { client: stranger } = await registered(server);
+    const [first, second, third] = [
+      await client.obtain([NAME]),
+      await client.obtain([NAME]),
+      await client.obtain([NAME]),
+    ];
+    expect(problemOf(await revoke(stranger, first.leaf))).toBe('unauthorized 403');
+    expect(problemOf(await revoke(client, first.leaf, { reason: 2 }))).toBe('badRevocationReason 400');
+    expect((await revoke(client, first.leaf, { reason: 1 })).status).toBe(200);
+    expect(problemOf(await revoke(client, first.leaf))).toBe('alreadyRevoked 400');
+    expect((await revoke(client, second.leaf, {}, { byKey: second.keys })).status).toBe(200);
+    await stranger.obtain([NAME]);
+    expect((await revoke(stranger, third.leaf)).status).toBe(200);
+    const reasons = [first, second, third].map(({ leaf }) => server.store.revocations.get(leaf.serialNumber)?.reason);
+    expect(reasons).toEqual(['keyCompromise', 'unspecified', 'unspecified']);
+    expect(problemOf(await revoke(client, root.certificate))).toBe('malformed 404');
+  });
+
+  test('has a window for its renewal, which the clock moves, and a revocation opens', async () => {
+    const { client, clock, endpoint } = await registered();
+    const { leaf } = await client.obtain([NAME]);
+    const path = `/acme/renewal-info/${certificateIdOf(leaf, root.keyIdentifier)}`;
+    const startDays = async () => {
+      const { json } = await ask(endpoint, path);
+      const { start } = json['suggestedWindow'] as { start: string };
+      return Math.round((Date.parse(start) - clock.state().realNow) / DAY_MS);
+    };
+    expect(await startDays()).toBe(59);
+    await clock.advance(60 * DAY_MS);
+    expect(await startDays()).toBe(-1);
+    await revoke(client, leaf);
+    expect((await ask(endpoint, path)).fields['retry-after']).toEqual(['21600']);
+    expect((await ask(endpoint, '/acme/renewal-info/none')).status).toBe(404);
+  });
+
+  test('is replaced once', async () => {
+    const { client } = await registered();
+    const { leaf } = await client.obtain([NAME]);
+    const replaces = certificateIdOf(leaf, root.keyIdentifier);
+    expect(problemOf(await client.order(['other.acme.test'], { replaces }))).toBe('malformed 400');
+    const { order } = await client.obtain([NAME], { replaces });
+    expect(order.json['replaces']).toBe(replaces);
+    expect(problemOf(await client.order([NAME], { replaces }))).toBe('alreadyReplaced 409');
+  });
+});

@@ -1,0 +1,78 @@
+import { createEndpoint, type Endpoint } from '../../main/acme/endpoint.ts';
+import type { Outcome, Task } from '../../main/acme/outcome.ts';
+import type { AcmeParts } from '../../main/acme/parts.ts';
+import { silentLog } from '../../main/base/log.ts';
+import { permits } from '../../main/ca/constraints.ts';
+import { parseLeafName } from '../../main/ca/names.ts';
+import { createRequestedLeaf } from '../../main/ca/requested-leaf.ts';
+import { createRoot } from '../../main/ca/root.ts';
+import { readSigningRequest } from '../../main/ca/signing-request.ts';
+import { isWildcard } from '../../main/contract/wildcards.ts';
+import type { CaaRecord } from '../../main/model/caa/value.ts';
+import { explainCaa } from '../../main/model/caa/walk.ts';
+import { openStore, type Store } from '../../main/store/store.ts';
+import { ORIGIN } from './acme-client.ts';
+import { createFakeClock, FAKE_NOW_MS, type FakeClock } from './fake-clock.ts';
+
+export const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
+
+/** An ACME server on a store in memory, a clock and a DNS that tests set; its validations succeed unless one says not. */
+export interface TestServer {
+  endpoint: Endpoint;
+  clock: FakeClock;
+  store: Store;
+  /** CAA records by name. */
+  caa: Map<string, CaaRecord[]>;
+  /** Replaces the outcome of validations. */
+  validate: (task: Task) => Promise<Outcome>;
+  /** The same data after a crash. */
+  restarted(): Endpoint;
+}
+
+export function createTestServer(): TestServer {
+  const clock = createFakeClock();
+  const store = openStore({ file: ':memory:', clock, log: silentLog });
+  const parts: AcmeParts = {
+    clock,
+    log: {
+      error(message, details) {
+        throw new Error(message, { cause: details });
+      },
+    },
+    rows: store.acme,
+    issuer: {
+      refusal: ({ value }) =>
+        permits(root.constraints, parseLeafName(value)) ? null : `Not permitted: vivarium ca extend ${value}`,
+      notAfterMs: () => root.notAfterMs,
+      keyIdentifier: () => root.keyIdentifier.toString('hex'),
+      issue(request) {
+        const { serial, certificatePem: pem } = createRequestedLeaf({ ...request, issuer: root, filesUrl: null });
+        return { serial, pem };
+      },
+      chains: () => [[root.certificatePem], []],
+    },
+    readRequest: readSigningRequest,
+    validate: (_method, task) => server.validate(task),
+    askCaa: ({ name, method, accountUri }) =>
+      explainCaa({
+        ...{ hostname: name, method, accountUri, wildcard: isWildcard(name), issuer: 'vivarium.localhost' },
+        async lookup(owner) {
+          const records = server.caa.get(owner);
+          return records === undefined
+            ? { kind: 'empty', aliasChain: [] }
+            : { kind: 'records', records, aliasChain: [] };
+        },
+      }),
+    caaDomain: () => 'vivarium.localhost',
+    revocations: store.revocations,
+    origin: () => ORIGIN,
+    onChanged: () => undefined,
+  };
+  const server: TestServer = {
+    endpoint: createEndpoint(parts),
+    ...{ clock, store, caa: new Map<string, CaaRecord[]>() },
+    validate: async () => ({ attempts: [], error: null }),
+    restarted: () => createEndpoint(parts),
+  };
+  return server;
+}
