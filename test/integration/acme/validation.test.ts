@@ -1,0 +1,201 @@
+import { generateKeyPairSync, hash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import type { Answered, Outcome } from '../../../main/acme/outcome.ts';
+import { validateDns } from '../../../main/acme/validate-dns.ts';
+import { validateHttp } from '../../../main/acme/validate-http.ts';
+import { validateTls } from '../../../main/acme/validate-tls.ts';
+import {
+  certificatePem,
+  distinguishedName,
+  keyPairOf,
+  randomSerial,
+  signCertificate,
+} from '../../../main/ca/certificate.ts';
+import { readChallengeCertificate } from '../../../main/ca/challenge-certificate.ts';
+import { encode, octetString, oid, sequence, yes } from '../../../main/ca/der.ts';
+import { EXTENSION } from '../../../main/ca/extensions.ts';
+import { generalName, parseLeafName } from '../../../main/ca/names.ts';
+import { track } from '../../support/engine.ts';
+import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
+import { closedPort } from '../../support/ports.ts';
+
+const TASK = {
+  identifier: { type: 'dns', value: 'app.acme.test' },
+  token: 'tok',
+  keyAuthorization: 'tok.thumb',
+} as const;
+const IP_TASK = { ...TASK, identifier: { type: 'ip', value: '127.0.0.1' } } as const;
+const HERE: Answered = { ok: true, values: ['127.0.0.1'] };
+const PATH = '/.well-known/acme-challenge/tok';
+
+const verdict = ({ error }: Outcome): string => (error === null ? 'valid' : `${error.type}: ${error.detail}`);
+
+async function listening(server: ReturnType<typeof createTcpServer>): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  track(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
+  listening(createServer({ keepAlive: false }, answer));
+
+const validate = (
+  ports: readonly number[],
+  resolve: () => Promise<Answered> = async () => HERE,
+  task: typeof TASK | typeof IP_TASK = TASK,
+) => validateHttp(task, { resolve, ports: () => ports, userAgent: 'test' });
+
+const redirect = (to: string, status = 302) =>
+  serve(({ url }, response) => {
+    if (url === PATH) response.writeHead(status, { Location: to }).end();
+    else response.end('tok.thumb\n');
+  });
+
+describe('http-01', () => {
+  test('asks for the token at the hostname, and ignores a line end', async () => {
+    const asked: string[] = [];
+    const port = await serve((request, response) => {
+      asked.push(`${request.headers.host ?? ''}${request.url ?? ''} ${request.headers['user-agent'] ?? ''}`);
+      response.end('tok.thumb\r\n');
+    });
+    const outcome = await validate([port]);
+    expect(verdict(outcome)).toBe('valid');
+    expect(asked).toEqual([`app.acme.test${PATH} test`]);
+    expect(outcome.attempts).toEqual([
+      { what: `GET http://app.acme.test${PATH} at 127.0.0.1:${port}`, found: String.raw`status 200, "tok.thumb\r\n"` },
+    ]);
+    expect(verdict(await validate([port], undefined, IP_TASK))).toBe('valid');
+  });
+
+  test('goes on to the next port where the first has no server, or one that knows nothing of it', async () => {
+    const knows = await serve((_request, response) => response.end('tok.thumb'));
+    const missing = await serve((_request, response) => response.writeHead(404).end());
+    const other = await serve((_request, response) => response.end('<!doctype html>'));
+    for (const first of [await closedPort(), missing, other]) {
+      expect(verdict(await validate([first, knows]))).toBe('valid');
+    }
+    expect(verdict(await validate([missing, await closedPort()]))).toMatch(/^unauthorized: .* status 404/);
+  });
+
+  test.each<[string, string, number, RegExp]>([
+    ['to another path', '/there', 302, /^valid$/],
+    ['to another host, permanently', 'http://www.acme.test/there', 308, /^valid$/],
+    ['by 303', '/there', 303, /^unauthorized: .*status 303/],
+    ['to another port', 'http://www.acme.test:8080/', 302, /^connection: .*only 80 and 443/],
+    ['to another scheme', 'ftp://www.acme.test/', 302, /^connection: .*neither HTTP nor HTTPS/],
+    ['to itself', PATH, 302, /^connection: .*lead back/],
+    ['without a slash', 'http://acme.test.well-known/acme-challenge/tok', 302, /^connection: .*lacks a slash/],
+    ['to a long path', `/${'x'.repeat(2_001)}`, 302, /^connection: .*2000 characters/],
+    ['to no URL', 'http://[', 302, /^connection: .*no URL/],
+  ])('follows a redirect as Boulder does: %s', async (_what, to, status, expected) => {
+    expect(verdict(await validate([await redirect(to, status)]))).toMatch(expected);
+  });
+
+  test('ends in a chain of redirects', async () => {
+    let count = 0;
+    const port = await serve((_request, response) => response.writeHead(302, { Location: `/${count++}` }).end());
+    expect(verdict(await validate([port]))).toMatch(/^connection: There are more than 10 redirects/);
+    expect(count).toBe(11);
+  });
+
+  test('reads no more than the beginning of an answer', async () => {
+    const port = await serve((_request, response) => {
+      response.on('error', () => undefined);
+      response.write('x'.repeat(200));
+    });
+    expect(verdict(await validate([port]))).toMatch(/^unauthorized: .*"x{100}…"/);
+  });
+
+  test.each<[string, string]>([
+    ['garbage', 'hello\r\n\r\n'],
+    ['nothing', ''],
+  ])('fails with a server that sends %s', async (_what, text) => {
+    const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(text)));
+    expect(verdict(await validate([port]))).toMatch(/^connection: GET /);
+  });
+
+  test.each<[string, Answered, RegExp]>([
+    ['not there', { ok: true, values: [] }, /^dns: app.acme.test has neither/],
+    ['not known', { ok: false, detail: 'SERVFAIL' }, /^dns: SERVFAIL/],
+    [
+      'elsewhere',
+      { ok: true, values: ['192.0.2.1', '10.0.0.1'] },
+      /^connection: .* 192.0.2.1, 10.0.0.1; .*own addresses/,
+    ],
+  ])('connects to nothing for a name that is %s', async (_what, answer, expected) => {
+    const outcome = await validate([1], async () => answer);
+    expect(verdict(outcome)).toMatch(expected);
+    expect(outcome.attempts).toEqual([]);
+  });
+});
+
+describe('dns-01', () => {
+  const digest = hash('sha256', TASK.keyAuthorization, 'base64url');
+  test.each<[string, Answered, RegExp]>([
+    ['the digest among others', { ok: true, values: ['x', digest] }, /^valid$/],
+    ['the key authorization itself', { ok: true, values: ['tok.thumb'] }, /^unauthorized: No TXT record/],
+    ['no record', { ok: true, values: [] }, /^unauthorized: There is no TXT record at _acme-challenge.app.acme.test/],
+    ['no answer', { ok: false, detail: 'SERVFAIL' }, /^dns: SERVFAIL/],
+  ])('finds %s', async (_what, answer, expected) => {
+    expect(verdict(await validateDns(TASK, async () => answer))).toMatch(expected);
+  });
+});
+
+describe('tls-alpn-01', () => {
+  /** A self-signed certificate with the extension of a challenge (RFC 8737 §3). */
+  function challengeCertificate({ name = 'app.acme.test', text = 'tok.thumb', critical = true } = {}) {
+    const keys = keyPairOf(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey);
+    const digest = encode(octetString(hash('sha256', text, 'buffer')));
+    const der = signCertificate(
+      {
+        serial: randomSerial(),
+        ...{ issuer: distinguishedName({}), subject: distinguishedName({}), point: keys.point },
+        ...{ notBeforeMs: FAKE_NOW_MS, notAfterMs: FAKE_NOW_MS + 86_400_000 },
+        extensions: [
+          sequence(oid(EXTENSION.subjectAltName), octetString(encode(sequence(generalName(parseLeafName(name)))))),
+          sequence(oid('1.3.6.1.5.5.7.1.31'), ...(critical ? [yes()] : []), octetString(digest)),
+        ],
+      },
+      keys.privateKey,
+    );
+    return { cert: certificatePem(der), key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) };
+  }
+
+  const serveTls = (options: Parameters<typeof challengeCertificate>[0], protocols = ['acme-tls/1']) => {
+    const server = createTlsServer({ ...challengeCertificate(options), ALPNProtocols: protocols }, (socket) => {
+      socket.on('error', () => undefined);
+    });
+    return listening(server);
+  };
+
+  test.each<[string, Parameters<typeof challengeCertificate>[0], RegExp]>([
+    ['for the challenge', {}, /^valid$/],
+    ['for another name', { name: 'www.acme.test' }, /^unauthorized: .*for DNS:www.acme.test instead/],
+    ['for another challenge', { text: 'other' }, /^unauthorized: .*another acmeIdentifier/],
+    ['whose extension is not critical', { critical: false }, /^unauthorized: .*another acmeIdentifier/],
+  ])('finds a certificate %s', async (_what, options, expected) => {
+    const port = await serveTls(options);
+    const outcome = await validateTls(TASK, {
+      ...{ resolve: async () => HERE, port, readCertificate: readChallengeCertificate },
+    });
+    expect(verdict(outcome)).toMatch(expected);
+  });
+
+  test('finds one for an address', async () => {
+    const port = await serveTls({ name: '127.0.0.1' });
+    const outcome = await validateTls(IP_TASK, {
+      ...{ resolve: async () => HERE, port, readCertificate: readChallengeCertificate },
+    });
+    expect(verdict(outcome)).toBe('valid');
+  });
+
+  test('fails with a server of another protocol, and with none', async () => {
+    const options = { resolve: async () => HERE, readCertificate: readChallengeCertificate };
+    expect(verdict(await validateTls(TASK, { ...options, port: await serveTls({}, ['h2']) }))).toMatch(/^connection: /);
+    expect(verdict(await validateTls(TASK, { ...options, port: await closedPort() }))).toMatch(/ECONNREFUSED/);
+  });
+});
