@@ -9,6 +9,7 @@ import { openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
+import { addZoneBreaks } from './composition/state-breaks.ts';
 import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/urls.ts';
 import { openEngineDoctor } from './composition/examination.ts';
@@ -95,7 +96,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const certificates = await openCertificates(foundation);
   // Answers with the stored projects' names until the first snapshot.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
-  const dns = await startDns(foundation, platformHostnames);
+  const dns = await startDns(foundation, { platformHostnames, faults: breaks.faults });
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish, looks });
   const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports });
@@ -118,6 +119,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     ...{ certificates, dns, dataPlane },
     isSecure: (hostname) => domains.leaves.contextFor(hostname) !== null,
   });
+  addZoneBreaks(breaks.states, foundation, { dns });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
   const { services, resolve, demo, runs } = createServices(foundation, {
     machine,

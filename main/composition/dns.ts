@@ -9,6 +9,7 @@ import { ZoneSet } from '../dns/zone-set.ts';
 import { providerFacts, zoneFacts } from '../services/zone-rules.ts';
 import { wildcardOver } from '../contract/wildcards.ts';
 import { serviceRecord } from '../dns/service-parameters.ts';
+import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
 import { createRecordUpdates } from '../services/record-updates.ts';
 import { createRecordWriter } from '../services/record-writer.ts';
@@ -21,7 +22,7 @@ export type Dns = Awaited<ReturnType<typeof startDns>>;
  */
 export async function startDns(
   { config, clock, log, store, events, settings, onStop }: Foundation,
-  platformHostnames: readonly string[],
+  { platformHostnames, faults }: { platformHostnames: readonly string[]; faults: FaultSource },
 ) {
   let onChanged = (): void => undefined;
   const recordsChanged = (zone?: string): void => {
@@ -66,6 +67,7 @@ export async function startDns(
     addresses: listenAddresses(config),
     zones: () => zones,
     updatable,
+    faults,
   });
   onStop(() => server.stop());
   const listening = await server.start();
@@ -91,7 +93,11 @@ export async function startDns(
     recordWriter,
     changesPublished: zonePublisher.published,
     /** Answers messages of DNS over HTTPS. */
-    doh: createDoh({ exchange: server.exchange, forwardsProbe: () => settings.current().dohForwardsProbe }),
+    doh: createDoh({
+      exchange: server.exchange,
+      strikes: server.strikes,
+      forwardsProbe: () => settings.current().dohForwardsProbe,
+    }),
     /** The platform's own zone, as served. */
     platformZone: platform.index,
     /** The zone here that contains a hostname, if any. */

@@ -5,6 +5,7 @@ import {
   type CheckedQuery,
   checkDohMessage,
   readDohRequest,
+  SILENT,
 } from '../dns/doh.ts';
 import type { Log } from '../base/log.ts';
 import { MESSAGE_OCTETS_MAX } from '../dns/message-writer.ts';
@@ -33,7 +34,8 @@ export const dohPath =
       if (query.kind === 'refused') return send(refused(query));
       try {
         const answered = options.answer(query.message);
-        if (answered instanceof Promise) answered.then((later) => send(answerOf(later))).catch(fail);
+        if (answered instanceof Promise)
+          answered.then((later) => send(later === SILENT ? silent() : answerOf(later))).catch(fail);
         else send(answered === null ? refusal(400, 'This is not a DNS query.') : answerOf(answered));
       } catch (error) {
         fail(error);
@@ -45,6 +47,8 @@ export const dohPath =
 
 const answerOf = ({ message, maxAgeSeconds }: DohAnswer) =>
   octetsAnswer(200, DNS_MESSAGE, message, ['Cache-Control', `max-age=${maxAgeSeconds}`]);
+
+const silent = () => refusal(504, 'The DNS query was not answered in time.');
 
 const refused = ({ status, reason }: CheckedQuery & { kind: 'refused' }) =>
   refusal(status, reason, status === 405 ? ['Allow', 'GET, POST'] : []);

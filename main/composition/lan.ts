@@ -108,7 +108,7 @@ export function openLan(
       zones: () => zones.zones,
     });
     await server.start();
-    const answer = createDoh({ exchange: server.exchange, forwardsProbe: () => false });
+    const answer = createDoh({ exchange: server.exchange, strikes: server.strikes, forwardsProbe: () => false });
     const pageHeaders = ['Content-Security-Policy', pages.contentSecurityPolicy, 'Cache-Control', 'no-store'];
     const file = (contentType: string, read: () => Buffer, headers: readonly string[] = []) =>
       ownFile({ contentType, read, headers });

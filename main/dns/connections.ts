@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameReader } from './frames.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
+import type { Strikes } from './strike.ts';
 
 /** Maximum connections over both addresses. Another one closes the longest idle (RFC 7766 §6.2.2). */
 export const CONNECTIONS_MAX = 128;
@@ -34,9 +35,16 @@ const LENGTH_OCTETS = 2;
 
 type Limits = Pick<Clock, 'monotonic' | 'realTimer'>;
 
+/** What answers a message, and what breaks answers. */
+interface Answering {
+  exchange: Exchange;
+  strikes: Strikes;
+}
+
 /** All TCP connections: answers queries in order on each, and shares the event loop fairly between them. */
 export class Connections {
   readonly #exchange: Exchange;
+  readonly #strikes: Strikes;
   readonly #clock: Limits;
   /** The times of their last queries, longest idle first: a Map keeps insertion order. */
   readonly #asked = new Map<Socket, number>();
@@ -45,8 +53,9 @@ export class Connections {
   readonly #turns = new Turns();
   #sweep: Timer | null = null;
 
-  constructor(exchange: Exchange, clock: Limits) {
+  constructor({ exchange, strikes }: Answering, clock: Limits) {
     this.#exchange = exchange;
+    this.#strikes = strikes;
     this.#clock = clock;
   }
 
@@ -63,7 +72,8 @@ export class Connections {
     // A reset or a failed write ends this connection only.
     socket.on('error', () => this.#drop(socket));
     socket.on('close', () => this.#drop(socket));
-    new Conversation(socket, this.#exchange, { turns: this.#turns, onQuery: () => this.#touch(socket) });
+    const answering = { exchange: this.#exchange, strikes: this.#strikes };
+    new Conversation(socket, answering, { turns: this.#turns, onQuery: () => this.#touch(socket) });
   }
 
   closeAll(): void {
@@ -133,6 +143,7 @@ class Turns {
 class Conversation {
   readonly #socket: Socket;
   readonly #exchange: Exchange;
+  readonly #strikes: Strikes;
   readonly #turns: Turns;
   readonly #onQuery: () => void;
   readonly #frames = new FrameReader();
@@ -140,9 +151,14 @@ class Conversation {
   #waiting = false;
   #peerEnded = false;
 
-  constructor(socket: Socket, exchange: Exchange, { turns, onQuery }: { turns: Turns; onQuery: () => void }) {
+  constructor(
+    socket: Socket,
+    { exchange, strikes }: Answering,
+    { turns, onQuery }: { turns: Turns; onQuery: () => void },
+  ) {
     this.#socket = socket;
     this.#exchange = exchange;
+    this.#strikes = strikes;
     this.#turns = turns;
     this.#onQuery = onQuery;
     socket.on('data', (chunk: Buffer) => {
@@ -167,8 +183,14 @@ class Conversation {
       if (message === null) break;
       // Too short for a header: the peer does not speak DNS.
       if (message.length < HEADER_OCTETS) return void this.#socket.destroy();
-      const reply = this.#exchange(message, 'tcp');
+      const struck = this.#strikes.strike(message, 'tcp');
+      if (struck?.closes === true) return void this.#socket.destroy();
+      const reply = struck === null ? this.#exchange(message, 'tcp') : struck.reply;
       if (reply === null) continue;
+      if (struck !== null && struck.delayMs > 0) {
+        this.#strikes.later(struck.delayMs, () => this.#reply(reply));
+        continue;
+      }
       replies.push(lengthOf(reply), reply);
       octets += reply.length;
     }
@@ -179,6 +201,11 @@ class Conversation {
     if (exhausted) this.#readOn();
     else this.#wait();
   };
+
+  /** Later than others of the connection, which may be over (RFC 7766 §7). */
+  #reply(reply: Buffer): void {
+    if (this.#socket.writable) this.#socket.write(Buffer.concat([lengthOf(reply), reply]));
+  }
 
   #readOn(): void {
     if (!this.#peerEnded) {

@@ -9,6 +9,7 @@ import { NAME_SERVER } from './platform-zone.ts';
 import { TTL_SECONDS_MAX, TYPE_CODES, type RecordData } from './record.ts';
 import { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
+import type { Strikes, Struck } from './strike.ts';
 
 export const DOH_PATH = '/dns-query';
 export const DNS_MESSAGE = 'application/dns-message';
@@ -82,6 +83,12 @@ const CHROMIUM_PROBE = { name: 'www.gstatic.com', type: TYPE_CODES.A };
 /** RFC 5737: leads nowhere; browsers want an address, whichever. */
 const NOWHERE = '192.0.2.1';
 
+/** How long a break keeps silent: clients give up before that, mostly after 5 s. */
+const SILENT_MS = 10_000;
+
+/** For the HTTP status of a resolver without an answer (RFC 8484 §4.2.1 leaves it to HTTP). */
+export const SILENT = 'silent';
+
 export interface DohAnswer {
   message: Buffer;
   /** Seconds for which it may be kept (RFC 8484 §5.1). */
@@ -95,8 +102,20 @@ export interface DohAnswer {
  */
 export function createDoh(options: {
   exchange: Exchange;
+  strikes: Pick<Strikes, 'strike' | 'later'>;
   forwardsProbe: () => boolean;
-}): (message: Buffer) => DohAnswer | null | Promise<DohAnswer> {
+}): (message: Buffer) => DohAnswer | null | Promise<DohAnswer | typeof SILENT> {
+  const { strikes } = options;
+
+  function broken({ reply, delayMs }: Struck): Promise<DohAnswer | typeof SILENT> {
+    return new Promise((resolve) => {
+      const send = () => resolve(reply === null ? SILENT : aged(reply));
+      const waitMs = reply === null ? SILENT_MS : delayMs;
+      if (waitMs === 0) send();
+      else if (!strikes.later(waitMs, send)) resolve(SILENT);
+    });
+  }
+
   async function probed(message: Buffer): Promise<Buffer | null> {
     const guarded = guard(message);
     if (guarded.kind !== 'query') return null;
@@ -113,6 +132,8 @@ export function createDoh(options: {
   }
 
   return (message) => {
+    const struck = strikes.strike(message, 'https');
+    if (struck !== null) return broken(struck);
     const reply = options.exchange(message, 'udp');
     if (reply === null || reply.length < HEADER_OCTETS) return withAge(reply);
     const flags = reply.readUInt16BE(2);

@@ -23,8 +23,15 @@ const FAULTS_LOGGED_MAX = 100;
 
 export type Transport = 'udp' | 'tcp';
 
-/** Turns a query into a reply, both as octets; null for no reply. Never throws. */
-export type Exchange = (message: Buffer, transport: Transport) => Buffer | null;
+/**
+ * Turns a query into a reply, both as octets; null for no reply. Never throws. `change`: what to answer in place of the
+ * right answer; such replies are not cached.
+ */
+export type Exchange = (
+  message: Buffer,
+  transport: Transport,
+  change?: (right: DnsAnswer) => DnsAnswer,
+) => Buffer | null;
 
 /** A decoded query. */
 interface Query {
@@ -70,11 +77,11 @@ export function createExchange(options: {
     return zones;
   }
 
-  return (message, transport) => {
+  return (message, transport, change) => {
     try {
       const zones = currentZones();
       // TCP allows larger replies.
-      const known = transport === 'udp' ? cache.find(message) : null;
+      const known = transport === 'udp' && change === undefined ? cache.find(message) : null;
       if (known !== null) return known;
       if (update !== null && isUpdate(message)) return update(message);
       const guarded = guard(message);
@@ -95,7 +102,9 @@ export function createExchange(options: {
       if (updatable !== undefined && guarded.tsigAt !== null) {
         return signedReply(writer, query, { zones, updatable, tsigAt: guarded.tsigAt, transport });
       }
-      const reply = encode(writer, query, respond(zones, query), transport);
+      const right = respond(zones, query);
+      if (change !== undefined) return encode(writer, query, change(right), transport);
+      const reply = encode(writer, query, right, transport);
       // A client’s cookies are its own.
       if (transport === 'udp' && cookie === null) cache.keep(message, query.questionEnd, reply);
       return reply;

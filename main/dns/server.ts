@@ -7,6 +7,8 @@ import { VivariumError } from '../contract/errors.ts';
 import { Connections } from './connections.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { listenTcp, listenUdp, type Listening } from './sockets.ts';
+import type { FaultSource } from '../model/fault.ts';
+import { createStrikes, type Strikes } from './strike.ts';
 import type { Updatable } from './update-exchange.ts';
 import type { ZoneSet } from './zone-set.ts';
 
@@ -104,6 +106,8 @@ export interface DnsServerOptions {
   zones: () => ZoneSet;
   /** What programs may update; nothing if omitted. */
   updatable?: Updatable;
+  /** The running breaks; none if omitted. */
+  faults?: FaultSource;
 }
 
 export interface DnsServer {
@@ -116,6 +120,8 @@ export interface DnsServer {
   stop(): Promise<void>;
   /** Answers a message as its sockets do. */
   exchange: Exchange;
+  /** What breaks answers, for those who answer messages themselves. */
+  strikes: Strikes;
   /** Open TCP connections. */
   connectionCount(): number;
 }
@@ -124,18 +130,21 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
   const { log } = options;
   const { updatable } = options;
   const exchange = createExchange({ zones: options.zones, log, ...(updatable !== undefined && { updatable }) });
-  const connections = new Connections(exchange, options.clock);
+  const { zones, faults, clock } = options;
+  const strikes = createStrikes({ clock, zones, exchange, ...(faults !== undefined && { faults }) });
+  const connections = new Connections({ exchange, strikes }, clock);
   let starting: Promise<Bound> | null = null;
   let stopped = false;
 
   const onError = (error: Error) => log.warn('A DNS socket reported an error.', { error });
   const open: Opener = {
-    udp: (address, port) => listenUdp(address, port, { exchange, admits: options.admits }, onError),
+    udp: (address, port) => listenUdp(address, port, { exchange, strikes, admits: options.admits }, onError),
     tcp: (address, port) => listenTcp(address, port, connections, onError),
   };
 
   return {
     exchange,
+    strikes,
     async start() {
       if (stopped) throw new VivariumError('unavailable', 'The DNS server was stopped; create another one.');
       starting ??= bindAddresses(open, options.port, options.addresses);
@@ -144,6 +153,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
     },
     async stop() {
       stopped = true;
+      strikes.stop();
       const bound = await starting?.catch(() => null);
       connections.closeAll();
       await closeAll(bound?.sockets ?? []);

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { TCPServer, UDPServer } from 'dns2';
 import type { Connections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
+import type { Strikes } from './strike.ts';
 
 /** An open socket on one address and port: dns2's UDP or TCP server. */
 export interface Listening {
@@ -17,13 +18,20 @@ export interface Listening {
  */
 class GuardedUdpServer extends UDPServer {
   exchange: Exchange | null = null;
+  strikes: Strikes | null = null;
   admits: (address: string) => boolean = () => true;
 
   /** Called by dns2 for each datagram. */
   override handle(message: Buffer, from: RemoteInfo): void {
     if (!this.admits(from.address)) return;
-    const reply = this.exchange?.(message, 'udp') ?? null;
+    const struck = this.strikes?.strike(message, 'udp') ?? null;
+    const reply = struck === null ? (this.exchange?.(message, 'udp') ?? null) : struck.reply;
     if (reply === null) return;
+    if (struck === null || struck.delayMs === 0) this.#reply(reply, from);
+    else this.strikes?.later(struck.delayMs, () => this.#reply(reply, from));
+  }
+
+  #reply(reply: Buffer, from: RemoteInfo): void {
     try {
       // A failed send is a lost datagram, which UDP clients expect.
       this.send(reply, from.port, from.address, () => undefined);
@@ -51,12 +59,14 @@ class GuardedTcpServer extends TCPServer {
 export function listenUdp(
   address: string,
   port: number,
-  { exchange, admits }: { exchange: Exchange; admits?: ((address: string) => boolean) | undefined },
+  options: { exchange: Exchange; strikes: Strikes; admits?: ((address: string) => boolean) | undefined },
   onError: (error: Error) => void,
 ): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const server = new GuardedUdpServer({ type: address.includes(':') ? 'udp6' : 'udp4' });
+    const { exchange, strikes, admits } = options;
     server.exchange = exchange;
+    server.strikes = strikes;
     if (admits !== undefined) server.admits = admits;
     server.once('error', reject);
     server.bind({ port, address, exclusive: true }, () => {

@@ -23,6 +23,12 @@ export type DnsReply =
     }
   | { kind: 'failed'; reason: 'timeout' | 'unreachable' | 'malformed' | 'bogus'; source: DnsSource; detail?: string };
 
+/** How the server's explanation of an answer begins that a break has made wrong; the break's entry follows. */
+export const BROKEN_ON_PURPOSE = 'Broken on purpose';
+
+/** Whether a break has made an answer wrong. The text may follow the code of the Extended DNS Error. */
+export const isBroken = (detail: string | undefined): boolean => detail?.includes(BROKEN_ON_PURPOSE) === true;
+
 /** The queried resolver. Vivarium's own server refuses exactly the names outside its zones. */
 export interface DnsSource {
   local: boolean;

@@ -1,0 +1,165 @@
+import { CNAME_TARGET } from '../base/config.ts';
+import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
+import { isAtOrBelow, NAME_OCTETS_MAX, ROOT, wireLength, type DomainName } from '../model/dns-name.ts';
+import type { Fault } from '../model/fault.ts';
+import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
+import { TYPE_CODES, type RecordData, type RRset } from './record.ts';
+import { answer } from './responder.ts';
+import type { ZoneIndex } from './zone-index.ts';
+import { zoneAsked, type ZoneSet } from './zone-set.ts';
+
+/** What a break makes of one question. */
+export type Wrong =
+  /** Other content than the right answer, which it may contain. */
+  | { kind: 'answer'; answer: (right: DnsAnswer) => DnsAnswer }
+  | { kind: 'silence' }
+  /** The right answer, too late. */
+  | { kind: 'slow'; delayMs: number }
+  /** No answer fits a datagram; over TCP, all or none is answered. */
+  | { kind: 'truncated'; overTcp: boolean }
+  /** Clients with EDNS are refused, with an OPT in the reply (BADVERS) or without it (FORMERR). */
+  | { kind: 'edns'; rcode: 'FORMERR' | 'BADVERS' };
+
+/** Documentation addresses, which lead nowhere (RFC 5737, RFC 3849). */
+const OLD_ADDRESSES = { A: '192.0.2.10', AAAA: '2001:db8::10' } as const;
+const BLACK_HOLE = '2001:db8::dead';
+
+/** RFC 2606 §2: no such server. */
+const LAME_SERVER = 'ns1.lame.invalid';
+
+/** A name of the platform that no project can have: theirs are one label shorter. */
+export const REMOVED_TARGET = `removed.${CNAME_TARGET}`;
+
+/** Resolvers stop between 8 and 16. */
+const CHAIN_LENGTH = 17;
+
+type Maker = (asked: Asked) => Wrong | null;
+
+interface Asked {
+  fault: Fault;
+  zones: ZoneSet;
+  zone: ZoneIndex;
+  question: Question;
+  /** The question's name in lower case. */
+  name: DomainName;
+}
+
+/** What the fault makes of the question; null where the entry does not concern it, such as an A for the IPv6 black hole. */
+export function wrongAnswer(
+  fault: Fault,
+  { zones, zone, question }: { zones: ZoneSet; zone: ZoneIndex; question: Question },
+): Wrong | null {
+  const make = MAKERS[fault.entry];
+  return make === undefined ? null : make({ fault, zones, zone, question, name: question.name.toLowerCase() });
+}
+
+/** `shop.acme.test` of a question for `shop.acme.test.acme.test`; null for any other name. */
+export function undoubled(zone: ZoneIndex, name: DomainName): DomainName | null {
+  if (zone.apex === ROOT || !name.endsWith(`.${zone.apex}`)) return null;
+  const inner = name.slice(0, -zone.apex.length - 1);
+  return isAtOrBelow(inner, zone.apex) ? inner : null;
+}
+
+const MAKERS: Readonly<Record<string, Maker>> = {
+  'dns.nxdomain': ({ zone }) => replaced(negative(zone, 'NXDOMAIN', 0)),
+  'dns.nodata': ({ zone }) => replaced(negative(zone, 'NOERROR', 0)),
+  'dns.negative-caching': ({ zone, fault }) => replaced(negative(zone, 'NXDOMAIN', secondsOf(fault))),
+  'dns.servfail': () => replaced(emptyAnswer('SERVFAIL', false)),
+  'dns.refused': () => replaced(emptyAnswer('REFUSED', false)),
+  'dns.silence': () => ({ kind: 'silence' }),
+  'dns.slow': ({ fault }) => ({ kind: 'slow', delayMs: numberOf(fault, 'delayMs') }),
+  'dns.truncated': () => ({ kind: 'truncated', overTcp: false }),
+  'dns.tcp-only': () => ({ kind: 'truncated', overTcp: true }),
+  'dns.formerr-edns': () => ({ kind: 'edns', rcode: 'FORMERR' }),
+  'dns.badvers': () => ({ kind: 'edns', rcode: 'BADVERS' }),
+  'dns.lame-delegation': ({ name }) => replaced(referral(name)),
+  'dns.cname-loop': ({ name }) => replaced(chainOf([name, `loop.${name}`, name])),
+  'dns.chain-too-long': ({ name }) => {
+    const names = Array.from({ length: CHAIN_LENGTH }, (_, index) => `hop${index + 1}.${name}`);
+    return replaced(chainOf([name, ...names]));
+  },
+  'dns.cname-at-apex': ({ zones, zone, question, name }) => {
+    if (name !== zone.apex) return null;
+    const target = answer(zones, { ...question, name: CNAME_TARGET });
+    const { answer: cname } = chainOf([name, CNAME_TARGET]);
+    return replaced({ ...target, answer: [...cname, ...target.answer], authority: target.authority.map(unkept) });
+  },
+  'dns.dangling-cname': ({ zones, question, name }) => {
+    const end = answer(zones, { ...question, name: REMOVED_TARGET });
+    return replaced({ ...chainOf([name, REMOVED_TARGET]), rcode: end.rcode, authority: end.authority.map(unkept) });
+  },
+  'dns.ipv6-black-hole': ({ question, name }) => {
+    if (question.type !== TYPE_CODES.AAAA) return null;
+    const hole = rrset(name, { type: 'AAAA', address: BLACK_HOLE });
+    return {
+      kind: 'answer',
+      answer: (right) => {
+        const own = right.answer.find(({ type }) => type === 'AAAA');
+        if (own === undefined) return { ...emptyAnswer('NOERROR', true), answer: [hole] };
+        const data = [...hole.data, ...own.data];
+        return { ...right, answer: right.answer.map((each) => (each === own ? { ...unkept(own), data } : each)) };
+      },
+    };
+  },
+  'dns.resolvers-disagree': ({ question, name, fault }) => {
+    const type = question.type === TYPE_CODES.A ? 'A' : question.type === TYPE_CODES.AAAA ? 'AAAA' : null;
+    if (type === null || fault.draw >= 0.5) return null;
+    const ttlSeconds = secondsOf(fault);
+    const old = { ...rrset(name, { type, address: OLD_ADDRESSES[type] }), ttlSeconds };
+    return replaced({ ...emptyAnswer('NOERROR', true), answer: [old] });
+  },
+  'dns.zone-doubled': ({ zones, zone, question, name }) => {
+    const inner = undoubled(zone, name);
+    if (inner === null) return replaced(negative(zone, 'NXDOMAIN', 0));
+    const moved = answer(zones, { ...question, name: inner });
+    const owned = moved.answer.map((each) => (each.name === inner ? { ...unkept(each), name } : each));
+    return replaced({ ...moved, answer: owned });
+  },
+};
+
+/** The entries whose fault is made here. */
+export const WRONG_ANSWERS: readonly string[] = Object.keys(MAKERS);
+
+const replaced = (wrong: DnsAnswer): Wrong => ({ kind: 'answer', answer: () => wrong });
+
+/** TTL 0, so that resolvers ask again after the repair. */
+const rrset = (name: DomainName, data: RecordData): RRset => ({ name, type: data.type, ttlSeconds: 0, data: [data] });
+
+const unkept = (each: RRset): RRset => ({ ...each, ttlSeconds: 0 });
+
+const negative = (zone: ZoneIndex, rcode: 'NXDOMAIN' | 'NOERROR', ttlSeconds: number): DnsAnswer => ({
+  ...emptyAnswer(rcode, true),
+  authority: [{ ...zone.negative, ttlSeconds }],
+});
+
+/** CNAMEs from each name to the next, as far as names have room for their labels. */
+function chainOf(names: readonly DomainName[]): DnsAnswer {
+  const chain = names.slice(1).flatMap((target, index) => {
+    const owner = names[index] ?? ROOT;
+    const fits = wireLength(target) <= NAME_OCTETS_MAX && wireLength(owner) <= NAME_OCTETS_MAX;
+    return fits ? [rrset(owner, { type: 'CNAME', target })] : [];
+  });
+  return { ...emptyAnswer('NOERROR', true), answer: chain };
+}
+
+const referral = (name: DomainName): DnsAnswer => ({
+  ...emptyAnswer('NOERROR', false),
+  authority: [rrset(name, { type: 'NS', target: LAME_SERVER })],
+});
+
+function numberOf({ parameters }: Fault, name: string): number {
+  const value = parameters[name];
+  return typeof value === 'number' ? value : 0;
+}
+
+const secondsOf = (fault: Fault): number => numberOf(fault, 'ttlSeconds');
+
+/** The reason in the reply (RFC 8914), for `dig`, the DNS page and verification. */
+export const markedAs = ({ entry }: Fault, wrong: DnsAnswer): DnsAnswer => ({
+  ...wrong,
+  detail: { code: DETAIL_CODES.other, text: `${BROKEN_ON_PURPOSE}: ${entry}` },
+});
+
+/** The zone of a question here; null outside. */
+export const zoneFor = (zones: ZoneSet, { name, type }: Question): ZoneIndex | null =>
+  zoneAsked(zones, name.toLowerCase(), type);

@@ -1,0 +1,59 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { DNS_ENTRIES } from '../../../main/breaks/catalogue/dns.ts';
+import type { Said } from '../../support/break-dns-clients.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { findTool } from '../../support/tools.ts';
+
+const start = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** A Go program is compiled first. */
+const ALL_MS = 180_000;
+
+/** Mounts and port 53 of one's own need namespaces, which containers may refuse. */
+const canUnshare = spawnSync('unshare', ['-rmnpf', 'ip', 'link']).status === 0;
+
+/** Asks all clients in namespaces whose resolver is Vivarium's server. */
+async function ask(): Promise<{ said: Said; clients: Set<string> }> {
+  const folder = temporaryFolder();
+  const etc = join(folder, 'etc');
+  mkdirSync(etc);
+  writeFileSync(join(etc, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:3 attempts:1\n');
+  writeFileSync(join(etc, 'nsswitch.conf'), 'passwd: files\ngroup: files\nhosts: files dns\n');
+  const lookups = join(ROOT, 'test/support/lookups');
+  const programs: Record<string, string[]> = { python: ['python3', join(lookups, 'look.py')] };
+  if (findTool('java') !== null) programs.java = ['java', join(lookups, 'Look.java')];
+  if (findTool('go') !== null) {
+    programs.go = [join(folder, 'look')];
+    const env = { ...process.env, CGO_ENABLED: '0', GO111MODULE: 'off', GOCACHE: join(folder, 'go') };
+    await start('go', ['build', '-o', join(folder, 'look'), join(lookups, 'look.go')], { env });
+  }
+  const script = `set -e
+ip link set lo up
+for name in resolv.conf nsswitch.conf; do mount --bind "$1/$name" "/etc/$name"; done
+exec "$2" "$3" "$4"`;
+  const program = [process.execPath, join(ROOT, 'test/support/break-dns-clients.ts'), JSON.stringify(programs)];
+  const namespaces = ['-rmnpf', '--mount-proc', '--kill-child', 'sh', '-c', script, 'sh', etc];
+  const { stdout } = await start('unshare', [...namespaces, ...program]);
+  return { said: JSON.parse(stdout) as Said, clients: new Set(['dig', 'curl', 'node', ...Object.keys(programs)]) };
+}
+
+describe.runIf(canUnshare)('real clients of broken names', () => {
+  test('say what the catalogue says', { timeout: ALL_MS }, async () => {
+    const { said, clients } = await ask();
+    const entries = DNS_ENTRIES.filter(({ at }) => at !== 'state');
+    const expected = entries.map(({ id, symptoms }) => {
+      const of = Object.entries(symptoms).filter(([client]) => clients.has(client));
+      return [id, Object.fromEntries(of)];
+    });
+    const withoutKdig = Object.entries(said).map(([id, { kdig: _kdig, ...others }]) => [id, others]);
+    expect(Object.fromEntries(withoutKdig)).toEqual(Object.fromEntries(expected));
+    const statusOf = (text = '') => /NOERROR|NXDOMAIN|SERVFAIL|REFUSED|FORMERR|BADVERS/.exec(text)?.[0] ?? 'none';
+    const statuses = (tool: 'dig' | 'kdig') => entries.map(({ id }) => `${id} ${statusOf(said[id]?.[tool])}`);
+    expect(statuses('kdig')).toEqual(statuses('dig'));
+  });
+});
