@@ -65,7 +65,7 @@ export function openEngineDoctor(
     async findDomain(hostname) {
       const domain = lifecycle.find(hostname);
       if (domain === null) return null;
-      const shown = presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: null, primary: false });
+      const shown = presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: null, primary: false, breaks: [] });
       const repairs = await repairCommands(shown, services(), { signal: undefined });
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs };
     },

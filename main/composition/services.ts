@@ -50,6 +50,7 @@ import { createEntryIds } from '../traffic/entry.ts';
 import { createRedactors } from '../traffic/redact.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Breaks } from '../breaks/breaks.ts';
+import { breaksOf } from '../breaks/concerning.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
@@ -189,7 +190,12 @@ export function createServices(
       lifecycle,
       effects,
       present: (domain, primary) =>
-        presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: dns.zoneOf(domain.hostname), primary }),
+        presentDomain(domain, {
+          cnameTarget: CNAME_TARGET,
+          zone: dns.zoneOf(domain.hostname),
+          primary,
+          breaks: breaksOf(domain.hostname, parts.breaks.list()),
+        }),
       presentProject: present,
       local: { zones, records, deploys },
     }),

@@ -89,6 +89,8 @@ export const domain = z.object({
   checks: z.array(check),
   serving: z.object({ http: z.boolean(), https: z.boolean() }),
   primary: z.boolean(),
+  /** What is broken on purpose about it: running breaks, for `breaks.stop`. */
+  breaks: z.array(z.object({ id: z.string(), entry: z.string() })).optional(),
   attachedAt: timestamp,
   verifiedAt: timestamp.optional(),
   lastCheckedAt: timestamp.optional(),

@@ -1,5 +1,5 @@
 import type { Check, CheckCode } from '../contract/domains.ts';
-import { type LookupFailure, RESOLVER_FIXES } from '../model/dns-lookup.ts';
+import { isBroken, type LookupFailure, RESOLVER_FIXES } from '../model/dns-lookup.ts';
 import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
 
 /** The problems that a check of the hostname can find before its certificate, in display order. */
@@ -186,7 +186,8 @@ export function lookupCheck(resolutions: readonly Resolution[], expected: string
   const types = [...new Set(same.map(({ resolution }) => resolution.type))].join(', ');
   const { reason } = first.failure;
   const { found, happened } = FAILURES[reason];
-  const ofResolver = RESOLVER_FIXES[reason];
+  const { detail } = first.failure;
+  const ofResolver = isBroken(detail) ? 'Repair what is broken on purpose' : RESOLVER_FIXES[reason];
   const fix = ofResolver === undefined ? FAILURES[reason].fix : `${ofResolver}, then re-verify.`;
   const at = chain.at(-1);
   const by = first.failure.reason === 'unreachable' ? 'to' : 'by';
@@ -196,7 +197,7 @@ export function lookupCheck(resolutions: readonly Resolution[], expected: string
     // CAs validate these answers since March 2026 (CA/Browser Forum, ballot SC-085).
     ...(isBogus ? { code: 'dnssec_bogus', outcome: 'failed' } : { code: 'lookup_failed', outcome: 'unknown' }),
     expected,
-    found: `${found}${first.failure.detail === undefined ? '' : `: ${first.failure.detail}`} (${source.name})`,
+    found: `${found}${detail === undefined ? '' : `: ${detail}`} (${source.name})`,
     message: `The question for ${types} of ${name}${through} ${happened} ${by} ${source.name}, so ${isBogus ? 'resolvers that validate find nothing, and no CA issues' : 'it is not known whether the domain is right'}.`,
     fix,
   };

@@ -10,10 +10,12 @@ export interface DomainContext {
   zone: ZoneFacts | null;
   /** Whether it is displayed in its project's base addresses. */
   primary: boolean;
+  /** The running breaks that select it. */
+  breaks: NonNullable<Domain['breaks']>;
 }
 
 /** A domain in the contract's form. */
-export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary }: DomainContext): Domain {
+export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary, breaks }: DomainContext): Domain {
   const { hostname, kind, certificate } = domain;
   const { state, notAfterMs, renewAtMs, nextAttemptAtMs, refusal } = certificate;
   const reason = refusal?.code ?? (state === 'pending' ? 'issuance_pending' : null);
@@ -37,6 +39,7 @@ export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, prima
     checks: [...suspensionChecks(domain), ...domain.checks, ...domain.certificateChecks, ...issuanceChecks(domain)],
     serving: { http, https: http && state === 'issued' },
     primary,
+    ...(breaks.length > 0 && { breaks }),
     attachedAt: new Date(domain.attachedAtMs).toISOString(),
     ...stamp('verifiedAt', domain.verifiedAtMs),
     ...stamp('lastCheckedAt', domain.lastCheckedAtMs),

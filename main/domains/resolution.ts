@@ -1,4 +1,12 @@
-import type { DnsLookup, DnsRecord, DnsReply, DnsSource, LookupFailure, QuestionType } from '../model/dns-lookup.ts';
+import {
+  type DnsLookup,
+  type DnsRecord,
+  type DnsReply,
+  type DnsSource,
+  isBroken,
+  type LookupFailure,
+  type QuestionType,
+} from '../model/dns-lookup.ts';
 import { dnsName, isAtOrBelow } from '../model/dns-name.ts';
 
 type Answered = Extract<DnsReply, { kind: 'answered' }>;
@@ -125,7 +133,9 @@ function classify(reply: Answered, name: string, moved: boolean): ResolutionEnd 
       // RFC 6604 §3: the rcode applies to the last name in the chain.
       return { kind: 'nxdomain' };
     case 'REFUSED':
-      return reply.source.local ? { kind: 'outside' } : { kind: 'failed', reason: 'refused', detail: reply.detail };
+      return reply.source.local && !isBroken(reply.detail)
+        ? { kind: 'outside' }
+        : { kind: 'failed', reason: 'refused', detail: reply.detail };
     case 'SERVFAIL':
       return { kind: 'failed', reason: 'servfail', detail: reply.detail };
     default:

@@ -118,7 +118,12 @@ export function createDomainsWorld(): DomainsWorld {
       return () => resolve(undefined);
     },
     show: () =>
-      presentDomain(lifecycle.get(WORLD_HOST), { cnameTarget: 'cname.vivarium.localhost', zone: null, primary: false }),
+      presentDomain(lifecycle.get(WORLD_HOST), {
+        cnameTarget: 'cname.vivarium.localhost',
+        zone: null,
+        primary: false,
+        breaks: [],
+      }),
   };
 }
 
