@@ -119,7 +119,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     ...{ certificates, dns, dataPlane },
     isSecure: (hostname) => domains.leaves.contextFor(hostname) !== null,
   });
-  addZoneBreaks(breaks.states, foundation, { dns });
+  addZoneBreaks(breaks.states, foundation, { dns, domains });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
   const { services, resolve, demo, runs } = createServices(foundation, {
     machine,

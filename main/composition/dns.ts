@@ -105,6 +105,11 @@ export async function startDns(
     /** The records stored for a hostname; null outside the zones here and with another resolver. */
     provider: (hostname: string) =>
       resolver().local ? providerFacts(hostname, { zone: findZone, records: store.records }) : null,
+    /** Call after the stored records of some names were replaced, without propagation. */
+    namesChanged(zone: string, names: readonly string[]): void {
+      zonePublisher.namesChanged(zone, names);
+      recordsChanged(zone);
+    },
     /** Call after a zone was created or removed. */
     zoneChanged(name: string): void {
       zonePublisher.zoneChanged(name);

@@ -41,6 +41,7 @@ import { createRequestHistory, createRequestServices } from '../services/request
 import { createReachServices } from '../services/reach.ts';
 import { resolveReferences } from '../services/references.ts';
 import { createSnapshotServices } from '../services/snapshots.ts';
+import { brokenRecords } from '../services/record-breaks.ts';
 import { createRecordServices } from '../services/records.ts';
 import { createSettingsServices } from '../services/settings.ts';
 import { createTrafficServices } from '../services/traffic.ts';
@@ -111,7 +112,7 @@ export function createServices(
     publishSigning: dns.signingChanged,
     onRestored: store.snapshots.onRestored,
   });
-  const records = createRecordServices(zoneParts);
+  const records = createRecordServices({ ...zoneParts, broken: () => brokenRecords(store.breaks.list()) });
 
   const runs = createRuns({
     services: () => services,

@@ -41,6 +41,8 @@ export const record = z.object({
   /** When the server starts to serve the record; until then it serves the previous one. */
   visibleAt: timestamp,
   warnings: z.array(z.string()).optional(),
+  /** The running break that has put it there, for `breaks.stop`. */
+  breakId: z.string().optional(),
 });
 export type RecordInfo = z.infer<typeof record>;
 

@@ -115,6 +115,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     const owned = moved.answer.map((each) => (each.name === inner ? { ...unkept(each), name } : each));
     return replaced({ ...moved, answer: owned });
   },
+  'domain.caa-lookup-failed': ({ question }) =>
+    question.type === TYPE_CODES.CAA ? replaced(emptyAnswer('SERVFAIL', false)) : null,
 };
 
 /** The entries whose fault is made here. */

@@ -73,6 +73,8 @@ export interface StoredZones {
 export interface ZonePublisher {
   /** Call after every change to stored records, with the versions that it began or ended at once. */
   recordsChanged(zone: DomainName, change: { gone: readonly StoredVersion[]; added: readonly StoredVersion[] }): void;
+  /** Call after all that is stored at some names was replaced. */
+  namesChanged(zone: DomainName, names: readonly DomainName[]): void;
   /** Call after a zone was created or removed. */
   zoneChanged(name: DomainName): void;
   /** Call after the signing of a zone was changed. */
@@ -236,6 +238,10 @@ export function createZonePublisher(options: {
   return {
     recordsChanged(zone, { gone, added }) {
       change(zone, gone, added);
+      arm();
+    },
+    namesChanged(zone, names) {
+      refresh(zone, new Set(names));
       arm();
     },
     zoneChanged(name) {

@@ -25,6 +25,8 @@ export function createRecordServices(options: {
   zones: ZoneRows;
   records: RecordRows;
   writer: RecordWriter;
+  /** What finds the running break that has put a record. */
+  broken: () => (row: VersionRow) => string | undefined;
 }): Services['records'] {
   const { clock, zones, records, writer } = options;
 
@@ -51,11 +53,16 @@ export function createRecordServices(options: {
   return {
     async list({ zone: text, name }) {
       const zone = existingZone(zones, text).name;
-      if (name !== undefined) return records.at(zone, ownerName(zone, name)).map((row) => presentRecord(row));
+      const broken = options.broken();
+      const present = (row: VersionRow): RecordInfo => {
+        const breakId = broken(row);
+        return { ...presentRecord(row), ...(breakId !== undefined && { breakId }) };
+      };
+      if (name !== undefined) return records.at(zone, ownerName(zone, name)).map(present);
       // By id: a record whose name changes meanwhile would be met twice.
       const found = new Map<string, RecordInfo>();
       for (const part of records.parts(zone, RECORDS_PER_TURN)) {
-        for (const row of part) found.set(row.id, presentRecord(row));
+        for (const row of part) found.set(row.id, present(row));
         await nextTurn();
       }
       // It may have been removed meanwhile.

@@ -25,8 +25,12 @@ export interface VersionRow {
   visibleUntilMs: EpochMs | null;
 }
 
+/** A version to store. */
+export type BegunVersion = Omit<VersionRow, 'key'> & Partial<Pick<VersionRow, 'key'>>;
+
 export interface VersionChanges {
-  begun: readonly Omit<VersionRow, 'key'>[];
+  /** With a key: a version that ended comes back. */
+  begun: readonly BegunVersion[];
   /** Versions with a changed visibility. */
   moved: readonly Pick<VersionRow, 'key' | 'visibleAtMs' | 'visibleFromMs' | 'visibleUntilMs'>[];
   /** Keys of versions that are over. */
@@ -154,9 +158,9 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
   const versions = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE zone = ? ORDER BY key`);
   const versionsAt = sqlite.prepare<[string, string], VersionRow>(`${SELECT} WHERE zone = ? AND name = ? ORDER BY key`);
   const advance = sqlite.prepare<[number, string]>('UPDATE zones SET serial = ? WHERE name = ?');
-  const insert = sqlite.prepare<[Omit<VersionRow, 'key'>]>(
-    `INSERT INTO records (id, zone, name, type, ttl, value, visible_at_ms, visible_from_ms, visible_until_ms)
-     VALUES (:id, :zone, :name, :type, :ttlSeconds, :value, :visibleAtMs, :visibleFromMs, :visibleUntilMs)`,
+  const insert = sqlite.prepare<[Omit<VersionRow, 'key'> & { key: number | null }]>(
+    `INSERT INTO records (key, id, zone, name, type, ttl, value, visible_at_ms, visible_from_ms, visible_until_ms)
+     VALUES (:key, :id, :zone, :name, :type, :ttlSeconds, :value, :visibleAtMs, :visibleFromMs, :visibleUntilMs)`,
   );
   const move = sqlite.prepare<[VersionChanges['moved'][number]]>(
     `UPDATE records SET visible_at_ms = :visibleAtMs, visible_from_ms = :visibleFromMs,
@@ -295,11 +299,11 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
 }
 
 function insertInto(
-  insert: { run(version: Omit<VersionRow, 'key'>): unknown },
-  version: Omit<VersionRow, 'key'>,
+  insert: { run(version: Omit<VersionRow, 'key'> & { key: number | null }): unknown },
+  version: BegunVersion,
 ): void {
   try {
-    insert.run(version);
+    insert.run({ ...version, key: version.key ?? null });
   } catch (error) {
     if (codeOf(error) !== 'SQLITE_CONSTRAINT_FOREIGNKEY') throw error;
     throw new VivariumError('not_found', `There is no zone "${version.zone}"; create it first.`, { cause: error });

@@ -36,6 +36,7 @@ export interface Zones {
   updateSecret(name: string): string | null;
   setUpdateSecret(name: string, secret: string): void;
   setSigning(name: string, signing: ZoneSigning): void;
+  setSupportsAlias(name: string, supportsAlias: boolean): void;
 }
 
 type Row = Omit<StoredZone, 'supportsAlias' | 'signing'> & { supportsAlias: number; signing: string | null };
@@ -60,6 +61,7 @@ export function createZones(
     .pluck();
   const setSecret = sqlite.prepare<[string, string]>('UPDATE zones SET update_secret = ? WHERE name = ?');
   const setSigning = sqlite.prepare<[string, string]>('UPDATE zones SET signing = ? WHERE name = ?');
+  const setAlias = sqlite.prepare<[number, string]>('UPDATE zones SET supports_alias = ? WHERE name = ?');
   const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones WHERE removed = 0').pluck();
 
   const read = (row: Row): StoredZone => ({
@@ -94,6 +96,7 @@ export function createZones(
     updateSecret: guarded((name: string) => secretOf.get(name) ?? null),
     setUpdateSecret: guarded((name: string, secret: string) => void setSecret.run(secret, name)),
     setSigning: guarded((name: string, signing: ZoneSigning) => void setSigning.run(JSON.stringify(signing), name)),
+    setSupportsAlias: guarded((name: string, supports: boolean) => void setAlias.run(supports ? 1 : 0, name)),
   };
 }
 

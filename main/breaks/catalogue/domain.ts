@@ -1,4 +1,191 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
 
-/** The life of custom domains: edits with an exact inverse. */
-export const DOMAIN_ENTRIES: readonly BreakEntry[] = [];
+type Told = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
+  Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'at' | 'impossible'>>;
+
+/** `on.hostname` is that of an attached domain; what it needs besides is said when it is started. */
+const entry = (name: string, told: Told): BreakEntry => ({
+  id: `domain.${name}`,
+  family: 'domain',
+  symptoms: {},
+  selectors: ['hostname'],
+  parameters: [],
+  ...told,
+});
+
+/**
+ * The life of custom domains: edits with an exact inverse. Verification reaches the code of the entry's name; the
+ * symptoms are those of the names asked in `test/integration/engine/broken-domains.test.ts`.
+ */
+export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
+  entry('no-record', {
+    symptoms: { dig: 'NXDOMAIN', node: 'resolve4: ENOTFOUND' },
+    title: 'The record is gone',
+    cause: 'Somebody deleted the record of the hostname, or the zone was moved without it. Verification: `no_record`.',
+    remedy: 'Create the record that the domain’s instructions show.',
+  }),
+  entry('zone-doubled', {
+    symptoms: {
+      dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1 (HOST.ZONE A)',
+      node: 'resolve4: ENOTFOUND',
+    },
+    title: 'The record is one zone too deep',
+    cause:
+      'The provider appends the zone to every name, and the whole hostname was entered. Verification: `zone_doubled`.',
+    remedy: 'Enter the name relative to the zone, or end it with a dot.',
+  }),
+  entry('ns-mismatch', {
+    symptoms: { dig: 'NOERROR; NS ns1.lame.invalid.', node: 'resolve4: ENODATA' },
+    title: 'The name is delegated elsewhere',
+    cause:
+      'NS records at the subdomain hand it over to servers without the zone, so its records here count for nothing. Verification: `ns_mismatch`.',
+    remedy: 'Delete the NS records of the subdomain, or create the zone at those servers.',
+  }),
+  entry('lookup-failed', {
+    symptoms: { dig: 'SERVFAIL', node: 'resolve4: ESERVFAIL' },
+    title: 'The look-up fails',
+    cause:
+      'An ALIAS has a target that the provider cannot resolve, and answers SERVFAIL. Verification: `lookup_failed`, which is not known rather than wrong.',
+    remedy: 'Point the ALIAS at a name that resolves.',
+  }),
+  entry('dnssec-bogus', {
+    symptoms: { dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1', node: 'resolve4: 127.0.0.1' },
+    title: 'The signatures are another key’s',
+    cause:
+      'The zone is signed with a key that its DS record does not name, mostly after a move between providers. The zone must be signed here. Verification: `dnssec_bogus`.',
+    remedy: 'Replace the DS record at the registrar, or remove it until the new key is published.',
+  }),
+  entry('wrong-target', {
+    symptoms: { dig: 'NOERROR; CNAME app.example.net.', node: 'resolve4: ' },
+    title: 'The CNAME leads elsewhere',
+    cause: 'The CNAME names another platform, or a slip of the right target. Verification: `wrong_target`.',
+    remedy: 'Point the CNAME at the target in the instructions, with a final dot where the provider needs it.',
+  }),
+  entry('stale-target', {
+    symptoms: { dig: 'NXDOMAIN; CNAME removed.cname.vivarium.localhost.', node: 'resolve4: ENOTFOUND' },
+    title: 'The CNAME leads to a target of the past',
+    cause: 'The platform’s target has changed, or the resource behind it was removed. Verification: `stale_target`.',
+    remedy: 'Replace the target by the one in the instructions.',
+  }),
+  entry('cname-with-siblings', {
+    symptoms: { dig: 'NOERROR; TXT "left over" (HOST TXT)', node: 'resolve4: 127.0.0.1' },
+    title: 'A TXT beside the CNAME',
+    cause:
+      'A careless provider stored another record at the name of a CNAME, which must be alone (RFC 1034 §3.6.2). Verification: `cname_with_siblings`.',
+    remedy: 'Move the TXT to a name of its own, or delete it.',
+  }),
+  entry('a-conflict', {
+    symptoms: { dig: 'NOERROR; A 192.0.2.1', node: 'resolve4: 192.0.2.1' },
+    title: 'An address beside the CNAME',
+    cause: 'The A record of the old server was not deleted when the CNAME came. Verification: `a_conflict`.',
+    remedy: 'Delete the A and AAAA records, and keep the CNAME alone.',
+  }),
+  entry('cname-at-apex', {
+    symptoms: { dig: 'NOERROR; CNAME cname.vivarium.localhost. (HOST MX)', node: 'resolve4: 127.0.0.1' },
+    title: 'A CNAME at the apex',
+    cause: 'A careless provider accepted a CNAME beside SOA and NS. Verification: `cname_at_apex`.',
+    remedy: 'Use ALIAS or ANAME, or attach www and redirect from there.',
+  }),
+  entry('alias-mismatch', {
+    symptoms: { dig: 'NOERROR; A 192.0.2.1', node: 'resolve4: 192.0.2.1' },
+    title: 'The apex has an old address',
+    cause: 'The apex still has the A record of the previous host. Verification: `alias_mismatch`.',
+    remedy: 'Replace the address by an ALIAS to the target.',
+  }),
+  entry('alias-unsupported', {
+    symptoms: { dig: 'NOERROR', node: 'resolve4: ENODATA' },
+    title: 'The provider has no ALIAS',
+    cause: 'The zone was moved to a provider that ignores ALIAS and ANAME. Verification: `alias_unsupported`.',
+    remedy: 'Choose a provider with ALIAS, or attach www and redirect from there.',
+  }),
+  entry('chain-loop', {
+    symptoms: { dig: 'NOERROR; CNAME loop.HOST.; CNAME HOST.', node: 'resolve4: ' },
+    title: 'CNAMEs in a loop',
+    cause: 'The CNAME of the hostname leads back to it. Verification: `chain_loop`.',
+    remedy: 'Point the hostname at the target itself.',
+  }),
+  entry('chain-too-long', {
+    symptoms: { dig: 'NOERROR; CNAME hop1.HOST.; CNAME hop2.HOST.; 8 more', node: 'resolve4: ' },
+    title: 'Too many CNAMEs',
+    cause: 'Twelve CNAMEs lead to the target, and resolvers stop between 8 and 16. Verification: `chain_too_long`.',
+    remedy: 'Point the hostname at the target itself.',
+  }),
+  entry('not-propagated', {
+    symptoms: { dig: 'NXDOMAIN', node: 'resolve4: ENOTFOUND' },
+    title: 'The record has not propagated',
+    cause: 'The right record is stored, and is answered after the delay only. Verification: `not_propagated`.',
+    remedy: 'Wait, or advance the clock: `clock.advance`.',
+    parameters: [
+      {
+        name: 'delayMs',
+        description: 'when the record is answered, in milliseconds of the app’s clock',
+        default: 3_600_000,
+        min: 1_000,
+        max: 172_800_000,
+      },
+    ],
+  }),
+  entry('caa-forbids', {
+    symptoms: { dig: 'NOERROR; CAA 0 issue "other-ca.example" (ZONE CAA)', node: 'resolve4: 127.0.0.1' },
+    title: 'CAA permits another CA only',
+    cause:
+      'The CAA record of the zone, or of the name above, names another CA, so no certificate is issued. Verification: `caa_forbids`.',
+    remedy: 'Add a CAA record for this CA; `caa.explain` shows which one decides.',
+  }),
+  entry('caa-on-target', {
+    symptoms: {
+      dig: 'NOERROR; CNAME edge.HOST.; CAA 0 issue "other-ca.example" (HOST CAA)',
+      node: 'resolve4: 127.0.0.1',
+    },
+    title: 'CAA of the CNAME’s target forbids',
+    cause:
+      'The CNAME leads through a name with a CAA record for another CA, which counts for the hostname (RFC 8659 §3). Verification: `caa_on_target`.',
+    remedy: 'Change the CAA record there, or point the CNAME past it.',
+  }),
+  entry('caa-lookup-failed', {
+    symptoms: { dig: 'SERVFAIL (HOST CAA)', node: 'resolve4: 127.0.0.1' },
+    title: 'CAA can’t be looked up',
+    cause:
+      'The name servers fail for questions of the type CAA, so a CA must not issue (RFC 8659 §3). Verification: `caa_lookup_failed`.',
+    remedy: 'Have the provider answer CAA: NOERROR without data is enough.',
+    at: 'question',
+  }),
+  entry('proxied', {
+    title: 'A proxy stands in front',
+    cause: 'The hostname leads to a CDN or proxy, which passes requests on. Verification: `proxied`.',
+    remedy: 'None if the proxy is yours; its certificate is what clients see.',
+    impossible:
+      'it takes a second server in front of the platform; start one, such as Caddy on 127.0.0.2, and point an A record there',
+  }),
+  entry('not-served', {
+    symptoms: { dig: 'NOERROR; A 127.0.0.2', node: 'resolve4: 127.0.0.2' },
+    title: 'Nothing answers at the address',
+    cause:
+      'The A record leads to 127.0.0.2, where no server is. Verification: `not_served`, with `a_conflict` or `alias_mismatch`.',
+    remedy: 'Point the record at the target in the instructions.',
+  }),
+  entry('claimed-elsewhere', {
+    symptoms: { dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1', node: 'resolve4: 127.0.0.1' },
+    title: 'Another project has the name above',
+    cause:
+      'The name above the hostname is attached to another project, which could object. Verification warns: `claimed_elsewhere`, `txt_missing`.',
+    remedy: 'Put the TXT record that the check shows into the zone, which proves that the owner permits it.',
+  }),
+  entry('wildcard-risk', {
+    symptoms: {
+      dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1 (any.ZONE A)',
+      node: 'resolve4: 127.0.0.1',
+    },
+    title: 'A wildcard leads here too',
+    cause:
+      'A wildcard CNAME leads every name beside the hostname to the platform, so others could attach those. Verification warns: `wildcard_risk`.',
+    remedy: 'Replace the wildcard by records for the names that are in use.',
+  }),
+  entry('moved', {
+    symptoms: { dig: 'NOERROR; A 192.0.2.80', node: 'resolve4: 192.0.2.80' },
+    title: 'The domain has moved away',
+    cause:
+      'A verified domain was pointed at another host. Verification: `moved`; it is served here until it is removed.',
+    remedy: 'Restore the record, or remove the domain.',
+  }),
+];
