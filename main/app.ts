@@ -111,6 +111,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       [DOH_PATH, dohPath({ answer: dns.doh, log })],
       [ACME_PATH, acme.path],
     ]),
+    breaks.faults,
   );
   certificates.bound(dataPlane.ports);
   const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });

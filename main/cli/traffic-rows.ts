@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
   PATH,
   { name: 'took', least: 7, most: 7, text: ({ durationMs }) => tookText(durationMs), right: true },
   { name: 'project', least: 7, most: 32, text: projectText },
-  { name: 'decided by', least: 15, most: 15, text: deciderOf },
+  { name: 'decided by', least: 15, most: 30, text: deciderOf },
   { name: 'id', least: 16, most: 24, text: ({ id }) => id },
 ];
 
@@ -160,7 +160,8 @@ const BY_STAGE: Partial<Record<TrafficEntry['stage'], string>> = {
 };
 
 /** What decided the answer, in at most 15 characters. */
-function deciderOf({ status, stage, refusal, window, answeredBy, aborted }: TrafficEntry): string {
+function deciderOf({ status, stage, refusal, window, answeredBy, aborted, fault }: TrafficEntry): string {
+  if (fault !== undefined) return fault.entry;
   if (status === null) return 'client left';
   if (refusal === 'api_key_banned') return 'banned key';
   if (refusal !== undefined) return window === undefined ? 'limit' : `${window} window`;

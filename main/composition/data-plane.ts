@@ -11,6 +11,7 @@ import { isLook, type Looks } from '../proxy/looks.ts';
 import { loopbackPlace, ownPathOf, type OwnPaths, type OwnPlace } from '../proxy/own-paths.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
+import type { FaultSource } from '../model/fault.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { createRecorder } from '../traffic/recorder.ts';
 import { createSeries } from '../traffic/series.ts';
@@ -28,6 +29,7 @@ export async function startDataPlane(
   whyUnserved: Domains['whyUnserved'],
   looks: Pick<Looks, 'answer'>,
   ownPaths: OwnPaths,
+  faults: FaultSource,
 ) {
   const limiter = createLimiter({
     clock,
@@ -97,6 +99,8 @@ export async function startDataPlane(
     whyUnserved,
     looks,
     ownPaths,
+    faults,
+    realNow: () => clock.state().realNow,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
   });

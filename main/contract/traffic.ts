@@ -26,6 +26,8 @@ export const trafficEntry = z.object({
   /** Null when the client disconnected before an answer. 101: a tunnel was opened. */
   status: z.int().nullable(),
   stage: stageName,
+  /** What was broken on purpose: the entry of the catalogue, and the break that ran. */
+  fault: z.object({ entry: z.string(), breakId: z.string() }).optional(),
   /** Absent when the host belongs to no project. */
   projectId: identifier.optional(),
   /** Its slug; absent also when the project was removed since. */

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Scheme } from '../base/hostname.ts';
 import type { StageName } from '../contract/stages.ts';
+import type { Fault } from './fault.ts';
 import type { Decision } from './rate-decision.ts';
 import type { Route, UpstreamDestination } from './route.ts';
 
@@ -75,6 +76,8 @@ export interface RecordedExchange {
   route: RecordedRoute | null;
   keyId: string | null;
   decision: Decision | null;
+  /** What a running break did to it; null if nothing did. */
+  fault: Pick<Fault, 'entry' | 'breakId'> | null;
   /** The stage that answered, or in which the exchange ended. */
   stage: StageName;
   scheme: Scheme;

@@ -2,6 +2,7 @@ import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node
 import type { Socket } from 'node:net';
 import { isHttp2, type HttpExchange } from '../base/http/message.ts';
 import type { StageName } from '../contract/stages.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
@@ -85,6 +86,8 @@ export interface RunningRecord {
   route: Route | null;
   keyId: string | null;
   decision: Decision | null;
+  /** What a running break did to it. */
+  fault: Pick<Fault, 'entry' | 'breakId'> | null;
   /** Monotonic, like the other times. */
   readonly startedMs: number;
   /** When it began or, while forwarded, when its body last moved or was held up. */
@@ -125,6 +128,16 @@ export function destroyConnection(connection: Connection): void {
   connection.session?.destroy();
   connection.http1?.destroy();
   connection.raw.destroy();
+}
+
+/** Resets a connection (RST), whatever has been written to it. */
+export function resetConnection(connection: Connection): void {
+  const { raw } = connection;
+  connection.phase = 'closing';
+  // The session and TLS first would say goodbye, which some clients take for a proper end.
+  raw.once('close', () => destroyConnection(connection));
+  raw.resetAndDestroy();
+  raw.destroy();
 }
 
 /** Closes a connection without requests in progress, by the rules of its protocol. */

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
 import { asHttp1, hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
 import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/hostname.ts';
 import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { StageName } from '../contract/stages.ts';
+import type { FaultSource } from '../model/fault.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
 import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Decision, RateState } from '../model/rate-decision.ts';
@@ -17,6 +18,7 @@ import { cutExchange, type Connection, type Exchange, type RunningRecord } from 
 import type { Connections } from './connections.ts';
 import { headText } from './capture.ts';
 import type { ErrorPages } from './error-pages.ts';
+import { breakRequest } from './faults/break-stage.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
 import { createFrameWatch, type FrameWatch } from './frames.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
@@ -50,7 +52,11 @@ export interface PipelineServices {
   connections: Pick<Connections, 'countUpstream'>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
-  clock: Pick<Clock, 'monotonic'>;
+  clock: Pick<Clock, 'monotonic' | 'realTimer'>;
+  /** What the running breaks choose. */
+  faults: FaultSource;
+  /** Real time, for dates in broken answers. */
+  realNow: () => EpochMs;
   /** Called if a target rejects after receiving the exchange. */
   onTargetError: (exchange: Exchange, error: unknown) => void;
   /** Answers an exchange that a target has returned. */
@@ -135,16 +141,49 @@ export function createPipeline(services: PipelineServices): Pipeline {
     record.keyId = keyId;
 
     enter(record, 'limit');
+    const { client } = record;
+    const scheme = client?.scheme ?? listener.scheme;
+    const origin = `${scheme}://${client?.authority ?? text}`;
     const arrive = (decision: Decision | null): void => {
       record.decision = decision;
       services.onArrival?.(route, decision);
-      // The stage `limit` answers a refused request, though the built-in API formats the answer.
-      if (decision !== null && decision.refusal !== null) return;
+    };
+    const toTarget = (): void => {
       enter(record, 'target');
       if (record.capture !== null) record.handedMs = services.clock.monotonic();
     };
+    /** Asks the running breaks, and returns whether they have answered. */
+    const isBroken = (
+      rate: RateState | null,
+      answerRefusal: (found: Problem, rate: RateState | null) => void,
+    ): boolean => {
+      const choose = services.faults.request;
+      if (choose === null || upgrade !== null || request.headers[OPT_OUT] === 'off') return false;
+      enter(record, 'break');
+      const fault = choose({
+        hostname: authority.host,
+        method: request.method ?? '',
+        path: pathOf(asked.path),
+        keyId,
+        scheme,
+        http2: isHttp2(request),
+        environment: route.environment,
+      });
+      if (fault === null) return false;
+      const { clock, realNow } = services;
+      return breakRequest({
+        ...{ exchange, fault, origin, clock, realNow, rate },
+        refuse: (found, other) => answerRefusal(found, other ?? rate),
+        answer: (answer) => services.onTargetAnswer(exchange, answer),
+      });
+    };
+    const refuseForUpstream = (found: Problem, rate: RateState | null): void =>
+      services.onTargetAnswer(exchange, refuse(rate === null ? found : withRate(found, rate)));
+
     if (target.kind === 'upstream' && !target.limited) {
       arrive(null);
+      if (isBroken(null, refuseForUpstream)) return null;
+      toTarget();
       return forward(
         { exchange, upgrade, authority: text, destination: target, rate: null, refuse, watchFrames },
         services,
@@ -160,11 +199,9 @@ export function createPipeline(services: PipelineServices): Pipeline {
     arrive(decision);
 
     const { rate, refusal } = decision;
-    const { client } = record;
-    const scheme = client?.scheme ?? listener.scheme;
-    const origin = `${scheme}://${client?.authority ?? text}`;
     const context = { route, keyId, rate, preflight, scheme, authority, origin };
-    // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place.
+    // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place. The stage `limit` answers
+    // a refused request, though the built-in API formats the answer.
     if (refusal !== null) {
       const found = refusedByLimit(refusal);
       if (target.kind === 'upstream') return refuse(withRate(found, rate));
@@ -173,14 +210,25 @@ export function createPipeline(services: PipelineServices): Pipeline {
     }
 
     if (target.kind === 'upstream') {
+      if (!preflight && isBroken(rate, refuseForUpstream)) return null;
+      toTarget();
       return forward({ exchange, upgrade, authority: text, destination: target, rate, refuse, watchFrames }, services);
     }
+    const refuseByApi = (found: Problem, shown: RateState | null): void =>
+      targets.api.refuse(exchange, { ...context, rate: shown ?? rate }, found);
+    if (!preflight && isBroken(rate, refuseByApi)) return null;
+    toTarget();
     if (record.awaitsContinue) exchange.response.writeContinue();
     const pending = targets.api.handle(exchange, context);
     if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
     return null;
   };
 }
+
+/** `Vivarium-Break: off` exempts a request from what is broken. */
+const OPT_OUT = 'vivarium-break';
+
+const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 
 function enter(record: RunningRecord, stage: StageName): void {
   record.stage = stage;

@@ -1,11 +1,12 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, EpochMs, Timer } from '../base/clock.ts';
 import { bindPort, type BoundPort } from '../base/bind-port.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import { parseAuthority } from '../base/hostname.ts';
 import { hasBody, isHttp2 } from '../base/http/message.ts';
+import { type FaultSource, NO_FAULTS } from '../model/fault.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Log } from '../base/log.ts';
 import type { RequestLimiter } from '../model/caller.ts';
@@ -60,6 +61,10 @@ export interface ProxyOptions {
   recording?: () => Recording;
   /** Whether answers have `Server-Timing`; not if omitted. */
   serverTiming?: () => boolean;
+  /** What the running breaks choose; nothing if omitted. */
+  faults?: FaultSource;
+  /** Real time, for dates in broken answers. */
+  realNow?: () => EpochMs;
   /** Called at the end of every exchange. Must not throw. */
   onExchange?: (summary: ExchangeSummary) => void;
 }
@@ -141,6 +146,8 @@ export function createProxy(options: ProxyOptions): Proxy {
     whyUnserved: options.whyUnserved ?? (() => null),
     looks: options.looks ?? { answer: () => null },
     onArrival: options.onArrival,
+    faults: options.faults ?? NO_FAULTS,
+    realNow: options.realNow ?? (() => 0),
     isTimed: options.serverTiming ?? (() => false),
     recording: options.recording ?? (() => 'off'),
     onExchange: options.onExchange,
@@ -189,6 +196,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     contextFor: options.contextFor,
     defaultHostname: options.defaultHostname,
     knows: (hostname) => table.knows(hostname),
+    faults: options.faults ?? NO_FAULTS,
     serveHttp1: serveWithinHttp1,
     serveHttp2,
   };

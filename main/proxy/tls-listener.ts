@@ -1,8 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { Log } from '../base/log.ts';
+import type { FaultSource } from '../model/fault.ts';
 import { CLIENT_HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
-import { destroyConnection, type Connection, type Listener } from './connection.ts';
+import { destroyConnection, resetConnection, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { Http2Acceptor } from './http2.ts';
 
@@ -19,6 +20,8 @@ export interface TlsListenerOptions {
   defaultHostname: string;
   /** Whether `hostname` is served. */
   knows: (hostname: string) => boolean;
+  /** What the running breaks choose. */
+  faults: FaultSource;
   serveHttp1: (connection: Connection, socket: Socket) => void;
   serveHttp2: Http2Acceptor;
 }
@@ -86,6 +89,11 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
   if (hostname !== defaultHostname && !options.knows(hostname) && !connection.listener.own.serverNames.has(hostname)) {
     log.debug('A TLS client asked for a hostname that is not served', { hostname });
     refuse(connection, ALERT_UNRECOGNIZED_NAME);
+    return;
+  }
+  const fault = options.faults.handshake?.(serverName) ?? null;
+  if (fault?.entry === 'connection.reset-on-accept') {
+    resetConnection(connection);
     return;
   }
   let secureContext: SecureContext | null;

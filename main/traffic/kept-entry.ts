@@ -23,6 +23,7 @@ export class KeptEntry implements Entry {
   readonly status: number | null;
   readonly aborted: boolean;
   readonly byProxy: boolean;
+  readonly fault: Entry['fault'];
   readonly decision: Decision | null;
   readonly begun: number | null;
   readonly running = false;
@@ -49,6 +50,7 @@ export class KeptEntry implements Entry {
     this.status = rows.numberOrNull(number, COLUMN.status);
     this.aborted = subject.aborted;
     this.byProxy = subject.byProxy;
+    this.fault = subject.fault;
     this.decision = subject.decided ? decisionOf(rows, number) : null;
     this.begun = rows.numberOrNull(number, COLUMN.begun);
     this.record = new KeptRecord(rows, number, frames);

@@ -34,6 +34,7 @@ export function presentEntry(entry: Entry, { idOf, idOfBegun, redactor, slugOf }
     authority: entry.authority,
     status: entry.status,
     stage: entry.stage,
+    ...(entry.fault !== null && { fault: entry.fault }),
     ...(route !== null && { projectId: route.projectId, environment: route.environment }),
     ...(slug !== null && { project: slug }),
     answeredBy: answererOf(entry),
@@ -188,6 +189,7 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 export function explain(entry: Entry): string {
   const { stage, status, decision, route } = entry;
   if (entry.running && status === null) return `It runs: the ${stage} stage has it, and there is no answer yet.`;
+  if (entry.fault !== null) return explainFault(entry.fault, entry);
   if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':
@@ -204,11 +206,18 @@ export function explain(entry: Entry): string {
       return 'The identify stage answered: there was no valid API key of this project. It was counted for the address.';
     case 'limit':
       return decision === null ? 'The limit stage answered.' : explainLimit(decision);
+    case 'break':
     case 'target':
       return route?.target.kind === 'upstream'
         ? explainUpstream(entry, route.target.url)
         : 'The built-in API answered.';
   }
+}
+
+function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, { stage }: Entry): string {
+  return stage === 'break'
+    ? `The break ${entry} (${breakId}) answered in place of the target, on purpose.`
+    : `The target answered, and the break ${entry} (${breakId}) spoiled the answer, on purpose.`;
 }
 
 /** Without the time, which `rate` has and readers show in their own time zone. */

@@ -257,6 +257,7 @@ function entryOf({ detail, handedMs, firstByteMs, requestText, responseText, ...
     realAtMs: Date.parse(realAt),
     keyId: keyId ?? null,
     byProxy: answeredBy === 'proxy',
+    fault: detail.fault ?? null,
     route:
       projectId === undefined || environment === undefined
         ? null

@@ -14,6 +14,7 @@ type SharedFields = Pick<
   | 'address'
   | 'aborted'
   | 'byProxy'
+  | 'fault'
 >;
 
 /** The non-numeric facts of an exchange. Immutable, because equal entries share one. */
@@ -34,6 +35,7 @@ export const hasSubject = (subject: Subject, exchange: RecordedExchange): boolea
   subject.address === exchange.address &&
   subject.aborted === exchange.aborted &&
   subject.byProxy === exchange.byProxy &&
+  subject.fault?.breakId === exchange.fault?.breakId &&
   subject.stage === exchange.stage &&
   subject.scheme === exchange.scheme &&
   subject.httpVersion === exchange.httpVersion;
@@ -50,6 +52,7 @@ export const subjectOf = (exchange: RecordedExchange): Subject => ({
   address: exchange.address,
   aborted: exchange.aborted,
   byProxy: exchange.byProxy,
+  fault: exchange.fault,
   decided: exchange.decision !== null,
   refusal: refusalOf(exchange),
 });

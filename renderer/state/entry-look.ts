@@ -58,6 +58,7 @@ export const STAGE_WORK: Record<StageName, string> = {
   redirect: 'redirects it to another hostname',
   identify: 'finds the API key',
   limit: 'counts it and enforces the limits',
+  break: 'breaks it, where that is asked for',
   target: 'answers it',
 };
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createClock, type Clock } from '../../main/base/clock.ts';
+import { type FaultSource, NO_FAULTS } from '../../main/model/fault.ts';
 import type { Decision } from '../../main/model/rate-decision.ts';
 import { silentLog, type Log } from '../../main/base/log.ts';
 import { hashSecret } from '../../main/base/secret.ts';
@@ -123,8 +124,8 @@ export const targetOf = (handle: Handler): Target => ({
     request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined,
   // Over HTTP/2 the compatibility layer has the same methods.
   handle: ({ request, response }, context) => handle(request, response as ServerResponse, context),
-  refuse: ({ response }, _context, { status, message }) =>
-    void (response as ServerResponse).writeHead(status).end(message),
+  refuse: ({ response }, _context, { status, message, headers }) =>
+    void (response as ServerResponse).writeHead(status, headers as string[]).end(message),
 });
 
 export interface RunningProxy {
@@ -135,6 +136,9 @@ export interface RunningProxy {
   summaries: ExchangeSummary[];
   stop(): Promise<void>;
 }
+
+/** Of dates in broken answers. */
+export const REAL_NOW_MS = Date.UTC(2026, 10, 22, 12);
 
 /** A proxy on free ports with the test snapshot published. */
 export async function startProxy(
@@ -149,6 +153,7 @@ export async function startProxy(
     trustedProxies?: readonly string[];
     serverTiming?: boolean;
     ownPaths?: OwnPaths;
+    faults?: FaultSource;
   } = {},
 ): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
@@ -165,6 +170,8 @@ export async function startProxy(
     ownPaths: options.ownPaths ?? new Map(),
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
+    faults: options.faults ?? NO_FAULTS,
+    realNow: () => REAL_NOW_MS,
     pages: loadErrorPages(PAGES_DIRECTORY),
     limits: options.limits ?? {},
     onExchange: (summary) => summaries.push(summary),

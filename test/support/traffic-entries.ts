@@ -11,6 +11,7 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     authority: 'demo.vivarium.localhost:8080',
     route: { projectId: 'prj_demo', environment: 'production', target: { kind: 'api' } },
     keyId: 'key_demo',
+    fault: null,
     decision: { refusal: null, rate: { limit: 60, remaining: 59, resetAtMs: 1_800_000_000_000 } },
     stage: 'target',
     scheme: 'http',

@@ -1,4 +1,136 @@
-import type { BreakEntry } from '../../contract/breaks.ts';
+import type { BreakEntry, BreakSelector } from '../../contract/breaks.ts';
+
+const SELECTORS: readonly BreakSelector[] = ['hostname', 'path', 'method', 'keyId'];
 
 /** Connections below HTTP. */
-export const CONNECTION_ENTRIES: readonly BreakEntry[] = [];
+export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
+  {
+    id: 'connection.refused',
+    family: 'connection',
+    title: 'Connection refused',
+    cause: 'Nothing listens at the port: the service is down, or a firewall answers in its place.',
+    symptoms: {},
+    remedy: 'Retry with a pause that grows; report it as unreachable rather than as an error of the service.',
+    selectors: ['hostname'],
+    parameters: [],
+    impossible:
+      'one port serves all hostnames, so the system would refuse those that are to work as well. ' +
+      'Stop Vivarium to see it, or use connection.reset-on-accept.',
+  },
+  {
+    id: 'connection.reset-on-accept',
+    family: 'connection',
+    title: 'Connection reset before any answer',
+    cause:
+      'A load balancer without a healthy server, or a process that died, resets what it accepted. ' +
+      'Here as soon as the hostname is known: in the TLS handshake, or with the first request over plain HTTP.',
+    symptoms: {
+      curl: 'curl: (56) Recv failure: Connection reset by peer',
+      node: 'fetch: fetch failed: ECONNRESET read ECONNRESET; http: ECONNRESET read ECONNRESET',
+      python: 'ConnectionResetError: [Errno 104] Connection reset by peer',
+      go: 'Get "URL": read tcp ADDRESS->ADDRESS: read: connection reset by peer',
+    },
+    remedy: 'Retry: nothing was processed. Over plain HTTP, retry only what may be repeated.',
+    selectors: ['hostname'],
+    at: 'connection',
+    parameters: [],
+  },
+  {
+    id: 'connection.reset-mid-body',
+    family: 'connection',
+    title: 'Connection reset in the middle of an answer',
+    cause: 'A proxy or server restarts while it sends. Half of the body is sent, then a TCP reset.',
+    symptoms: {
+      curl: 'curl: (56) Recv failure: Connection reset by peer',
+      node: 'fetch: terminated: ECONNRESET read ECONNRESET; http: ECONNRESET read ECONNRESET',
+      python: 'ConnectionResetError: [Errno 104] Connection reset by peer',
+      go: 'read tcp ADDRESS->ADDRESS: read: connection reset by peer',
+    },
+    remedy: 'Discard the partial answer, and retry what may be repeated.',
+    selectors: [...SELECTORS],
+    parameters: [],
+  },
+  {
+    id: 'connection.black-hole',
+    family: 'connection',
+    title: 'No answer at all',
+    cause: 'The request is taken, and nothing comes back: a deadlock, or a firewall that forgot the connection.',
+    symptoms: {
+      curl: 'curl: (28) Operation timed out after 500 milliseconds with 0 bytes received',
+      node: 'fetch: The operation was aborted due to timeout; http: The operation was aborted: 23 The operation was aborted due to timeout',
+      python: 'TimeoutError: timed out',
+      go: 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+    },
+    remedy: 'Set a timeout for the whole request: most clients have none by default.',
+    selectors: [...SELECTORS],
+    parameters: [
+      { name: 'seconds', description: 'seconds until the connection is closed', default: 60, min: 1, max: 600 },
+    ],
+  },
+  {
+    id: 'connection.slow-close',
+    family: 'connection',
+    title: 'The end of the answer comes late',
+    cause: 'The body arrives at once, without Content-Length, but its end only after a delay.',
+    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    remedy: 'Process a stream as it arrives, or set a timeout; send Content-Length on the server.',
+    selectors: [...SELECTORS],
+    parameters: [{ name: 'delayMs', description: 'milliseconds until the end', default: 5_000, min: 1, max: 300_000 }],
+  },
+  {
+    id: 'connection.half-close',
+    family: 'connection',
+    title: 'Half-closed in the middle of an answer',
+    cause: 'The server ends its side (FIN) after half of the body, and goes on reading.',
+    symptoms: {
+      curl: 'curl: (18) transfer closed with 65 bytes remaining to read',
+      node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
+      python: 'IncompleteRead: IncompleteRead(66 bytes read, 65 more expected)',
+      go: 'unexpected EOF',
+    },
+    remedy: 'Compare what came with Content-Length, and treat a shorter body as a failure.',
+    selectors: [...SELECTORS],
+    http: 'HTTP/1.1',
+    parameters: [],
+  },
+  {
+    id: 'connection.bandwidth',
+    family: 'connection',
+    title: 'Slow line',
+    cause: 'A mobile network or a saturated link: the body comes with so many bytes in a second.',
+    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    remedy: 'Limit the time without progress rather than the whole time, and ask for smaller pages.',
+    selectors: [...SELECTORS],
+    parameters: [
+      { name: 'bytesPerSecond', description: 'bytes in a second', default: 1_024, min: 64, max: 100_000_000 },
+    ],
+  },
+  {
+    id: 'connection.slicer',
+    family: 'connection',
+    title: 'Answer in tiny pieces',
+    cause: 'Some proxies flush every few bytes. A body is cut into at most 1,000 pieces.',
+    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    remedy: 'Never take one read for a whole message, and decode UTF-8 across reads.',
+    selectors: [...SELECTORS],
+    parameters: [
+      { name: 'bytes', description: 'bytes in a piece', default: 16, min: 1, max: 65_536 },
+      { name: 'delayMs', description: 'milliseconds between pieces', default: 20, min: 0, max: 10_000 },
+    ],
+  },
+  {
+    id: 'connection.cut-after',
+    family: 'connection',
+    title: 'Cut off after some bytes',
+    cause: 'A size limit or a crash ends the answer after so many bytes of its body.',
+    symptoms: {
+      curl: 'curl: (18) transfer closed with 111 bytes remaining to read',
+      node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
+      python: 'IncompleteRead: IncompleteRead(20 bytes read, 111 more expected)',
+      go: 'unexpected EOF',
+    },
+    remedy: 'Compare what came with Content-Length, and treat a shorter body as a failure.',
+    selectors: [...SELECTORS],
+    parameters: [{ name: 'bytes', description: 'bytes of the body that arrive', default: 20, min: 1, max: 8_388_608 }],
+  },
+];

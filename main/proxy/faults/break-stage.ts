@@ -1,0 +1,50 @@
+import type { Fault } from '../../model/fault.ts';
+import { API_FAULTS } from './api-faults.ts';
+import { CONNECTION_FAULTS } from './connection-faults.ts';
+import { holdAnswer, writeHeldHead } from './held-answer.ts';
+import { HTTP_FAULTS } from './http-faults.ts';
+import type { Breaking, Struck } from './struck.ts';
+import { asHttp1 } from '../../base/http/message.ts';
+
+const FAULTS: ReadonlyMap<string, Breaking> = new Map(
+  Object.entries({ ...CONNECTION_FAULTS, ...HTTP_FAULTS, ...API_FAULTS }),
+);
+
+/** Whether the proxy produces the faults of an entry. */
+export const producesFaultsOf = (entry: string): boolean => FAULTS.has(entry);
+
+/**
+ * Breaks a struck request, or arranges for its answer to be broken; names the fault in its record. Returns whether the
+ * request is answered, in place of its target.
+ */
+export function breakRequest(struck: Struck): boolean {
+  const { exchange, fault } = struck;
+  const { record, response } = exchange;
+  const breaking = FAULTS.get(fault.entry);
+  if (breaking === undefined) return false;
+  const name = (): void => {
+    record.fault = nameOf(fault);
+  };
+  if ('instead' in breaking) {
+    const outcome = breaking.instead(struck);
+    if (outcome !== 'unfit') name();
+    return outcome === 'answered';
+  }
+  name();
+  const unname = (): void => {
+    record.fault = null;
+  };
+  holdAnswer(response, {
+    onComplete(answer) {
+      if (response.destroyed) return;
+      if (breaking.afterwards(struck, answer)) return;
+      unname();
+      writeHeldHead(response, answer);
+      asHttp1(response).end(answer.body);
+    },
+    onPassing: unname,
+  });
+  return false;
+}
+
+const nameOf = ({ entry, breakId }: Fault): Pick<Fault, 'entry' | 'breakId'> => ({ entry, breakId });

@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http';
+import { asHttp1, type HttpResponse } from '../../base/http/message.ts';
+import { pairsOf, withoutFields } from '../../base/http/fields.ts';
+import { toHttp2 } from '../upstream/relay.ts';
+
+/** The complete answer of a target, which its client has not got yet. */
+export interface HeldAnswer {
+  status: number;
+  /** Empty for the usual one. */
+  reason: string;
+  /** Flat: name, value, name, value, … */
+  fields: readonly string[];
+  body: Buffer;
+}
+
+/** A longer body passes as it is: it would have to be kept in memory whole. */
+const HELD_BYTES_MAX = 8 * 1024 * 1024;
+
+type Fields = readonly string[] | Record<string, number | string | readonly string[] | undefined>;
+type Method = 'writeHead' | 'flushHeaders' | 'write' | 'end';
+
+/**
+ * Keeps what a target writes to `response` until it has ended; then gives it to `onComplete`, with the response as it
+ * was before. A long body or an event stream passes instead, after `onPassing`.
+ */
+export function holdAnswer(
+  response: HttpResponse,
+  { onComplete, onPassing }: { onComplete: (answer: HeldAnswer) => void; onPassing: () => void },
+): void {
+  const target = asHttp1(response);
+  const before = new Map<Method, PropertyDescriptor | undefined>();
+  let head: Omit<HeldAnswer, 'body'> | null = null;
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+
+  function replace(method: Method, work: (...args: never[]) => unknown): void {
+    before.set(method, Object.getOwnPropertyDescriptor(target, method));
+    Object.defineProperty(target, method, { value: work, configurable: true, writable: true });
+  }
+
+  function release(): void {
+    for (const [method, own] of before) {
+      if (own === undefined) Reflect.deleteProperty(target, method);
+      else Object.defineProperty(target, method, own);
+    }
+  }
+
+  function pass(): void {
+    release();
+    onPassing();
+    if (head !== null) writeHeldHead(response, head);
+    for (const chunk of chunks) target.write(chunk);
+  }
+
+  function take(chunk: unknown, encoding: unknown): boolean {
+    if (chunk === undefined || chunk === null || typeof chunk === 'function') return true;
+    const taken =
+      typeof chunk === 'string' ? Buffer.from(chunk, asEncoding(encoding)) : Buffer.from(chunk as Uint8Array);
+    chunks.push(taken);
+    bytes += taken.length;
+    return bytes <= HELD_BYTES_MAX;
+  }
+
+  replace('writeHead', (status: number, ...rest: unknown[]): ServerResponse => {
+    const reason = typeof rest[0] === 'string' ? rest[0] : '';
+    const fields = (typeof rest[0] === 'string' ? rest[1] : rest[0]) as Fields | undefined;
+    // Again for a failure that replaces what has come so far.
+    head = { status, reason, fields: flat(fields ?? []) };
+    chunks = [];
+    bytes = 0;
+    if (isEventStream(head.fields)) pass();
+    return target;
+  });
+  replace('flushHeaders', () => undefined);
+  replace('write', (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
+    if (!take(chunk, encoding)) pass();
+    const done = typeof encoding === 'function' ? encoding : callback;
+    if (typeof done === 'function') queueMicrotask(() => (done as () => void)());
+    return true;
+  });
+  replace('end', (chunk?: unknown, encoding?: unknown): ServerResponse => {
+    if (!take(chunk, encoding)) {
+      pass();
+      return target.end();
+    }
+    release();
+    const { status, reason, fields } = head ?? { status: target.statusCode, reason: '', fields: [] };
+    onComplete({ status, reason, fields, body: Buffer.concat(chunks) });
+    return target;
+  });
+}
+
+const asEncoding = (encoding: unknown): BufferEncoding => (encoding === 'latin1' ? 'latin1' : 'utf8');
+
+const isEventStream = (fields: readonly string[]): boolean =>
+  fieldOf(fields, 'content-type')?.startsWith('text/event-stream') === true;
+
+const isFlat = (fields: Fields): fields is readonly string[] => Array.isArray(fields);
+
+function flat(fields: Fields): readonly string[] {
+  if (isFlat(fields)) return fields;
+  return Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().flatMap((each) => [name, String(each)]),
+  );
+}
+
+/** The first value of a field, by its name in lower case. */
+export const fieldOf = (fields: readonly string[], name: string): string | undefined =>
+  pairsOf(fields).find(([each]) => each.toLowerCase() === name)?.[1];
+
+/** The fields without those of these names, in lower case, and then more: name, value, … */
+export const changedFields = (
+  fields: readonly string[],
+  without: readonly string[],
+  more: readonly string[] = [],
+): string[] => [...withoutFields(fields, (name) => without.includes(name)), ...more];
+
+/** Writes the status and header section of an answer that was held. */
+export function writeHeldHead(response: HttpResponse, { status, reason, fields }: Omit<HeldAnswer, 'body'>): void {
+  const target = asHttp1(response);
+  if ('stream' in response) target.writeHead(status, toHttp2(fields));
+  else if (reason === '') target.writeHead(status, fields as string[]);
+  else target.writeHead(status, reason, fields as string[]);
+}
