@@ -1,7 +1,7 @@
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
-import { didYouMean } from '../contract/nearest.ts';
+import { didYouMean, suggest } from '../contract/nearest.ts';
 import { mention } from '../contract/mentions.ts';
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { BreakRow } from '../model/fault.ts';
@@ -57,14 +57,9 @@ function refuse(path: string, message: string): never {
 
 function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
   // "servfail" for "dns.servfail", too.
-  const byName = catalogue.filter((entry) => entry.id.endsWith(`.${id}`)).map((entry) => `"${entry.id}"`);
-  const near =
-    byName.length > 0
-      ? ` Did you mean ${byName.join(' or ')}?`
-      : didYouMean(
-          id,
-          catalogue.map((entry) => entry.id),
-        );
+  const byName = catalogue.flatMap((entry) => (entry.id.endsWith(`.${id}`) ? [entry.id] : []));
+  const ids = catalogue.map((entry) => entry.id);
+  const near = byName.length > 0 ? suggest(byName) : didYouMean(id, ids);
   throw new VivariumError(
     'not_found',
     `The catalogue has no entry "${id}".${near || ' It is here: `breaks.catalogue`.'}`,

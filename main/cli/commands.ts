@@ -103,6 +103,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./snapshot.ts')).SNAPSHOT,
   },
   {
+    name: 'break',
+    usage: '[ENTRY] | list | off',
+    summary: 'Let something go wrong on purpose, for a time',
+    load: async () => (await import('./break.ts')).BREAK,
+  },
+  {
     name: 'up',
     usage: '[--watch]',
     summary: 'Make it as vivarium.yaml in this folder has it',

@@ -1,3 +1,4 @@
+import type { BreakEntry, RunningBreak } from '../contract/breaks.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { SnapshotInfo } from '../contract/snapshots.ts';
 import type { Project } from '../contract/projects.ts';
@@ -29,6 +30,9 @@ export interface KnownNames {
   hostnames(): Promise<Candidate[]>;
   zones(): Promise<Candidate[]>;
   snapshots(): Promise<Candidate[]>;
+  /** What can be broken, and the ids of what is. */
+  entries(): Promise<Candidate[]>;
+  breaks(): Promise<Candidate[]>;
 }
 
 /** A person waits for the candidates of a running Vivarium this long, in milliseconds. */
@@ -118,6 +122,13 @@ const procedureCandidates = (namespace: string): Candidate[] =>
 const optionCandidates = (options: readonly Option[]): Candidate[] =>
   options.map(({ name, does }) => ({ value: `--${name}`, does }));
 
+/** An entry or what else its first word may be; then the entry to print, or the break to repair. */
+async function ofBreak(before: readonly string[], words: readonly string[], names: KnownNames): Promise<Candidate[]> {
+  if (before.includes('off')) return names.breaks();
+  const own = before.includes('list') ? [] : words.map((value) => ({ value }));
+  return [...own, ...(await names.entries().catch(() => []))];
+}
+
 async function ofCommand(
   { options, words = [], word, fileWord }: LoadedCommand,
   before: readonly string[],
@@ -128,12 +139,15 @@ async function ofCommand(
   if (before.includes('--')) return FILES;
   const open = options.find((option) => takesNext(before.at(-1) ?? '', [option]));
   if (open?.placeholder === 'PROJECT') return names.projects();
+  if (open?.placeholder === 'HOSTNAME') return names.hostnames();
+  if (open?.placeholder === 'KEY') return names.keys();
   if (open !== undefined) return isFile(open) ? FILES : [];
   if (current.startsWith('-')) return optionCandidates(options);
   const wordCount = before.filter(
     (word, index) => !word.startsWith('-') && !takesNext(before[index - 1] ?? '', options),
   ).length;
   if (name === 'snapshot' && wordCount === 1) return before.includes('list') ? [] : names.snapshots();
+  if (name === 'break' && wordCount < 2) return ofBreak(before, words, names);
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
   if (word === 'hostname') return names.hostnames();
@@ -244,6 +258,9 @@ function createNames(words: readonly string[], io: Io): KnownNames {
         does: state,
       })),
     zones: async () => (await list<{ name: string }>('zones.list')).map(({ name }) => ({ value: name })),
+    entries: async () =>
+      (await list<BreakEntry>('breaks.catalogue')).map(({ id, title }) => ({ value: id, does: title })),
+    breaks: async () => (await list<RunningBreak>('breaks.list')).map(({ id, entry }) => ({ value: id, does: entry })),
     snapshots: async () =>
       (await list<SnapshotInfo>('snapshots.list')).map(({ name, createdAt }) => ({ value: name, does: createdAt })),
   };

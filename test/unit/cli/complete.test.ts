@@ -11,6 +11,8 @@ const NAMES: KnownNames = {
   hostnames: valued(['shop.acme.test']),
   zones: valued(['acme.test', 'test']),
   snapshots: valued(['before-demo', 'demo']),
+  entries: valued(['dns.servfail', 'http.empty-response']),
+  breaks: valued(['brk_1']),
 };
 
 async function complete(...words: string[]): Promise<unknown> {
@@ -107,6 +109,14 @@ describe('the candidates for a word', () => {
     [['zones', 'create', ''], []],
     [['snapshot', 'restore', 'b'], ['before-demo']],
     [['snapshot', 'list', ''], []],
+    [
+      ['break', ''],
+      ['list', 'off', 'dns.servfail', 'http.empty-response'],
+    ],
+    [['break', 'list', 'd'], ['dns.servfail']],
+    [['break', 'off', ''], ['brk_1']],
+    [['break', 'dns.servfail', '--hostname', ''], ['shop.acme.test']],
+    [['break', 'dns.servfail', '--key', 'C'], ['CI']],
     [
       ['snapshots', 'remove', ''],
       ['before-demo', 'demo'],

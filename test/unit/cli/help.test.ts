@@ -54,7 +54,7 @@ async function check(line: string): Promise<void> {
     expect(rest[0]).toBe('--');
   } else if (own !== undefined && (own.isNamespace !== true || rest[0]?.startsWith('-') !== false)) {
     const { positionals } = readArguments(rest, own.options);
-    if (!/FILE|COMMAND|NAME/.test(own.usage)) expect(positionals).toEqual([]);
+    if (!/FILE|COMMAND|NAME|ENTRY/.test(own.usage)) expect(positionals).toEqual([]);
   } else if (rest.at(-1) !== '--help') {
     const procedure = findProcedure(command, rest[0] ?? '');
     const fields = listFields(procedure);
