@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeBreakTable } from '../support/break-table.ts';
 import { makeLlms } from '../support/llms.ts';
 import { GUIDES, README } from '../support/pasted-documents.ts';
 import { makeReference } from '../support/reference.ts';
@@ -114,6 +115,10 @@ describe('the documents', () => {
 
   it('have the reference of the commands as they are; if not, run "npm run reference"', async () => {
     expect(read('docs/reference.md')).toBe(await makeReference());
+  });
+
+  it('have the words of clients as the catalogue has them; if not, run "npm run reference"', () => {
+    expect(read('docs/what-clients-say.md')).toBe(makeBreakTable());
   });
 
   it('have a list for assistants that is up to date; if not, run "npm run reference"', () => {
