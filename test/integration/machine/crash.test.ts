@@ -22,7 +22,7 @@ async function sequence(root: string, folder: string, crashes: ReturnType<typeof
 const APPLIED: Record<string, string[]> = {
   'systemd-resolved': ['resolver:acme.test applied', 'hosts:shop.acme.test applied', 'ports applied'],
   NetworkManager: ['resolver:acme.test applied', 'hosts:shop.acme.test applied', 'ports applied'],
-  neither: ['hosts:shop.acme.test applied', 'ports applied'],
+  neither: ['hosts:shop.acme.test applied', 'ports applied', 'browser:firefox applied', 'browser:chromium applied'],
   NixOS: [],
 };
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { Wish } from '../../../main/machine/change.ts';
@@ -9,7 +9,7 @@ import { renderPosixApply } from '../../../main/machine/script-posix.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { lookAt } from '../../../main/machine/look.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { applyAll, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf, WISH } from './set-ups.ts';
+import { applyAll, BROWSERS, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf, WISH } from './set-ups.ts';
 
 const DROP_IN = 'etc/systemd/resolved.conf.d/vivarium-acme.test.conf';
 const isLinux = process.platform === 'linux';
@@ -175,6 +175,65 @@ describe.runIf(isLinux)('the ledger', () => {
   });
 });
 
+describe.runIf(isLinux)('two Vivariums with one ledger', () => {
+  const FIREFOX = 'etc/firefox/policies/policies.json';
+  const OTHER_DATA = '/home/anna/other';
+  const OTHER_WISH: Wish = { ...WISH, ports: { http: 8081, https: 8444, dns: 5381 } };
+
+  function setUpTwo() {
+    const root = makeRoot(SET_UPS.neither ?? {});
+    const folder = join(temporaryFolder(), 'machine');
+    const one = machineIn(root, folder).machine;
+    const other = machineIn(root, folder, crashAt(0), { dataDir: OTHER_DATA }).machine;
+    const plannedBy = async (machine: typeof one, wish: Wish, id: string) =>
+      (await machine.plan(wish)).changes.find((change) => change.id === id);
+    return { root, before: treeOf(root), one, other, plannedBy, firefox: join(root, FIREFOX) };
+  }
+
+  it('make a policy file once, which says whose it is, and undo their own only', async () => {
+    const { root, before, one, other, plannedBy, firefox } = setUpTwo();
+    const code = (await plannedBy(one, WISH, 'browser:firefox'))?.plan ?? '';
+    const otherCode = (await plannedBy(other, OTHER_WISH, 'browser:firefox'))?.plan ?? '';
+    await one.apply(WISH, code);
+    const written = readFileSync(firefox, 'utf8');
+    await expect(other.apply(OTHER_WISH, otherCode)).rejects.toThrow(/Plan again/);
+    expect(await plannedBy(other, OTHER_WISH, 'browser:firefox')).toMatchObject({
+      state: 'applied',
+      note: 'It was made for other ports, by the Vivarium of /home/anna/.local/share/vivarium. Undo it, and apply it again.',
+    });
+    const chromium = await plannedBy(other, OTHER_WISH, 'browser:chromium');
+    await other.apply(OTHER_WISH, chromium?.plan ?? '');
+    expect(leftOf(await other.undo({ take: false }))).toEqual([]);
+    expect([readFileSync(firefox, 'utf8'), (await one.status()).changes.map(({ id }) => id)]).toEqual([
+      written,
+      ['browser:firefox'],
+    ]);
+    // By its id, either takes it back; here for the ports of the other.
+    expect(leftOf(await other.undo({ ids: ['browser:firefox'], take: false }))).toEqual([]);
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  it('leave a policy file that somebody edited meanwhile, until it is to be taken', async () => {
+    const { root, before, one, other, plannedBy, firefox } = setUpTwo();
+    await one.apply(WISH, (await plannedBy(one, WISH, 'browser:firefox'))?.plan ?? '');
+    const edited = readFileSync(firefox, 'utf8').replace('"Fallback": true', '"Fallback": false');
+    writeFileSync(firefox, edited);
+    const beside = join(root, 'etc/firefox/policies/notes.txt');
+    writeFileSync(beside, 'mine');
+    const message = `/${FIREFOX} was changed since, and is left alone.`;
+    for (const machine of [one, other]) {
+      const { changes } = await machine.undo({ ids: ['browser:firefox'], take: false });
+      expect(changes).toMatchObject([{ state: 'changed', message }]);
+    }
+    expect(readFileSync(firefox, 'utf8')).toBe(edited);
+    expect(leftOf(await other.undo({ ids: ['browser:firefox'], take: true }))).toEqual([]);
+    // A folder with a file of somebody else stays.
+    expect(readdirSync(join(root, 'etc/firefox/policies'))).toEqual(['notes.txt']);
+    rmSync(join(root, 'etc/firefox'), { recursive: true });
+    expect(treeOf(root)).toEqual(before);
+  });
+});
+
 describe.runIf(isLinux)('undo', () => {
   it('leaves what somebody else changed since, and takes it when it is asked to', async () => {
     const { machine, root, file, before } = setUp();
@@ -314,7 +373,7 @@ describe.runIf(isLinux)('without the right to write', () => {
 const canUnshare = isLinux && spawnSync('unshare', ['-rmn', 'true']).status === 0;
 
 test.runIf(canUnshare)('in a mount namespace, the scripts change the system’s own paths, and bring them back', () => {
-  const root = makeRoot({ ...SET_UPS['systemd-resolved'], 'mounted-hosts': '127.0.0.1 localhost\n' });
+  const root = makeRoot({ ...SET_UPS['systemd-resolved'], ...BROWSERS, 'mounted-hosts': '127.0.0.1 localhost\n' });
   const folder = temporaryFolder();
   const wish = { ...WISH };
   const scripts = planLinux(wish, lookAt(root)).map((change, index) => {
@@ -346,7 +405,10 @@ cmp ${folder}/port /proc/sys/net/ipv4/ip_unprivileged_port_start
 `;
   const { status, stdout, stderr } = spawnSync('unshare', ['-rmn', 'sh', '-c', session], { encoding: 'utf8' });
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '80\n', stderr: '' });
-  expect(readFileSync(join(folder, 'during/hosts'), 'utf8')).toContain('127.0.0.1 shop.acme.test');
+  const during = (name: string): string => readFileSync(join(folder, 'during', name), 'utf8');
+  expect(during('hosts')).toContain('127.0.0.1 shop.acme.test');
+  expect(during('firefox/policies/policies.json')).toContain('"ProviderURL": "https://127.0.0.1:8443/dns-query"');
+  expect(during('chromium/policies/managed/vivarium.json')).toContain(`"ProxyPacUrl": "${WISH.pacUrl}"`);
 });
 
 test.runIf(isLinux)('a file that is torn, because it had to be written in place, is whole again', async () => {

@@ -28,6 +28,13 @@ export const WISH: Wish = {
 
 const HOSTS = '127.0.0.1\tlocalhost\n# ça va: 100% \\ \'quoted\' "$HOME"\n::1 ip6-localhost';
 
+/** Browsers that read policies: one without a folder for them, the other with a policy of somebody else. */
+export const BROWSERS: Record<string, string> = {
+  'usr/bin/firefox-esr': '',
+  'usr/bin/chromium': '',
+  'etc/chromium/policies/managed/other.json': '{"HomepageLocation":"https://example.org/"}',
+};
+
 /** The files of four kinds of Linux, by what resolves names there; a link begins with an arrow. */
 export const SET_UPS: Record<string, Record<string, string>> = {
   'systemd-resolved': {
@@ -46,6 +53,7 @@ export const SET_UPS: Record<string, Record<string, string>> = {
     'proc/sys/net/ipv4/ip_unprivileged_port_start': '1024\n',
   },
   neither: {
+    ...BROWSERS,
     'etc/resolv.conf': 'nameserver 192.0.2.1\n',
     'etc/hosts': HOSTS,
     'proc/sys/net/ipv4/ip_unprivileged_port_start': '1024\n',
