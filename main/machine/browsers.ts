@@ -23,7 +23,9 @@ const PLACES: readonly PolicyPlace[] = [
     file: '/etc/firefox/policies/policies.json',
     policies: ({ ports }) => ({
       policies: {
-        DNSOverHTTPS: { Enabled: true, ProviderURL: `https://127.0.0.1:${ports.https}/dns-query`, Fallback: true },
+        DNSOverHTTPS: { Enabled: true, ProviderURL: `https://localhost:${ports.https}/dns-query`, Fallback: true },
+        // Otherwise Firefox takes no HTTPS records for a moment after each name that Vivarium refuses.
+        Preferences: { 'network.trr.retry_on_recoverable_errors': { Value: true, Status: 'default' } },
       },
     }),
     note: 'Every user’s Firefox asks Vivarium’s DNS first, and says that it is managed. Without Vivarium it resolves as before.',

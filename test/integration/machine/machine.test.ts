@@ -407,7 +407,7 @@ cmp ${folder}/port /proc/sys/net/ipv4/ip_unprivileged_port_start
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '80\n', stderr: '' });
   const during = (name: string): string => readFileSync(join(folder, 'during', name), 'utf8');
   expect(during('hosts')).toContain('127.0.0.1 shop.acme.test');
-  expect(during('firefox/policies/policies.json')).toContain('"ProviderURL": "https://127.0.0.1:8443/dns-query"');
+  expect(during('firefox/policies/policies.json')).toContain('"ProviderURL": "https://localhost:8443/dns-query"');
   expect(during('chromium/policies/managed/vivarium.json')).toContain(`"ProxyPacUrl": "${WISH.pacUrl}"`);
 });
 

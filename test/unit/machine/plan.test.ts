@@ -47,12 +47,15 @@ describe('browsers on Linux', () => {
       ]);
 
   it('get a policy file each, which somebody’s own is never overwritten by', () => {
-    const doh = { Enabled: true, ProviderURL: 'https://127.0.0.1:8443/dns-query', Fallback: true };
+    const doh = {
+      DNSOverHTTPS: { Enabled: true, ProviderURL: 'https://localhost:8443/dns-query', Fallback: true },
+      Preferences: { 'network.trr.retry_on_recoverable_errors': { Value: true, Status: 'default' } },
+    };
     const pac = { ProxySettings: { ProxyMode: 'pac_script', ProxyPacUrl: WISH.pacUrl } };
     const managed: unknown = expect.stringContaining('managed');
     const all = ['/usr/bin/firefox-esr', '/usr/bin/chromium', '/usr/bin/google-chrome'];
     expect(found(Object.fromEntries(all.map((path) => [path, ''])))).toEqual([
-      ['browser:firefox', [[FIREFOX, { policies: { DNSOverHTTPS: doh } }]], managed],
+      ['browser:firefox', [[FIREFOX, { policies: doh }]], managed],
       ['browser:chromium', [['/etc/chromium/policies/managed/vivarium.json', pac]], managed],
       ['browser:chrome', [['/etc/opt/chrome/policies/managed/vivarium.json', pac]], managed],
     ]);
