@@ -239,7 +239,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       };
       domains.insert(domain);
       options.onChanged('domain', domain);
-      if (started) schedule.arm();
+      if (started) schedule.add(domain);
       return domain;
     },
     list: () => domains.list(),

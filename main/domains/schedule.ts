@@ -11,6 +11,8 @@ const TURNS_AT_ONCE = 32;
 export interface Schedule {
   /** Recomputes the next moments; call it after every change. */
   arm(): void;
+  /** The same after a domain was added, at a cost that does not grow with the number of the others. */
+  add(domain: AttachedDomain): void;
   stop(): void;
 }
 
@@ -20,13 +22,14 @@ export interface Schedule {
  */
 export function createSchedule(options: {
   clock: Pick<Clock, 'now' | 'at' | 'every'>;
-  domains: DomainSet;
+  domains: Pick<DomainSet, 'list'>;
   /** Runs what is due for one domain; must not reject. */
   run: (domain: AttachedDomain) => Promise<void>;
 }): Schedule {
   const { clock, domains, run } = options;
   let daily: Timer | null = null;
   let once: Timer | null = null;
+  let armed: Moments = NEVER;
   let running = 0;
   let stopped = false;
 
@@ -59,15 +62,13 @@ export function createSchedule(options: {
     if (running > 0) return;
     cancel();
     if (stopped) return;
-    let dailyMs = Infinity;
-    let onceMs = Infinity;
+    let { dailyMs, onceMs } = NEVER;
     for (const domain of domains.list()) {
-      const checkMs = domain.nextCheckAtMs ?? Infinity;
-      const certificate = certificateTimes(domain.certificate);
-      const repeatsCheck = isDaily(domain);
-      dailyMs = Math.min(dailyMs, repeatsCheck ? checkMs : Infinity, certificate.repeatingMs ?? Infinity);
-      onceMs = Math.min(onceMs, repeatsCheck ? Infinity : checkMs, certificate.onceMs ?? Infinity);
+      const next = momentsOf(domain);
+      dailyMs = Math.min(dailyMs, next.dailyMs);
+      onceMs = Math.min(onceMs, next.onceMs);
     }
+    armed = { dailyMs, onceMs };
     if (dailyMs !== Infinity) daily = clock.every(RECHECK_INTERVAL_MS, runDue, dailyMs);
     if (onceMs !== Infinity) once = clock.at(onceMs, runDue);
   }
@@ -80,10 +81,32 @@ export function createSchedule(options: {
 
   return {
     arm,
+    add(domain) {
+      const { dailyMs, onceMs } = momentsOf(domain);
+      if (dailyMs < armed.dailyMs || onceMs < armed.onceMs) arm();
+    },
     stop() {
       stopped = true;
       cancel();
     },
+  };
+}
+
+/** When the next repeated and the next single work is due. */
+interface Moments {
+  dailyMs: EpochMs;
+  onceMs: EpochMs;
+}
+
+const NEVER: Moments = { dailyMs: Infinity, onceMs: Infinity };
+
+function momentsOf(domain: AttachedDomain): Moments {
+  const checkMs = domain.nextCheckAtMs ?? Infinity;
+  const { repeatingMs, onceMs } = certificateTimes(domain.certificate);
+  const repeatsCheck = isDaily(domain);
+  return {
+    dailyMs: Math.min(repeatsCheck ? checkMs : Infinity, repeatingMs ?? Infinity),
+    onceMs: Math.min(repeatsCheck ? Infinity : checkMs, onceMs ?? Infinity),
   };
 }
 

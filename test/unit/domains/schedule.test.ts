@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { NO_CERTIFICATE } from '../../../main/domains/certificate-machine.ts';
+import type { AttachedDomain } from '../../../main/domains/domain-set.ts';
+import { ATTACHED, RECHECK_INTERVAL_MS } from '../../../main/domains/hostname-machine.ts';
+import { createSchedule } from '../../../main/domains/schedule.ts';
+import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
+
+const HOUR = 3_600_000;
+
+const attached = (hostname: string, atMs: number): AttachedDomain => ({
+  ...ATTACHED,
+  id: hostname,
+  hostname,
+  projectId: 'prj_1',
+  kind: 'subdomain',
+  attachedAtMs: atMs,
+  lastCheckedAtMs: null,
+  nextCheckAtMs: atMs + RECHECK_INTERVAL_MS,
+  checks: [],
+  certificateChecks: [],
+  certificate: NO_CERTIFICATE,
+});
+
+it('an added domain is checked at its time, before the others or after them, without a look at each of these', async () => {
+  const clock = createFakeClock();
+  const domains = new Map<string, AttachedDomain>();
+  const checked: string[] = [];
+  let looks = 0;
+  const schedule = createSchedule({
+    clock,
+    domains: { list: () => (looks++, [...domains.values()]) },
+    run(domain) {
+      const nowMs = clock.now();
+      checked.push(`${domain.hostname} ${(nowMs - FAKE_NOW_MS) / HOUR}`);
+      const nextCheckAtMs = nowMs + RECHECK_INTERVAL_MS;
+      domains.set(domain.hostname, { ...domain, lastCheckedAtMs: nowMs, nextCheckAtMs });
+      return Promise.resolve();
+    },
+  });
+  const add = (hostname: string) => {
+    const domain = attached(hostname, clock.now());
+    domains.set(hostname, domain);
+    schedule.add(domain);
+  };
+  add('first');
+  await clock.advance(HOUR);
+  looks = 0;
+  add('later');
+  expect(looks).toBe(0);
+  await clock.set(FAKE_NOW_MS - HOUR);
+  add('earlier');
+  await clock.advance(27 * HOUR);
+  expect(checked).toEqual(['earlier 23', 'first 24', 'later 25']);
+  schedule.stop();
+});
