@@ -11,7 +11,8 @@ import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 export interface RecordWriter {
   /**
    * Adds all records in one transaction; an existing record only gets its TTL, and a SOA replaces the zone's. Returns the
-   * number of new ones. `nowMs`: one moment for all parts of an import, which become visible together then.
+   * number of new ones. `nowMs`: one moment for all parts of an import, which become visible together then, and are on
+   * the disk once the records are synced.
    */
   put(zone: string, records: readonly ResourceRecord[], nowMs?: EpochMs): number;
   /** Replaces a current record. The new one keeps its id, unless it exists already. */
@@ -81,11 +82,11 @@ export function createRecordWriter(options: {
     return begun.filter(({ id }) => !known.has(id)).length;
   }
 
-  function store(zone: string, changes: Collected, created: number): void {
+  function store(zone: string, changes: Collected, created: number, apply = records.apply): void {
     if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
     // A pending change moves the serial when it becomes visible.
     const { begun, moved, ended } = changes;
-    records.apply({ begun, moved, ended, visibleIn: options.propagationMs() === 0 ? zone : null });
+    apply({ begun, moved, ended, visibleIn: options.propagationMs() === 0 ? zone : null });
     options.onChanged(zone, changes.visible);
   }
 
@@ -97,7 +98,8 @@ export function createRecordWriter(options: {
         const change = type === 'SOA' ? replacing(records.rrset(zone, name, type), put.slice(-1)) : { put };
         created += plan(zone, { name, type }, change, changes, nowMs);
       }
-      if (!changes.isEmpty) store(zone, changes, created);
+      const apply = nowMs === undefined ? records.apply : records.applyPart;
+      if (!changes.isEmpty) store(zone, changes, created, apply);
       return created;
     },
     replace(record, { name, ttlSeconds, data }) {

@@ -159,18 +159,23 @@ export function createZoneServices(options: {
       const warnings: ZoneFileFault[] = [];
       const nowMs = clock.now();
       const began = worlds;
-      // Each part is checked and stored synchronously, so no other change can come in between.
-      for (const part of parts) {
-        const { created, existing } = putPart(apex, part.records, report.created, nowMs);
-        report.created += created;
-        report.existing += existing;
-        report.rejectedTotal += part.faults.length;
-        report.forcible += part.faults.filter(({ forcible }) => forcible === true).length;
-        report.warningsTotal += part.warnings.length;
-        rejected.push(...part.faults.slice(0, LINES_LISTED_MAX - rejected.length).map(boundedLine));
-        warnings.push(...part.warnings.slice(0, LINES_LISTED_MAX - warnings.length).map(boundedLine));
-        await nextTurn();
-        if (worlds !== began) throw restoredMeanwhile();
+      try {
+        // Each part is checked and stored synchronously, so no other change can come in between.
+        for (const part of parts) {
+          const { created, existing } = putPart(apex, part.records, report.created, nowMs);
+          report.created += created;
+          report.existing += existing;
+          report.rejectedTotal += part.faults.length;
+          report.forcible += part.faults.filter(({ forcible }) => forcible === true).length;
+          report.warningsTotal += part.warnings.length;
+          rejected.push(...part.faults.slice(0, LINES_LISTED_MAX - rejected.length).map(boundedLine));
+          warnings.push(...part.warnings.slice(0, LINES_LISTED_MAX - warnings.length).map(boundedLine));
+          await nextTurn();
+          if (worlds !== began) throw restoredMeanwhile();
+        }
+      } finally {
+        // Each part would wait for the disk otherwise, and requests for it.
+        await records.sync();
       }
       return { ...report, rejected, warnings };
     },

@@ -1,4 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { open } from 'node:fs/promises';
+import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { explain, isBroken, type DatabaseFile } from './faults.ts';
 
@@ -9,6 +11,13 @@ export interface Connection {
   guarded<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
   /** The same in one transaction, committed when the function returns and rolled back when it throws. */
   transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
+  /**
+   * The same without a wait for the disk, for parts of a long change: a power cut undoes them until `sync`, or a
+   * transaction of another kind, has ended.
+   */
+  inPart<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
+  /** Resolves when the disk has all that was committed. */
+  sync(): Promise<void>;
   /** Converts SQLite's error into a user-facing one if possible. */
   explain(error: unknown): unknown;
   /** Sets what to call, once, with the first error after which the file has to be opened again. */
@@ -61,10 +70,35 @@ export function connect(sqlite: Database, place: DatabaseFile): Connection {
     });
   }
 
+  function inPart<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result {
+    const run = transactional(work);
+    return guarded((...args) => {
+      sqlite.pragma('synchronous = NORMAL');
+      try {
+        return run(...args);
+      } finally {
+        if (sqlite.open) sqlite.pragma('synchronous = FULL');
+      }
+    });
+  }
+
   return {
     sqlite,
     guarded,
     transactional,
+    inPart,
+    async sync() {
+      // Commits are appended to this file; a checkpoint stores it before it copies them.
+      const log = await open(`${place.file}-wal`, 'r+').catch((error: unknown) => {
+        if (codeOf(error) === 'ENOENT') return null;
+        throw error;
+      });
+      try {
+        await log?.datasync();
+      } finally {
+        await log?.close();
+      }
+    },
     explain: explainHere,
     onBroken(listener) {
       onBroken = listener;

@@ -18,7 +18,7 @@ export interface Purge {
   stop(): void;
 }
 
-export function createPurge({ sqlite, transactional }: Connection, log: Log): Purge {
+export function createPurge({ sqlite, inPart }: Connection, log: Log): Purge {
   const orphan = sqlite.prepare<[], number>('SELECT id FROM datasets WHERE project_id IS NULL LIMIT 1').pluck();
   const removePets = sqlite.prepare<[number, number, number]>(
     `DELETE FROM pets WHERE dataset_id = ? AND id IN (SELECT id FROM pets WHERE dataset_id = ? ORDER BY id LIMIT ?)`,
@@ -35,8 +35,8 @@ export function createPurge({ sqlite, transactional }: Connection, log: Log): Pu
   let running: Promise<void> | null = null;
   let stopped = false;
 
-  /** Both return whether more rows may remain. */
-  const stepOfDatasets = transactional((): boolean => {
+  /** Both return whether more rows may remain. A power cut undoes steps, and the next start takes them again. */
+  const stepOfDatasets = inPart((): boolean => {
     let rowsLeft = STEP_ROWS;
     for (;;) {
       const id = orphan.get();
@@ -47,7 +47,7 @@ export function createPurge({ sqlite, transactional }: Connection, log: Log): Pu
       removeDataset.run(id);
     }
   });
-  const stepOfZones = transactional((): boolean => {
+  const stepOfZones = inPart((): boolean => {
     let rowsLeft = STEP_RECORDS;
     for (;;) {
       const name = removedZone.get();

@@ -88,6 +88,10 @@ export interface Records {
   versionsAt(zone: string, name: string): VersionRow[];
   /** Stores all changes or none, with the new serial. @throws VivariumError `not_found` for an unknown zone. */
   apply(changes: VersionChanges): void;
+  /** The same for a part of a long change, which ends with `sync`: only then is it sure to outlive a power cut. */
+  applyPart(changes: VersionChanges): void;
+  /** Resolves when the disk has all changes. */
+  sync(): Promise<void>;
   /** The number of current records, and of versions, over all zones. */
   count(): { current: number; versions: number };
   /** The next moment at which a version begins or ends. */
@@ -107,7 +111,10 @@ const COLUMNS = `key, id, zone, name, type, ttl AS ttlSeconds, value, visible_at
   visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs`;
 const SELECT = `SELECT ${COLUMNS} FROM records`;
 
-export function createRecords({ sqlite, guarded, transactional }: Connection, serials: Pick<Serials, 'next'>): Records {
+export function createRecords(
+  { sqlite, guarded, transactional, inPart, sync }: Connection,
+  serials: Pick<Serials, 'next'>,
+): Records {
   // The apex's own records come first, through `at`.
   const below = sqlite.prepare<[{ zone: string }], VersionRow>(
     `${SELECT} WHERE zone = :zone AND name <> :zone AND visible_until_ms IS NULL ORDER BY name, type, key`,
@@ -217,6 +224,14 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
      WHERE visible_from_ms IS NOT NULL OR visible_until_ms IS NOT NULL OR visible_at_ms > :now`,
   );
 
+  function applyAll(changes: VersionChanges): void {
+    // Removals precede insertions, because a record has at most one version without an end.
+    for (const key of changes.ended) end.run(key);
+    for (const version of changes.moved) move.run(version);
+    for (const version of changes.begun) insertInto(insert, version);
+    if (changes.visibleIn !== null) advance.run(serials.next(), changes.visibleIn);
+  }
+
   return {
     list: guarded((zone: string) => [...at.all(zone, zone), ...below.all({ zone })]),
     *parts(zone, max) {
@@ -263,13 +278,9 @@ export function createRecords({ sqlite, guarded, transactional }: Connection, se
     rrset: guarded((zone: string, name: string, type: string) => rrset.all(zone, name, type)),
     versions: guarded((zone: string) => versions.all(zone)),
     versionsAt: guarded((zone: string, name: string) => versionsAt.all(zone, name)),
-    apply: transactional((changes: VersionChanges) => {
-      // Removals precede insertions, because a record has at most one version without an end.
-      for (const key of changes.ended) end.run(key);
-      for (const version of changes.moved) move.run(version);
-      for (const version of changes.begun) insertInto(insert, version);
-      if (changes.visibleIn !== null) advance.run(serials.next(), changes.visibleIn);
-    }),
+    apply: transactional(applyAll),
+    applyPart: inPart(applyAll),
+    sync,
     count: guarded(() => {
       const records = countCurrent.get() ?? 0;
       return { current: records, versions: records + (countEnding.get() ?? 0) };
