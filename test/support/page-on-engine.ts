@@ -68,8 +68,10 @@ function takeBrowser(): Promise<Browser> {
 function startBrowser(): Promise<Browser> {
   const home = mkdtempSync(join(process.env.TEST_WORKER_TMPDIR ?? '', 'v-home-'));
   process.once('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  // A page of another engine is the same site, and takes over the process with its compiled scripts.
-  return launchChromium({ home, executablePath: findHeadlessChromium(), tmpDir: home, args: ['--process-per-site'] });
+  // A page of another engine is the same site, and takes over the process with its compiled scripts. Drawing in the
+  // browser's own process costs a quarter less.
+  const args = ['--process-per-site', '--in-process-gpu'];
+  return launchChromium({ home, executablePath: findHeadlessChromium(), tmpDir: home, args });
 }
 
 /**

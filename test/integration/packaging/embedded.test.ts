@@ -242,7 +242,10 @@ describe('the fixtures', () => {
       });`,
     );
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-    const { code, said, left } = await runNode([vitest, 'run', '--root', project, 'fixtures']);
+    const { code, said, left } = await runNode([
+      vitest,
+      ...['run', '--root', project, '--test-timeout', '120000', '--hook-timeout', '120000', 'fixtures'],
+    ]);
     expect({ code, left }, said).toEqual({ code: 0, left: [] });
   });
 
