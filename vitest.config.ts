@@ -8,8 +8,8 @@ export default defineConfig({
     environment: 'node',
     setupFiles: ['test/support/own-tmpdir.ts'],
     // A page in a browser, audited in both themes, on a machine that has other things to do.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // As long as Playwright's own waits: what is polled for comes when the browser gets to it.
     expect: { poll: { timeout: 30_000, interval: 50 } },
     // Two cores are common on build machines; more workers only make the real sockets wait for each other.

@@ -14,7 +14,7 @@ import { buildPage } from '../support/page-build.ts';
 import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const COMMANDS_TIMEOUT_MS = 120_000;
+const COMMANDS_TIMEOUT_MS = 180_000;
 
 const openPage = useEnginePages();
 

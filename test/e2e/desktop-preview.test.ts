@@ -4,7 +4,7 @@ import { type Desktop, HOSTS, startDesktop, titleOf, useDesktop, WAYLAND_SESSION
 import { FREE_PORTS } from '../support/program.ts';
 
 /** An app and a window, on a machine that does much else beside. */
-const PREVIEW_MS = 120_000;
+const PREVIEW_MS = 180_000;
 
 const HOSTNAME = 'www.happypaws.test';
 const URL = `https://${HOSTNAME}/v1/openapi.json`;

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Two browsers, one after the other, on a machine that does much else beside. */
-const JOURNEY_MS = 180_000;
+const JOURNEY_MS = 600_000;
 
 /** Network and mounts of one's own need namespaces, which containers may refuse. */
 const canUnshare = spawnSync('unshare', ['-rmnpf', 'ip', 'link']).status === 0;

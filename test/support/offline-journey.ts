@@ -43,7 +43,7 @@ export interface Seen {
 }
 
 /** Real milliseconds until browsing is as it was before. */
-const RESTORED_MS_MAX = 5_000;
+const RESTORED_MS_MAX = 30_000;
 
 /** Firefox needs it at times: see docs/real-urls.md. */
 const RELOADS_MAX = 5;

@@ -12,7 +12,7 @@ import { startHttpsServer } from './https-server.ts';
 import { createRogueLeaf, type RogueName } from './rogue-leaf.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const BROWSER_TIMEOUT_MS = 120_000;
+const BROWSER_TIMEOUT_MS = 180_000;
 
 const clock = createClock();
 // The list of revoked certificates is nowhere: browsers do not ask for it.

@@ -10,8 +10,8 @@ import { startHttpsServer } from './https-server.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const BROWSER_TIMEOUT_MS = 120_000;
-const COMMANDS_TIMEOUT_MS = 120_000;
+const BROWSER_TIMEOUT_MS = 180_000;
+const COMMANDS_TIMEOUT_MS = 180_000;
 
 const clock = createClock();
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();

@@ -11,7 +11,7 @@ import { createMachine } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
-const COMMANDS_TIMEOUT_MS = 120_000;
+const COMMANDS_TIMEOUT_MS = 180_000;
 
 /** Debian's own `update-ca-certificates` on folders of its own, with one authority of somebody else. */
 async function debian(): Promise<SystemLayout> {

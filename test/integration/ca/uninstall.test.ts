@@ -14,7 +14,7 @@ import { runCli } from '../../support/rpc-cli.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const COMMANDS_TIMEOUT_MS = 120_000;
+const COMMANDS_TIMEOUT_MS = 180_000;
 const timeout = { timeout: COMMANDS_TIMEOUT_MS };
 const FIREFOX = 'nss:firefox:anna.default';
 

@@ -12,7 +12,7 @@ import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 
-const ENGINE_TIMEOUT_MS = 120_000;
+const ENGINE_TIMEOUT_MS = 180_000;
 
 /** A data folder whose Vivarium, if any, ends with the test. */
 function folderToStart(): string {

@@ -9,7 +9,7 @@ import { run } from '../ca/commands.ts';
 import { makeDatabase } from '../ca/machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const COMMANDS_TIMEOUT_MS = 120_000;
+const COMMANDS_TIMEOUT_MS = 180_000;
 
 afterEach(() => vi.unstubAllEnvs());
 

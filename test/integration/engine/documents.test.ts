@@ -3,7 +3,7 @@ import { expectPasted, GUIDES, README, type Expected, wordsIn } from '../../supp
 import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Every line starts a program of its own. */
-const PASTE_TIMEOUT_MS = 240_000;
+const PASTE_TIMEOUT_MS = 900_000;
 
 const KEY_LINE: Expected = ['export VIVARIUM_KEY=', /^0\n$/];
 

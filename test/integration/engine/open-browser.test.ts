@@ -7,7 +7,7 @@ import { findChromium } from '../../support/chromium.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
-const BROWSER_TIMEOUT_MS = 120_000;
+const BROWSER_TIMEOUT_MS = 180_000;
 
 /** Its sandbox needs user namespaces, which containers and root do not have. */
 const HEADLESS = '--headless=new --no-sandbox';

@@ -11,7 +11,7 @@ import { runCommand } from '../../support/proxy-command.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const SNIPPETS_TIMEOUT_MS = 120_000;
+const SNIPPETS_TIMEOUT_MS = 180_000;
 const HOSTNAME = 'www.happypaws.test';
 const HOSTILE_NAME = String.raw`it's "$HOME" $x #{x} 100%s \n \u0041 {x}`;
 const ROOT = join(import.meta.dirname, '..', '..', '..');

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { applyAll, Crash, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf } from './set-ups.ts';
 
 const POINTS = 20;
-const timeout = { timeout: 120_000 };
+const timeout = { timeout: 180_000 };
 
 /** All changes, and back; how many writes and programs that takes. */
 async function sequence(root: string, folder: string, crashes: ReturnType<typeof crashAt>) {

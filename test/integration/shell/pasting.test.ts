@@ -143,7 +143,7 @@ const MODES = (Object.keys(SHELLS) as ShellName[]).flatMap((shell) => [
 describe.skipIf(process.platform !== 'linux')(
   'a recorded request, copied as curl (on Linux, for its script(1))',
   () => {
-    it.each(MODES)('in %s, %s, runs curl and nothing else', { timeout: 120_000 }, async (shell, _how, bracketed) => {
+    it.each(MODES)('in %s, %s, runs curl and nothing else', { timeout: 180_000 }, async (shell, _how, bracketed) => {
       const home = mkdtempSync(join(tmpdir(), 'vivarium-pasting-'));
       const folder = join(home, 'here');
       mkdirSync(folder);
