@@ -123,6 +123,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   addZoneBreaks(breaks.states, foundation, { dns, domains });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
   const { services, resolve, demo, runs } = createServices(foundation, {
+    acme,
     machine,
     lan,
     breaks,

@@ -23,7 +23,7 @@ export interface Accounts {
   changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount>;
 }
 
-export function createAccounts({ clock, rows, origin, onChanged }: AcmeParts): Accounts {
+export function createAccounts({ clock, rows, rates, origin, onChanged }: AcmeParts): Accounts {
   function save(account: AcmeAccount): AcmeAccount {
     rows.save({ account });
     onChanged();
@@ -44,9 +44,12 @@ export function createAccounts({ clock, rows, origin, onChanged }: AcmeParts): A
       if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
         throw new AcmeError('rateLimited', `There are ${ACCOUNTS_MAX} accounts already, as many as are kept.`);
       }
+      const counted = [{ limit: 'newAccounts', of: 'all clients' }] as const;
+      rates.check(counted);
       const { now: createdAtMs } = clock.state();
       const contact = readContact(payload['contact'] ?? []);
       const account = { id: randomBase62(16), key, thumbprint, contact, status: 'valid', createdAtMs } as const;
+      rates.count(counted);
       return { account: save(account), created: true };
     },
     update(account, { contact, status }) {

@@ -4,7 +4,7 @@ import type { AcmeAccount, AcmeCertificate } from '../model/acme.ts';
 import { type PublicJwk, thumbprintOf } from './jws.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
-import { findCertificate, renewalWindow, type Window } from './renewal-info.ts';
+import { findCertificate, type Window, wireWindow } from './renewal-info.ts';
 
 /** RFC 5280 §5.3.1: the codes that a client may give. */
 const REASONS: ReadonlyMap<unknown, RevocationReason> = new Map([
@@ -80,15 +80,7 @@ export function createCertificates({ clock, rows, issuer, revocations, onChanged
       if (certificate === null) {
         throw new AcmeError('malformed', 'There is no certificate of this identifier here.', { status: 404 });
       }
-      const { offsetMs } = clock.state();
-      const revokedAtMs = revocations.get(certificate.serial)?.wireAtMs ?? null;
-      // What the app's clock says, as if it were the real one; a life that clients see end earlier decides all the same.
-      const { startMs, endMs } = renewalWindow(certificate, revokedAtMs === null ? null : revokedAtMs + offsetMs);
-      const wire = renewalWindow(
-        { notBeforeMs: certificate.wireNotBeforeMs, notAfterMs: certificate.wireNotAfterMs },
-        revokedAtMs,
-      );
-      return startMs - offsetMs < wire.startMs ? { startMs: startMs - offsetMs, endMs: endMs - offsetMs } : wire;
+      return wireWindow(certificate, clock.state(), revocations.get(certificate.serial)?.wireAtMs ?? null);
     },
   };
 }

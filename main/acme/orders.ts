@@ -19,7 +19,8 @@ import { stepAuthorization, stepChallenge, stepOrder } from './machines.ts';
 import type { AcmeParts, CertificateRequest } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
 import { findProfile, type Profile } from './profiles.ts';
-import { findCertificate } from './renewal-info.ts';
+import type { Counted } from './rates.ts';
+import { findCertificate, wireWindow } from './renewal-info.ts';
 import { accountUrl } from './urls.ts';
 
 /** How long an order, and an authorisation without an answer, wait for their client. */
@@ -59,7 +60,7 @@ export interface NewOrder {
 }
 
 export function createOrders(parts: AcmeParts): Orders {
-  const { clock, log, rows, issuer, onChanged } = parts;
+  const { clock, log, rows, issuer, rates, onChanged } = parts;
   const turns = createTurns(VALIDATIONS_MAX);
   const running = new Map<string, Promise<void>>();
   const now = (): number => clock.state().now;
@@ -72,6 +73,12 @@ export function createOrders(parts: AcmeParts): Orders {
     });
     if (refused.length > 0) throw problemOf('rejectedIdentifier', refused);
     if (replaces !== null) checkReplaced(account, replaces, identifiers);
+    const ordered: Counted[] = [{ limit: 'newOrders', of: account.id }];
+    if (!isRenewal(replaces)) {
+      const failures = identifiers.map(({ value }) => failureOf(account.id, value));
+      rates.check([...ordered, ...certificatesOf(identifiers), ...failures]);
+      rates.count(ordered);
+    }
     const createdAtMs = now();
     const found = identifiers.map(
       (identifier) =>
@@ -120,6 +127,29 @@ export function createOrders(parts: AcmeParts): Orders {
         `The order ${certificate.replacedBy} has replaced the certificate already.`,
       );
     }
+  }
+
+  /** Whether an order renews a certificate whose renewal is due: no limit counts then (RFC 9773 §5, as Let’s Encrypt). */
+  function isRenewal(replaces: string | null): boolean {
+    const certificate = replaces === null ? null : findCertificate(rows, replaces);
+    if (certificate === null) return false;
+    const state = clock.state();
+    const { startMs, endMs } = wireWindow(
+      certificate,
+      state,
+      parts.revocations.get(certificate.serial)?.wireAtMs ?? null,
+    );
+    return startMs <= state.realNow && state.realNow < endMs;
+  }
+
+  function certificatesOf(identifiers: readonly AcmeIdentifier[]): Counted[] {
+    const names = identifiers.map(({ value }) => value).sort();
+    const hostnames = identifiers.filter(({ type }) => type === 'dns').map(({ value }) => value.replace(/^\*\./, ''));
+    const domains = new Set(hostnames.map(parts.registeredDomain));
+    return [
+      ...[...domains].map((of): Counted => ({ limit: 'certificatesPerDomain', of })),
+      { limit: 'certificatesPerSet', of: names.join(' ') },
+    ];
   }
 
   function authorization(id: string): AcmeAuthorization | null {
@@ -211,6 +241,7 @@ export function createOrders(parts: AcmeParts): Orders {
     const challenge = found?.challenges.find(({ type }) => type === method);
     if (found === null || challenge === undefined) return;
     const { attempts, error, caa } = result;
+    if (error !== null) rates.count([failureOf(found.accountId, nameOf(found))]);
     const status = stepChallenge(challenge.status, error === null ? 'validated' : 'failed');
     const atMs = now();
     const answered = withChallenge(found, {
@@ -296,6 +327,7 @@ export function createOrders(parts: AcmeParts): Orders {
     const issuerKey = issuer.keyIdentifier();
     const certificate = { ...dates, serial, accountId, orderId, identifiers, pem, issuerKey };
     const replaced = order.replaces === undefined ? null : findCertificate(rows, order.replaces);
+    if (!isRenewal(order.replaces ?? null)) rates.count(certificatesOf(identifiers));
     const marked = replaced === null ? [] : [{ ...replaced, replacedBy: orderId }];
     rows.save({ orders: [issued], certificates: [certificate, ...marked] });
     onChanged();
@@ -353,6 +385,11 @@ function newAuthorization(
     challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
   };
 }
+
+const failureOf = (accountId: string, name: string): Counted => ({
+  limit: 'failedValidations',
+  of: `${accountId} ${name}`,
+});
 
 const withChallenge = (authorization: AcmeAuthorization, challenge: AcmeChallenge): AcmeAuthorization => ({
   ...authorization,

@@ -7,6 +7,7 @@ import type { AcmeIdentifier, AcmeMethod, AcmeRows } from '../model/acme.ts';
 import type { LeafDates, Revocation } from '../model/leaf.ts';
 import type { RequestedNames } from './identifiers.ts';
 import type { Outcome, Task } from './outcome.ts';
+import type { Rates } from './rates.ts';
 
 /** A CSR that was read; its signature is right and its key strong enough. */
 export interface CertificateRequest extends RequestedNames {
@@ -44,6 +45,9 @@ export interface AcmeParts {
   };
   /** `https://localhost:8443`, of all URLs. */
   origin(): string;
+  rates: Rates;
+  /** The registered domain of a hostname. */
+  registeredDomain(hostname: string): string;
   /** Something that a view shows has changed. */
   onChanged(): void;
 }

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
-import type { EpochMs } from '../base/clock.ts';
+import type { ClockState, EpochMs } from '../base/clock.ts';
 import type { AcmeCertificate, AcmeRows } from '../model/acme.ts';
 import type { LeafDates } from '../model/leaf.ts';
 
@@ -52,4 +52,20 @@ export function findCertificate(rows: Pick<AcmeRows, 'certificate'>, text: strin
   const id = readCertificateId(text);
   const certificate = id === null ? null : rows.certificate(id.serial);
   return certificate?.issuerKey === id?.issuerKey ? certificate : null;
+}
+
+/**
+ * The window in real time, which clients compare it with: what the app's clock says, as if it were the real one. A life
+ * that ends earlier for clients decides all the same.
+ */
+export function wireWindow(
+  certificate: LeafDates,
+  { offsetMs }: Pick<ClockState, 'offsetMs'>,
+  revokedAtMs: EpochMs | null,
+): Window {
+  const { wireNotBeforeMs: notBeforeMs, wireNotAfterMs: notAfterMs } = certificate;
+  const wire = renewalWindow({ notBeforeMs, notAfterMs }, revokedAtMs);
+  if (revokedAtMs !== null) return wire;
+  const { startMs, endMs } = renewalWindow(certificate, null);
+  return startMs - offsetMs < wire.startMs ? { startMs: startMs - offsetMs, endMs: endMs - offsetMs } : wire;
 }

@@ -1,4 +1,5 @@
 import { formatOffset, parseDuration } from '../contract/duration.ts';
+import type { AcmeExplanation, AcmeLimits } from '../contract/acme.ts';
 import type { Certificate } from '../contract/certificates.ts';
 import type { ClockReading } from '../contract/clock.ts';
 import type { ApiKey } from '../contract/keys.ts';
@@ -14,6 +15,7 @@ import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
 import type { WorldOwner } from '../contract/world.ts';
 import type { LanStatus } from '../contract/lan.ts';
+import { renderLimits, renderOrder } from './acme-view.ts';
 import { renderLan } from './lan-view.ts';
 import { changesText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
@@ -177,6 +179,9 @@ const VIEWS: Record<string, View | undefined> = {
   'certificates.revoke': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
   'ca.extend': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
+  'acme.explain': view<AcmeExplanation>(renderOrder),
+  'acme.limits': view<AcmeLimits>(renderLimits),
+  'acme.resetLimits': view<AcmeLimits>(renderLimits),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
   'zones.dnssec': view<ZoneDnssec>((signing) => printableLines(signingText(signing))),
   'zones.updateKey': sentence<UpdateKey>(({ file }) => file.trimEnd()),
@@ -238,6 +243,8 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'keys.list': ['The project has no API keys. Create one:', 'keys create PROJECT --name Mine'],
   'domains.list': ['No domains are attached. Attach one:', 'domains attach PROJECT shop.acme.test --local'],
   'zones.list': ['There are no zones. Create one:', 'zones create acme.test'],
+  'acme.accounts': ['No ACME client has an account. Its directory URL is acme.directoryUrl in runtime.json.'],
+  'acme.orders': ['There are no such orders.'],
   'records.list': ['There are no such records.'],
   'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create PROJECT'],
   'pets.list': ['There are no such pets. Add some:', 'pets seed PROJECT 10'],

@@ -1,4 +1,5 @@
 import { DEFAULT_PROFILE } from '../acme/profiles.ts';
+import { createRates } from '../acme/rates.ts';
 import { directoryUrl } from '../acme/urls.ts';
 import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
 import type { Answered } from '../acme/outcome.ts';
@@ -33,10 +34,12 @@ export function openAcme(
 ) {
   const { certificates, dns, domains, ports } = parts;
   const origin = (): string => originOf('https', 'localhost', ports().https);
+  const rates = createRates({ now: () => clock.now(), enforced: () => settings.current().acmeLimits });
   let loaded: Promise<Endpoint> | null = null;
   const load = (): Promise<Endpoint> => (loaded ??= open());
   store.snapshots.onRestored(() => {
     loaded = null;
+    rates.reset();
   });
 
   /** Whether Vivarium's listeners serve a hostname. */
@@ -110,6 +113,7 @@ export function openAcme(
           issuer: settings.current().caaIdentity.domain,
           lookup: caaLookupOver(dns.lookup),
         }),
+      ...{ rates, registeredDomain: apexOf },
       caaDomain: () => settings.current().caaIdentity.domain,
       revocations: store.revocations,
       onChanged: () => events.emit('acme.changed'),
@@ -131,7 +135,11 @@ export function openAcme(
     else void send(Buffer.alloc(0));
   };
 
-  return { path, directoryUrl: () => directoryUrl(origin(), DEFAULT_PROFILE), load };
+  return {
+    path,
+    directoryUrl: () => directoryUrl(origin(), DEFAULT_PROFILE),
+    server: { rates, origin, resources: async () => (await load()).orders },
+  };
 }
 
 const refused = ({ type, value }: AcmeIdentifier): string =>

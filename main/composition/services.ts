@@ -9,6 +9,7 @@ import { isAlive } from '../base/runtime-file.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
+import { createAcmeServices } from '../services/acme.ts';
 import { presentProject } from '../services/addresses.ts';
 import { createApiServices } from '../services/api.ts';
 import { createBreakServices } from '../services/breaks.ts';
@@ -52,6 +53,7 @@ import { createRedactors } from '../traffic/redact.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import { breaksOf } from '../breaks/concerning.ts';
+import type { Acme } from './acme.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
@@ -63,6 +65,7 @@ import type { Lan } from './lan.ts';
 import type { Reach } from './reach.ts';
 
 export interface ServiceParts {
+  acme: Acme;
   certificates: Certificates;
   dns: Dns;
   domains: Domains;
@@ -211,6 +214,13 @@ export function createServices(
     zones,
     records,
     dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),
+    acme: createAcmeServices({
+      rows: store.acme,
+      server: parts.acme.server,
+      revocations: store.revocations,
+      enforced: () => settings.current().acmeLimits,
+      changed: () => events.emit('acme.changed'),
+    }),
     ca: createCaServices({
       root: {
         describe: certificates.root.describe,

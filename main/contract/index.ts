@@ -1,6 +1,7 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
 import { access } from './access.ts';
+import { acme } from './acme.ts';
 import { api } from './api.ts';
 import { backup } from './backup.ts';
 import { breaks } from './breaks.ts';
@@ -48,6 +49,7 @@ export const contract = {
   caa,
   certificates,
   ca,
+  acme,
   clock,
   traffic,
   reach,

@@ -1,6 +1,7 @@
 import { createEndpoint, type Endpoint } from '../../main/acme/endpoint.ts';
 import type { Outcome, Task } from '../../main/acme/outcome.ts';
 import type { AcmeParts } from '../../main/acme/parts.ts';
+import { createRates } from '../../main/acme/rates.ts';
 import { silentLog } from '../../main/base/log.ts';
 import { permits } from '../../main/ca/constraints.ts';
 import { parseLeafName } from '../../main/ca/names.ts';
@@ -8,6 +9,7 @@ import { createRequestedLeaf } from '../../main/ca/requested-leaf.ts';
 import { createRoot } from '../../main/ca/root.ts';
 import { readSigningRequest } from '../../main/ca/signing-request.ts';
 import { isWildcard } from '../../main/contract/wildcards.ts';
+import { apexOf } from '../../main/domains/public-suffix.ts';
 import type { CaaRecord } from '../../main/model/caa/value.ts';
 import { explainCaa } from '../../main/model/caa/walk.ts';
 import { openStore, type Store } from '../../main/store/store.ts';
@@ -23,6 +25,8 @@ export interface TestServer {
   store: Store;
   /** CAA records by name. */
   caa: Map<string, CaaRecord[]>;
+  /** Whether limits are enforced. */
+  limited: boolean;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
   /** The same data after a crash. */
@@ -66,11 +70,13 @@ export function createTestServer(): TestServer {
     caaDomain: () => 'vivarium.localhost',
     revocations: store.revocations,
     origin: () => ORIGIN,
+    rates: createRates({ now: () => clock.now(), enforced: () => server.limited }),
+    registeredDomain: apexOf,
     onChanged: () => undefined,
   };
   const server: TestServer = {
     endpoint: createEndpoint(parts),
-    ...{ clock, store, caa: new Map<string, CaaRecord[]>() },
+    ...{ clock, store, limited: false, caa: new Map<string, CaaRecord[]>() },
     validate: async () => ({ attempts: [], error: null }),
     restarted: () => createEndpoint(parts),
   };

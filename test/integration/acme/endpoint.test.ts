@@ -375,3 +375,57 @@ describe('a certificate', () => {
     expect(problemOf(await client.order([NAME], { replaces }))).toBe('alreadyReplaced 409');
   });
 });
+
+describe('limits', () => {
+  const limited = async () => {
+    const server = await registered();
+    server.limited = true;
+    return server;
+  };
+
+  test('refuse the sixth certificate for the same names in a week, and say when the next one may be', async () => {
+    const { client, clock } = await limited();
+    for (let count = 0; count < 5; count++) await client.obtain([NAME, 'b.acme.test']);
+    const refused = await client.order(['b.acme.test', NAME]);
+    expect(problemOf(refused)).toBe('rateLimited 429');
+    const after = Number(refused.fields['retry-after']?.[0]);
+    expect(after).toBe((7 * 86_400) / 5);
+    expect(refused.json['detail']).toContain(new Date(clock.now() + after * 1_000).toISOString());
+    expect((await client.order([NAME])).status).toBe(201);
+    await clock.advance(after * 1_000);
+    expect((await client.order(['b.acme.test', NAME])).status).toBe(201);
+  });
+
+  test('do not count a renewal that is due', async () => {
+    const { client, clock } = await limited();
+    const { leaf } = await client.obtain([NAME]);
+    for (let count = 0; count < 4; count++) await client.obtain([NAME]);
+    const replaces = certificateIdOf(leaf, root.keyIdentifier);
+    expect(problemOf(await client.order([NAME], { replaces }))).toBe('rateLimited 429');
+    await clock.advance(60 * DAY_MS);
+    for (let count = 0; count < 5; count++) await client.obtain([NAME]);
+    await client.obtain([NAME], { replaces });
+    expect(problemOf(await client.order([NAME]))).toBe('rateLimited 429');
+  });
+
+  test('refuse further orders for a name after five failed validations in an hour', async () => {
+    const server = await limited();
+    server.validate = failing;
+    for (let count = 0; count < 5; count++) await server.client.respond(await server.client.order([NAME]));
+    expect(problemOf(await server.client.order([NAME]))).toBe('rateLimited 429');
+    await server.clock.advance(HOUR_MS);
+    expect((await server.client.order([NAME])).status).toBe(201);
+  });
+
+  test('refuse the eleventh account in three hours', async () => {
+    const server = await limited();
+    for (let count = 0; count < 9; count++) await registered(server);
+    expect(problemOf(await createTestClient(server.endpoint).register())).toBe('rateLimited 429');
+    expect((await server.client.register()).status).toBe(200);
+  });
+
+  test('are off unless the setting says otherwise', async () => {
+    const { client } = await registered();
+    for (let count = 0; count < 6; count++) await client.obtain([NAME]);
+  });
+});

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { timestamp } from './values.ts';
+
+const id = z.string().max(64);
+
+const acmeAccount = z.object({
+  id,
+  /** Names it in CAA records (RFC 8657 §3). */
+  url: z.url(),
+  status: z.enum(['valid', 'deactivated']),
+  contact: z.array(z.string()),
+  createdAt: timestamp,
+});
+
+const acmeOrder = z.object({
+  id,
+  status: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']),
+  names: z.array(z.string()),
+  profile: z.string(),
+  accountId: id,
+  createdAt: timestamp,
+  expiresAt: timestamp,
+  /** The serial number of the certificate. */
+  certificate: z.string().optional(),
+  /** Why it is invalid. */
+  problem: z.string().optional(),
+});
+export type AcmeOrderInfo = z.infer<typeof acmeOrder>;
+
+const acmeStep = z.object({
+  /** `app.acme.test: http-01`, `certificate`. */
+  step: z.string(),
+  state: z.enum(['done', 'waiting', 'failed', 'unused']),
+  /** A sentence. */
+  message: z.string(),
+  /** What was asked, and what was found. */
+  attempts: z.array(z.object({ what: z.string(), found: z.string() })),
+});
+
+const acmeExplanation = acmeOrder.extend({
+  /** What the order waits for, or how it ended. */
+  message: z.string(),
+  /** From the account to the certificate. */
+  walk: z.array(acmeStep),
+});
+export type AcmeExplanation = z.infer<typeof acmeExplanation>;
+
+const acmeLimit = z.object({
+  limit: z.string(),
+  /** How many, in how long (ISO 8601). */
+  count: z.int(),
+  period: z.string(),
+  /** Of whom something is counted at present. */
+  used: z.array(z.object({ of: z.string(), left: z.int(), fullAt: timestamp })),
+});
+
+const acmeLimits = z.object({
+  /** The setting `acmeLimits`. */
+  enforced: z.boolean(),
+  limits: z.array(acmeLimit),
+});
+export type AcmeLimits = z.infer<typeof acmeLimits>;
+
+/** What ACME clients do here: their own protocol is at `runtime.json`'s `acme.directoryUrl`. */
+export const acme = {
+  accounts: base
+    .route({ summary: 'The accounts of ACME clients, newest first' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(acmeAccount)),
+  orders: base
+    .route({ summary: 'The orders of ACME clients, newest first' })
+    .input(
+      z
+        .strictObject({
+          accountId: id.meta({ description: 'of this account only', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
+          limit: z.int().min(1).max(1_000).default(100),
+        })
+        .optional(),
+    )
+    .output(z.array(acmeOrder)),
+  explain: base
+    .route({ summary: 'Explain an order: each validation with what was found, CAA, and the certificate' })
+    .input(
+      z.strictObject({
+        orderId: id.meta({ description: 'the last part of its URL', examples: ['8KpWq2ZaBcE3f6Hj'] }),
+      }),
+    )
+    .output(acmeExplanation),
+  limits: base
+    .route({ summary: 'The limits of ACME clients, and what is left of them' })
+    .input(z.strictObject({}).optional())
+    .output(acmeLimits),
+  resetLimits: base
+    .route({ summary: 'Forget what was counted for the limits of ACME clients' })
+    .input(z.strictObject({}).optional())
+    .output(acmeLimits),
+};

@@ -1,0 +1,81 @@
+import { describeOrder, explainOrder } from '../acme/explain.ts';
+import { LIMITS, type LimitName, type Rates } from '../acme/rates.ts';
+import { accountUrl } from '../acme/urls.ts';
+import type { AcmeLimits } from '../contract/acme.ts';
+import { formatDuration } from '../contract/duration.ts';
+import { VivariumError } from '../contract/errors.ts';
+import type { Services } from '../contract/index.ts';
+import type { AcmeAuthorization, AcmeOrder, AcmeRows } from '../model/acme.ts';
+import type { RevocationRows } from './dependencies.ts';
+
+const ACCOUNTS_LISTED = 1_000;
+
+export interface AcmeServer {
+  /** Its resources with their state of now. */
+  resources(): Promise<{
+    get(id: string): AcmeOrder | null;
+    authorization(id: string): AcmeAuthorization | null;
+  }>;
+  rates: Pick<Rates, 'list' | 'reset'>;
+  origin(): string;
+}
+
+export function createAcmeServices(options: {
+  rows: AcmeRows;
+  server: AcmeServer;
+  revocations: Pick<RevocationRows, 'get'>;
+  enforced: () => boolean;
+  changed: () => void;
+}): Services['acme'] {
+  const { rows, server, revocations, enforced, changed } = options;
+
+  const presentLimits = (): AcmeLimits => {
+    const used = server.rates.list();
+    const names = Object.keys(LIMITS) as LimitName[];
+    return {
+      enforced: enforced(),
+      limits: names.map((limit) => ({
+        limit,
+        count: LIMITS[limit].count,
+        period: formatDuration(LIMITS[limit].periodMs),
+        used: used
+          .filter((each) => each.limit === limit)
+          .map(({ of, left, fullAtMs }) => ({ of, left, fullAt: new Date(fullAtMs).toISOString() })),
+      })),
+    };
+  };
+
+  return {
+    accounts: () =>
+      rows.accounts(ACCOUNTS_LISTED).map(({ id, status, contact, createdAtMs }) => ({
+        ...{ id, status, url: accountUrl(server.origin(), id) },
+        ...{ contact: [...contact], createdAt: new Date(createdAtMs).toISOString() },
+      })),
+    async orders(input) {
+      const { accountId, limit = 100 } = input ?? {};
+      const { get } = await server.resources();
+      const found = rows.orders({ ...(accountId !== undefined && { accountId }), limit });
+      return found.map((order) => describeOrder(get(order.id) ?? order));
+    },
+    async explain({ orderId }) {
+      const { get, authorization } = await server.resources();
+      const order = get(orderId.trim().split('/').at(-1) ?? '');
+      if (order === null) {
+        throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
+      }
+      const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
+      return explainOrder(order, {
+        account: rows.account(order.accountId),
+        authorizations: order.authorizationIds.map(authorization).filter((each) => each !== null),
+        certificate,
+        revoked: certificate !== null && revocations.get(certificate.serial) !== null,
+      });
+    },
+    limits: presentLimits,
+    resetLimits() {
+      server.rates.reset();
+      changed();
+      return presentLimits();
+    },
+  };
+}
