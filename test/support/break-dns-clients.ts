@@ -13,6 +13,7 @@ import { platformZone } from '../../main/dns/platform-zone.ts';
 import { createDnsServer } from '../../main/dns/server.ts';
 import { WRONG_ANSWERS } from '../../main/dns/wrong-answers.ts';
 import { NO_FAULTS } from '../../main/model/fault.ts';
+import { launchChromium } from './chromium.ts';
 import { zoneOf, zoneSetOf } from './dns-tables.ts';
 
 type Client = BreakClient | 'kdig';
@@ -120,7 +121,7 @@ const codeOf = (error: unknown): string => String((error as { code?: unknown }).
 async function node(host: string): Promise<string> {
   const resolver = new Resolver({ timeout: 3_000, tries: 1 });
   const [cares, system] = await Promise.all([
-    resolver.resolve4(host).then((found) => found.join(', '), codeOf),
+    resolver.resolve4(host).then((found) => (found.length === 0 ? 'no address' : found.join(', ')), codeOf),
     lookup(host).then(({ address }) => address, codeOf),
   ]);
   return `resolve4: ${cares}; lookup: ${system}`;
@@ -164,7 +165,24 @@ async function all(client: Client, [program = '', ...words]: string[]): Promise<
   }
 }
 
+/** By the system's resolver; what a page's load says. */
+async function chromium(): Promise<void> {
+  const browser = await launchChromium({ home: process.env.TMPDIR ?? '/tmp' });
+  for (const entry of entries) {
+    const page = await browser.newPage();
+    const began = performance.now();
+    const text = await page.goto(`http://${nameOf(entry)}/`).then(
+      (response) => String(response?.status()),
+      (error: unknown) => /ERR_\w+/.exec(String(error))?.[0] ?? String(error),
+    );
+    say('chromium', entry, text, performance.now() - began);
+    await page.close();
+  }
+  await browser.close();
+}
+
 await Promise.all([
+  chromium(),
   ...Object.entries(programs).map(([client, words]) => all(client as Client, words)),
   ...Array.from({ length: AT_ONCE }, async () => {
     for (let next = work.shift(); next !== undefined; next = work.shift()) await next();

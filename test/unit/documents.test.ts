@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeBreakTable } from '../support/break-table.ts';
 import { makeLlms } from '../support/llms.ts';
 import { GUIDES, README } from '../support/pasted-documents.ts';
+import { makeBreakTables } from '../support/break-tables.ts';
 import { makeReference } from '../support/reference.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -117,8 +117,8 @@ describe('the documents', () => {
     expect(read('docs/reference.md')).toBe(await makeReference());
   });
 
-  it('have the words of clients as the catalogue has them; if not, run "npm run reference"', () => {
-    expect(read('docs/what-clients-say.md')).toBe(makeBreakTable());
+  it('have what the catalogue says of breaks; if not, run "npm run reference"', () => {
+    expect(read('docs/break-it-clients.md')).toBe(makeBreakTables());
   });
 
   it('have a list for assistants that is up to date; if not, run "npm run reference"', () => {

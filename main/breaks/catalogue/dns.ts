@@ -23,17 +23,20 @@ const kept: BreakParameter = {
 /** What clients say that get no address: `python`, `java` and Node’s `lookup` ask the system’s resolver. */
 const NOT_FOUND = {
   curl: 'curl: (6) Could not resolve host: HOST',
+  chromium: 'ERR_NAME_NOT_RESOLVED',
   python: 'gaierror: [Errno -2] Name or service not known',
   java: 'java.net.UnknownHostException: HOST: Name or service not known',
   go: 'lookup HOST on 127.0.0.1:53: no such host',
 };
 const TRY_AGAIN = {
   curl: NOT_FOUND.curl,
+  chromium: NOT_FOUND.chromium,
   python: 'gaierror: [Errno -3] Temporary failure in name resolution',
   java: 'java.net.UnknownHostException: HOST: Temporary failure in name resolution',
 };
 const UNDISTURBED = {
   curl: '200',
+  chromium: '200',
   node: 'resolve4: 127.0.0.1; lookup: ::1',
   python: '127.0.0.1, ::1',
   java: '0:0:0:0:0:0:0:1, 127.0.0.1',
@@ -103,6 +106,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     symptoms: {
       dig: 'NOERROR; 60 A 127.0.0.1, after the delay',
       curl: '200, after the delay',
+      chromium: '200, after the delay',
       node: 'resolve4: 127.0.0.1; lookup: ::1, after the delay',
       python: '127.0.0.1, ::1, after the delay',
       java: '0:0:0:0:0:0:0:1, 127.0.0.1, after the delay',
@@ -158,7 +162,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     symptoms: {
       dig: 'NOERROR; 0 CNAME loop.HOST.; 0 CNAME HOST.; Broken on purpose: dns.cname-loop',
       ...NOT_FOUND,
-      node: 'resolve4: ; lookup: ENOTFOUND',
+      node: 'resolve4: no address; lookup: ENOTFOUND',
     },
     remedy: 'Point one of the names at the target itself.',
   }),
@@ -168,7 +172,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     symptoms: {
       dig: 'NOERROR; 0 CNAME hop1.HOST.; 0 CNAME hop2.HOST.; 15 more; Broken on purpose: dns.chain-too-long',
       ...NOT_FOUND,
-      node: 'resolve4: ; lookup: ENOTFOUND',
+      node: 'resolve4: no address; lookup: ENOTFOUND',
     },
     remedy: 'Point the name at the last target directly.',
   }),
@@ -200,6 +204,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     symptoms: {
       dig: 'NOERROR; 0 AAAA 2001:db8::dead; 0 AAAA ::1; Broken on purpose: dns.ipv6-black-hole (for AAAA)',
       curl: '200',
+      chromium: '200',
       node: 'resolve4: 127.0.0.1; lookup: ::1',
       python: '127.0.0.1, 2001:db8::dead, ::1',
       java: '0:0:0:0:0:0:0:1, 127.0.0.1, 2001:db8:0:0:0:0:0:dead',
@@ -214,6 +219,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
     symptoms: {
       dig: 'NOERROR; 300 A 192.0.2.10; Broken on purpose: dns.resolvers-disagree',
       curl: "curl: (7) Failed to connect to HOST port 80 after … ms: Couldn't connect to server",
+      chromium: 'ERR_ADDRESS_UNREACHABLE',
       node: 'resolve4: 192.0.2.10; lookup: 2001:db8::10',
       python: '192.0.2.10, 2001:db8::10',
       java: '192.0.2.10, 2001:db8:0:0:0:0:0:10',
@@ -274,8 +280,9 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
           ? 'The zone was not signed again in time. It must be signed here: `zones.dnssec`.'
           : 'The zone has moved to servers that do not sign, and its DS record stayed. It must be signed here: `zones.dnssec`.',
       symptoms: {
-        dig: 'NOERROR; resolvers that validate answer SERVFAIL instead',
+        dig: 'NOERROR; behind unbound, which validates: SERVFAIL',
         curl: NO_VALIDATION,
+        chromium: NO_VALIDATION,
         node: NO_VALIDATION,
         python: NO_VALIDATION,
         java: NO_VALIDATION,

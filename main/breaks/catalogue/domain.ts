@@ -56,7 +56,7 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Replace the DS record at the registrar, or remove it until the new key is published.',
   }),
   entry('wrong-target', {
-    symptoms: { dig: 'NOERROR; CNAME app.example.net.', node: 'resolve4: ' },
+    symptoms: { dig: 'NOERROR; CNAME app.example.net.', node: 'resolve4: no address' },
     title: 'The CNAME leads elsewhere',
     cause: 'The CNAME names another platform, or a slip of the right target. Verification: `wrong_target`.',
     remedy: 'Point the CNAME at the target in the instructions, with a final dot where the provider needs it.',
@@ -99,13 +99,13 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Choose a provider with ALIAS, or attach www and redirect from there.',
   }),
   entry('chain-loop', {
-    symptoms: { dig: 'NOERROR; CNAME loop.HOST.; CNAME HOST.', node: 'resolve4: ' },
+    symptoms: { dig: 'NOERROR; CNAME loop.HOST.; CNAME HOST.', node: 'resolve4: no address' },
     title: 'CNAMEs in a loop',
     cause: 'The CNAME of the hostname leads back to it. Verification: `chain_loop`.',
     remedy: 'Point the hostname at the target itself.',
   }),
   entry('chain-too-long', {
-    symptoms: { dig: 'NOERROR; CNAME hop1.HOST.; CNAME hop2.HOST.; 8 more', node: 'resolve4: ' },
+    symptoms: { dig: 'NOERROR; CNAME hop1.HOST.; CNAME hop2.HOST.; 8 more', node: 'resolve4: no address' },
     title: 'Too many CNAMEs',
     cause: 'Twelve CNAMEs lead to the target, and resolvers stop between 8 and 16. Verification: `chain_too_long`.',
     remedy: 'Point the hostname at the target itself.',

@@ -91,7 +91,7 @@ async function said(engine: DomainsEngine, entry: string): Promise<{ dig: string
   const about = name === hostname && type === 'A' ? '' : ` (${name} ${type})`;
   const text = [shown?.rcode ?? 'no answer', ...cut].join('; ') + about;
   const node = await resolver.resolve4(hostname).then(
-    (found) => found.join(', '),
+    (found) => (found.length === 0 ? 'no address' : found.join(', ')),
     (error: unknown) => String((error as { code?: unknown }).code),
   );
   const short = (each: string) => each.replaceAll(hostname, 'HOST').replaceAll(ZONE, 'ZONE');

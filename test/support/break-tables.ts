@@ -1,0 +1,98 @@
+import { CATALOGUE } from '../../main/breaks/catalogue/index.ts';
+import {
+  BREAK_CLIENTS,
+  BREAK_FAMILIES,
+  type BreakClient,
+  type BreakEntry,
+  type BreakFamily,
+} from '../../main/contract/breaks.ts';
+import { CLIENT_VERSIONS } from './break-clients.ts';
+
+const FAMILIES: Record<BreakFamily, string> = {
+  dns: 'Names and DNS',
+  connection: 'Connections',
+  tls: 'TLS and certificates',
+  http: 'HTTP',
+  api: 'Meaning of the API',
+  domain: 'Custom domains',
+  ca: 'The certificate authority',
+  machine: 'This machine',
+};
+
+const CLIENTS: Record<BreakClient, string> = {
+  curl: 'curl',
+  dig: 'dig',
+  node: 'Node',
+  python: 'Python',
+  go: 'Go',
+  java: 'Java',
+  chromium: 'Chromium',
+  firefox: 'Firefox',
+};
+
+const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
+  says.replace('go version go', 'Go ').replace(/^v/, 'Node ').replace(/\.$/, ''),
+);
+
+/** Of the families whose symptoms `test/integration/breaks/clients.test.ts` sees. */
+const STATUSES = `The words are those of ${versions.join(', ')}. A number is the status that the client reports, with what it sees besides. Clients that
+send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them.`;
+
+/** How the symptoms of a family were seen, where that needs a word. */
+const NOTES: Partial<Record<BreakFamily, string>> = {
+  dns: `\`HOST\` is the hostname. dig shows TTLs, and asks for type A unless it says otherwise; kdig gets the same status. Node’s \`resolve4\` is c-ares; its
+\`lookup\`, Python and Java ask the system’s resolver (\`getaddrinfo\`); Go and Chromium ask by themselves. They asked with time-outs of 3 s; by default, most give up
+after 5 to 20 s.`,
+  domain: `\`HOST\` is the hostname, \`ZONE\` its zone; dig asks for type A of \`HOST\` unless it says otherwise. Other clients say of the same answer what they
+say under [Names and DNS](#names-and-dns). What verification says is the code in the second column.`,
+  connection: STATUSES,
+  http: STATUSES,
+  api: STATUSES,
+};
+
+/** `docs/break-it-clients.md`: what each entry of the catalogue does, what clients say, and the remedy. */
+export function makeBreakTables(): string {
+  const families = BREAK_FAMILIES.flatMap((family) => {
+    const entries = CATALOGUE.filter((entry) => entry.family === family);
+    return entries.length === 0 ? [] : [sectionOf(family, entries)];
+  });
+  return `# What clients say of each break
+
+What goes wrong with each entry of the catalogue, what clients say of it, and the remedy. [\`breaks start\`](reference.md#breaks-start) starts one.
+These tables are written from the catalogue, and tests hold the catalogue against real clients on Linux. A client with "–" is not concerned, or was not asked.
+
+${families.join('\n')}`;
+}
+
+function sectionOf(family: BreakFamily, entries: readonly BreakEntry[]): string {
+  const clients = BREAK_CLIENTS.filter((client) => entries.some(({ symptoms }) => symptoms[client] !== undefined));
+  const note = NOTES[family];
+  const told = entries.map(({ id, title, cause, remedy, http }) => [
+    `\`${id}\``,
+    `**${title}.** ${cause}${http === undefined ? '' : ` ${http} only.`}`,
+    remedy,
+  ]);
+  const seen = entries.map(({ id, symptoms, impossible }) =>
+    impossible === undefined
+      ? [`\`${id}\``, ...clients.map((client) => codeOf(symptoms[client]))]
+      : [`\`${id}\``, `Not possible here: ${impossible.replace(/\.?$/, '.')}`, ...clients.slice(1).map(() => '–')],
+  );
+  const parts = [
+    `## ${FAMILIES[family]}`,
+    ...(note === undefined ? [] : [note]),
+    tableOf(['Entry', 'What goes wrong', 'Remedy'], told),
+    ...(clients.length === 0 ? [] : [tableOf(['Entry', ...clients.map((client) => CLIENTS[client])], seen)]),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** A code span, also of a text with backticks (CommonMark §6.1). */
+function codeOf(text: string | undefined): string {
+  if (text === undefined) return '–';
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
+}
+
+const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(escaped).join(' | ')} |`).join('\n');
+
+const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
