@@ -9,7 +9,7 @@ import { openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
-import { addZoneBreaks } from './composition/state-breaks.ts';
+import { addZoneBreaks, verifyRepaired } from './composition/state-breaks.ts';
 import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/urls.ts';
 import { openEngineDoctor } from './composition/examination.ts';
@@ -92,7 +92,11 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const foundation = openFoundation(options, onStop);
   const { clock, log, store } = foundation;
 
-  const breaks = openBreaks(foundation, () => dns);
+  const breaks = openBreaks(
+    foundation,
+    () => dns,
+    (repaired) => verifyRepaired(foundation, domains, repaired),
+  );
   const certificates = await openCertificates(foundation);
   // Answers with the stored projects' names until the first snapshot.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });

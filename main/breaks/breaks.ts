@@ -60,8 +60,10 @@ export function createBreaks(options: {
   breakable: Breakable;
   states: StateBreaks;
   onChanged: () => void;
+  /** Called once they are repaired, and waited for. Never rejects. */
+  onRepaired?: (repaired: readonly RunningBreak[]) => Promise<void>;
 }): Breaks {
-  const { clock, log, storage, states, onChanged } = options;
+  const { clock, log, storage, states, onChanged, onRepaired = () => Promise.resolve() } = options;
   const running = new Map<string, Running>();
   const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
   let order = 0;
@@ -119,16 +121,18 @@ export function createBreaks(options: {
 
   async function endDue(): Promise<void> {
     const nowMs = clock.now();
+    const ended: RunningBreak[] = [];
     for (const rule of [...running.values()].toReversed()) {
       if (rule.untilMs > nowMs) continue;
       try {
-        await end(rule);
+        ended.push(await end(rule));
       } catch (error) {
         log.error('A break whose time is over could not be undone; it is tried again', { error, id: rule.id });
         reschedule(rule, nowMs + AGAIN_MS);
       }
     }
     changed();
+    if (ended.length > 0) await onRepaired(ended);
   }
 
   function reschedule(rule: Running, untilMs: number): void {
@@ -136,10 +140,12 @@ export function createBreaks(options: {
     storage.reschedule(rule);
   }
 
-  async function end(rule: Running): Promise<void> {
-    if (rule.undo !== null) await stateOf(rule).undo(rule.undo, rule.rule);
+  async function end(rule: Running): Promise<RunningBreak> {
+    const left: string[] = [];
+    if (rule.undo !== null) await stateOf(rule).undo(rule.undo, rule.rule, (what) => left.push(what));
     storage.remove(rule.id);
     running.delete(rule.id);
+    return { ...present(rule), ...(left.length > 0 && { left }) };
   }
 
   function stateOf({ entry }: Pick<BreakRow, 'entry'>): StateBreak {
@@ -227,22 +233,21 @@ export function createBreaks(options: {
         const rule = running.get(id);
         if (rule === undefined)
           throw new VivariumError('not_found', `No break "${id}" runs. Those that do: \`breaks.list\`.`);
-        await end(rule);
+        const ended = await end(rule);
         changed();
-        return present(rule);
+        await onRepaired([ended]);
+        return ended;
       }),
     stopAll: () =>
       inTurn(async () => {
-        const stopped: Running[] = [];
+        const stopped: RunningBreak[] = [];
         try {
-          for (const rule of [...running.values()].toReversed()) {
-            await end(rule);
-            stopped.unshift(rule);
-          }
+          for (const rule of [...running.values()].toReversed()) stopped.unshift(await end(rule));
         } finally {
           changed();
+          await onRepaired(stopped);
         }
-        return stopped.map(present);
+        return stopped;
       }),
     resume: () =>
       inTurn(async () => {

@@ -7,7 +7,7 @@ import { isWildcard } from '../contract/wildcards.ts';
 export const breaksOf = (hostname: string, running: readonly RunningBreak[]): NonNullable<Domain['breaks']> =>
   running.filter(({ on }) => selects(on.hostname, hostname)).map(({ id, entry }) => ({ id, entry }));
 
-function selects(selected: string | undefined, hostname: string): boolean {
+export function selects(selected: string | undefined, hostname: string): boolean {
   if (selected === undefined || selected === hostname) return true;
   return isWildcard(selected) && isWithin(hostname, selected.slice(2)) && hostname !== selected.slice(2);
 }

@@ -1,5 +1,6 @@
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { type Breaks, createBreaks } from '../breaks/breaks.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import { DOH_PATH } from '../dns/doh.ts';
@@ -9,7 +10,11 @@ import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 
 /** What runs of the breaks, and what the machines ask of it. */
-export function openBreaks({ clock, log, store, events, onStop }: Foundation, dns: () => Pick<Dns, 'zoneOf'>) {
+export function openBreaks(
+  { clock, log, store, events, onStop }: Foundation,
+  dns: () => Pick<Dns, 'zoneOf'>,
+  onRepaired: (repaired: readonly RunningBreak[]) => Promise<void>,
+) {
   let hostnames: ReadonlySet<string> | null = null;
   let published: Pick<Snapshot, 'routes' | 'redirects'> = { routes: [], redirects: new Map() };
   const states = new Map<string, StateBreak>();
@@ -28,6 +33,7 @@ export function openBreaks({ clock, log, store, events, onStop }: Foundation, dn
     },
     states,
     onChanged: () => events.emit('breaks.changed'),
+    onRepaired,
   });
   onStop(() => breaks.close());
   return {

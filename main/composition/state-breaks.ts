@@ -1,4 +1,6 @@
+import { selects } from '../breaks/concerning.ts';
 import { DOMAIN_EDITS } from '../breaks/domain-edits.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import { aliasBreak } from '../services/alias-break.ts';
 import { claimBreak } from '../services/claim-break.ts';
@@ -11,7 +13,7 @@ import type { Foundation } from './foundation.ts';
 /** Adds the edits of zones and their records to those that breaks make. */
 export function addZoneBreaks(
   states: Map<string, StateBreak>,
-  { clock, log, store, events }: Pick<Foundation, 'clock' | 'log' | 'store' | 'events'>,
+  { clock, store, events }: Pick<Foundation, 'clock' | 'store' | 'events'>,
   {
     dns,
     domains,
@@ -36,8 +38,8 @@ export function addZoneBreaks(
   states.set('domain.dnssec-bogus', signingBreak('wrong-key', signing));
 
   function domain(text: string) {
-    const { hostname, kind, verifiedAtMs, lastCheckedAtMs } = lifecycle.get(text);
-    return { hostname, kind, verifiedBefore: verifiedAtMs !== null, checkedAtMs: lastCheckedAtMs };
+    const { hostname, kind, verifiedAtMs } = lifecycle.get(text);
+    return { hostname, kind, verifiedBefore: verifiedAtMs !== null };
   }
   states.set(
     'domain.alias-unsupported',
@@ -52,17 +54,39 @@ export function addZoneBreaks(
   states.set('domain.claimed-elsewhere', claimBreak({ projects: store.projects, lifecycle }));
   for (const entry of Object.keys(DOMAIN_EDITS)) {
     const edit = recordBreak(entry, {
-      ...{ clock, log, zones, records: store.records, domain, zoneOf },
+      ...{ clock, zones, records: store.records, domain, zoneOf },
       running: store.breaks.list,
       publish: dns.namesChanged,
-      async verifyAgain({ hostname, checkedAtMs }) {
-        const now = lifecycle.find(hostname);
-        if (now === null || now.lastCheckedAtMs === checkedAtMs) return;
-        await lifecycle.verify(hostname).catch((error: unknown) => {
-          log.error('A repaired domain could not be checked again; verify it', { error, hostname });
-        });
-      },
     });
     states.set(entry, edit);
   }
+}
+
+/** Families that can make a check of a domain fail. */
+const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca'];
+
+/** Checks the domains again that were checked, and found wrong, while they were broken. */
+export async function verifyRepaired(
+  { log }: Pick<Foundation, 'log'>,
+  { lifecycle }: Pick<Domains, 'lifecycle'>,
+  repaired: readonly RunningBreak[],
+): Promise<void> {
+  const breaks = repaired.filter(({ entry }) => OF_DOMAINS.includes(entry.split('.', 1)[0] ?? ''));
+  if (breaks.length === 0) return;
+  const wrong = lifecycle.list().filter(({ hostname, lastCheckedAtMs, checks, certificateChecks }) => {
+    const isWrong = [...checks, ...certificateChecks].some(({ outcome }) => outcome !== 'ok');
+    return (
+      isWrong &&
+      breaks.some(
+        ({ on, startedAt }) => selects(on.hostname, hostname) && (lastCheckedAtMs ?? 0) >= Date.parse(startedAt),
+      )
+    );
+  });
+  await Promise.all(
+    wrong.map(({ hostname }) =>
+      lifecycle.verify(hostname).catch((error: unknown) => {
+        log.error('A repaired domain could not be checked again; verify it', { error, hostname });
+      }),
+    ),
+  );
 }

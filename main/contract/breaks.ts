@@ -68,7 +68,7 @@ const breakSelection = z.strictObject({
   path: z
     .string()
     .max(2_000)
-    .startsWith('/')
+    .regex(/^\//, 'must begin with "/"')
     .meta({ description: 'a path, or its beginning with a final *' })
     .optional(),
   method: z
@@ -105,6 +105,8 @@ export const runningBreak = z.object({
   /** How many requests, questions or handshakes it selected, and how many of them it broke. */
   seen: z.int(),
   struck: z.int(),
+  /** After its repair: what stays as it is, because somebody has changed it meanwhile. */
+  left: z.array(z.string()).optional(),
 });
 export type RunningBreak = z.infer<typeof runningBreak>;
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { createId } from '../base/secret.ts';
 import { DOMAIN_EDITS, type DomainFacts } from '../breaks/domain-edits.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
@@ -31,8 +30,6 @@ const keptRecords = z.object({
   hostname: z.string(),
   zone: z.string(),
   createdAtMs: z.number(),
-  /** When the domain was last checked before. */
-  checkedAtMs: z.number().nullable(),
   names: z.array(
     z.object({
       name: z.string(),
@@ -63,23 +60,20 @@ export function brokenRecords(
 
 export interface RecordBreakOptions {
   clock: Pick<Clock, 'now'>;
-  log: Pick<Log, 'info'>;
   zones: Pick<ZoneRows, 'get'>;
   records: Pick<RecordRows, 'versionsAt' | 'apply'>;
   /** The facts of an attached hostname; @throws VivariumError `not_found`. */
-  domain: (hostname: string) => Pick<DomainFacts, 'hostname' | 'kind' | 'verifiedBefore'> & Pick<Kept, 'checkedAtMs'>;
+  domain: (hostname: string) => Pick<DomainFacts, 'hostname' | 'kind' | 'verifiedBefore'>;
   zoneOf: (hostname: string) => { zone: string; supportsAlias: boolean } | null;
   /** The breaks in force that keep an undo. */
   running: () => readonly Pick<BreakRow, 'id' | 'undo'>[];
   /** Serves what is stored at the names. */
   publish: (zone: DomainName, names: readonly DomainName[]) => void;
-  /** Checks the domain again if it has been checked since. */
-  verifyAgain: (kept: Pick<Kept, 'hostname' | 'checkedAtMs'>) => Promise<void>;
 }
 
 /** An entry of `DOMAIN_EDITS` as an edit of the stored records, without propagation. */
 export function recordBreak(entry: string, options: RecordBreakOptions): StateBreak {
-  const { clock, log, zones, records } = options;
+  const { clock, zones, records } = options;
   const edit = DOMAIN_EDITS[entry];
   if (edit === undefined) throw new Error(`Nothing edits records for ${entry}.`);
 
@@ -95,7 +89,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
 
   function prepare(text: string, parameters: DomainFacts['parameters']): KeptUndo {
     const domain = options.domain(text);
-    const { hostname, checkedAtMs } = domain;
+    const { hostname } = domain;
     const { zone, supportsAlias, createdAtMs } = zoneFor(hostname);
     const at = (name: string): VersionRow[] => versionsAt(zone, name);
     const current = (name: string) => at(name).filter(isCurrent);
@@ -118,7 +112,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
       return { name, before, drop: [...drop], ended: ended.map(({ key }) => key), begun };
     });
     refuseOverlap(zone, names);
-    return { edits: `records ${hostname}`, detail: { hostname, zone, createdAtMs, checkedAtMs, names } satisfies Kept };
+    return { edits: `records ${hostname}`, detail: { hostname, zone, createdAtMs, names } satisfies Kept };
   }
 
   function versionsAt(zone: string, name: string): VersionRow[] {
@@ -158,22 +152,18 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
       records.apply({ begun, moved: [], ended: names.flatMap(({ ended }) => ended), visibleIn: zone });
       publish(kept);
     },
-    async undo({ detail }) {
+    undo({ detail }, _target, leave) {
       const kept = keptRecords.parse(detail);
       const { zone, names } = kept;
-      if (!isThere(kept)) return;
+      if (!isThere(kept)) return leave(`records ${kept.hostname}`);
       const repairs = names.map((each) => repairOf(each, records.versionsAt(zone, each.name)));
       const left = names.filter((each, index) => repairs[index]?.isWhole !== true && !isAsBefore(zone, each));
-      if (left.length > 0) {
-        const where = left.map(({ name }) => name).join(', ');
-        log.info('Records that were changed while they were broken stay as they are', { entry, names: where });
-      }
+      for (const { name } of left) leave(`records ${name}`);
       const ended = repairs.flatMap((repair) => repair.ended);
       const begun = repairs.flatMap((repair) => repair.begun);
       if (ended.length + begun.length === 0) return;
       records.apply({ begun, moved: [], ended, visibleIn: zone });
       publish(kept);
-      await options.verifyAgain(kept);
     },
   };
 

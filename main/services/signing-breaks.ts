@@ -33,12 +33,13 @@ export function signingBreak(
     zone: DomainName,
     from: ZoneBreak | null,
     change: (signing: ZoneSigning) => Pick<ZoneSigning, 'broken' | 'stranger'>,
-  ): void {
+  ): boolean {
     const signing = zones.get(zone)?.signing ?? null;
     // What was changed meanwhile is somebody’s wish.
-    if (signing?.on !== true || signing.broken !== from) return;
+    if (signing?.on !== true || signing.broken !== from) return false;
     zones.setSigning(zone, { ...signing, ...change(signing) });
     changed(zone);
+    return true;
   }
 
   return {
@@ -64,9 +65,13 @@ export function signingBreak(
         stranger: broken === 'wrong-key' ? (stranger ?? createSigningKey()) : stranger,
       }));
     },
-    undo({ detail }) {
+    undo({ detail }, _target, leave) {
       const { zone, before, hadStranger } = kept.parse(detail);
-      put(zone, broken, ({ stranger }) => ({ broken: before, stranger: hadStranger ? stranger : null }));
+      const isUndone = put(zone, broken, ({ stranger }) => ({
+        broken: before,
+        stranger: hadStranger ? stranger : null,
+      }));
+      if (!isUndone) leave(`signing ${zone}`);
     },
   };
 }

@@ -61,7 +61,8 @@ function stored(dataDir: string): Record<string, unknown[]> {
 
 const begin = (engine: Pick<DomainsEngine, 'call'>, entry: string, hostname = hostnameFor(entry)) =>
   engine.call('breaks.start', { entry, on: { hostname } }) as Promise<RunningBreak>;
-const repair = ({ call }: Pick<DomainsEngine, 'call'>, { id }: RunningBreak) => call('breaks.stop', { id });
+const repair = ({ call }: Pick<DomainsEngine, 'call'>, { id }: RunningBreak) =>
+  call('breaks.stop', { id }) as Promise<RunningBreak>;
 const list = (engine: DomainsEngine, zone = ZONE) => engine.call('records.list', { zone }) as Promise<RecordInfo[]>;
 
 /** What shows an entry to `dig`, where that is not the address of the hostname. */
@@ -156,8 +157,8 @@ test('marks broken records until they are changed; what was changed meanwhile st
   const engine = await startWorld();
   const records = ['@ ALIAS cname.vivarium.localhost', 'shop CNAME cname.vivarium.localhost'];
   const stop = async (running: RunningBreak) => {
-    await repair(engine, running);
-    return shown(engine);
+    const { left = [] } = await repair(engine, running);
+    return [...(await shown(engine)), ...left.map((what) => `left: ${what}`)];
   };
   const wrong = await begin(engine, 'domain.wrong-target');
   expect(await shown(engine)).toEqual([records[0], 'shop CNAME app.example.net broken']);
@@ -165,7 +166,7 @@ test('marks broken records until they are changed; what was changed meanwhile st
   expect(broken?.breakId).toBe(wrong.id);
   await engine.call('records.update', { id: broken?.id, value: 'other.example.net' });
   expect(await shown(engine)).toEqual([records[0], 'shop CNAME other.example.net']);
-  expect(await stop(wrong)).toEqual([records[0], 'shop CNAME other.example.net']);
+  expect(await stop(wrong)).toEqual([records[0], 'shop CNAME other.example.net', `left: records shop.${ZONE}`]);
   await engine.call('records.update', { id: broken?.id, value: TARGET });
 
   // The TXT is another record than the one that the break took away.
@@ -176,14 +177,14 @@ test('marks broken records until they are changed; what was changed meanwhile st
   // No CNAME comes back beside a record that is new.
   const gone = await begin(engine, 'domain.no-record');
   const { id: txt } = await engine.put('shop', 'TXT', 'mine');
-  expect(await stop(gone)).toEqual([records[0], '@ TXT mine', 'shop TXT mine']);
+  expect(await stop(gone)).toEqual([records[0], '@ TXT mine', 'shop TXT mine', `left: records shop.${ZONE}`]);
   await engine.call('records.remove', { id: txt });
   await engine.put('shop', 'CNAME', TARGET);
 
   const siblings = await begin(engine, 'domain.cname-with-siblings');
   const left = (await list(engine)).find(({ breakId, type }) => breakId === siblings.id && type === 'TXT');
   await engine.call('records.remove', { id: left?.id });
-  expect(await stop(siblings)).toEqual([records[0], '@ TXT mine', records[1]]);
+  expect(await stop(siblings)).toEqual([records[0], '@ TXT mine', records[1], `left: records shop.${ZONE}`]);
 });
 
 test('repairs the records of a removed domain; a removed zone, and its successor, are left alone', async () => {
