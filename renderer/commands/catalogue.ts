@@ -1,3 +1,4 @@
+import type { BreakEntry } from '../../main/contract/breaks.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Project } from '../../main/contract/projects.ts';
@@ -12,6 +13,7 @@ export interface Named {
   domains: readonly Domain[];
   zones: readonly { name: string }[];
   keys: readonly { key: ApiKey; projectId: string }[];
+  breaks: readonly BreakEntry[];
 }
 
 export interface Leads {
@@ -107,8 +109,8 @@ const SETTINGS: readonly {
 ];
 
 /**
- * The commands of what the palette finds beyond those that are offered at the moment: projects, domains, zones, keys and
- * settings by name, and actions of other pages with what they act on.
+ * The commands of what the palette finds beyond those that are offered at the moment: projects, domains, zones, keys,
+ * breaks and settings by name, and actions of other pages with what they act on.
  */
 export function catalogueOf(named: Named, leads: Leads): Command[] {
   return [
@@ -117,6 +119,7 @@ export function catalogueOf(named: Named, leads: Leads): Command[] {
     ...domainCommands(named, leads),
     ...named.zones.flatMap(({ name }) => zoneCommands(name, leads)),
     ...keyCommands(named, leads),
+    ...breakCommands(named, leads),
     ...settingCommands(named, leads),
   ];
 }
@@ -264,6 +267,27 @@ function keyCommands({ keys, projects }: Named, { go }: Leads): Command[] {
     ];
   });
 }
+
+/** On the page of a domain, what is to be broken is that domain. */
+const breakCommands = ({ breaks }: Named, { here, go }: Leads): Command[] =>
+  breaks
+    .filter(({ impossible }) => impossible === undefined)
+    .map(({ id, title }) =>
+      searched({
+        id: `break ${id}`,
+        title: `Break: ${title}`,
+        detail: id,
+        group: 'Actions',
+        icon: 'breaks',
+        keywords: ['fault'],
+        run: () =>
+          go({
+            page: 'breaks',
+            item: id,
+            ...(here?.page === 'domains' && here.item !== undefined && { query: { hostname: here.item } }),
+          }),
+      }),
+    );
 
 const settingCommands = ({ current }: Named, { go }: Leads): Command[] =>
   SETTINGS.filter(({ page }) => page === 'settings' || current !== undefined).map(({ page, label, panel, keywords }) =>

@@ -26,6 +26,7 @@ export const PAGES = {
   certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },
   api: { title: 'API reference', scope: 'project', segment: 'api-reference', item: 'operation' },
   devices: { title: 'Other devices', scope: 'engine', segment: 'other-devices' },
+  breaks: { title: 'Break it', scope: 'engine', segment: 'break-it', item: 'entry' },
   doctor: { title: 'Doctor', scope: 'engine', segment: 'doctor' },
   settings: { title: 'Settings', scope: 'engine', segment: 'settings' },
 } as const satisfies Record<string, PageFacts>;

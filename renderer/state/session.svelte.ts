@@ -3,6 +3,7 @@ import type { Settings } from '../../main/contract/settings.ts';
 import type { StatusReport } from '../../main/contract/status.ts';
 import { Connection } from '../connection/connection.svelte.ts';
 import type { Client, Transport } from '../connection/transport.ts';
+import { Breaks } from './breaks.svelte.ts';
 import type { Drafts } from './drafts.svelte.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { AppClock } from '../time/app-clock.svelte.ts';
@@ -32,6 +33,7 @@ export class Session {
   readonly status: LiveQuery<StatusReport>;
   readonly projects: LiveQuery<Project[]>;
   readonly settings: LiveQuery<Settings>;
+  readonly breaks: Breaks;
   readonly selection: ProjectSelection;
   readonly secrets: UnreadSecrets;
   readonly works: Works;
@@ -65,6 +67,7 @@ export class Session {
       concerns: ({ type }) => type === 'projects.changed',
     });
     this.settings = settingsQuery({ client: connection.client, changes: connection, time });
+    this.breaks = new Breaks({ client: connection.client, changes: connection, time, clock: this.clock });
     this.selection = new ProjectSelection({ list: () => this.projects.value, named, storage });
   }
 
@@ -86,6 +89,7 @@ export class Session {
     this.status.close();
     this.projects.close();
     this.settings.close();
+    this.breaks.close();
     this.clock.stop();
   }
 

@@ -23,6 +23,8 @@ export const EVERY_PAGE = [
   `/certificates/${FULL_DOMAIN}`,
   `${FULL_PROJECT}/api-reference/listPets`,
   '/other-devices',
+  '/break-it',
+  '/break-it/http.empty-response',
   '/doctor',
   '/settings',
 ];

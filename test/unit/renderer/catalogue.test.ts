@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { catalogueOf, type Named } from '../../../renderer/commands/catalogue.ts';
@@ -14,14 +15,18 @@ const NAMED: Named = {
   domains: [{ hostname: 'shop.acme.test', projectId: 'prj_2', certificate: { state: 'issued' } } as Domain],
   zones: [{ name: 'acme.test' }],
   keys: [{ projectId: 'prj_2', key: { id: 'key_1', name: 'Storefront', prefix: 'viv_abcd', createdAt: '' } }],
+  breaks: [
+    { id: 'dns.servfail', title: 'SERVFAIL' } as BreakEntry,
+    { id: 'tls.sha1', title: 'SHA-1', impossible: 'OpenSSL refuses it.' } as BreakEntry,
+  ],
 };
 
 /** The best result for a text: its title, what it acts on, and where choosing it leads. */
-function best(text: string) {
+function best(text: string, here: Place = { page: 'overview', project: 'demo' }) {
   const led: string[] = [];
   const go = (place: Place) => led.push(formatPlace(place));
   const commands = catalogueOf(NAMED, {
-    here: { page: 'overview', project: 'demo' },
+    here,
     go,
     runAt: (place, id) => led.push(`${formatPlace(place)} ${id}`),
   });
@@ -50,6 +55,14 @@ describe('the palette’s catalogue', () => {
     ['add pet', ['Add a pet', 'Demo', '/projects/demo/pets add-pet']],
   ])('finds by “%s”', (text, expected) => {
     expect(best(text)).toEqual(expected);
+  });
+
+  it('breaks the domain that is shown, and offers nothing that is impossible', () => {
+    expect(best('break sha')[0]).not.toBe('Break: SHA-1');
+    expect(best('break servfail')).toEqual(['Break: SERVFAIL', 'dns.servfail', '/break-it/dns.servfail']);
+    expect(best('servfail', { page: 'domains', project: 'happy-paws', item: 'shop.acme.test' }).at(-1)).toBe(
+      '/break-it/dns.servfail?hostname=shop.acme.test',
+    );
   });
 
   it('has each command once', () => {

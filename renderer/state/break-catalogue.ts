@@ -1,0 +1,45 @@
+import type { BreakEntry, BreakFamily } from '../../main/contract/breaks.ts';
+import type { Domain } from '../../main/contract/domains.ts';
+import type { Project } from '../../main/contract/projects.ts';
+
+export const FAMILY_TITLES: Record<BreakFamily, string> = {
+  dns: 'Names and DNS',
+  connection: 'Connections',
+  tls: 'TLS and certificates',
+  http: 'HTTP framing',
+  api: 'Meaning of the API',
+  domain: 'Domains',
+  ca: 'Issuance',
+  machine: 'This machine',
+};
+
+/** What an entry concerns that can't be narrowed to a hostname. */
+export const CONCERNS: Partial<Record<BreakFamily, string>> = {
+  ca: 'Every certificate that is asked for meanwhile.',
+  machine: 'This machine, as Vivarium and its doctor see it.',
+};
+
+/** The entries that have all words of a search: in their id, title or cause, or in what a client says. */
+export function findEntries(entries: readonly BreakEntry[], search: string): readonly BreakEntry[] {
+  const words = search.toLowerCase().split(/\s+/);
+  return entries.filter(({ id, title, cause, family, symptoms }) => {
+    const text = [id, title, cause, FAMILY_TITLES[family], ...Object.values(symptoms)].join('\n').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** The hostnames that can be broken: those of the chosen project first, custom domains before the platform's. */
+export function hostnamesOf(
+  domains: readonly Pick<Domain, 'hostname' | 'projectId'>[],
+  projects: readonly Pick<Project, 'id' | 'slug'>[],
+  platformZone: string,
+  current: string | undefined,
+): string[] {
+  return projects
+    .toSorted((a, b) => Number(b.id === current) - Number(a.id === current))
+    .flatMap(({ id, slug }) => [
+      ...domains.filter(({ projectId }) => projectId === id).map(({ hostname }) => hostname),
+      `${slug}.${platformZone}`,
+      `${slug}-staging.${platformZone}`,
+    ]);
+}
