@@ -28,17 +28,18 @@ export function findEntries(entries: readonly BreakEntry[], search: string): rea
   });
 }
 
-/** The hostnames that can be broken: those of the chosen project first, custom domains before the platform's. */
+/** The hostnames that can be broken: those of the chosen project first, custom domains that are served at the top. */
 export function hostnamesOf(
-  domains: readonly Pick<Domain, 'hostname' | 'projectId'>[],
+  domains: readonly Pick<Domain, 'hostname' | 'projectId' | 'serving'>[],
   projects: readonly Pick<Project, 'id' | 'slug'>[],
   platformZone: string,
   current: string | undefined,
 ): string[] {
+  const servedFirst = domains.toSorted((a, b) => Number(b.serving.http) - Number(a.serving.http));
   return projects
     .toSorted((a, b) => Number(b.id === current) - Number(a.id === current))
     .flatMap(({ id, slug }) => [
-      ...domains.filter(({ projectId }) => projectId === id).map(({ hostname }) => hostname),
+      ...servedFirst.filter(({ projectId }) => projectId === id).map(({ hostname }) => hostname),
       `${slug}.${platformZone}`,
       `${slug}-staging.${platformZone}`,
     ]);

@@ -11,13 +11,22 @@ const CLASSES: Record<number, { tone: Tone; icon: IconName }> = {
   5: { tone: 'brick', icon: 'failed' },
 };
 
-/** The outcome of an exchange for display, never by colour alone. */
-export function statusLook({ status, aborted, running }: Pick<TrafficEntry, 'status' | 'aborted' | 'running'>): {
+type Outcome = Pick<TrafficEntry, 'status' | 'aborted' | 'running' | 'fault'>;
+
+interface StatusLook {
   tone: Tone;
   icon: IconName;
   text: string;
   title: string | undefined;
-} {
+}
+
+/** The outcome of an exchange for display, never by colour alone. */
+export function statusLook({ fault, ...outcome }: Outcome): StatusLook {
+  const look = lookOf(outcome);
+  return fault === undefined ? look : { ...look, icon: 'breaks', title: `Broken on purpose: ${fault.entry}` };
+}
+
+function lookOf({ status, aborted, running }: Outcome): StatusLook {
   if (running === true) {
     return {
       tone: 'water',

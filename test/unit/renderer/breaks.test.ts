@@ -98,6 +98,16 @@ describe('what is broken', () => {
     expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
   });
 
+  it('marks the records whose answers are broken, not those of what strikes later', async () => {
+    const { breaks } = await setUp(
+      running('dns', { on: { hostname: 'shop.acme.test', type: 'AAAA' } }),
+      running('http', { entry: 'http.garbage', on: { hostname: 'www.acme.test' } }),
+    );
+    expect(breaks.ofRecord('shop.acme.test', 'AAAA')?.id).toBe('dns');
+    expect(breaks.ofRecord('shop.acme.test', 'A')).toBeUndefined();
+    expect(breaks.ofRecord('www.acme.test', 'CNAME')).toBeUndefined();
+  });
+
   it.each([
     ['shop.acme.test', 'shop.acme.test', true],
     ['shop.acme.test', 'api.shop.acme.test', false],
@@ -139,14 +149,18 @@ describe('the catalogue', () => {
     expect(findEntries(CATALOGUE, search)).toHaveLength(count);
   });
 
-  it('offers the hostnames of the chosen project first, its own domains before the platform’s', () => {
+  it('offers the hostnames of the chosen project first, its served domains at the top', () => {
     const projects = [
       { id: 'prj_1', slug: 'demo' },
       { id: 'prj_2', slug: 'shop' },
     ];
-    const domains = [{ hostname: 'shop.acme.test', projectId: 'prj_2' }];
+    const domains = [
+      { hostname: 'new.acme.test', projectId: 'prj_2', serving: { http: false, https: false } },
+      { hostname: 'shop.acme.test', projectId: 'prj_2', serving: { http: true, https: false } },
+    ];
     expect(hostnamesOf(domains, projects, 'v.localhost', 'prj_2')).toEqual([
       'shop.acme.test',
+      'new.acme.test',
       'shop.v.localhost',
       'shop-staging.v.localhost',
       'demo.v.localhost',

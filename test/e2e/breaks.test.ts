@@ -1,0 +1,101 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+
+const openPage = useEnginePages();
+
+/** One page's way through it, on a machine that does much else beside. */
+const JOURNEY_MS = 120_000;
+
+const HOSTNAME = 'demo.vivarium.localhost';
+const DOMAIN = 'www.happypaws.test';
+const ENTRY = 'http.empty-response';
+
+const region = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
+const now = (page: Page) => region(page, 'Broken now');
+/** The rows of the catalogue. */
+const rows = (page: Page) => region(page, 'What can break').getByRole('link');
+
+it(
+  'breaks by keyboard what the client then sees, names it wherever it shows, and repairs it',
+  { timeout: JOURNEY_MS },
+  async () => {
+    const opened = await openPage({ path: '/break-it' });
+    const { page, engine, open } = opened;
+    const band = page.getByText('Broken on purpose:').first();
+    await now(page).getByText('Nothing is broken').waitFor();
+
+    // The catalogue is found by what a client says.
+    await page.keyboard.press('/');
+    await page.keyboard.type('empty reply');
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await rows(page).press('Enter');
+    const entry = region(page, ENTRY);
+    await entry.getByText('(52) Empty reply from server').waitFor();
+    await expect.poll(() => entry.getByLabel('Hostname').inputValue()).toBe(HOSTNAME);
+    await expectSound(opened);
+
+    // A refusal leads to its field, also where it is folded away.
+    await entry.getByText('More', { exact: true }).click();
+    await entry.getByLabel('Path').fill('/v1/pets?limit=1');
+    await entry.getByText('More', { exact: true }).click();
+    await entry.getByRole('button', { name: 'Break it' }).press('Enter');
+    await expect.poll(() => entry.getByLabel('Path').and(page.locator(':focus')).count()).toBe(1);
+    await entry.getByText(/without a query/).waitFor();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('/v1/pets');
+    await page.keyboard.press('Enter');
+    await now(page).getByText(`/v1/pets · ${HOSTNAME}`).waitFor();
+    await expect(engine.api()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await now(page).getByText('1 of 1 struck').waitFor();
+    expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
+    await expectSound(opened);
+
+    await open('/projects/demo/traffic');
+    await band.waitFor();
+    await region(page, 'Entries').getByTitle(`Broken on purpose: ${ENTRY}`).click();
+    const struck = region(page, /^Entry trf_/);
+    await struck.getByRole('button', { name: 'Repair' }).press('Enter');
+    await band.waitFor({ state: 'detached' });
+    await struck.getByText('repaired since').waitFor();
+    await expect.poll(() => page.locator('main :focus').count()).toBe(1);
+    expect((await engine.api()).status).toBe(200);
+    await expectSound(opened);
+
+    // What is broken elsewhere shows on every page, until its time is over on the app's clock.
+    await open(`/projects/happy-paws/domains/${DOMAIN}`);
+    await page.getByRole('heading', { name: DOMAIN }).waitFor();
+    const note = page.getByRole('list', { name: 'Broken on purpose' });
+    await engine.call('breaks.start', { entry: ENTRY, on: { hostname: DOMAIN }, for: 'PT1H' });
+    await note.getByText(ENTRY).waitFor();
+    await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
+    await page.getByRole('link', { name: '2 breaks' }).waitFor();
+    await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
+    await expectSound(opened);
+    await engine.call('clock.advance', { by: 'PT2H' });
+    await page.getByRole('link', { name: ENTRY }).waitFor();
+    await expect.poll(() => note.count()).toBe(0);
+
+    // From the menu of the domain to the catalogue, with its hostname chosen.
+    await page
+      .getByRole('button', { name: `More for ${DOMAIN}` })
+      .last()
+      .press('Enter');
+    await page.getByRole('menuitem', { name: 'Break it' }).press('Enter');
+    await page.getByRole('searchbox').fill(ENTRY);
+    await rows(page).press('Enter');
+    await expect.poll(() => page.getByLabel('Hostname').inputValue()).toBe(DOMAIN);
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('repair everything');
+    await page.keyboard.press('Enter');
+    await page.getByText('Repaired 1 break.').waitFor();
+    await now(page).getByText('Nothing is broken').waitFor();
+    expect((await engine.api()).status).toBe(200);
+
+    await expectToFit(opened, `/break-it/${ENTRY}`, async () => {
+      await page.getByRole('button', { name: 'Break it' }).press('Enter');
+      await now(page).getByText(DOMAIN).waitFor();
+    });
+  },
+);
