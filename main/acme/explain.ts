@@ -117,7 +117,12 @@ function certificateStep(
   return step('certificate', 'done', `${valid}${revoked ? ' It is revoked.' : ''}${replaced}`);
 }
 
-const step = (title: string, state: Step['state'], message: string, attempts: AcmeChallenge['attempts'] = []): Step => ({
+const step = (
+  title: string,
+  state: Step['state'],
+  message: string,
+  attempts: AcmeChallenge['attempts'] = [],
+): Step => ({
   ...{ step: title, state, message },
   attempts: attempts.map((each) => ({ ...each })),
 });
