@@ -43,16 +43,25 @@ export const loopbackPlace = (paths: OwnPaths): OwnPlace => ({
 
 /** What answers a request target at a host; undefined if that is a project's matter, as all others are. */
 export function ownPathOf({ hosts, paths }: OwnPlace, host: string, target: string): OwnPath | undefined {
-  if (!hosts.has(host)) return undefined;
-  const queryAt = target.indexOf('?');
-  const path = queryAt === -1 ? target : target.slice(0, queryAt);
-  return paths.get(path) ?? paths.get(path.slice(0, path.indexOf('/', 1) + 1));
+  return hosts.has(host) ? find(paths, target) : undefined;
 }
 
 /** What answers a request, by its header section alone. An absolute URL counts as none of the paths. */
-export function ownPathAsked(place: OwnPlace, target: string, headers: IncomingHttpHeaders): OwnPath | undefined {
+export function ownPathAsked(
+  { hosts, paths }: OwnPlace,
+  target: string,
+  headers: IncomingHttpHeaders,
+): OwnPath | undefined {
+  // The path first: every request of every project is looked up here.
+  const own = find(paths, target);
   const authority = headers[':authority'] ?? headers.host;
-  return authority === undefined ? undefined : ownPathOf(place, hostOf(authority), target);
+  return own !== undefined && authority !== undefined && hosts.has(hostOf(authority)) ? own : undefined;
+}
+
+function find(paths: OwnPaths, target: string): OwnPath | undefined {
+  const queryAt = target.indexOf('?');
+  const path = queryAt === -1 ? target : target.slice(0, queryAt);
+  return paths.get(path) ?? paths.get(path.slice(0, path.indexOf('/', 1) + 1));
 }
 
 /** The host of an authority as in a URL: with brackets around an IPv6 address, without its port. */
