@@ -83,6 +83,8 @@ export async function turns(): Promise<Figure[]> {
     services.backup.create({ file: join(folder, 'all.vivarium'), force: false }, CALL),
   );
   let world = '';
+  // The built program has this library in one file.
+  await import('../../../main/world/write.ts');
   await measure('all is exported', async () => ({ text: world } = await services.world.export(undefined, CALL)));
   await app.stop();
 
