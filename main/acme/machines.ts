@@ -13,8 +13,6 @@ export type OrderEvent =
   | 'finalize'
   /** The certificate is signed. */
   | 'issue'
-  /** The CSR is wrong, or the engine ended meanwhile: the client may finalise again. */
-  | 'release'
   | 'expire';
 
 const ORDER: Table<OrderStatus, OrderEvent> = {
@@ -23,7 +21,6 @@ const ORDER: Table<OrderStatus, OrderEvent> = {
     failed: 'invalid',
     finalize: 'orderNotReady',
     issue: 'orderNotReady',
-    release: 'pending',
     expire: 'invalid',
   },
   ready: {
@@ -31,7 +28,6 @@ const ORDER: Table<OrderStatus, OrderEvent> = {
     failed: 'invalid',
     finalize: 'processing',
     issue: 'orderNotReady',
-    release: 'ready',
     expire: 'invalid',
   },
   processing: {
@@ -39,7 +35,6 @@ const ORDER: Table<OrderStatus, OrderEvent> = {
     failed: 'invalid',
     finalize: 'orderNotReady',
     issue: 'valid',
-    release: 'ready',
     expire: 'processing',
   },
   valid: {
@@ -47,7 +42,6 @@ const ORDER: Table<OrderStatus, OrderEvent> = {
     failed: 'valid',
     finalize: 'orderNotReady',
     issue: 'orderNotReady',
-    release: 'valid',
     expire: 'valid',
   },
   invalid: {
@@ -55,7 +49,6 @@ const ORDER: Table<OrderStatus, OrderEvent> = {
     failed: 'invalid',
     finalize: 'orderNotReady',
     issue: 'orderNotReady',
-    release: 'invalid',
     expire: 'invalid',
   },
 };

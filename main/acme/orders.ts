@@ -62,7 +62,8 @@ export interface NewOrder {
 export function createOrders(parts: AcmeParts): Orders {
   const { clock, log, rows, issuer, rates, onChanged } = parts;
   const turns = createTurns(VALIDATIONS_MAX);
-  const running = new Map<string, Promise<void>>();
+  /** Orders whose CSR is being answered. */
+  const finalizing = new Set<string>();
   const now = (): number => clock.state().now;
 
   function create(account: AcmeAccount, { identifiers, profile: profileName, replaces }: NewOrder): AcmeOrder {
@@ -88,7 +89,7 @@ export function createOrders(parts: AcmeParts): Orders {
       id: randomBase62(16),
       accountId: account.id,
       profile: profileName,
-      status: found.every(({ status }) => status === 'valid') ? stepOrder('pending', 'authorized') : 'pending',
+      status: 'pending',
       identifiers,
       authorizationIds: found.map(({ id }) => id),
       createdAtMs,
@@ -100,7 +101,7 @@ export function createOrders(parts: AcmeParts): Orders {
     };
     rows.save({ orders: [order], authorizations: found.filter(({ status }) => status === 'pending') });
     onChanged();
-    return order;
+    return stateOf(order);
   }
 
   function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
@@ -164,7 +165,12 @@ export function createOrders(parts: AcmeParts): Orders {
 
   function get(id: string): AcmeOrder | null {
     const order = rows.order(id);
-    if (order === null || (order.status !== 'pending' && order.status !== 'ready')) return order;
+    return order === null ? null : stateOf(order);
+  }
+
+  /** Ready and processing follow from the rest, and are not written. */
+  function stateOf(order: AcmeOrder): AcmeOrder {
+    if (order.status !== 'pending') return order;
     const found = order.authorizationIds.map(authorization);
     const lost = found.find((each) => each === null || (each.status !== 'pending' && each.status !== 'valid'));
     if (lost !== undefined) return save({ ...order, status: stepOrder(order.status, 'failed'), error: reasonOf(lost) });
@@ -172,8 +178,9 @@ export function createOrders(parts: AcmeParts): Orders {
       const error = { type: 'malformed', detail: 'The order expired before it was finalized.', status: 403 };
       return save({ ...order, status: stepOrder(order.status, 'expire'), error });
     }
-    if (order.status === 'ready' || found.some((each) => each?.status !== 'valid')) return order;
-    return save({ ...order, status: stepOrder(order.status, 'authorized') });
+    if (found.some((each) => each?.status !== 'valid')) return order;
+    const ready = stepOrder(order.status, 'authorized');
+    return { ...order, status: finalizing.has(order.id) ? stepOrder(ready, 'finalize') : ready };
   }
 
   function save(order: AcmeOrder): AcmeOrder {
@@ -221,9 +228,7 @@ export function createOrders(parts: AcmeParts): Orders {
         const detail = 'The validation could not be done; the log has the reason.';
         finish(id, method, { attempts: [], error: new AcmeError('serverInternal', detail), caa: null });
       })
-      .catch((error: unknown) => log.error('The result of an ACME validation could not be written', { error }))
-      .finally(() => running.delete(id));
-    running.set(id, done);
+      .catch((error: unknown) => log.error('The result of an ACME validation could not be written', { error }));
     return done;
   }
 
@@ -270,21 +275,21 @@ export function createOrders(parts: AcmeParts): Orders {
   }
 
   async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
-    const status = stepOrder(order.status, 'finalize');
+    stepOrder(order.status, 'finalize');
     const request = await readCsr(account, order, csr);
-    const current = get(order.id);
-    if (current?.status !== 'ready')
-      throw new AcmeError('orderNotReady', `The order is "${current?.status ?? 'gone'}".`);
-    save({ ...order, status });
+    // Another request may have been faster.
+    const status = stepOrder(stateOf(rows.order(order.id) ?? order).status, 'finalize');
+    finalizing.add(order.id);
     try {
       await recheckCaa(account, order);
-      return issue(order, request);
+      return issue({ ...order, status }, request);
     } catch (error) {
-      const held = rows.order(order.id) ?? order;
       if (error instanceof AcmeError && error.type === 'caa') {
-        save({ ...held, status: stepOrder(held.status, 'failed'), error: faultOf(error) });
-      } else save({ ...held, status: stepOrder(held.status, 'release') });
+        save({ ...order, status: stepOrder(status, 'failed'), error: faultOf(error) });
+      }
       throw error;
+    } finally {
+      finalizing.delete(order.id);
     }
   }
 
@@ -323,7 +328,7 @@ export function createOrders(parts: AcmeParts): Orders {
     const names = order.identifiers.map(({ value }) => value);
     const { serial, pem } = issuer.issue({ publicKey, names, dates });
     const { id: orderId, accountId, identifiers } = order;
-    const issued: AcmeOrder = { ...order, status: stepOrder('processing', 'issue'), serial };
+    const issued: AcmeOrder = { ...order, status: stepOrder(order.status, 'issue'), serial };
     const issuerKey = issuer.keyIdentifier();
     const certificate = { ...dates, serial, accountId, orderId, identifiers, pem, issuerKey };
     const replaced = order.replaces === undefined ? null : findCertificate(rows, order.replaces);
@@ -335,9 +340,6 @@ export function createOrders(parts: AcmeParts): Orders {
   }
 
   // After a crash: what was under way goes on.
-  for (const order of rows.orders({ status: 'processing', limit: 1_000 })) {
-    save({ ...order, status: stepOrder(order.status, 'release') });
-  }
   for (const each of rows.openAuthorizations('processing')) {
     const account = rows.account(each.accountId);
     const challenge = each.challenges.find(({ status }) => status === 'processing');

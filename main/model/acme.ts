@@ -122,7 +122,7 @@ export interface AcmeRows {
   openAuthorizations(of: { accountId: string } | 'processing'): AcmeAuthorization[];
   order(id: string): AcmeOrder | null;
   /** Newest first, of one account or of all; after an order of that id. */
-  orders(which: { accountId?: string; after?: string; status?: OrderStatus; limit: number }): AcmeOrder[];
+  orders(which: { accountId?: string; after?: string; limit: number }): AcmeOrder[];
   certificate(serial: string): AcmeCertificate | null;
   /** Newest first. */
   certificates(accountId: string, limit: number): AcmeCertificate[];

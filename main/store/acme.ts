@@ -42,7 +42,7 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
 
   const putAccount = put('acme_accounts', ['thumbprint']);
   const putAuthorization = put('acme_authorizations', ['account_id', 'name', 'status']);
-  const putOrder = put('acme_orders', ['account_id', 'status']);
+  const putOrder = put('acme_orders', ['account_id']);
   const putCertificate = put('acme_certificates', ['account_id']);
   const pruning = [
     forget('acme_orders', ORDERS_KEPT),
@@ -51,11 +51,9 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
   ];
   const order = one<AcmeOrder>('acme_orders');
   const before = `number < (SELECT coalesce((SELECT number FROM acme_orders WHERE id = ?), 9e15))`;
-  const ordersOfAll = all<AcmeOrder>(
-    `SELECT body FROM acme_orders WHERE ? IN ('', status) AND ${before} ORDER BY number DESC LIMIT ?`,
-  );
+  const ordersOfAll = all<AcmeOrder>(`SELECT body FROM acme_orders WHERE ${before} ORDER BY number DESC LIMIT ?`);
   const ordersOfAccount = all<AcmeOrder>(
-    `SELECT body FROM acme_orders WHERE account_id = ? AND ? IN ('', status) AND ${before} ORDER BY number DESC LIMIT ?`,
+    `SELECT body FROM acme_orders WHERE account_id = ? AND ${before} ORDER BY number DESC LIMIT ?`,
   );
   const valid = sqlite
     .prepare<[string, string], string>(
@@ -83,7 +81,7 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
           status,
         });
       }
-      for (const each of orders) putOrder.run({ ...documentOf(each), account_id: each.accountId, status: each.status });
+      for (const each of orders) putOrder.run({ ...documentOf(each), account_id: each.accountId });
       for (const each of certificates) {
         putCertificate.run({ id: each.serial, body: JSON.stringify(each), account_id: each.accountId });
       }
@@ -99,8 +97,8 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
     }),
     openAuthorizations: (of) => (of === 'processing' ? underWay() : openOf(of.accountId)),
     order,
-    orders: ({ accountId, after = '', status = '', limit }) =>
-      accountId === undefined ? ordersOfAll(status, after, limit) : ordersOfAccount(accountId, status, after, limit),
+    orders: ({ accountId, after = '', limit }) =>
+      accountId === undefined ? ordersOfAll(after, limit) : ordersOfAccount(accountId, after, limit),
     certificate: one<AcmeCertificate>('acme_certificates'),
     certificates: all<AcmeCertificate>(
       'SELECT body FROM acme_certificates WHERE account_id = ? ORDER BY number DESC LIMIT ?',

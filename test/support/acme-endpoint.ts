@@ -29,8 +29,10 @@ export interface TestServer {
   limited: boolean;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
-  /** The same data after a crash. */
-  restarted(): Endpoint;
+  /** Writes until a crash; all later ones fail. */
+  writesLeft: number;
+  /** Goes on with what was written, as after a crash. */
+  restart(): void;
 }
 
 export function createTestServer(): TestServer {
@@ -40,10 +42,17 @@ export function createTestServer(): TestServer {
     clock,
     log: {
       error(message, details) {
+        if (server.writesLeft <= 0) return;
         throw new Error(message, { cause: details });
       },
     },
-    rows: store.acme,
+    rows: {
+      ...store.acme,
+      save(changes) {
+        if (server.writesLeft-- <= 0) throw new Error('The engine has crashed.');
+        store.acme.save(changes);
+      },
+    },
     issuer: {
       refusal: ({ value }) =>
         permits(root.constraints, parseLeafName(value)) ? null : `Not permitted: vivarium ca extend ${value}`,
@@ -74,11 +83,20 @@ export function createTestServer(): TestServer {
     registeredDomain: apexOf,
     onChanged: () => undefined,
   };
+  let running: Endpoint;
   const server: TestServer = {
-    endpoint: createEndpoint(parts),
+    endpoint: {
+      answer: (request) => running.answer(request),
+      orders: { get: (id) => running.orders.get(id), authorization: (id) => running.orders.authorization(id) },
+    },
+    writesLeft: Infinity,
     ...{ clock, store, limited: false, caa: new Map<string, CaaRecord[]>() },
     validate: async () => ({ attempts: [], error: null }),
-    restarted: () => createEndpoint(parts),
+    restart() {
+      server.writesLeft = Infinity;
+      running = createEndpoint(parts);
+    },
   };
+  server.restart();
   return server;
 }

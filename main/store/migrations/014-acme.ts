@@ -24,7 +24,6 @@ CREATE TABLE acme_orders (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
-  status TEXT NOT NULL,
   body TEXT NOT NULL CHECK (json_valid(body))
 ) STRICT;
 CREATE INDEX acme_orders_of_account ON acme_orders (account_id, number);

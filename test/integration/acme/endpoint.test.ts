@@ -191,30 +191,31 @@ describe('an order', () => {
     expect(leaf.validToDate.getTime() - clock.state().realNow).toBe(lifetimeMs);
   });
 
-  test('goes on after a crash at any point', async () => {
+  test.each([0, 1, 2, 3])('goes on after a crash before its write %i', async (writes) => {
     const server = await registered();
     const { client, store } = server;
-    let arrived = (): void => undefined;
-    const asked = new Promise<void>((resolve) => (arrived = resolve));
-    server.validate = () => {
-      arrived();
-      return new Promise(() => undefined);
-    };
+    server.writesLeft = writes;
+    await expect(client.obtain([NAME])).rejects.toThrow();
+    server.restart();
+    expect((await client.register()).status).toBe(200);
+    const found = (await client.post(`${client.kid ?? ''}/orders`)).json['orders'] as string[];
+    const [url] = found.length > 0 ? found : ((await client.order([NAME])).fields['location'] ?? []);
+    await client.respond(await client.post(url ?? ''));
+    await expect.poll(async () => (await client.post(url ?? '')).json['status']).toBe('ready');
+    const order = await client.finalize(await client.post(url ?? ''), createCsr({ names: [NAME] }));
+    expect(order.json['status']).toBe('valid');
+    expect(store.acme.certificate(String(order.json['certificate']).split('/').at(-1) ?? '')).not.toBeNull();
+  });
+
+  test('is being processed while CAA is asked, for one CSR', async () => {
+    const server = await registered();
+    const { client, clock } = server;
     const order = await client.order([NAME]);
-    const responding = client.respond(order);
-    await asked;
-    await server.clock.pass(1_000);
-    expect((await responding)[0]?.json['status']).toBe('processing');
-    const [stored] = store.acme.orders({ limit: 1 });
-    if (stored === undefined) throw new Error('There is no order.');
-    server.validate = async () => ({ attempts: [], error: null });
-    const client2 = createTestClient(server.restarted());
-    await expect.poll(() => store.acme.authorization(stored.authorizationIds[0] ?? '')?.status).toBe('valid');
-    // Another crash, between the CSR and the certificate.
-    store.acme.save({ orders: [{ ...stored, status: 'processing' }] });
-    const endpoint = server.restarted();
-    expect(endpoint.orders.get(stored.id)?.status).toBe('ready');
-    expect((await client2.register()).status).toBe(201);
+    await client.respond(order);
+    await clock.advance(9 * HOUR_MS);
+    const csr = createCsr({ names: [NAME] });
+    const answers = await Promise.all([client.finalize(order, csr), client.finalize(order, csr)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
   });
 });
 

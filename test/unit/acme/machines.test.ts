@@ -3,7 +3,7 @@ import { stepAuthorization, stepChallenge, stepOrder } from '../../../main/acme/
 import { AcmeError } from '../../../main/acme/problem.ts';
 
 const ORDERS = ['pending', 'ready', 'processing', 'valid', 'invalid'] as const;
-const ORDER_EVENTS = ['authorized', 'failed', 'finalize', 'issue', 'release', 'expire'] as const;
+const ORDER_EVENTS = ['authorized', 'failed', 'finalize', 'issue', 'expire'] as const;
 const AUTHORIZATIONS = ['pending', 'valid', 'invalid', 'deactivated', 'expired'] as const;
 const CHALLENGES = ['pending', 'processing', 'valid', 'invalid'] as const;
 
@@ -38,16 +38,6 @@ describe('an order', () => {
     for (const state of ['valid', 'invalid'] as const)
       for (const event of ORDER_EVENTS)
         expect([state, 'orderNotReady 403']).toContain(outcome(() => stepOrder(state, event)));
-  });
-
-  test('goes on after a crash', () => {
-    expect(ORDERS.map((state) => stepOrder(state, 'release'))).toEqual([
-      'pending',
-      'ready',
-      'ready',
-      'valid',
-      'invalid',
-    ]);
   });
 });
 
