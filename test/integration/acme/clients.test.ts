@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { AcmeExplanation } from '../../../main/contract/acme.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { closedPort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -170,6 +171,40 @@ describe('obtains, renews and revokes', () => {
     await uacme('revoke', 'uacme/u.acme.test/cert.pem');
     expect(await revoked(site)).toContain(second.serialNumber);
   });
+});
+
+describe('lego, for a hostname that Vivarium serves', () => {
+  async function openServed(): Promise<Site & { projectId: string }> {
+    const site = await openSite();
+    const { engine } = site;
+    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', plan: 'pro' })) as { id: string };
+    await engine.call('domains.attach', { projectId, hostname: 'shop.acme.test', local: true });
+    return { ...site, projectId };
+  }
+
+  const obtain = async ({ run, directory, rootFile }: Site, port: number) => {
+    const way = ['--http', '--http.port', `127.0.0.1:${port}`];
+    const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'shop.acme.test', ...way, 'run'];
+    return run('lego', all, { LEGO_CA_CERTIFICATES: rootFile });
+  };
+
+  test.skipIf(isMissing('lego'))(
+    'is asked through the proxy, and at its own port where the proxy does not know',
+    async () => {
+      const client = await closedPort();
+      const behind = await openServed();
+      // lego looks at Host.
+      const target = { kind: 'upstream', url: `http://127.0.0.1:${client}`, host: 'keep' };
+      await behind.engine.call('projects.update', { projectId: behind.projectId, target });
+      await obtain(behind, client);
+      const orders = (await behind.engine.call('acme.orders')) as { id: string; status: string }[];
+      const explained = (await behind.engine.call('acme.explain', { orderId: orders[0]?.id })) as AcmeExplanation;
+      const ports = explained.walk.flatMap(({ attempts }) => attempts.map(({ what }) => what.split(':').at(-1)));
+      expect(new Set(ports)).toEqual(new Set([String(behind.engine.app.runtime.http.port)]));
+      const beside = await openServed();
+      await obtain(beside, beside.httpPort);
+    },
+  );
 });
 
 describe('Caddy', () => {
