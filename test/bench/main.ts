@@ -6,6 +6,7 @@
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
 import { cpus, loadavg } from 'node:os';
+import { breaks } from './cases/breaks.ts';
 import { commandStart } from './cases/command-start.ts';
 import { datasetSize } from './cases/dataset-size.ts';
 import { desktopStart } from './cases/desktop-start.ts';
@@ -46,6 +47,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   insertThroughput,
   datasetSize,
   routeCount,
+  breaks,
   recorder,
   startAndMemory,
   commandStart,
