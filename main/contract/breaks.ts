@@ -110,7 +110,8 @@ export const runningBreak = z.object({
 });
 export type RunningBreak = z.infer<typeof runningBreak>;
 
-const startInput = z.strictObject({
+/** What to break, and how. */
+export const startInput = z.strictObject({
   entry: z
     .string()
     .max(100)

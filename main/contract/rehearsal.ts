@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BODY_LENGTH_MAX } from './api.ts';
+import { startInput } from './breaks.ts';
 import { DURATION_FORMS, HOUR_MS } from './duration.ts';
 import { certificateState, checkCode, domainState } from './domains.ts';
 import { filterText } from './traffic.ts';
@@ -76,6 +77,8 @@ const STEP_FIELDS = {
   clock: [],
   request: ['times', 'key', 'headers', 'body', 'expect'],
   dns: ['expect'],
+  break: ['on', 'rate', 'nth', 'seed', 'for', 'parameters'],
+  repair: [],
 } as const;
 export type StepKind = keyof typeof STEP_FIELDS;
 const STEP_KINDS = Object.keys(STEP_FIELDS) as StepKind[];
@@ -85,7 +88,9 @@ const EXPECTED_FIELDS: Partial<Record<StepKind, readonly string[]>> = {
   dns: ['rcode', 'answers'],
 };
 
-/** One step: `run`, `clock`, `request` or `dns`, each with names of its own. */
+const { entry, on, rate, nth, seed, for: length, parameters } = startInput.shape;
+
+/** One step: `run`, `clock`, `request`, `dns`, `break` or `repair`, each with names of its own. */
 const step = z
   .strictObject({
     run: shellCommand.meta({ description: 'a command for the shell' }).optional(),
@@ -103,6 +108,19 @@ const step = z
     /** A text, or anything else as JSON. */
     body: z.json().optional(),
     dns: question.optional(),
+    break: entry.optional(),
+    on: on.unwrap().optional(),
+    rate: rate.unwrap().optional(),
+    nth: nth.unwrap().optional(),
+    /** 0 by default, so that a file has the same report each time. */
+    seed,
+    for: length.unwrap().optional(),
+    parameters: parameters.unwrap().optional(),
+    repair: z
+      .string()
+      .max(100)
+      .meta({ description: 'an entry that was broken before, or all', examples: ['all'] })
+      .optional(),
     expect: expectedAnswer.optional(),
   })
   .superRefine((given, context) => {

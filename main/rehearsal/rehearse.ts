@@ -1,3 +1,4 @@
+import type { RunningBreak } from '../contract/breaks.ts';
 import { parseDuration } from '../contract/duration.ts';
 import type { Domain } from '../contract/domains.ts';
 import type { Expectations, Step } from '../contract/rehearsal.ts';
@@ -73,10 +74,13 @@ async function judge(title: string, work: () => Promise<string[]>, stage: Stage)
 }
 
 /** A step in one line, as its file has it. */
-export function describeStep({ run, clock, request, times = 1, key, dns }: Step): string {
+export function describeStep(step: Step): string {
+  const { run, clock, request, times = 1, key, dns, repair } = step;
   if (run !== undefined) return `run ${run}`;
   if (clock !== undefined) return `clock ${isDuration(clock) ? '+' : ''}${clock}`;
   if (dns !== undefined) return `dns ${dns}`;
+  if (step.break !== undefined) return `break ${[step.break, ...Object.values(step.on ?? {})].join(' ')}`;
+  if (repair !== undefined) return `repair ${repair}`;
   const how = [
     ...(times === 1 ? [] : [`${times.toLocaleString('en')} times`]),
     ...(key === undefined ? [] : [`key ${key}`]),
@@ -99,12 +103,28 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
     const [name = '', type = 'A'] = dns.split(' ');
     return judgeDnsAnswer(expect, await stage.call<DnsAnswer>('dns.query', { name, type: type.toUpperCase() }));
   }
+  if (step.break !== undefined) {
+    const { on, rate, nth, seed = 0, for: length, parameters } = step;
+    await stage.call('breaks.start', { entry: step.break, on, rate, nth, seed, for: length, parameters });
+    return [];
+  }
+  if (step.repair !== undefined) return repair(step.repair, stage);
   let answer: TrafficDetail | null = null;
   for (let time = 0; time < (step.times ?? 1); time++) {
     answer = await stage.call<TrafficDetail>('traffic.send', requestOf(step));
   }
   return answer === null ? [] : judgeAnswer(expect, answer);
 }
+
+/** Repairs what an entry broke, or everything. */
+async function repair(what: string, stage: Stage): Promise<string[]> {
+  const running = await stage.call<RunningBreak[]>('breaks.list', {});
+  const meant = running.filter(({ entry }) => what === ALL || entry === what);
+  for (const { id } of meant.toReversed()) await stage.call('breaks.stop', { id });
+  return meant.length === 0 ? [what === ALL ? 'nothing is broken' : `nothing is broken by ${what}`] : [];
+}
+
+const ALL = 'all';
 
 async function runCommand(
   command: string | readonly string[],

@@ -101,6 +101,30 @@ describe('a step', () => {
     expect(lines).toEqual(['failed: dns acme.test caa; the response code is "NOERROR", not "NXDOMAIN"']);
   });
 
+  it('breaks by a seed of its own, and repairs', async () => {
+    const running = [
+      { id: 'brk_1', entry: 'dns.servfail' },
+      { id: 'brk_2', entry: 'api.sunset' },
+    ];
+    const on = { hostname: 'shop.acme.test' };
+    const { calls, lines } = await play(
+      { steps: [{ break: 'dns.servfail', on, nth: 2 }, { repair: 'all' }, { repair: 'api.banned' }] },
+      { answers: { 'breaks.list': running } },
+    );
+    expect(calls).toEqual([
+      ['breaks.start', { entry: 'dns.servfail', on, nth: 2, seed: 0 }],
+      ['breaks.list', {}],
+      ['breaks.stop', { id: 'brk_2' }],
+      ['breaks.stop', { id: 'brk_1' }],
+      ['breaks.list', {}],
+    ]);
+    expect(lines).toEqual([
+      'passed: break dns.servfail shop.acme.test',
+      'passed: repair all',
+      'failed: repair api.banned; nothing is broken by api.banned',
+    ]);
+  });
+
   it.each([
     [0, 'passed: run npm test'],
     [3, 'failed: run npm test; the exit code is 3, not 0'],
@@ -181,14 +205,20 @@ it('counts requests over all pages of their list', async () => {
 
 describe('the schema of steps', () => {
   it.each<[string, unknown, string]>([
-    ['nothing', {}, 'must have one of run, clock, request, dns'],
-    ['two things', { run: 'a', dns: 'b.test' }, 'must have one of run, clock, request, dns, not run and dns'],
+    ['nothing', {}, 'must have one of run, clock, request, dns, break, repair'],
+    [
+      'two things',
+      { run: 'a', dns: 'b.test' },
+      'must have one of run, clock, request, dns, break, repair, not run and dns',
+    ],
     ['a name of another kind', { run: 'a', times: 2 }, 'does not belong to a step with "run"'],
     [
       'an expectation of another kind',
       { dns: 'a.test', expect: { status: 200 } },
       'does not belong to what is expected',
     ],
+    ['a rate of nothing', { break: 'dns.servfail', rate: 0 }, 'must be above 0 and at most 1'],
+    ['a break of many', { break: 'dns.servfail', times: 2 }, 'does not belong to a step with "break"'],
     ['an address with a port', { request: 'GET http://a.test:8080/' }, 'an address without a port'],
     ['a clock that goes back', { clock: '-1h' }, 'must be a duration such as'],
     ['a question with three words', { dns: 'a.test A B' }, 'must be a name and a record type'],
