@@ -5,10 +5,11 @@ import { makeCalls } from './calls.ts';
 import type { Client } from './client.ts';
 import { startEngine } from './engines.ts';
 import { makeFetch } from './fetch.ts';
+import { startBreak } from './break.ts';
 import { openTenant } from './tenant.ts';
 import type { StartOptions, Vivarium } from './types.ts';
 
-export type { StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
+export type { Break, BreakOptions, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
 
 /** The name of a snapshot without one. */
 const SNAPSHOT = 'snapshot';
@@ -51,6 +52,7 @@ export async function startVivarium({ demo = false, clock }: StartOptions = {}):
     fetch,
     snapshot: async (name = SNAPSHOT) => void (await client.snapshots.save({ name, force: true })),
     restore: async (name = SNAPSHOT) => void (await client.snapshots.restore({ name })),
+    break: (entry, options = {}) => startBreak(client, { ...options, entry }),
     tenant: (options = {}) => openTenant(`Tenant ${++tenants}`, client, fetch, options),
     close,
     [Symbol.asyncDispose]: close,

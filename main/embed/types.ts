@@ -35,10 +35,25 @@ export interface Vivarium extends Omit<Client, 'ca'>, AsyncDisposable {
   snapshot(name?: string): Promise<void>;
   /** Returns the whole world, with its clock, to such a snapshot. */
   restore(name?: string): Promise<void>;
+  /**
+   * Breaks something on purpose, such as `api.unavailable`, until it is repaired, or for ten minutes of the clock:
+   * `await using broken = await vivarium.break('http.empty-response', { on: { hostname } })`.
+   */
+  break(entry: string, options?: BreakOptions): Promise<Break>;
   /** A new project with a key: what a test needs to have for itself, on a Vivarium that it shares. */
   tenant(options?: TenantOptions): Promise<Tenant>;
   /** Stops it. Requests in progress may take 5 s. Further calls wait for the first. */
   close(): Promise<void>;
+}
+
+/** The input of `breaks.start`: what to break, how much of it, and how long. */
+export type BreakOptions = Omit<Parameters<Client['breaks']['start']>[0], 'entry'>;
+
+/** What is broken until it is repaired. */
+export interface Break extends AsyncDisposable {
+  readonly id: string;
+  /** Also once its time is over. */
+  repair(): Promise<void>;
 }
 
 export interface TenantOptions {
