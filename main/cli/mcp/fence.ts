@@ -2,7 +2,7 @@ import { normalizeHostname } from '../../base/hostname.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/projects.ts';
-import { wildcardOver } from '../../contract/wildcards.ts';
+import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
 import { procedureNamed } from './definitions.ts';
 import type { Ask } from './repair.ts';
 
@@ -36,6 +36,14 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
     if (holder !== undefined && holder !== own.id) throw refused(hostname);
   }
 
+  /** What is broken may concern this project's hostnames only. */
+  async function checkBreak(on: unknown): Promise<void> {
+    const hostname = typeof on === 'object' && on !== null && 'hostname' in on ? on.hostname : undefined;
+    if (typeof hostname === 'string' && !isWildcard(hostname)) return checkHostname(hostname);
+    const why = `This server was started for "${own.slug}" only`;
+    throw new VivariumError('forbidden', `${why}: name one of its hostnames in on.hostname, without a wildcard.`);
+  }
+
   const isForeign = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && 'projectId' in value && value.projectId !== own.id;
 
@@ -51,6 +59,7 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
   return async <Answer>(procedure: string, input: object = {}): Promise<Answer> => {
     const words = inOwn(procedure, input as Record<string, unknown>);
     if (typeof words['hostname'] === 'string') await checkHostname(words['hostname']);
+    if (procedure === 'breaks.start') await checkBreak(words['on']);
     const answer = await ask<unknown>(procedure, words);
     if (isForeign(answer)) throw refused('What was asked for');
     return ownPart(procedure, answer) as Answer;

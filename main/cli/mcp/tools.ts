@@ -1,3 +1,4 @@
+import type { RunningBreak } from '../../contract/breaks.ts';
 import type { CaaVerdict } from '../../contract/caa.ts';
 import type { Certificate } from '../../contract/certificates.ts';
 import type { DoctorReport } from '../../contract/doctor.ts';
@@ -30,24 +31,26 @@ export interface Tool {
   readBy?(answer: unknown): [procedure: string, input: Record<string, unknown>];
 }
 
-/** At most 14: each costs its description in every conversation. */
+/** At most 16: each costs its description in every conversation. */
 export const TOOLS: readonly Tool[] = [
   {
     name: 'status',
-    does: 'What runs and at which addresses: all projects with their plan, target and domains. Call it first.',
+    does: 'What runs and at which addresses: all projects with their plan, target and domains, and what is broken on purpose. Call it first.',
     procedure: 'status.get',
-    covers: ['projects.list', 'domains.list'],
+    covers: ['projects.list', 'domains.list', 'breaks.list'],
     async run(_input, ask) {
-      const [{ version, dataDir, urls, warnings }, projects, domains] = await Promise.all([
+      const [{ version, dataDir, urls, warnings }, projects, domains, broken] = await Promise.all([
         ask<StatusReport>('status.get'),
         ask<Project[]>('projects.list'),
         ask<Domain[]>('domains.list'),
+        ask<RunningBreak[]>('breaks.list'),
       ]);
       return {
         version,
         dataDir,
         interface: urls.control,
         warnings,
+        ...(broken.length > 0 && { broken }),
         projects: projects.map(({ id, slug, name, plan, limits, target, baseUrl, secureBaseUrl }) => ({
           slug,
           id,
@@ -155,6 +158,17 @@ export const TOOLS: readonly Tool[] = [
     does: 'Move the clock forward: limits reset, certificates renew, records appear. It stays moved until "vivarium clock reset".',
     procedure: 'clock.advance',
   },
+  {
+    name: 'break',
+    does: 'Let something go wrong on purpose for a time, such as dns.servfail, http.empty-response, api.unavailable or connection.black-hole, for requests to a hostname.',
+    procedure: 'breaks.start',
+    offers: ['entry', 'on', 'rate', 'nth', 'for', 'parameters'],
+  },
+  {
+    name: 'repair',
+    does: 'End what the tool break has broken, by its id; status has those that run.',
+    procedure: 'breaks.stop',
+  },
 ];
 
 /** Whether a tool changes what Vivarium serves, which needs `--allow-writes`. */
@@ -166,6 +180,7 @@ const rowOf = (entry: TrafficEntry) => ({
   request: `${entry.method} ${entry.scheme}://${entry.authority ?? ''}${entry.target}`,
   status: entry.status,
   stage: entry.stage,
+  ...(entry.fault !== undefined && { fault: entry.fault.entry }),
   ...(entry.project !== undefined && { project: entry.project }),
   ...(entry.refusal !== undefined && { refusal: entry.refusal }),
   ms: Math.round(entry.durationMs),

@@ -180,6 +180,18 @@ it('keeps to the project that it was started for', async () => {
   expect(await assistant.call('update_project', { projectId: 'demo', plan: 'pro' })).toEqual(foreign);
   expect(await assistant.call('send_request', { hostname: 'Demo.vivarium.localhost' })).toEqual(foreign);
   expect(await assistant.call('explain_request', { id: items[0]?.id })).toEqual(foreign);
+  const entry = 'api.unavailable';
+  expect(await assistant.call('break', { entry, on: { hostname: 'demo.vivarium.localhost' } })).toEqual(foreign);
+  for (const on of [{}, { hostname: '*.vivarium.localhost' }]) {
+    expect(await assistant.call('break', { entry, on })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('name one of its hostnames'),
+    });
+  }
+  const broken = await assistant.call('break', { entry, on: { hostname: 'happy-paws.vivarium.localhost' } });
+  const [, id] = /"id":"(brk_\w+)"/.exec(broken.text) ?? [];
+  expect((await assistant.call('status')).text).toContain(`"broken":[{"id":"${id}"`);
+  expect(await assistant.call('repair', { id })).toMatchObject({ isError: false });
   expect((await call('traffic.list')) as object).toMatchObject({ items: [{ id: items[0]?.id }] });
 });
 
