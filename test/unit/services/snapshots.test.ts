@@ -1,0 +1,18 @@
+import { expect, it, vi } from 'vitest';
+import { createSnapshotServices } from '../../../main/services/snapshots.ts';
+
+type Options = Parameters<typeof createSnapshotServices>[0];
+
+it('are not taken while a break has edited what they would keep', async () => {
+  const save = vi.fn<Options['rows']['save']>();
+  const breaks = { edited: () => ['domain.dangling-cname'], stopAll: () => Promise.resolve([]) };
+  const { save: take } = createSnapshotServices({ rows: { save }, breaks } as unknown as Options);
+  const input = { name: 'demo', force: false, traffic: false };
+  await expect(take(input, { signal: undefined })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining(
+      'what is broken on purpose (domain.dangling-cname). Repair that first: `breaks.stopAll`',
+    ),
+  });
+  expect(save).not.toHaveBeenCalled();
+});
