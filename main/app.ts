@@ -124,7 +124,11 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     ...{ certificates, dns, dataPlane },
     isSecure: (hostname) => domains.leaves.contextFor(hostname) !== null,
   });
-  addZoneBreaks(breaks.states, foundation, { dns, domains });
+  addZoneBreaks(breaks.states, foundation, {
+    dns,
+    domains,
+    ports: () => [dataPlane.ports.http, dataPlane.ports.https],
+  });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
   const { services, resolve, demo, runs } = createServices(foundation, {
     acme,

@@ -41,6 +41,9 @@ const ELSEWHERE = '192.0.2.1';
 const MOVED_TO = '192.0.2.80';
 const UNSERVED = '127.0.0.2';
 
+/** Where a proxy of this machine listens while `domain.proxied` runs. */
+export const PROXY_ADDRESS = '127.0.0.3';
+
 /** One CNAME more than Vivarium, and most resolvers, follow. */
 const CHAIN_LENGTH = 11;
 
@@ -95,6 +98,7 @@ export const DOMAIN_EDITS: Readonly<Record<string, (facts: DomainFacts) => Domai
       if (first === undefined || second === undefined) return [];
       return [first, { ...second, add: [...second.add, record(facts, 'CAA', OTHER_CA)] }];
     }),
+  'domain.proxied': (facts) => [leading(facts, record(facts, 'A', PROXY_ADDRESS))],
   'domain.not-served': (facts) => [leading(facts, record(facts, 'A', UNSERVED))],
   'domain.wildcard-risk': (facts) => {
     const { hostname, kind, zone } = facts;

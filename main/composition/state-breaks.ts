@@ -1,7 +1,8 @@
 import { selects } from '../breaks/concerning.ts';
-import { DOMAIN_EDITS } from '../breaks/domain-edits.ts';
+import { DOMAIN_EDITS, PROXY_ADDRESS } from '../breaks/domain-edits.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
+import { createFront, type Front } from '../proxy/front.ts';
 import { aliasBreak } from '../services/alias-break.ts';
 import { claimBreak } from '../services/claim-break.ts';
 import { recordBreak } from '../services/record-breaks.ts';
@@ -13,13 +14,16 @@ import type { Foundation } from './foundation.ts';
 /** Adds the edits of zones and their records to those that breaks make. */
 export function addZoneBreaks(
   states: Map<string, StateBreak>,
-  { clock, store, events }: Pick<Foundation, 'clock' | 'store' | 'events'>,
+  { clock, store, events, onStop }: Pick<Foundation, 'clock' | 'store' | 'events' | 'onStop'>,
   {
     dns,
     domains,
+    ports,
   }: {
     dns: Pick<Dns, 'zoneOf' | 'signingChanged' | 'zoneChanged' | 'namesChanged'>;
     domains: Pick<Domains, 'lifecycle'>;
+    /** Those of HTTP and HTTPS. */
+    ports: () => readonly number[];
   },
 ): void {
   const { lifecycle } = domains;
@@ -51,6 +55,8 @@ export function addZoneBreaks(
       },
     }),
   );
+  const front = createFront({ address: PROXY_ADDRESS, target: '127.0.0.1', ports });
+  onStop(() => front.closeAll());
   states.set('domain.claimed-elsewhere', claimBreak({ projects: store.projects, lifecycle }));
   for (const entry of Object.keys(DOMAIN_EDITS)) {
     const edit = recordBreak(entry, {
@@ -58,9 +64,22 @@ export function addZoneBreaks(
       running: store.breaks.list,
       publish: dns.namesChanged,
     });
-    states.set(entry, edit);
+    states.set(entry, entry === 'domain.proxied' ? proxied(edit, front) : edit);
   }
 }
+
+/** The edit of records, and the proxy to which they lead: no client finds it without them. */
+const proxied = (edit: StateBreak, front: Front): StateBreak => ({
+  ...edit,
+  async apply(undo, target) {
+    await front.open(undo.edits);
+    await edit.apply(undo, target);
+  },
+  async undo(undo, target, leave) {
+    await edit.undo(undo, target, leave);
+    await front.close(undo.edits);
+  },
+});
 
 /** Families that can make a check of a domain fail. */
 const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca'];

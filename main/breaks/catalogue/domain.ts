@@ -1,7 +1,7 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
 
 type Told = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
-  Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'at' | 'impossible'>>;
+  Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'at'>>;
 
 /** `on.hostname` is that of an attached domain; what it needs besides is said when it is started. */
 const entry = (name: string, told: Told): BreakEntry => ({
@@ -151,11 +151,11 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     at: 'question',
   }),
   entry('proxied', {
+    symptoms: { dig: 'NOERROR; A 127.0.0.3', node: 'resolve4: 127.0.0.3' },
     title: 'A proxy stands in front',
-    cause: 'The hostname leads to a CDN or proxy, which passes requests on. Verification: `proxied`.',
-    remedy: 'None if the proxy is yours; its certificate is what clients see.',
-    impossible:
-      'it takes a second server in front of the platform; start one, such as Caddy on 127.0.0.2, and point an A record there',
+    cause:
+      'The hostname leads to a CDN or proxy, which passes requests on: here one at 127.0.0.3, on the same ports. Verification warns: `proxied`.',
+    remedy: 'None if the proxy is yours; otherwise point the record at the target in the instructions.',
   }),
   entry('not-served', {
     symptoms: { dig: 'NOERROR; A 127.0.0.2', node: 'resolve4: 127.0.0.2' },
