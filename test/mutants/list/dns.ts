@@ -206,4 +206,20 @@ export const DNS: readonly Mutant[] = [
     breaks: 'datagrams with many forged senders of one network are all answered',
     tests: ['test/unit/dns/device-zones.test.ts'],
   },
+  {
+    id: 'dns.cached-reply-for-a-broken-name',
+    file: 'main/dns/exchange.ts',
+    find: ' && change === undefined',
+    replace: '',
+    breaks: 'a name that is broken on purpose is answered rightly from the cache',
+    tests: ['test/unit/dns/strike.test.ts'],
+  },
+  {
+    id: 'dns.repair-over-a-change',
+    file: 'main/services/record-breaks.ts',
+    find: 'hasRoom && sameSet(',
+    replace: 'hasRoom || sameSet(',
+    breaks: 'the repair of broken records undoes what somebody has changed meanwhile',
+    tests: ['test/integration/engine/broken-domains.test.ts'],
+  },
 ];
