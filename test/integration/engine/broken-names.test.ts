@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
+import { run } from '../../support/dns-dig.ts';
 import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../support/domains-engine.ts';
 
 /** What starts and repairs breaks, and what verification says. */
@@ -45,7 +46,12 @@ test('verification finds broken answers, names their break, and nothing after th
     const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
     expect({ entry, state, wrong, breaks }).toEqual({ entry, state: 'verified', wrong: [], breaks: undefined });
   }
+  const { http, https } = engine.app.runtime;
+  const overHttps = ['-sS', '--doh-insecure', '--doh-url', `https://localhost:${https.port}/dns-query`];
+  const curl = () => run('curl', [...overHttps, '-o', '-', `http://${hostname}:${http.port}/v1/pets`], 'both');
+  expect(await curl()).toContain('API key');
   const broken = await start('dns.servfail', `*.${ZONE}`);
+  expect(await curl()).toMatch(/Could not resolve host|Couldn't resolve host/);
   const answer = await engine.call('dns.query', { name: hostname, type: 'A' });
   expect(answer).toMatchObject({ rcode: 'SERVFAIL', detail: expect.stringContaining('Broken on purpose') as unknown });
   expect((await engine.get(hostname)).breaks).toEqual([{ id: broken.id, entry: 'dns.servfail' }]);
