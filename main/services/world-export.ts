@@ -1,4 +1,5 @@
 import { mapInTurns } from '../base/turns.ts';
+import { CATALOGUE, pointOf } from '../breaks/catalogue/index.ts';
 import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../contract/world.ts';
 import type { Project, TargetSetting } from '../contract/projects.ts';
 import type { PetRecord } from '../contract/pets.ts';
@@ -25,13 +26,18 @@ async function withoutGenerated(text: string, apex: string, nameServer: string):
   return lines.filter((line) => !generated.has(line)).join('\n');
 }
 
+function editsState(id: string): boolean {
+  const entry = CATALOGUE.find((each) => each.id === id);
+  return entry !== undefined && pointOf(entry) === 'state';
+}
+
 /** The world in the form of a file, and what the file does not have, in sentences. */
 export async function exportWorld({
   services,
   rows,
   nameServer,
 }: WorldParts): Promise<{ world: WorldInput; omitted: string[] }> {
-  const { projects, settings, zones, clock } = services();
+  const { projects, settings, zones, clock, breaks } = services();
   const { caKey: _place, ...shown } = await settings.get(undefined, CALL);
   const omitted: string[] = [];
   const entries: [string, ProjectEntry][] = [];
@@ -46,6 +52,11 @@ export async function exportWorld({
   }
   const { frozen, now, offset } = await clock.get(undefined, CALL);
   if (!frozen && offset !== 'PT0S') omitted.push('The clock, which has been moved and runs: a file has a frozen one.');
+  const edited = (await breaks.list(undefined, CALL)).filter(({ entry }) => editsState(entry));
+  if (edited.length > 0) {
+    const names = edited.map(({ entry, on }) => `${entry} ${on.hostname ?? ''}`.trim()).join(', ');
+    omitted.push(`What is broken on purpose (${names}), as it was before. Repair it first: \`breaks.stopAll\`.`);
+  }
   const world: WorldInput = {
     vivarium: WORLD_VERSION,
     ...(frozen && { clock: { at: String(now) } }),

@@ -203,7 +203,7 @@ test('repairs the records of a removed domain; a removed zone, and its successor
   expect(await list(engine, 'signed.test')).toEqual([]);
 });
 
-test('refuses what is broken already, or can’t be broken so, and then changes nothing', async () => {
+test('refuses what is broken already, or can’t be broken so, and changes nothing; a file says what it has broken', async () => {
   const engine = await startWorld();
   const subdomain = `shop.${ZONE}`;
   await engine.call('zones.create', { name: 'plain.test', supportsAlias: false });
@@ -229,7 +229,10 @@ test('refuses what is broken already, or can’t be broken so, and then changes 
     await expect(engine.call('breaks.start', { entry, on })).rejects.toThrow(message);
   }
   expect(changed(before, stored(engine.dataDir))).toEqual([]);
+  const omitted = async () => ((await engine.call('world.export')) as { omitted: string[] }).omitted.join('\n');
+  expect(await omitted()).toContain(`broken on purpose (domain.caa-forbids shop.${ZONE})`);
   await repair(engine, running);
+  expect(await omitted()).not.toContain('broken');
 });
 
 test('after kill -9 before, during and after an edit, the repair leaves what was there', async () => {
