@@ -104,7 +104,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish, looks });
   const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports });
-  const leaves = { platform: certificates.platformLeaves, domains: domains.leaves };
+  const { platformLeaves: platform, brokenHandshake: broken } = certificates;
+  const leaves = { platform, domains: domains.leaves, broken };
   const dataPlane = await startDataPlane(
     foundation,
     leaves,

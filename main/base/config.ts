@@ -6,6 +6,9 @@ export const PLATFORM_ZONE = 'vivarium.localhost';
 /** The CNAME target of custom subdomains. */
 export const CNAME_TARGET = `cname.${PLATFORM_ZONE}`;
 
+/** Below it are hostnames whose TLS is broken on purpose from the start: `expired.break.vivarium.localhost`. */
+export const BREAK_ZONE = `break.${PLATFORM_ZONE}`;
+
 /** The suffix of a project's staging hostname. */
 export const STAGING_SUFFIX = '-staging';
 

@@ -11,7 +11,7 @@ export interface KeyPairPem {
 /**
  * For TLS 1.2: the ECDSA ciphers of Mozilla's intermediate configuration, all AEAD. TLS 1.3 uses OpenSSL's defaults.
  */
-const CIPHERS = [
+export const CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-ECDSA-AES256-GCM-SHA384',
   'ECDHE-ECDSA-CHACHA20-POLY1305',

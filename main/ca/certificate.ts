@@ -50,7 +50,9 @@ export const keyIdentifier = (point: Buffer): Buffer => hash('sha256', point, 'b
 
 const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
 const PRIME256V1 = '1.2.840.10045.3.1.7';
-const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+/** Of the signature, by digest (RFC 5758 §3.2; SHA-1 for a certificate that is broken on purpose: RFC 3279 §2.2.3). */
+const ECDSA_WITH = { sha256: '1.2.840.10045.4.3.2', sha1: '1.2.840.10045.4.1' } as const;
+export type Digest = keyof typeof ECDSA_WITH;
 const ATTRIBUTE = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
 
 /** RFC 5280 appendix A, ub-common-name: maximum characters in a common name. */
@@ -87,8 +89,8 @@ export interface CertificateFields {
 }
 
 /** Builds a version 3 certificate (RFC 5280 §4.1) and signs it with a P-256 key. The result is DER. */
-export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject): Buffer =>
-  signed(issuerKey, (algorithm) =>
+export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject, digest: Digest = 'sha256'): Buffer =>
+  signed(issuerKey, digest, (algorithm) =>
     sequence(
       tagged(0, integer(Buffer.of(2))),
       integer(fields.serial),
@@ -104,10 +106,10 @@ export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject)
 const publicKeyOf = (point: Buffer): Node => sequence(sequence(oid(EC_PUBLIC_KEY), oid(PRIME256V1)), bitString(point));
 
 /** Signs with a P-256 key; the algorithm is named inside and again beside the signature (RFC 5280 §4.1.1, §5.1.1). */
-export function signed(key: KeyObject, build: (algorithm: Node) => Node): Buffer {
-  const algorithm = sequence(oid(ECDSA_WITH_SHA256));
+export function signed(key: KeyObject, digest: Digest, build: (algorithm: Node) => Node): Buffer {
+  const algorithm = sequence(oid(ECDSA_WITH[digest]));
   const unsigned = build(algorithm);
-  const signature = sign('sha256', encode(unsigned), key);
+  const signature = sign(digest, encode(unsigned), key);
   return encode(sequence(unsigned, algorithm, bitString(signature)));
 }
 

@@ -43,7 +43,8 @@ export type Role = 'root' | 'intermediate';
 export const listPath = (role: Role): string => `/${role}.crl`;
 export const certificatePath = (role: Role): string => `/${role}.crt`;
 
-const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+/** Extended key usages (RFC 5280 §4.2.1.12). */
+const PURPOSE = { serverAuth: '1.3.6.1.5.5.7.3.1', clientAuth: '1.3.6.1.5.5.7.3.2' } as const;
 
 /** Bits of KeyUsage (RFC 5280 §4.2.1.3), counted from the left: digitalSignature 0, keyCertSign 5, cRLSign 6. */
 const LEAF_KEY_USAGE = { bytes: Buffer.of(0b1000_0000), unusedBits: 7 };
@@ -62,7 +63,7 @@ export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints,
     extension(EXTENSION.keyUsage, true, encode(bitString(AUTHORITY_KEY_USAGE.bytes, AUTHORITY_KEY_USAGE.unusedBits))),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     extension(EXTENSION.nameConstraints, true, encodeConstraints(constraints)),
-    serversOnly(),
+    onlyFor(),
   ];
 }
 
@@ -85,6 +86,8 @@ export interface LeafExtensionsInput extends SignedByInput {
   subjectKey: Buffer;
   /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
   namesCritical: boolean;
+  /** For servers, unless it is broken on purpose. */
+  purpose?: keyof typeof PURPOSE | undefined;
 }
 
 export function leafExtensions(input: LeafExtensionsInput): Node[] {
@@ -94,7 +97,7 @@ export function leafExtensions(input: LeafExtensionsInput): Node[] {
     // cA defaults to FALSE, and DER omits defaults: an empty sequence.
     extension(EXTENSION.basicConstraints, true, encode(sequence())),
     extension(EXTENSION.keyUsage, true, encode(bitString(LEAF_KEY_USAGE.bytes, LEAF_KEY_USAGE.unusedBits))),
-    serversOnly(),
+    onlyFor(input.purpose),
     extension(EXTENSION.subjectKeyIdentifier, false, encode(octetString(subjectKey))),
     ...signedBy(input),
   ];
@@ -111,7 +114,8 @@ const signedBy = ({ issuer, filesUrl }: SignedByInput): Node[] => [
       ]),
 ];
 
-const serversOnly = (): Node => extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(SERVER_AUTH))));
+const onlyFor = (purpose: keyof typeof PURPOSE = 'serverAuth'): Node =>
+  extension(EXTENSION.extKeyUsage, false, encode(sequence(oid(PURPOSE[purpose]))));
 
 const authorityKeyIdentifier = (authorityKey: Buffer): Node =>
   extension(EXTENSION.authorityKeyIdentifier, false, encode(sequence(taggedOctets(0, authorityKey))));

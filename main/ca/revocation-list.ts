@@ -18,7 +18,7 @@ export const createRevocationList = (
   realNowMs: number,
   revoked: readonly Revocation[] = [],
 ): Buffer =>
-  signed(signer.privateKey, (algorithm) =>
+  signed(signer.privateKey, 'sha256', (algorithm) =>
     sequence(
       integer(Buffer.of(1)),
       algorithm,

@@ -8,6 +8,7 @@ import { describeRoot } from '../ca/root.ts';
 import { describeSigner, type Signer } from '../ca/signer.ts';
 import { type KeyStorage, openKeyVault } from '../ca/key-vault.ts';
 import { certificatePath, listPath, type Role } from '../ca/extensions.ts';
+import { createBrokenHandshakes } from '../ca/broken-handshakes.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
 import { permits } from '../ca/constraints.ts';
 import { createLeaf } from '../ca/leaf.ts';
@@ -42,6 +43,7 @@ export async function openCertificates(foundation: Foundation) {
   const { sealedKeyPem } = vault;
   const authority = openAuthority({ directory, clock, log, sealedKeyPem, filesUrl: () => filesUrl });
   const platformLeaves = createLeafContexts({ ...authority, clock, filesUrl: () => filesUrl });
+  const broken = createBrokenHandshakes({ ...authority, clock, filesUrl: () => filesUrl });
   const { platform } = process;
   const environment = environmentOutside(process.env);
   const run = createRunCommand({ clock, environment });
@@ -53,10 +55,11 @@ export async function openCertificates(foundation: Foundation) {
     () => (httpsPort === null ? null : { hostname: 'localhost', port: httpsPort }),
   );
 
-  /** Both lists have every revoked leaf: serial numbers are random, and a list has no entry too many. */
+  /** Both lists have every revoked leaf: serial numbers are random, so an entry too many does no harm. */
   function revocationList(signer: Signer): Buffer {
     const { realNow } = clock.state();
-    return createRevocationList(signer, realNow, store.revocations.list(realNow - LIST_LIFETIME_MS));
+    const revoked = [...store.revocations.list(realNow - LIST_LIFETIME_MS), ...broken.revoked()];
+    return createRevocationList(signer, realNow, revoked);
   }
 
   const filesOf = (role: Role, signer: () => Signer): [string, OpenFile][] => [
@@ -88,6 +91,8 @@ export async function openCertificates(foundation: Foundation) {
       },
     },
     platformLeaves,
+    /** Handshakes that are wrong on purpose. */
+    brokenHandshake: broken.of,
     trustStores,
     ledger,
     /** Makes a trust store for one browser in a folder, with the root alone; null where NSS's `certutil` is missing. */

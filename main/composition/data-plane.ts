@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import type { SecureContext } from 'node:tls';
 import { createApi } from '../api/api.ts';
 import { listenAddresses, PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
+import { isBrokenHandshake } from '../ca/broken-handshakes.ts';
 import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
 import { loadErrorPages } from '../proxy/error-pages.ts';
 import { createLoopback } from '../proxy/loopback.ts';
@@ -13,19 +15,25 @@ import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
 import type { FaultSource } from '../model/fault.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
+import { STANDING_HOSTS } from '../breaks/standing-hosts.ts';
 import { createRecorder } from '../traffic/recorder.ts';
 import { createSeries } from '../traffic/series.ts';
 import type { ListenerPorts } from '../services/addresses.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
+import { openStandingHosts } from './standing-hosts.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 
 /** The request path: listeners, the proxy's stages, the limiter, the built-in API. */
 export async function startDataPlane(
   { config, resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
-  leaves: { platform: Certificates['platformLeaves']; domains: Domains['leaves'] },
+  leaves: {
+    platform: Certificates['platformLeaves'];
+    domains: Domains['leaves'];
+    broken: Certificates['brokenHandshake'];
+  },
   whyUnserved: Domains['whyUnserved'],
   looks: Pick<Looks, 'answer'>,
   ownPaths: OwnPaths,
@@ -60,10 +68,15 @@ export async function startDataPlane(
   onStop(() => recorder.close());
   const series = createSeries(clock);
   /** Where Vivarium itself answers: on loopback, and on the interface of other devices. */
-  const places = new Set([loopbackPlace(ownPaths)]);
+  const standing = openStandingHosts(resourcesDir);
+  const places = new Set([loopbackPlace(ownPaths, standing)]);
   const isOwn = (hostname: string | null, target: string): boolean =>
     hostname !== null && [...places].some((place) => ownPathOf(place, hostname, target) !== undefined);
   const isServerName = (hostname: string): boolean => [...places].some(({ serverNames }) => serverNames.has(hostname));
+  const contextFor = (hostname: string | null): SecureContext | null =>
+    hostname === null || isWithin(hostname, PLATFORM_ZONE) || isServerName(hostname)
+      ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
+      : leaves.domains.contextFor(hostname);
   const proxy = createProxy({
     clock,
     log,
@@ -91,16 +104,21 @@ export async function startDataPlane(
       series.count(summary);
       recorder.take(summary);
     },
-    contextFor: (hostname) =>
-      hostname === null || isWithin(hostname, PLATFORM_ZONE) || isServerName(hostname)
-        ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
-        : leaves.domains.contextFor(hostname),
+    contextFor,
+    brokenFor(hostname, fault) {
+      const host = hostname === null ? undefined : STANDING_HOSTS.get(hostname);
+      if (host !== undefined) return leaves.broken(host.entry.id, host.hostname);
+      // A hostname without a certificate is refused in any case.
+      if (fault === null || !isBrokenHandshake(fault.entry) || contextFor(hostname) === null) return null;
+      return leaves.broken(fault.entry, hostname ?? PLATFORM_ZONE);
+    },
     trustedProxies: () => settings.current().trustedProxies,
     whyUnserved,
     looks,
     ownPaths,
     faults,
     realNow: () => clock.state().realNow,
+    ownSites: standing,
     defaultHostname: PLATFORM_ZONE,
     pages: loadErrorPages(join(resourcesDir, 'pages')),
   });

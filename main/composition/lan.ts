@@ -116,6 +116,7 @@ export function openLan(
     const place: OwnPlace = {
       hosts,
       serverNames: new Set([DEVICE_HOSTNAME]),
+      sites: new Map(),
       paths: new Map([
         ['/', file('text/html; charset=utf-8', () => pageAt(address), pageHeaders)],
         [PROFILE_PATH, file(PROFILE_CONTENT_TYPE, () => profileFor(address))],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { BREAK_ZONE, CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
 import { canonicalAddress } from '../model/address.ts';
 import type { DomainName } from '../model/dns-name.ts';
 import type { ResourceRecord } from './record.ts';
@@ -10,11 +10,11 @@ import { createZone, DEFAULT_TTL_SECONDS, type Zone } from './zone.ts';
 /** The name server's own name, in every zone's SOA and NS. */
 export const NAME_SERVER: DomainName = `ns.${PLATFORM_ZONE}`;
 
-const OWN_NAMES: ReadonlySet<DomainName> = new Set([PLATFORM_ZONE, NAME_SERVER, CNAME_TARGET]);
+const OWN_NAMES: ReadonlySet<DomainName> = new Set([PLATFORM_ZONE, NAME_SERVER, CNAME_TARGET, `*.${BREAK_ZONE}`]);
 
 /**
  * The platform's own zone: SOA, NS, and the loopback addresses of its apex, the name server, the target of custom
- * domains' CNAMEs, and each given platform hostname (in normal form, below the zone).
+ * domains' CNAMEs, the hostnames that are always broken, and each given platform hostname (in normal form, below the zone).
  */
 export function platformZone(options: { hostnames?: Iterable<string>; serial?: number } = {}): Zone {
   const names = new Set<DomainName>([...OWN_NAMES, ...(options.hostnames ?? [])]);

@@ -30,6 +30,8 @@ export interface Connections {
   end(exchange: Exchange): boolean;
   /** Keeps a stream for one of Vivarium's own paths until it closes. */
   hold(connection: Connection, stream: ServerHttp2Stream): void;
+  /** Gives a client the whole time for its handshake again, after one that was waited for on our side. */
+  reopen(connection: Connection): void;
   /** Counts a tunnel's upstream socket towards the limit until it closes. */
   countUpstream(socket: Socket): void;
   /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
@@ -115,6 +117,11 @@ export function createConnections(options: {
     if (open.size === 0) drained?.();
   }
 
+  function reopen(connection: Connection): void {
+    if (connection.phase === 'open') connection.phase = 'opening';
+    connection.sinceMs = clock.monotonic();
+  }
+
   function settle(connection: Connection): void {
     connection.sinceMs = clock.monotonic();
     connection.lastUse = ++uses;
@@ -165,6 +172,7 @@ export function createConnections(options: {
     },
     link: (key, connection) => void byKey.set(key, connection),
     of: (key) => byKey.get(key),
+    reopen,
     begin(exchange) {
       exchange.connection.exchanges.push(exchange);
     },

@@ -32,18 +32,21 @@ export interface OwnPlace {
   /** Those that TLS clients may ask for, though no project has them. */
   serverNames: ReadonlySet<string>;
   paths: OwnPaths;
+  /** Hosts at which Vivarium answers every path. */
+  sites: ReadonlyMap<string, OwnPath>;
 }
 
 /** The place on loopback. */
-export const loopbackPlace = (paths: OwnPaths): OwnPlace => ({
+export const loopbackPlace = (paths: OwnPaths, sites: OwnPlace['sites'] = new Map()): OwnPlace => ({
   hosts: OWN_HOSTS,
-  serverNames: new Set(['localhost']),
+  serverNames: new Set(['localhost', ...sites.keys()]),
   paths,
+  sites,
 });
 
 /** What answers a request target at a host; undefined if that is a project's matter, as all others are. */
-export function ownPathOf({ hosts, paths }: OwnPlace, host: string, target: string): OwnPath | undefined {
-  return hosts.has(host) ? find(paths, target) : undefined;
+export function ownPathOf({ hosts, paths, sites }: OwnPlace, host: string, target: string): OwnPath | undefined {
+  return hosts.has(host) ? find(paths, target) : sites.get(host);
 }
 
 /** What answers a request, by its header section alone. An absolute URL counts as none of the paths. */

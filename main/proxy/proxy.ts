@@ -51,6 +51,10 @@ export interface ProxyOptions {
   looks?: Pick<Looks, 'answer'>;
   /** What Vivarium answers at its own hosts on loopback; nothing if omitted. */
   ownPaths?: OwnPaths;
+  /** Whole hosts of Vivarium itself; none if omitted. */
+  ownSites?: OwnPlace['sites'];
+  /** As in `TlsListenerOptions`; nothing if omitted. */
+  brokenFor?: TlsListenerOptions['brokenFor'];
   /** The hostname that TLS clients without SNI reach. */
   defaultHostname: string;
   pages: ErrorPages;
@@ -113,7 +117,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   const { clock, log } = options;
   const wanted: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
   const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
-  const own = loopbackPlace(options.ownPaths ?? new Map());
+  const own = loopbackPlace(options.ownPaths ?? new Map(), options.ownSites);
   const httpListener: Listener = { scheme: 'http', port: 0, own };
   const httpsListener: Listener = { scheme: 'https', port: 0, own };
   const closingResponse = faultResponse(
@@ -197,6 +201,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     defaultHostname: options.defaultHostname,
     knows: (hostname) => table.knows(hostname),
     faults: options.faults ?? NO_FAULTS,
+    brokenFor: options.brokenFor ?? (() => null),
     serveHttp1: serveWithinHttp1,
     serveHttp2,
   };

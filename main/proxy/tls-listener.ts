@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { Log } from '../base/log.ts';
-import type { FaultSource } from '../model/fault.ts';
+import type { BrokenHandshake } from '../model/broken-handshake.ts';
+import type { Fault, FaultSource } from '../model/fault.ts';
 import { CLIENT_HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
 import { destroyConnection, resetConnection, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
@@ -22,6 +23,14 @@ export interface TlsListenerOptions {
   knows: (hostname: string) => boolean;
   /** What the running breaks choose. */
   faults: FaultSource;
+  /**
+   * What is done instead of the usual handshake: at a hostname that is always broken, or for the fault of a running break;
+   * null for nothing. It may take a while where a key has to be made. An error thrown is answered as one of `contextFor`.
+   */
+  brokenFor: (
+    hostname: string | null,
+    fault: Pick<Fault, 'entry'> | null,
+  ) => BrokenHandshake | Promise<BrokenHandshake> | null;
   serveHttp1: (connection: Connection, socket: Socket) => void;
   serveHttp2: Http2Acceptor;
 }
@@ -96,21 +105,54 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
     resetConnection(connection);
     return;
   }
-  let secureContext: SecureContext | null;
-  try {
-    secureContext = options.contextFor(serverName);
-  } catch (error) {
+  const fail = (error: unknown): void => {
     log.error('No certificate could be made for a hostname', { hostname, error });
     refuse(connection, ALERT_INTERNAL_ERROR);
-    return;
-  }
-  if (secureContext === null) {
-    log.debug('A TLS client asked for a hostname that has no certificate', { hostname });
-    refuse(connection, ALERT_UNRECOGNIZED_NAME);
-    return;
-  }
+  };
   connection.serverName = hostname;
-  handshake(connection, secureContext, options);
+  try {
+    const broken = options.brokenFor(serverName, fault);
+    if (broken instanceof Promise) {
+      waitFor(connection, broken, options).catch(fail);
+      return;
+    }
+    if (broken !== null) {
+      serveBroken(connection, broken, options);
+      return;
+    }
+    const context = options.contextFor(serverName);
+    if (context !== null) {
+      handshake(connection, { ...USUAL, context }, options);
+      return;
+    }
+  } catch (error) {
+    fail(error);
+    return;
+  }
+  log.debug('A TLS client asked for a hostname that has no certificate', { hostname });
+  refuse(connection, ALERT_UNRECOGNIZED_NAME);
+}
+
+type Terms = Extract<BrokenHandshake, { kind: 'handshake' }>;
+
+const USUAL = { kind: 'handshake', protocols: ['h2', 'http/1.1'], http2Only: false, clientCertificate: false } as const;
+
+/** While a key is being made, which takes longer than a client may take for its handshake. */
+async function waitFor(
+  connection: Connection,
+  broken: Promise<BrokenHandshake>,
+  options: TlsListenerOptions,
+): Promise<void> {
+  connection.phase = 'open';
+  const found = await broken.finally(() => options.connections.reopen(connection));
+  if (!connection.raw.destroyed) serveBroken(connection, found, options);
+}
+
+function serveBroken(connection: Connection, broken: BrokenHandshake, options: TlsListenerOptions): void {
+  if (broken.kind === 'handshake') handshake(connection, broken, options);
+  else if (broken.kind === 'unrecognized_name') refuse(connection, ALERT_UNRECOGNIZED_NAME);
+  // The sweep ends it, as a client that does not finish its handshake.
+  else connection.raw.resume();
 }
 
 /**
@@ -118,12 +160,14 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
  * no SNI, and does not map raw sockets to secure ones. So this does what `tls.Server` does around a `TLSSocket`:
  * listens to `secure` and `_tlsError`, and clears `secureConnecting`.
  */
-function handshake(connection: Connection, secureContext: SecureContext, options: TlsListenerOptions): void {
+function handshake(connection: Connection, terms: Terms, options: TlsListenerOptions): void {
   const { log } = options;
   const socket: TLSSocket & { secureConnecting?: boolean } = new TLSSocket(connection.raw, {
     isServer: true,
-    secureContext,
-    ALPNProtocols: ['h2', 'http/1.1'],
+    secureContext: terms.context,
+    ...(terms.protocols !== null && { ALPNProtocols: [...terms.protocols] }),
+    requestCert: terms.clientCertificate,
+    rejectUnauthorized: terms.clientCertificate,
   });
   socket.on('error', (error) => log.debug('A TLS connection failed', { hostname: connection.serverName, error }));
   // After the handshake, only this event reports TLS errors.
@@ -132,7 +176,7 @@ function handshake(connection: Connection, secureContext: SecureContext, options
   socket.once('secure', () => {
     // An HTTP/2 session does not start while this is true.
     socket.secureConnecting = false;
-    if (socket.alpnProtocol === 'h2') options.serveHttp2(connection, socket);
+    if (socket.alpnProtocol === 'h2' || terms.http2Only) options.serveHttp2(connection, socket);
     else options.serveHttp1(connection, socket);
   });
 }

@@ -11,7 +11,7 @@ import { loadErrorPages } from '../../main/proxy/error-pages.ts';
 import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
 import type { OwnPaths } from '../../main/proxy/own-paths.ts';
-import { createProxy, type Proxy } from '../../main/proxy/proxy.ts';
+import { createProxy, type Proxy, type ProxyOptions } from '../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../main/model/route.ts';
 import type { HttpRequest } from '../../main/base/http/message.ts';
 import type { Target } from '../../main/proxy/target.ts';
@@ -154,6 +154,7 @@ export async function startProxy(
     serverTiming?: boolean;
     ownPaths?: OwnPaths;
     faults?: FaultSource;
+    brokenFor?: ProxyOptions['brokenFor'];
   } = {},
 ): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
@@ -174,6 +175,8 @@ export async function startProxy(
     realNow: () => REAL_NOW_MS,
     pages: loadErrorPages(PAGES_DIRECTORY),
     limits: options.limits ?? {},
+    ...(options.faults && { faults: options.faults }),
+    ...(options.brokenFor && { brokenFor: options.brokenFor }),
     onExchange: (summary) => summaries.push(summary),
   });
   const { http, https } = await proxy.start({ httpPort: 0, httpsPort: 0 });

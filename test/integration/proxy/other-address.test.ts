@@ -12,6 +12,7 @@ const onLinux = test.runIf(process.platform === 'linux');
 const PLACE: OwnPlace = {
   hosts: new Set([OTHER]),
   serverNames: new Set(),
+  sites: new Map(),
   paths: new Map([['/', ownFile({ contentType: 'text/plain', read: () => Buffer.from('for others') })]]),
 };
 

@@ -260,6 +260,8 @@ test('the platform’s zone has loopback addresses for its own names and every h
     'ns.vivarium.localhost. 3600 IN AAAA ::1',
     'cname.vivarium.localhost. 3600 IN A 127.0.0.1',
     'cname.vivarium.localhost. 3600 IN AAAA ::1',
+    '*.break.vivarium.localhost. 3600 IN A 127.0.0.1',
+    '*.break.vivarium.localhost. 3600 IN AAAA ::1',
     'demo.vivarium.localhost. 3600 IN A 127.0.0.1',
     'demo.vivarium.localhost. 3600 IN AAAA ::1',
     'demo-staging.vivarium.localhost. 3600 IN A 127.0.0.1',

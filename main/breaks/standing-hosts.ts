@@ -1,0 +1,50 @@
+import { BREAK_ZONE } from '../base/config.ts';
+import { escapeHtml, type Page } from '../base/http/page.ts';
+import type { BreakEntry } from '../contract/breaks.ts';
+import { TLS_ENTRIES } from './catalogue/tls.ts';
+
+/** A hostname that has one fault of TLS from the first start. */
+export interface StandingHost {
+  hostname: string;
+  entry: BreakEntry;
+}
+
+const hostnameOf = ({ id }: BreakEntry): string => `${id.slice('tls.'.length)}.${BREAK_ZONE}`;
+
+/** One for each entry of the family TLS, by hostname. */
+export const STANDING_HOSTS: ReadonlyMap<string, StandingHost> = new Map(
+  TLS_ENTRIES.map((entry) => [hostnameOf(entry), { hostname: hostnameOf(entry), entry }]),
+);
+
+const howTo = (entry: BreakEntry): string => `vivarium break ${entry.id} --hostname HOSTNAME`;
+
+/** What such a hostname answers to a client that gets that far, in plain text. */
+export function describeStandingHost({ entry }: StandingHost): string {
+  const said = Object.entries(entry.symptoms).map(([client, symptom]) => `${client}: ${symptom}`);
+  return `${[`${entry.title} (${entry.id}).`, entry.cause, entry.remedy].join(' ')}
+${said.join('\n')}
+At a hostname of your own: ${howTo(entry)}
+`;
+}
+
+/** The same for a browser. */
+export function renderStandingHost({ hostname, entry }: StandingHost): Page {
+  const rows = Object.entries(entry.symptoms).map(
+    ([client, symptom]) => `<li>${escapeHtml(client)}: <code>${escapeHtml(symptom)}</code></li>`,
+  );
+  return {
+    title: entry.title,
+    corner: entry.id,
+    heading: entry.title,
+    message: entry.cause,
+    content: `
+<p>${escapeHtml(entry.remedy)}</p>
+<h2>What clients say</h2>
+<ul>
+${rows.join('\n')}
+</ul>
+<h2>At a hostname of your own</h2>
+<p><code>${escapeHtml(howTo(entry))}</code></p>
+<p>This page is at <code>${escapeHtml(hostname)}</code> over HTTP too, whatever happens to HTTPS.</p>`,
+  };
+}
