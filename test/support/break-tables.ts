@@ -52,7 +52,7 @@ say under [Names and DNS](#names-and-dns). What verification says is the code in
 
 /** `docs/break-it-clients.md`: what each entry of the catalogue does, what clients say, and the remedy. */
 export function makeBreakTables(): string {
-  const families = BREAK_FAMILIES.flatMap((family) => {
+  const families = BREAK_FAMILIES.filter((family) => family !== 'tls').flatMap((family) => {
     const entries = CATALOGUE.filter((entry) => entry.family === family);
     return entries.length === 0 ? [] : [sectionOf(family, entries)];
   });
@@ -60,6 +60,7 @@ export function makeBreakTables(): string {
 
 What goes wrong with each entry of the catalogue, what clients say of it, and the remedy. [\`breaks start\`](reference.md#breaks-start) starts one.
 These tables are written from the catalogue, and tests hold the catalogue against real clients on Linux. A client with "–" is not concerned, or was not asked.
+[Broken TLS](broken-tls.md) has the entries of TLS and certificates.
 
 ${families.join('\n')}`;
 }

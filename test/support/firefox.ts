@@ -20,6 +20,8 @@ export interface Shown {
 export interface Firefox {
   /** What a page shows; null when it is an error page, also after it was reloaded so many times. */
   open(url: string, reloads?: number): Promise<Shown | null>;
+  /** The codes of the errors with which requests fail, all at once; null for one that is answered. */
+  faultsOf(urls: readonly string[]): Promise<(string | null)[]>;
   /**
    * Sets DNS over HTTPS as *Settings, DNS over HTTPS, Increased Protection, Custom* does; resolves once Firefox has found
    * that the server answers, which its settings show as *Active*.
@@ -89,6 +91,22 @@ export async function startFirefox(home: string): Promise<Firefox> {
           padlock: document.getElementById('identity-box').classList.contains('verifiedDomain') });`,
       );
       return { ...(shown as Omit<Shown, 'text'>), text: String(text) };
+    },
+    async faultsOf(urls) {
+      const faults = await script(
+        'chrome',
+        `const [urls, done] = arguments;
+        Promise.all(urls.map((url) => new Promise((resolve) => {
+          const request = new XMLHttpRequest();
+          request.onload = () => resolve(null);
+          request.onerror = () =>
+            resolve(request.channel.securityInfo?.errorCodeString || request.channel.status.toString(16));
+          request.open('GET', url);
+          request.send();
+        }))).then(done);`,
+        urls,
+      );
+      return faults as (string | null)[];
     },
     async useDoh(url) {
       await script(

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeLlms } from '../support/llms.ts';
 import { GUIDES, README } from '../support/pasted-documents.ts';
 import { makeBreakTables } from '../support/break-tables.ts';
+import { makeBrokenTlsPage } from '../support/broken-tls-page.ts';
 import { makeReference } from '../support/reference.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -115,6 +116,7 @@ describe('the documents', () => {
 
   it('have the reference of the commands as they are; if not, run "npm run reference"', async () => {
     expect(read('docs/reference.md')).toBe(await makeReference());
+    expect(read('docs/broken-tls.md')).toBe(makeBrokenTlsPage());
   });
 
   it('have what the catalogue says of breaks; if not, run "npm run reference"', () => {
