@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { StoreTrust } from '../../../main/contract/certificates.ts';
+import type { Certificate, StoreTrust } from '../../../main/contract/certificates.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { run } from '../ca/commands.ts';
 import { makeDatabase } from '../ca/machine.ts';
+import { writeFormerRoot } from '../../support/former-root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;
@@ -92,6 +93,31 @@ describe('the root', () => {
     writeFileSync(list, await readDer(`${runtime.control.url}/root.crl`));
     const byRoot = ['-inform', 'DER', '-in', list, '-CAfile', runtime.caFile, '-noout'];
     expect((await run('openssl', ['crl', ...byRoot])).text).toContain('verify OK');
+  });
+
+  it('from before intermediates stays trusted, and has one once it is renewed', async () => {
+    const dataDir = temporaryFolder();
+    writeFormerRoot(join(dataDir, 'ca'));
+    const engine = await startEngine({ dataDir });
+    const hostname = 'www.happypaws.test';
+    const certificate = () => engine.call('certificates.get', { hostname }) as Promise<Certificate>;
+    const before = await rootOf(engine);
+    const leafBefore = await leafSeen(engine, hostname, before.pem);
+    expect([before.intermediate, (await certificate()).chain]).toEqual([null, []]);
+    await expect(leafSeen(engine, 'reversed-chain.break.vivarium.localhost', before.pem)).rejects.toThrow(
+      /internal error/,
+    );
+    const { message, ...after } = (await engine.call('ca.renew')) as RootInfo & { message: string };
+    expect(message).toContain('Clients that trust only the old one refuse those');
+    // What the root has signed goes on with either certificate, until it is renewed.
+    for (const { pem } of [before, after]) {
+      expect((await leafSeen(engine, hostname, pem)).serialNumber).toBe(leafBefore.serialNumber);
+    }
+    const { chain } = (await engine.call('certificates.renew', { hostname })) as Certificate;
+    expect(chain).toEqual([after.intermediate?.pem]);
+    expect((await leafSeen(engine, hostname, after.pem)).issuer).toContain('Vivarium intermediate');
+    await expect(leafSeen(engine, hostname, before.pem)).rejects.toThrow('path length constraint exceeded');
+    await leafSeen(engine, 'reversed-chain.break.vivarium.localhost', after.pem);
   });
 
   it('is not extended to a top-level domain, and the error says what to ask for instead', async () => {

@@ -18,6 +18,7 @@ const BESIDES = {
   'ca/root.pem': 'the root',
   'ca/root-0a1b2c3d.pem': 'before an extension',
   'ca/root-key.pem': KEY,
+  'ca/intermediate.pem': 'what signs leaves',
   'control-token': 'token',
   'demo-key.json': '{}',
 };

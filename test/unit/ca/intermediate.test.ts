@@ -9,6 +9,7 @@ import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot, renewRoot } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
+import { writeFormerRoot } from '../../support/former-root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createFakeClock();
@@ -77,17 +78,8 @@ describe('an intermediate', () => {
 
 function open(leavesOnly = false, filesUrl: () => string | null = () => null): Authority & { directory: string } {
   const directory = join(temporaryFolder(), 'ca');
-  if (leavesOnly) writeFormerRoot(directory);
+  if (leavesOnly) writeFormerRoot(directory, FAKE_NOW_MS);
   return { ...openAuthority({ directory, clock, filesUrl }), directory };
-}
-
-function writeFormerRoot(directory: string): void {
-  const former = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'a', leavesOnly: true });
-  mkdirSync(directory, { mode: 0o700 });
-  writeFileSync(join(directory, 'root.pem'), former.certificatePem);
-  writeFileSync(join(directory, 'root-key.pem'), former.privateKey.export({ type: 'pkcs8', format: 'pem' }), {
-    mode: 0o600,
-  });
 }
 
 const leafOf = (authority: Authority) => createLeaf({ issuer: authority.issuer(), hostnames: ['a.test'], clock });
