@@ -1,6 +1,6 @@
 import { BREAK_ZONE } from '../base/config.ts';
 import { escapeHtml, type Page } from '../base/http/page.ts';
-import type { BreakEntry } from '../contract/breaks.ts';
+import type { BreakClient, BreakEntry } from '../contract/breaks.ts';
 import { TLS_ENTRIES } from './catalogue/tls.ts';
 
 /** A hostname that has one fault of TLS from the first start. */
@@ -16,11 +16,22 @@ export const STANDING_HOSTS: ReadonlyMap<string, StandingHost> = new Map(
   TLS_ENTRIES.map((entry) => [hostnameOf(entry), { hostname: hostnameOf(entry), entry }]),
 );
 
+/** The clients that the family TLS concerns, in the order of the tables. */
+export const TLS_CLIENTS: readonly (readonly [client: BreakClient, name: string])[] = [
+  ['curl', 'curl'],
+  ['node', 'Node'],
+  ['python', 'Python'],
+  ['go', 'Go'],
+  ['java', 'Java'],
+  ['chromium', 'Chromium'],
+  ['firefox', 'Firefox'],
+];
+
 const howTo = (entry: BreakEntry): string => `vivarium break ${entry.id} --hostname HOSTNAME`;
 
 /** What such a hostname answers to a client that gets that far, in plain text. */
 export function describeStandingHost({ entry }: StandingHost): string {
-  const said = Object.entries(entry.symptoms).map(([client, symptom]) => `${client}: ${symptom}`);
+  const said = TLS_CLIENTS.map(([client, name]) => `${name}: ${entry.symptoms[client] ?? 'not asked'}`);
   return `${[`${entry.title} (${entry.id}).`, entry.cause, entry.remedy].join(' ')}
 ${said.join('\n')}
 At a hostname of your own: ${howTo(entry)}
@@ -29,8 +40,8 @@ At a hostname of your own: ${howTo(entry)}
 
 /** The same for a browser. */
 export function renderStandingHost({ hostname, entry }: StandingHost): Page {
-  const rows = Object.entries(entry.symptoms).map(
-    ([client, symptom]) => `<li>${escapeHtml(client)}: <code>${escapeHtml(symptom)}</code></li>`,
+  const rows = TLS_CLIENTS.map(
+    ([client, name]) => `<li>${name}: <code>${escapeHtml(entry.symptoms[client] ?? 'not asked')}</code></li>`,
   );
   return {
     title: entry.title,

@@ -1,21 +1,10 @@
 import { BREAK_ZONE } from '../../main/base/config.ts';
-import { STANDING_HOSTS } from '../../main/breaks/standing-hosts.ts';
-import type { BreakClient } from '../../main/contract/breaks.ts';
-
-const CLIENTS: Readonly<Partial<Record<BreakClient, string>>> = {
-  curl: 'curl',
-  node: 'Node',
-  python: 'Python',
-  go: 'Go',
-  java: 'Java',
-  chromium: 'Chromium',
-  firefox: 'Firefox',
-};
+import { STANDING_HOSTS, TLS_CLIENTS } from '../../main/breaks/standing-hosts.ts';
 
 /** `docs/broken-tls.md`: the hostnames that are always broken, with what clients say, from the catalogue. */
 export function makeBrokenTlsPage(): string {
   const rows = [...STANDING_HOSTS.values()].map(({ entry }) => {
-    const cells = Object.keys(CLIENTS).map((client) => cell(entry.symptoms[client as BreakClient]));
+    const cells = TLS_CLIENTS.map(([client]) => cell(entry.symptoms[client]));
     return `| \`${entry.id.slice('tls.'.length)}\` | ${cells.join(' | ')} |`;
   });
   const entries = [...STANDING_HOSTS.values()].map(
@@ -38,8 +27,8 @@ The client has to trust the root: without that, it refuses all of them for the s
 Curl 7.88, Python 3.11, Go 1.19, Java 17, Node 24, Chromium 156 and Firefox ESR 153 on Debian 12, as a test asks them. Other versions use
 other words.
 
-| Hostname | ${Object.values(CLIENTS).join(' | ')} |
-|---|${'---|'.repeat(Object.keys(CLIENTS).length)}
+| Hostname | ${TLS_CLIENTS.map(([, name]) => name).join(' | ')} |
+|---|${'---|'.repeat(TLS_CLIENTS.length)}
 ${rows.join('\n')}
 
 Chromium accepts the missing intermediate because it fetches the certificate from the address in the hostname's certificate; Firefox knows

@@ -72,7 +72,7 @@ test('a broken hostname says over plain HTTP what is wrong with it, and is in no
   expect(text.text).toMatch(/^Expired certificate \(tls\.expired\)\. .*\ncurl: curl: \(60\)/);
   expect(text.text).toContain('vivarium break tls.expired --hostname HOSTNAME');
   const page = await engine.api({ ...at, headers: { Accept: 'text/html,*/*' } });
-  expect(page.text).toContain('<li>chromium: <code>net::ERR_CERT_DATE_INVALID</code></li>');
+  expect(page.text).toContain('<li>Chromium: <code>net::ERR_CERT_DATE_INVALID</code></li>');
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
   expect((await engine.api({ ...at, method: 'POST' })).status).toBe(405);
   expect((await engine.api({ ...at, host: 'other.break.vivarium.localhost' })).status).toBe(404);
