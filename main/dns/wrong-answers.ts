@@ -49,7 +49,7 @@ export function wrongAnswer(
   fault: Fault,
   { zones, zone, question }: { zones: ZoneSet; zone: ZoneIndex; question: Question },
 ): Wrong | null {
-  const make = MAKERS[fault.entry];
+  const make = WRONG_ANSWERS[fault.entry];
   return make === undefined ? null : make({ fault, zones, zone, question, name: question.name.toLowerCase() });
 }
 
@@ -60,7 +60,7 @@ export function undoubled(zone: ZoneIndex, name: DomainName): DomainName | null 
   return isAtOrBelow(inner, zone.apex) ? inner : null;
 }
 
-const MAKERS: Readonly<Record<string, Maker>> = {
+export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
   'dns.nxdomain': ({ zone }) => replaced(negative(zone, 'NXDOMAIN', 0)),
   'dns.nodata': ({ zone }) => replaced(negative(zone, 'NOERROR', 0)),
   'dns.negative-caching': ({ zone, fault }) => replaced(negative(zone, 'NXDOMAIN', secondsOf(fault))),
@@ -118,9 +118,6 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   'domain.caa-lookup-failed': ({ question }) =>
     question.type === TYPE_CODES.CAA ? replaced(emptyAnswer('SERVFAIL', false)) : null,
 };
-
-/** The entries whose fault is made here. */
-export const WRONG_ANSWERS: readonly string[] = Object.keys(MAKERS);
 
 const replaced = (wrong: DnsAnswer): Wrong => ({ kind: 'answer', answer: () => wrong });
 

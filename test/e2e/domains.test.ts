@@ -226,9 +226,7 @@ describe('attaching a domain', () => {
     await expectSound(opened);
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
-    await expect
-      .poll(() => page.getByRole('menuitem').allInnerTexts())
-      .toEqual(['Re-verify', 'Break it', 'Remove']);
+    await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Break it', 'Remove']);
     expect(opened.errors).toEqual([]);
   });
 

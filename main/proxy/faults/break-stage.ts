@@ -6,12 +6,10 @@ import { HTTP_FAULTS } from './http-faults.ts';
 import type { Breaking, Struck } from './struck.ts';
 import { asHttp1 } from '../../base/http/message.ts';
 
-const FAULTS: ReadonlyMap<string, Breaking> = new Map(
+/** By entry. */
+export const FAULTS: ReadonlyMap<string, Breaking> = new Map(
   Object.entries({ ...CONNECTION_FAULTS, ...HTTP_FAULTS, ...API_FAULTS }),
 );
-
-/** Whether the proxy produces the faults of an entry. */
-export const producesFaultsOf = (entry: string): boolean => FAULTS.has(entry);
 
 /**
  * Breaks a struck request, or arranges for its answer to be broken; names the fault in its record. Returns whether the

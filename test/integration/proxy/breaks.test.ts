@@ -6,7 +6,7 @@ import { API_ENTRIES } from '../../../main/breaks/catalogue/api.ts';
 import { CONNECTION_ENTRIES } from '../../../main/breaks/catalogue/connection.ts';
 import { HTTP_ENTRIES } from '../../../main/breaks/catalogue/http.ts';
 import type { Fault, RequestFacts } from '../../../main/model/fault.ts';
-import { producesFaultsOf } from '../../../main/proxy/faults/break-stage.ts';
+import { FAULTS } from '../../../main/proxy/faults/break-stage.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
 import { DEFAULT_LEAF, DEMO, DEMO_SECRET, type RunningProxy, SHOP, startProxy } from '../../support/proxy-harness.ts';
@@ -152,7 +152,7 @@ const SEEN: Record<string, [http1: RegExp | null, http2?: RegExp | null, paramet
 
 it('has a fact for each entry, and produces each', () => {
   expect(Object.keys(SEEN)).toEqual(ENTRIES.map(({ id }) => id));
-  expect(ENTRIES.filter(({ id }) => !producesFaultsOf(id))).toEqual([]);
+  expect(ENTRIES.filter(({ id }) => !FAULTS.has(id))).toEqual([]);
 });
 
 describe.each([
