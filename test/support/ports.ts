@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -35,3 +36,22 @@ export async function refusingPort(): Promise<{ port: number; release(): Promise
 
 /** A port of 127.0.0.1 that refuses connections until the end of the test. */
 export const closedPort = async (): Promise<number> => (await refusingPort()).port;
+
+/** Below the ports that systems give to sockets without one (RFC 6335 §6; Linux: from 32768). */
+const [LEAST, MOST] = [20_000, 30_000];
+
+/** A free port of 127.0.0.1 for a program that can't pick one. No other test is given it, as it would be one by port 0. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(LEAST, MOST);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}

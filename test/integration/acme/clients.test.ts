@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AcmeExplanation } from '../../../main/contract/acme.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
-import { closedPort } from '../../support/ports.ts';
+import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { findTool } from '../../support/tools.ts';
 
@@ -25,7 +25,7 @@ interface Site {
 
 async function openSite(): Promise<Site> {
   const engine = await startEngine({ empty: true });
-  const [httpPort, tlsPort] = [await closedPort(), await closedPort()];
+  const [httpPort, tlsPort] = [await freePort(), await freePort()];
   await engine.call('settings.update', { acmeHttpPort: httpPort, acmeTlsPort: tlsPort });
   await engine.call('zones.create', { name: 'acme.test' });
   await engine.call('records.put', { zone: 'acme.test', name: '*', type: 'A', value: '127.0.0.1' });
@@ -51,9 +51,9 @@ const readCertificate = ({ folder }: Site, ...path: string[]) =>
 
 /** The serial numbers in the revocation list that leaves point to. */
 async function revoked({ engine, run, folder }: Site): Promise<string> {
-  const list = await fetch(`http://127.0.0.1:${engine.app.runtime.http.port}/root.crl`);
-  writeFileSync(join(folder, 'root.crl'), Buffer.from(await list.arrayBuffer()));
-  return run('openssl', ['crl', '-inform', 'DER', '-in', 'root.crl', '-noout', '-text']);
+  const list = await fetch(`http://127.0.0.1:${engine.app.runtime.http.port}/intermediate.crl`);
+  writeFileSync(join(folder, 'leaves.crl'), Buffer.from(await list.arrayBuffer()));
+  return run('openssl', ['crl', '-inform', 'DER', '-in', 'leaves.crl', '-noout', '-text']);
 }
 
 /** A web server for clients without one, of the files in a folder. */
@@ -191,7 +191,7 @@ describe('lego, for a hostname that Vivarium serves', () => {
   test.skipIf(isMissing('lego'))(
     'is asked through the proxy, and at its own port where the proxy does not know',
     async () => {
-      const client = await closedPort();
+      const client = await freePort();
       const behind = await openServed();
       // lego looks at Host.
       const target = { kind: 'upstream', url: `http://127.0.0.1:${client}`, host: 'keep' };
