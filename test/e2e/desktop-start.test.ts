@@ -289,7 +289,7 @@ const isChecked = (desktop: Desktop, wanted: string): Promise<boolean | undefine
 async function expectNoSeal(desktop: Desktop): Promise<void> {
   await expect(desktop.call('settings.update', { caKey: 'keyring' })).rejects.toThrow('This session had no keyring');
   await expect.poll(() => desktop.call('ca.get')).toMatchObject({ key: { storage: 'file', sealable: false } });
-  expect(readdirSync(join(desktop.dataDir, 'ca')).sort()).toEqual(['root-key.pem', 'root.pem']);
+  expect(readdirSync(join(desktop.dataDir, 'ca')).sort()).toEqual(['intermediate.pem', 'root-key.pem', 'root.pem']);
 }
 
 describe('starting at login', () => {

@@ -156,7 +156,7 @@ describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () =>
     await restarted.setExtraHTTPHeaders({ Authorization: `Bearer ${key}` });
     const response = await restarted.goto(address);
     const issuer = (await response?.securityDetails())?.issuer;
-    expect([response?.status(), issuer]).toEqual([200, expect.stringMatching(/^Vivarium root /)]);
+    expect([response?.status(), issuer]).toEqual([200, expect.stringMatching(/^Vivarium intermediate /)]);
     const listed: unknown = await response?.json();
     expect(listed).toContainEqual(expect.objectContaining({ name: 'Rex the Newcomer' }));
   });

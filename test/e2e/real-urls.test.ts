@@ -65,7 +65,7 @@ describe.runIf(canUnshare)('real URLs, as the page of the documentation says, wi
       hostnames: hostnames.map((name) => ({
         url: `https://${name.replace('*', 'any')}/`,
         padlock: true,
-        issuer: expect.stringMatching(/^Vivarium root /) as unknown,
+        issuer: expect.stringMatching(/^Vivarium intermediate /) as unknown,
         text: expect.stringContaining('"not_found"') as unknown,
       })),
       elsewhere: site,
