@@ -200,7 +200,7 @@ describe('the platform’s own zone', () => {
         /^@ 3600 SOA ns\.vivarium\.localhost hostmaster\.vivarium\.localhost \d+ 7200 900 1209600 300$/,
       ),
       '@ 3600 NS ns.vivarium.localhost',
-      ...['@', 'ns', 'cname'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
+      ...['@', 'ns', 'cname', '*.break'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
     ]);
     await engine.call('projects.create', { name: 'Shop' });
     expect((await shown()).slice(empty.length)).toEqual(
