@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Scheme } from '../base/hostname.ts';
 import type { StageName } from '../contract/stages.ts';
-import type { Fault } from './fault.ts';
+import type { NamedFault } from './fault.ts';
 import type { Decision } from './rate-decision.ts';
 import type { Route, UpstreamDestination } from './route.ts';
 
@@ -77,7 +77,7 @@ export interface RecordedExchange {
   keyId: string | null;
   decision: Decision | null;
   /** What a running break did to it; null if nothing did. */
-  fault: Pick<Fault, 'entry' | 'breakId'> | null;
+  fault: NamedFault | null;
   /** The stage that answered, or in which the exchange ended. */
   stage: StageName;
   scheme: Scheme;

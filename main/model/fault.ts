@@ -18,6 +18,11 @@ export interface Fault {
   draw: number;
 }
 
+/** What a traffic entry says of a fault. */
+export type NamedFault = Pick<Fault, 'entry' | 'breakId'>;
+
+export const nameOf = ({ entry, breakId }: Fault): NamedFault => ({ entry, breakId });
+
 /** A request that has passed the stage `limit`, and whose client has not opted out with `Vivarium-Break: off`. */
 export interface RequestFacts {
   hostname: string;

@@ -2,7 +2,7 @@ import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node
 import type { Socket } from 'node:net';
 import { isHttp2, type HttpExchange } from '../base/http/message.ts';
 import type { StageName } from '../contract/stages.ts';
-import type { Fault } from '../model/fault.ts';
+import type { NamedFault } from '../model/fault.ts';
 import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
@@ -45,6 +45,8 @@ export interface Connection {
   session: ServerHttp2Session | null;
   /** The hostname in the TLS handshake; null over plain HTTP. */
   serverName: string | null;
+  /** What a running break did to the handshake. */
+  fault: NamedFault | null;
   /** Plain HTTP on the HTTPS port: every answer contains the https URL. */
   plainHttpOnTls: boolean;
   /** The authority and token of the last request, which the next one usually repeats: saves parsing and hashing. */
@@ -86,8 +88,8 @@ export interface RunningRecord {
   route: Route | null;
   keyId: string | null;
   decision: Decision | null;
-  /** What a running break did to it. */
-  fault: Pick<Fault, 'entry' | 'breakId'> | null;
+  /** What a running break did to it, or to the handshake of its connection. */
+  fault: NamedFault | null;
   /** Monotonic, like the other times. */
   readonly startedMs: number;
   /** When it began or, while forwarded, when its body last moved or was held up. */

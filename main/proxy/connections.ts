@@ -153,6 +153,7 @@ export function createConnections(options: {
         http1: null,
         session: null,
         serverName: null,
+        fault: null,
         plainHttpOnTls: false,
         lastAuthority: null,
         lastToken: null,

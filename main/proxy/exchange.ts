@@ -7,7 +7,7 @@ import type { Exchange, RunningRecord } from './connection.ts';
 /** The initial record of an exchange. */
 export function beginRecord(
   startedMs: number,
-  { awaitsContinue, upgrade, times }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times'>,
+  { awaitsContinue, upgrade, times, fault }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault'>,
   capture: Capture | null,
 ): RunningRecord {
   return {
@@ -18,7 +18,7 @@ export function beginRecord(
     route: null,
     keyId: null,
     decision: null,
-    fault: null,
+    fault,
     startedMs,
     activeMs: startedMs,
     seen: null,

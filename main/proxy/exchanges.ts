@@ -75,7 +75,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       request: sent.request,
       response: sent.response,
       connection,
-      record: beginRecord(startedMs, how, capture),
+      record: beginRecord(startedMs, { ...how, fault: connection.fault }, capture),
     };
     connections.begin(exchange);
     return exchange;

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { Log } from '../base/log.ts';
 import type { BrokenHandshake } from '../model/broken-handshake.ts';
-import type { Fault, FaultSource } from '../model/fault.ts';
+import { type Fault, type FaultSource, nameOf } from '../model/fault.ts';
 import { CLIENT_HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
 import { destroyConnection, resetConnection, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
@@ -112,6 +112,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
   connection.serverName = hostname;
   try {
     const broken = options.brokenFor(serverName, fault);
+    if (broken !== null && fault !== null) connection.fault = nameOf(fault);
     if (broken instanceof Promise) {
       waitFor(connection, broken, options).catch(fail);
       return;

@@ -214,8 +214,12 @@ export function explain(entry: Entry): string {
   }
 }
 
-function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, { stage }: Entry): string {
-  return stage === 'break'
+function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, exchange: Entry): string {
+  if (entry.startsWith('tls.')) {
+    const answered = explain({ ...exchange, fault: null });
+    return `${answered} The break ${entry} (${breakId}) changed the handshake of its connection, on purpose.`;
+  }
+  return exchange.stage === 'break'
     ? `The break ${entry} (${breakId}) answered in place of the target, on purpose.`
     : `The target answered, and the break ${entry} (${breakId}) spoiled the answer, on purpose.`;
 }

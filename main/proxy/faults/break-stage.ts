@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/fault.ts';
+import { nameOf } from '../../model/fault.ts';
 import { API_FAULTS } from './api-faults.ts';
 import { CONNECTION_FAULTS } from './connection-faults.ts';
 import { holdAnswer, writeHeldHead } from './held-answer.ts';
@@ -30,7 +30,7 @@ export function breakRequest(struck: Struck): boolean {
   }
   name();
   const unname = (): void => {
-    record.fault = null;
+    record.fault = exchange.connection.fault;
   };
   holdAnswer(response, {
     onComplete(answer) {
@@ -44,5 +44,3 @@ export function breakRequest(struck: Struck): boolean {
   });
   return false;
 }
-
-const nameOf = ({ entry, breakId }: Fault): Pick<Fault, 'entry' | 'breakId'> => ({ entry, breakId });

@@ -63,6 +63,20 @@ test('a running break changes the handshake of the hostname that it strikes, and
   expect(other.getPeerX509Certificate()?.subject).toBe('CN=vivarium test');
 });
 
+test('the traffic entry of a request names what broke the handshake of its connection', async () => {
+  const proxy = await startBroken('tls.ecc384');
+  const sockets = [open(proxy, DEMO), open(proxy, SHOP)];
+  await Promise.all(
+    sockets.map(async (socket, at) => {
+      socket.resume().write(`GET / HTTP/1.1\r\nHost: ${at === 0 ? DEMO : SHOP}\r\nConnection: close\r\n\r\n`);
+      await once(socket, 'close');
+    }),
+  );
+  await untilConnections(proxy, 0);
+  const faults = proxy.summaries.map(({ hostname, fault }) => [hostname, fault]);
+  expect(Object.fromEntries(faults)).toEqual({ [DEMO]: { breakId: 'brk_1', entry: 'tls.ecc384' }, [SHOP]: null });
+});
+
 test('the alert for an unknown name comes at once', async () => {
   const proxy = await startBroken('tls.unrecognized-name');
   expect(await faultOf(open(proxy, DEMO))).toMatch(/unrecognized name/);

@@ -132,6 +132,10 @@ describe('an entry', () => {
     [{ status: 502, route: UPSTREAM }, 'The upstream http://127.0.0.1:3000 answered.'],
     [{ status: 502, route: UPSTREAM, byProxy: true }, 'because the upstream http://127.0.0.1:3000 failed'],
     [{ status: 508, route: UPSTREAM, byProxy: true }, 'the request loops'],
+    [
+      { fault: { entry: 'tls.ecc384', breakId: 'brk_1' } },
+      'The built-in API answered. The break tls.ecc384 (brk_1) changed the handshake of its connection, on purpose.',
+    ],
   ] as const)('%o explains itself', (changes, text) => {
     expect(presentDetail(entry(changes), presentation).explanation).toContain(text);
   });
