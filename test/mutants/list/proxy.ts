@@ -180,8 +180,8 @@ export const PROXY: readonly Mutant[] = [
   {
     id: 'proxy.loopback-hosts-for-other-devices',
     file: 'main/proxy/own-paths.ts',
-    find: 'if (!hosts.has(host))',
-    replace: "if (!hosts.has(host) && host !== 'localhost')",
+    find: 'return hosts.has(host) ?',
+    replace: "return hosts.has(host) || host === 'localhost' ?",
     breaks: 'another device reaches what is for this machine only, by its Host',
     tests: ['test/integration/proxy/other-address.test.ts'],
   },
