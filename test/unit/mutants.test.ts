@@ -1,0 +1,15 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { MUTANTS } from '../mutants/mutants.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+it('every mutant has its text once in its file, and tests that are there; else bring its list up to date', () => {
+  const stale = MUTANTS.filter(
+    ({ file, find, tests }) =>
+      readFileSync(join(ROOT, file), 'utf8').split(find).length !== 2 ||
+      tests.some((test) => !existsSync(join(ROOT, test))),
+  );
+  expect(stale.map(({ id }) => id)).toEqual([]);
+});
