@@ -15,12 +15,15 @@ import { importInto, makeDatabase } from '../ca/machine.ts';
 
 /** What real clients say at the hostnames that are always broken; the documentation has the same from the catalogue. */
 
-const CLIENTS_TIMEOUT_MS = 60_000;
+const CLIENTS_TIMEOUT_MS = 180_000;
 const SOURCES = join(import.meta.dirname, '../../support/tls-clients');
 
-/** Asked by hand: a key that takes half a minute to make, and a wait that ends with the listener's time limit. */
-const SLOW: ReadonlySet<string> = new Set(['tls.rsa8192', 'tls.handshake-stalls']);
-const HOSTS = [...STANDING_HOSTS.values()].filter(({ entry }) => !SLOW.has(entry.id));
+/**
+ * Asked by hand: a key that takes half a minute to make, a wait that ends with the listener's time limit, and an alert
+ * that is lost where what the client sends meanwhile makes a reset of the close.
+ */
+const BY_HAND: ReadonlySet<string> = new Set(['tls.rsa8192', 'tls.handshake-stalls', 'tls.client-cert-missing']);
+const HOSTS = [...STANDING_HOSTS.values()].filter(({ entry }) => !BY_HAND.has(entry.id));
 const HOSTNAMES = HOSTS.map(({ hostname }) => hostname);
 
 /** By hostname: the catalogue's words where the client has said them, or else all that it said. */

@@ -136,7 +136,8 @@ Host: ${DEMO}
 });
 
 test.each([
-  ['without a certificate', null, /handshake failure/],
+  // The alert is lost where what the client sends meanwhile makes a reset of the close.
+  ['without a certificate', null, /handshake failure|ECONNRESET/],
   ['with one', 'certificate', null],
 ])('a client %s, where one is demanded', async (_name, given, fault) => {
   const proxy = await startBroken('tls.client-cert-missing');
