@@ -16,7 +16,7 @@ describe('getting around', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('dialog').first().waitFor({ state: 'detached' });
   });
 
   it('finds settings, keys and the actions of other pages from anywhere', async () => {
@@ -52,7 +52,7 @@ describe('getting around', () => {
     await page.getByRole('menuitem', { name: 'Open in a new tab' }).waitFor();
     await expectSound(opened);
     await page.keyboard.press('Escape');
-    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.getByRole('menu').first().waitFor({ state: 'detached' });
     await page.waitForFunction("document.activeElement.dataset.hostname === 'www.happypaws.test'");
     await row.click();
     const splitter = page.getByRole('separator', { name: 'Width of the list' });
@@ -77,7 +77,7 @@ describe('getting around', () => {
     };
     const closeMenu = async (holder: string | RegExp) => {
       await page.keyboard.press('Escape');
-      await page.getByRole('menu').waitFor({ state: 'detached' });
+      await page.getByRole('menu').first().waitFor({ state: 'detached' });
       await expect.poll(focused).toMatch(holder);
     };
     const cell = (name: string) => page.getByRole('rowheader', { name });

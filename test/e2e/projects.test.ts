@@ -62,7 +62,7 @@ describe('the project switcher', () => {
     await page.getByRole('combobox', { name: 'Find a project' }).fill('zebra');
     await page.getByText('No project has that in its name.').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('dialog').first().waitFor({ state: 'detached' });
     await page.waitForFunction("document.activeElement.innerText.includes('Demo')");
   });
 
