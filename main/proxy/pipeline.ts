@@ -1,37 +1,33 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
-import { asHttp1, hasBody, isHttp2, type HttpRequest } from '../base/http/message.ts';
+import { asHttp1, isHttp2, type HttpRequest } from '../base/http/message.ts';
 import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/hostname.ts';
 import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Caller, RequestLimiter } from '../model/caller.ts';
-import { rateFields, refusedByLimit, type Problem } from '../model/problem.ts';
+import { refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Decision, RateState } from '../model/rate-decision.ts';
-import type { Redirect, Route, UpstreamDestination } from '../model/route.ts';
+import type { Redirect, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem } from './answer.ts';
 import { readAuthority, type SentAuthority } from './authority.ts';
 import { isOwnPort } from './connect-request.ts';
-import { cutExchange, type Connection, type Exchange, type RunningRecord } from './connection.ts';
-import type { Connections } from './connections.ts';
-import { headText } from './capture.ts';
+import type { Connection, Exchange, RunningRecord } from './connection.ts';
 import type { ErrorPages } from './error-pages.ts';
 import { breakRequest } from './faults/break-stage.ts';
+import { forward, type ForwardServices, type Upgrade, withRate } from './forward.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
-import { createFrameWatch, type FrameWatch } from './frames.ts';
+import { createFrameWatch } from './frames.ts';
 import { surveyHeaders, type HeaderSurvey } from './header-section.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
-import { faultResponse } from './parser-fault.ts';
 import type { Looks } from './looks.ts';
 import { ownPathOf } from './own-paths.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
-import type { Target, UpstreamContext, UpstreamTarget } from './target.ts';
+import type { Target, UpstreamTarget } from './target.ts';
 
-export interface PipelineServices {
+export interface PipelineServices extends ForwardServices {
   limiter: RequestLimiter;
   /** Resolves the tokens of requests that Vivarium itself sends for an API key. */
   internalTokens: Pick<InternalTokens, 'redeem'>;
@@ -49,7 +45,6 @@ export interface PipelineServices {
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
   looks: Pick<Looks, 'answer'>;
-  connections: Pick<Connections, 'countUpstream'>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
@@ -59,14 +54,6 @@ export interface PipelineServices {
   realNow: () => EpochMs;
   /** Called if a target rejects after receiving the exchange. */
   onTargetError: (exchange: Exchange, error: unknown) => void;
-  /** Answers an exchange that a target has returned. */
-  onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
-}
-
-/** The socket and first bytes of a WebSocket upgrade. */
-export interface Upgrade {
-  socket: Socket;
-  head: Buffer;
 }
 
 /**
@@ -375,83 +362,3 @@ function findKey(
 
 const callerOf = (keyId: string | null, { projectId }: Route, { address }: { address: string }): Caller =>
   keyId === null ? { kind: 'address', address, projectId } : { kind: 'key', keyId, projectId };
-
-/** An exchange to be forwarded to an upstream. */
-interface ForwardedExchange {
-  exchange: Exchange;
-  upgrade: Upgrade | null;
-  /** As the client wrote it. */
-  authority: string;
-  destination: UpstreamDestination;
-  /** Null if the project's limits do not apply to its upstream. */
-  rate: RateState | null;
-  refuse: (found: Problem) => Answer;
-  watchFrames: FrameWatch;
-}
-
-function forward(
-  { exchange, upgrade, authority, destination, rate, refuse, watchFrames }: ForwardedExchange,
-  services: PipelineServices,
-): null {
-  const { request, response, connection, record } = exchange;
-  const describe = (found: Problem): Problem => (rate === null ? found : withRate(found, rate));
-  const context: UpstreamContext = {
-    response,
-    destination,
-    from: {
-      address: connection.address,
-      scheme: connection.listener.scheme,
-      port: connection.listener.port,
-      authority,
-      client: record.client,
-    },
-    rate,
-    sendContinue: record.awaitsContinue ? () => sendContinue(exchange) : null,
-    answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),
-    cut: () => cutExchange(exchange),
-  };
-  if (upgrade === null) {
-    if (hasBody(request)) followBody(exchange, services.clock);
-    services.targets.upstream.handle(request, context);
-    return null;
-  }
-  const { socket, head } = upgrade;
-  services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
-    ...context,
-    answer: (found) => answerRaw(socket, describe(found)),
-    opened: (upstream, { headers }) => {
-      record.tunnelled = true;
-      const { capture, startedMs } = record;
-      if (capture !== null) {
-        capture.firstByteMs = capture.monotonic();
-        capture.head = headText(101, 'Switching Protocols', headers);
-        watchFrames(socket, upstream, capture, startedMs);
-      }
-      services.connections.countUpstream(upstream);
-    },
-  });
-  return null;
-}
-
-function sendContinue({ response, record }: Exchange): void {
-  record.awaitsContinue = false;
-  if (!response.headersSent && !response.destroyed) response.writeContinue();
-}
-
-/** A long upload is not a slow client as long as data moves. */
-function followBody({ request, record }: Exchange, clock: PipelineServices['clock']): void {
-  request.on('data', () => {
-    record.activeMs = clock.monotonic();
-  });
-}
-
-/** Node has released the socket of an upgrade, so the answer is written directly. */
-function answerRaw(socket: Socket, found: Problem): void {
-  if (socket.writable) socket.write(faultResponse(found));
-  socket.destroySoon();
-}
-
-const withRate = (found: Problem, rate: RateState): Problem => ({
-  ...found,
-  headers: [...found.headers, ...rateFields(rate)],
-});

@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import type { Answer } from '../base/http/answer.ts';
+import { hasBody } from '../base/http/message.ts';
+import { rateFields, type Problem } from '../model/problem.ts';
+import type { RateState } from '../model/rate-decision.ts';
+import type { UpstreamDestination } from '../model/route.ts';
+import { headText } from './capture.ts';
+import { cutExchange, type Exchange } from './connection.ts';
+import type { Connections } from './connections.ts';
+import type { FrameWatch } from './frames.ts';
+import { faultResponse } from './parser-fault.ts';
+import type { UpstreamContext, UpstreamTarget } from './target.ts';
+
+export interface ForwardServices {
+  targets: { upstream: UpstreamTarget };
+  connections: Pick<Connections, 'countUpstream'>;
+  clock: Pick<Clock, 'monotonic'>;
+  /** Answers an exchange that a target has returned. */
+  onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
+}
+
+/** The socket and first bytes of a WebSocket upgrade. */
+export interface Upgrade {
+  socket: Socket;
+  head: Buffer;
+}
+
+/** An exchange to be forwarded to an upstream. */
+export interface ForwardedExchange {
+  exchange: Exchange;
+  upgrade: Upgrade | null;
+  /** As the client wrote it. */
+  authority: string;
+  destination: UpstreamDestination;
+  /** Null if the project's limits do not apply to its upstream. */
+  rate: RateState | null;
+  refuse: (found: Problem) => Answer;
+  watchFrames: FrameWatch;
+}
+
+/** Hands an exchange to its upstream, which answers it. */
+export function forward(
+  { exchange, upgrade, authority, destination, rate, refuse, watchFrames }: ForwardedExchange,
+  services: ForwardServices,
+): null {
+  const { request, response, connection, record } = exchange;
+  const describe = (found: Problem): Problem => (rate === null ? found : withRate(found, rate));
+  const context: UpstreamContext = {
+    response,
+    destination,
+    from: {
+      address: connection.address,
+      scheme: connection.listener.scheme,
+      port: connection.listener.port,
+      authority,
+      client: record.client,
+    },
+    rate,
+    sendContinue: record.awaitsContinue ? () => sendContinue(exchange) : null,
+    answer: (found) => services.onTargetAnswer(exchange, refuse(describe(found))),
+    cut: () => cutExchange(exchange),
+  };
+  if (upgrade === null) {
+    if (hasBody(request)) followBody(exchange, services.clock);
+    services.targets.upstream.handle(request, context);
+    return null;
+  }
+  const { socket, head } = upgrade;
+  services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
+    ...context,
+    answer: (found) => answerRaw(socket, describe(found)),
+    opened: (upstream, { headers }) => {
+      record.tunnelled = true;
+      const { capture, startedMs } = record;
+      if (capture !== null) {
+        capture.firstByteMs = capture.monotonic();
+        capture.head = headText(101, 'Switching Protocols', headers);
+        watchFrames(socket, upstream, capture, startedMs);
+      }
+      services.connections.countUpstream(upstream);
+    },
+  });
+  return null;
+}
+
+function sendContinue({ response, record }: Exchange): void {
+  record.awaitsContinue = false;
+  if (!response.headersSent && !response.destroyed) response.writeContinue();
+}
+
+/** A long upload is not a slow client as long as data moves. */
+function followBody({ request, record }: Exchange, clock: ForwardServices['clock']): void {
+  request.on('data', () => {
+    record.activeMs = clock.monotonic();
+  });
+}
+
+/** Node has released the socket of an upgrade, so the answer is written directly. */
+function answerRaw(socket: Socket, found: Problem): void {
+  if (socket.writable) socket.write(faultResponse(found));
+  socket.destroySoon();
+}
+
+/** The problem with the fields of the caller's rate. */
+export const withRate = (found: Problem, rate: RateState): Problem => ({
+  ...found,
+  headers: [...found.headers, ...rateFields(rate)],
+});
