@@ -2,6 +2,7 @@ import type { AdjustableClock, ClockState } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { LEAF_LIFETIME_MS, type Leaf, type LeafDates } from '../model/leaf.ts';
 import {
+  type CertificateFields,
   certificatePem,
   COMMON_NAME_LENGTH_MAX,
   distinguishedName,
@@ -38,6 +39,29 @@ export function createLeaf({ issuer, hostnames, clock, filesUrl = null }: Create
   const names = leafNames(hostnames, issuer);
   const dates = leafDates(clock.state(), issuer);
   const { privateKey, point } = createKeyPair();
+  const { der, serial } = signLeaf({ issuer, names, dates, point, subjectKey: keyIdentifier(point), filesUrl });
+  return {
+    certificatePem: certificatePem(der),
+    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    serial,
+    fingerprint: fingerprint(der),
+    sans: names.map((name) => name.text),
+    ...dates,
+  };
+}
+
+/** Signs a leaf for a key, with dates on the wire. The serial is hexadecimal, upper case, 32 digits. */
+export function signLeaf(leaf: {
+  issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
+  names: readonly LeafName[];
+  dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
+  /** As in `CertificateFields`. */
+  point: CertificateFields['point'];
+  /** The identifier of that key. */
+  subjectKey: Buffer;
+  filesUrl: string | null;
+}): { der: Buffer; serial: string } {
+  const { issuer, names, dates, point, subjectKey, filesUrl } = leaf;
   const serial = randomSerial();
   const commonName = leafCommonName(names);
   const der = signCertificate(
@@ -48,24 +72,11 @@ export function createLeaf({ issuer, hostnames, clock, filesUrl = null }: Create
       notBeforeMs: dates.wireNotBeforeMs,
       notAfterMs: dates.wireNotAfterMs,
       point,
-      extensions: leafExtensions({
-        names,
-        subjectKey: keyIdentifier(point),
-        issuer,
-        namesCritical: commonName === null,
-        filesUrl,
-      }),
+      extensions: leafExtensions({ names, subjectKey, issuer, namesCritical: commonName === null, filesUrl }),
     },
     issuer.privateKey,
   );
-  return {
-    certificatePem: certificatePem(der),
-    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    serial: serial.toString('hex').toUpperCase(),
-    fingerprint: fingerprint(der),
-    sans: names.map((name) => name.text),
-    ...dates,
-  };
+  return { der, serial: serial.toString('hex').toUpperCase() };
 }
 
 function leafNames(hostnames: readonly string[], issuer: Signer): LeafName[] {
@@ -88,7 +99,7 @@ function leafNames(hostnames: readonly string[], issuer: Signer): LeafName[] {
  * The first hostname that fits; never an address. In a leaf without DNS names OpenSSL would check the common name
  * against the permitted suffixes and refuse `127.0.0.1`. Clients read only the alternative names.
  */
-export function leafCommonName(names: readonly LeafName[]): string | null {
+function leafCommonName(names: readonly LeafName[]): string | null {
   const hostname = names.find((name) => name.kind === 'dns' && name.text.length <= COMMON_NAME_LENGTH_MAX);
   return hostname?.text ?? null;
 }

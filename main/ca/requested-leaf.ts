@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { LeafDates } from '../model/leaf.ts';
-import { certificatePem, distinguishedName, keyIdentifier, randomSerial, signCertificate } from './certificate.ts';
+import { certificatePem, keyIdentifier } from './certificate.ts';
 import { children, content, decode } from './der.ts';
-import { leafExtensions } from './extensions.ts';
-import { leafCommonName } from './leaf.ts';
+import { signLeaf } from './leaf.ts';
 import { parseLeafName } from './names.ts';
 import type { Signer } from './signer.ts';
 
@@ -24,28 +23,10 @@ export function createRequestedLeaf(options: {
   filesUrl: string | null;
 }): RequestedLeaf {
   const { issuer, publicKey, dates, filesUrl } = options;
-  const names = options.names.map(parseLeafName);
-  const commonName = leafCommonName(names);
   const spki = decode(publicKey.export({ type: 'spki', format: 'der' }));
-  const serial = randomSerial();
-  const der = signCertificate(
-    {
-      serial,
-      issuer: issuer.subject,
-      subject: commonName === null ? distinguishedName({}) : distinguishedName({ commonName }),
-      notBeforeMs: dates.wireNotBeforeMs,
-      notAfterMs: dates.wireNotAfterMs,
-      point: spki,
-      extensions: leafExtensions({
-        names,
-        // The octets of the key's bit string without the count of its unused bits.
-        subjectKey: keyIdentifier(content(children(spki)[1]).subarray(1)),
-        issuer,
-        namesCritical: commonName === null,
-        filesUrl,
-      }),
-    },
-    issuer.privateKey,
-  );
-  return { certificatePem: certificatePem(der), serial: serial.toString('hex').toUpperCase() };
+  // The octets of the key's bit string without the count of its unused bits.
+  const subjectKey = keyIdentifier(content(children(spki)[1]).subarray(1));
+  const names = options.names.map(parseLeafName);
+  const { der, serial } = signLeaf({ issuer, names, dates, point: spki, subjectKey, filesUrl });
+  return { certificatePem: certificatePem(der), serial };
 }
