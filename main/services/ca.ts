@@ -1,26 +1,15 @@
 import type { StoreTrust } from '../contract/certificates.ts';
+import type { SignerDescription } from '../ca/signer.ts';
 import type { Services } from '../contract/index.ts';
 import { certificateFile } from './certificates.ts';
 import type { Effects } from './dependencies.ts';
 
 /** The contract's view of the root; dates are real ones, in ISO 8601. */
-export interface RootView {
-  subject: string;
-  fingerprint: string;
-  pem: string;
+export interface RootView extends Omit<SignerDescription, 'serial'> {
   permittedSuffixes: string[];
   serversOnly: boolean;
-  notBefore: string;
-  notAfter: string;
   /** Null when the root signs leaves itself. */
-  intermediate: {
-    subject: string;
-    serial: string;
-    fingerprint: string;
-    pem: string;
-    notBefore: string;
-    notAfter: string;
-  } | null;
+  intermediate: SignerDescription | null;
   key: { storage: 'file' | 'keyring'; sealable: boolean; message: string };
 }
 

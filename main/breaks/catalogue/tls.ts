@@ -3,6 +3,17 @@ import type { BreakEntry } from '../../contract/breaks.ts';
 /** What a client does that does not mind. */
 export const ACCEPTED = 'accepts it';
 
+/** Of a certificate without the hostname. */
+const NO_SUCH_NAME: BreakEntry['symptoms'] = {
+  curl: 'curl: (60) SSL: no alternative certificate subject name matches target host name',
+  node: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  python: 'certificate verify failed: Hostname mismatch',
+  go: 'x509: certificate is valid for',
+  java: 'No subject alternative DNS name matching',
+  chromium: 'net::ERR_CERT_COMMON_NAME_INVALID',
+  firefox: 'SSL_ERROR_BAD_CERT_DOMAIN',
+};
+
 const EVERY_CLIENT_ACCEPTS: BreakEntry['symptoms'] = {
   curl: ACCEPTED,
   node: ACCEPTED,
@@ -48,15 +59,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   'wrong-host': {
     title: 'Certificate for another hostname',
     cause: 'The server shows the certificate of another hostname: its default, where no entry for this one was made.',
-    symptoms: {
-      curl: 'curl: (60) SSL: no alternative certificate subject name matches target host name',
-      node: 'ERR_TLS_CERT_ALTNAME_INVALID',
-      python: 'certificate verify failed: Hostname mismatch',
-      go: 'x509: certificate is valid for',
-      java: 'No subject alternative DNS name matching',
-      chromium: 'net::ERR_CERT_COMMON_NAME_INVALID',
-      firefox: 'SSL_ERROR_BAD_CERT_DOMAIN',
-    },
+    symptoms: NO_SUCH_NAME,
     remedy: 'Issue a certificate with this hostname among its alternative names, and bind it to this hostname.',
   },
   'self-signed': {
@@ -298,15 +301,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   'two-labels-deep': {
     title: 'Wildcard one label short',
     cause: 'The wildcard is for another depth: *.example.com does not cover a.b.example.com.',
-    symptoms: {
-      curl: 'curl: (60) SSL: no alternative certificate subject name matches target host name',
-      node: 'ERR_TLS_CERT_ALTNAME_INVALID',
-      python: 'certificate verify failed: Hostname mismatch',
-      go: 'x509: certificate is valid for',
-      java: 'No subject alternative DNS name matching',
-      chromium: 'net::ERR_CERT_COMMON_NAME_INVALID',
-      firefox: 'SSL_ERROR_BAD_CERT_DOMAIN',
-    },
+    symptoms: NO_SUCH_NAME,
     remedy: 'Add the hostname itself, or a wildcard at its depth. A wildcard stands for exactly one label.',
   },
 };
