@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Nonces that wait for their use; beyond it, the oldest is forgotten, and its client is told `badNonce` and retries. */
+/** The maximum number of unused nonces. Beyond it, the oldest is dropped; a client that uses it gets `badNonce` and retries. */
 export const NONCES_MAX = 20_000;
 
 /** Nonces against replay (RFC 8555 §6.5): each is good once. Those of an earlier run are not good. */

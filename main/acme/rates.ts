@@ -35,7 +35,7 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
-/** One count: which limit, and for whom. */
+/** What a count is for: a limit, and the account, domain or set of names that it applies to. */
 export interface Counted {
   readonly limit: LimitName;
   readonly of: string;

@@ -51,7 +51,7 @@ const acmeLimit = z.object({
   /** How many, in how long (ISO 8601). */
   count: z.int(),
   period: z.string(),
-  /** Of whom something is counted at present. */
+  /** The accounts, domains and sets of names with a count above zero, and what each has left. */
   used: z.array(z.object({ of: z.string(), left: z.int(), fullAt: timestamp })),
 });
 
