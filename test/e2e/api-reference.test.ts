@@ -72,7 +72,7 @@ describe('the API reference', () => {
     await page.getByRole('button', { name: 'Save as a file' }).click();
     expect((await downloading).suggestedFilename()).toBe('demo.http');
     await page.getByRole('button', { name: 'Open Few' }).click();
-    await page.waitForFunction("document.activeElement.innerText === 'Send'");
+    await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('Send');
     await page.keyboard.press('Enter');
     await response(page).getByText('200 OK').waitFor();
     const checked = response(page).getByRole('list', { name: 'Assertions' }).getByRole('listitem');

@@ -372,7 +372,7 @@ describe('the list of domains', () => {
       await page.keyboard.press('Delete');
       await page.getByText('Removed 2 domains').first().waitFor();
       await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
-      await page.waitForFunction('document.activeElement !== document.body');
+      await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
       await page.keyboard.press('Control+z');
       await page.getByText('2 domains attached again').waitFor();
       await row(page, 'shop.happypaws.test').waitFor();

@@ -53,7 +53,7 @@ describe('getting around', () => {
     await expectSound(opened);
     await page.keyboard.press('Escape');
     await page.getByRole('menu').first().waitFor({ state: 'detached' });
-    await page.waitForFunction("document.activeElement.dataset.hostname === 'www.happypaws.test'");
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.hostname')).toBe('www.happypaws.test');
     await row.click();
     const splitter = page.getByRole('separator', { name: 'Width of the list' });
     await splitter.press('Home');
@@ -100,7 +100,7 @@ describe('getting around', () => {
     await openMenu(first.getByRole('link', { name: '1', exact: true }));
     await item('Remove').press('Enter');
     await page.getByText('Removed Biscuit the Border Collie.').waitFor();
-    await page.waitForFunction('document.activeElement !== document.body');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await page.keyboard.press('Control+z');
     await openMenu(first.getByRole('link', { name: '1', exact: true }));
     await item('Open').first().press('Enter');

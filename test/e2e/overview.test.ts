@@ -204,7 +204,7 @@ describe('the overview', () => {
     await moment.press('Enter');
     await page.getByRole('button', { name: 'Show all five minutes' }).press('Enter');
     await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
-    await page.waitForFunction('document.activeElement !== document.body');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
   });
 
   it('switches between projects, and remembers which', async () => {

@@ -496,7 +496,7 @@ describe('a pet', () => {
     await detail.getByRole('button', { name: 'Remove order 1' }).press('Enter');
     await toast(page, 'Removed order 1.').waitFor();
     await detail.getByText('None yet.').waitFor();
-    await page.waitForFunction('document.activeElement !== document.body');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await page.keyboard.press('Control+z');
     await toast(page, 'It is placed again, as order 2.').waitFor();
     await page.getByRole('group', { name: 'Show' }).getByText('Orders').click();

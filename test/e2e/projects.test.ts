@@ -63,7 +63,7 @@ describe('the project switcher', () => {
     await page.getByText('No project has that in its name.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').first().waitFor({ state: 'detached' });
-    await page.waitForFunction("document.activeElement.innerText.includes('Demo')");
+    await expect.poll(() => page.evaluate('document.activeElement.innerText')).toContain('Demo');
   });
 
   it('is reached from the palette too', async () => {

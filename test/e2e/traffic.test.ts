@@ -190,7 +190,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByRole('button', { name: 'Remove the filter No key' }).click();
     await filters.getByText('No filter is saved yet').waitFor();
-    await page.waitForFunction('document.activeElement !== document.body');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
@@ -305,7 +305,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'newest first' }).click();
     await expect.poll(order).toBe('404 401 201');
     await expect.poll(() => new URL(page.url()).search).toBe('');
-    await page.waitForFunction('document.activeElement !== document.body');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
   });
 
   it('holds the list under the mouse, beside an open entry, and while a report is shown', async () => {
@@ -472,7 +472,7 @@ describe('the Traffic page', () => {
     await page.getByRole('button', { name: 'Close mine.har' }).click();
     await row(page, /nope/).waitFor();
     await expect.poll(() => page.getByText('mine.har').count()).toBe(0);
-    await page.waitForFunction('document.activeElement !== document.body');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await page.keyboard.press('Escape');
     await more.click();
     await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
