@@ -88,6 +88,12 @@ export class Connection {
     return this.#submits.unanswered;
   }
 
+  /** Resolves when every change that was sent has its outcome and its sender knows it, at the latest after `waitMs`. */
+  async answered(waitMs: number): Promise<void> {
+    const passed = (ms: number) => new Promise<void>((resolve) => this.#time.realTimer(ms, resolve));
+    await Promise.race([this.#submits.answered().then(() => passed(0)), passed(waitMs)]);
+  }
+
   /** Whether change events arrive, so values read now will stay current. */
   get following(): boolean {
     return this.#following;

@@ -19,6 +19,7 @@ export interface SubmitsOptions {
  */
 export class Submits {
   #unanswered = $state(0);
+  #running: readonly Promise<unknown>[] = [];
   readonly #page = crypto.getRandomValues(new Uint32Array(4)).join('-');
   #count = 0;
   readonly #options: SubmitsOptions;
@@ -32,11 +33,26 @@ export class Submits {
     return this.#unanswered;
   }
 
+  /** Resolves when every call that is running now has its outcome. */
+  async answered(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
   /**
    * @param send sends the call under a key; throws ConnectionLostError when the connection broke, or when there is none
    * @throws OutcomeUnknownError when the answer was lost for good; else what `send` throws
    */
   async submit<Answer>(send: (key: string) => Promise<Answer>): Promise<Answer> {
+    const outcome = this.#submit(send);
+    this.#running = [...this.#running, outcome];
+    try {
+      return await outcome;
+    } finally {
+      this.#running = this.#running.filter((other) => other !== outcome);
+    }
+  }
+
+  async #submit<Answer>(send: (key: string) => Promise<Answer>): Promise<Answer> {
     const { run, time } = this.#options;
     const sentTo = run();
     this.#count += 1;

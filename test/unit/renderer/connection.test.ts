@@ -169,6 +169,28 @@ describe('the connection', () => {
     connection.stop();
   });
 
+  it('waits for the outcomes of running changes, but not for ever', async () => {
+    const { time, connection, transport } = setUp();
+    connection.start();
+    await settle();
+    const answer = Promise.withResolvers<unknown>();
+    transport.teach('projects.create', () => answer.promise);
+    const happened: string[] = [];
+    void connection.client.projects.create({ name: 'Shop' }).then(() => happened.push('created'));
+    void connection.answered(5_000).then(() => happened.push('answered'));
+    void connection.answered(1_000).then(() => happened.push('waited'));
+    await time.pass(1_000);
+    expect(happened).toEqual(['waited']);
+    answer.resolve({ id: 'prj_1' });
+    await settle();
+    await time.pass(0);
+    expect(happened).toEqual(['waited', 'created', 'answered']);
+    void connection.answered(1_000).then(() => happened.push('at once'));
+    await settle();
+    await time.pass(0);
+    expect(happened.at(-1)).toBe('at once');
+  });
+
   it('sends nothing later that could not be sent at once', async () => {
     const { time, connection, transport } = setUp();
     const refused = connection.client.projects.create({ name: 'Shop' }).catch((error: unknown) => error);
