@@ -27,7 +27,7 @@ export const TLS_CLIENTS: readonly (readonly [client: BreakClient, name: string]
   ['firefox', 'Firefox'],
 ];
 
-const howTo = (entry: BreakEntry): string => `vivarium break ${entry.id} --hostname HOSTNAME`;
+const howTo = (entry: BreakEntry): string => `vivarium break ${entry.id} HOSTNAME`;
 
 /** What such a hostname answers to a client that gets that far, in plain text. */
 export function describeStandingHost({ entry }: StandingHost): string {

@@ -10,7 +10,7 @@ import { columns, printable } from './text.ts';
 const value = (name: string, placeholder: string, does: string): Option => ({ name, kind: 'value', placeholder, does });
 
 const SELECTORS: readonly Option[] = [
-  value('hostname', 'HOSTNAME', 'What it concerns: a hostname, or *.NAME for all below it'),
+  value('hostname', 'HOSTNAME', 'What it concerns: a hostname, or *.NAME for all below it; also as the second word'),
   value('path', 'PATH', 'Requests for one path, or its beginning with a final *'),
   value('method', 'METHOD', 'Requests of one method, such as POST'),
   value('key', 'KEY', 'Requests with one API key, by its id or name'),
@@ -30,7 +30,7 @@ const OFF = 'off';
 export const BREAK = localCommand({
   name: 'break',
   title: 'let something go wrong on purpose, for a time',
-  usage: ['', 'list', 'ENTRY [options]', 'off ID | --all'],
+  usage: ['', 'list', 'ENTRY [HOSTNAME] [options]', 'off ID | --all'],
   options: [...SELECTORS, RATE_FLAG, NTH_FLAG, FOR_FLAG, SEED_FLAG, SET_FLAG, ALL_FLAG, JSON_FLAG],
   words: [LIST, OFF],
   fileWord: 1,
@@ -45,8 +45,8 @@ export const BREAK = localCommand({
     'vivarium break',
     'vivarium break list http.malformed-chunk',
     'vivarium break api.unavailable --rate 10% --set seconds=5',
-    'vivarium break http.empty-response --hostname demo.vivarium.localhost --nth 3 --for 5m',
-    'vivarium break dns.servfail --hostname shop.acme.test --type AAAA',
+    'vivarium break http.empty-response demo.vivarium.localhost --nth 3 --for 5m',
+    'vivarium break dns.servfail shop.acme.test --type AAAA',
     'vivarium break off --all',
   ],
   async run(read, dataDir, io) {
@@ -75,8 +75,7 @@ export const BREAK = localCommand({
         stopped.length === 0 ? ['Nothing was broken.'] : stopped.map(({ id, entry }) => `Repaired: ${entry} (${id}).`),
       );
     } else {
-      if (what !== undefined) throw usageError(`Unexpected argument ${JSON.stringify(what)}.`);
-      const started = await call<RunningBreak>('start', inputOf(word, read));
+      const started = await call<RunningBreak>('start', inputOf(word, what, read));
       print(started, [`Broken: ${summaryOf(started)}.`, `To repair it: vivarium break off ${started.id}`]);
     }
   },
@@ -112,10 +111,12 @@ function refuseStray(read: Arguments): void {
     throw usageError(`--${stray} is not for "break${word === undefined ? '' : ` ${isStart ? 'ENTRY' : word}`}".`);
 }
 
-function inputOf(entry: string, read: Arguments): Record<string, unknown> {
+function inputOf(entry: string, hostname: string | undefined, read: Arguments): Record<string, unknown> {
+  if (hostname !== undefined && read.flags.has('hostname'))
+    throw usageError(`Give the hostname once: ${JSON.stringify(hostname)}, or --hostname.`);
   const on = Object.fromEntries(
     SELECTORS.flatMap(({ name }) => {
-      const given = lastOf(read, name);
+      const given = lastOf(read, name) ?? (name === 'hostname' ? hostname : undefined);
       return given === undefined ? [] : [[name === 'key' ? 'keyId' : name, given]];
     }),
   );

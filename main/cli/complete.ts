@@ -122,10 +122,17 @@ const procedureCandidates = (namespace: string): Candidate[] =>
 const optionCandidates = (options: readonly Option[]): Candidate[] =>
   options.map(({ name, does }) => ({ value: `--${name}`, does }));
 
-/** An entry or what else its first word may be; then the entry to print, or the break to repair. */
-async function ofBreak(before: readonly string[], words: readonly string[], names: KnownNames): Promise<Candidate[]> {
+/** An entry or what else its first word may be; then the entry to print, the break to repair, or the hostname. */
+async function ofBreak(
+  before: readonly string[],
+  wordCount: number,
+  words: readonly string[],
+  names: KnownNames,
+): Promise<Candidate[]> {
   if (before.includes('off')) return names.breaks();
-  const own = before.includes('list') ? [] : words.map((value) => ({ value }));
+  const isList = before.includes('list');
+  if (wordCount > 0 && !isList) return names.hostnames();
+  const own = isList ? [] : words.map((value) => ({ value }));
   return [...own, ...(await names.entries().catch(() => []))];
 }
 
@@ -147,7 +154,7 @@ async function ofCommand(
     (word, index) => !word.startsWith('-') && !takesNext(before[index - 1] ?? '', options),
   ).length;
   if (name === 'snapshot' && wordCount === 1) return before.includes('list') ? [] : names.snapshots();
-  if (name === 'break' && wordCount < 2) return ofBreak(before, words, names);
+  if (name === 'break' && wordCount < 2) return ofBreak(before, wordCount, words, names);
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
   if (word === 'hostname') return names.hostnames();

@@ -18,7 +18,7 @@ it('breaks by the command, names the break in Traffic, and repairs', async () =>
   expect(await command(engine)).toBe('0\nNothing is broken. What could be: vivarium break list\n');
   const begun = await command(
     engine,
-    ...['api.unavailable', '--hostname', HOST, '--method', 'GET', '--path', '/v1/*', '--key', 'Demo key'],
+    ...['api.unavailable', HOST, '--method', 'GET', '--path', '/v1/*', '--key', 'Demo key'],
     ...['--nth', '2', '--for', '5m', '--seed', '7', '--set', 'seconds=5'],
   );
   expect(begun).toMatch(/^0\nBroken: api.unavailable on GET demo.vivarium.localhost \/v1\/\* key_\w+, 1 in 2, until /);
@@ -55,6 +55,7 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', '--set', 'seconds=-1'], 'must be a whole number from 0'],
   [['api.unavailable', '--type', 'A'], 'is not for api.unavailable'],
   [['api.unavailable', '--hostname', 'localhost'], 'is Vivarium’s own'],
+  [['api.unavailable', HOST, '--hostname', HOST], 'Give the hostname once'],
   [['api.unavailable', '--for', '8d'], 'must be from 1 second to 7 days'],
   [['api.unavailable', '--all'], '--all is not for "break ENTRY".'],
   [['connection.refused'], "can't be had here"],

@@ -73,7 +73,7 @@ test('a broken hostname says over plain HTTP what is wrong with it, and is in no
   const text = await engine.api(at);
   expect([text.status, text.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
   expect(text.text).toMatch(/^Expired certificate \(tls\.expired\)\. .*\ncurl: curl: \(60\)/);
-  expect(text.text).toContain('vivarium break tls.expired --hostname HOSTNAME');
+  expect(text.text).toContain('vivarium break tls.expired HOSTNAME');
   const page = await engine.api({ ...at, headers: { Accept: 'text/html,*/*' } });
   expect(page.text).toContain('<li>Chromium: <code>net::ERR_CERT_DATE_INVALID</code></li>');
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");

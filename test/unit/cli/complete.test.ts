@@ -115,6 +115,7 @@ describe('the candidates for a word', () => {
     ],
     [['break', 'list', 'd'], ['dns.servfail']],
     [['break', 'off', ''], ['brk_1']],
+    [['break', 'dns.servfail', ''], ['shop.acme.test']],
     [['break', 'dns.servfail', '--hostname', ''], ['shop.acme.test']],
     [['break', 'dns.servfail', '--key', 'C'], ['CI']],
     [
