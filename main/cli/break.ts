@@ -185,13 +185,14 @@ const listCatalogue = (catalogue: readonly BreakEntry[]): string[] =>
   ).map((line) => line.trimEnd());
 
 function describeEntry(entry: BreakEntry): string[] {
-  const { id, title, cause, symptoms, remedy, selectors, parameters, impossible } = entry;
+  const { id, title, cause, symptoms, remedy, selectors, http, parameters, impossible } = entry;
   const names = selectors.map((selector) => `--${selector === 'keyId' ? 'key' : selector}`);
   const rows = [
     ['Cause', cause],
     ...Object.entries(symptoms).map(([client, symptom]) => [client, symptom]),
     ['Remedy', remedy],
     ['Narrowed by', names.join(', ')],
+    ['Concerns', http === undefined ? '' : `requests over ${http} only`],
     ...parameters.map(({ name, description, default: preset }) => [
       `--set ${name}`,
       `${description}; ${preset} by default`,
