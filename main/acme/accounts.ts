@@ -1,5 +1,6 @@
 import { randomBase62 } from '../base/secret.ts';
 import type { AcmeAccount } from '../model/acme.ts';
+import { externalKeyFault, readBinding } from './external-accounts.ts';
 import { stepAuthorization } from './machines.ts';
 import { isObject, type PublicJwk, parseObject, readJws, readKey, thumbprintOf, verifyJws } from './jws.ts';
 import type { AcmeParts } from './parts.ts';
@@ -15,42 +16,62 @@ export const ACCOUNTS_MAX = 10_000;
 export type Payload = Readonly<Record<string, unknown>>;
 
 export interface Accounts {
-  /** The account of a key, created unless the client asks for an existing one. @throws AcmeError */
-  open(key: PublicJwk, payload: Payload): Promise<{ account: AcmeAccount; created: boolean }>;
+  /** The account of a key, created at `url` unless the client asks for an existing one. @throws AcmeError */
+  open(key: PublicJwk, payload: Payload, url: string): Promise<{ account: AcmeAccount; created: boolean }>;
   /** Changes the contact, or deactivates the account and its authorisations. @throws AcmeError */
   update(account: AcmeAccount, payload: Payload): AcmeAccount;
   /** Replaces the key (RFC 8555 §7.3.5). `inner` is a JWS of the new key. @throws AcmeError */
   changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount>;
 }
 
-export function createAccounts({ clock, rows, rates, origin, onChanged }: AcmeParts): Accounts {
+export function createAccounts({ clock, rows, rates, origin, onChanged, ...parts }: AcmeParts): Accounts {
   function save(account: AcmeAccount): AcmeAccount {
     rows.save({ account });
     onChanged();
     return account;
   }
 
+  /** @throws AcmeError unauthorized if it is deactivated */
+  function existing(thumbprint: string): AcmeAccount | null {
+    const known = rows.accountOfKey(thumbprint);
+    if (known === null || known.status === 'valid') return known;
+    throw new AcmeError('unauthorized', `The account of this key is ${known.status}.`);
+  }
+
   return {
-    async open(key, payload) {
+    async open(key, payload, url) {
       const thumbprint = await thumbprintOf(key);
-      const known = rows.accountOfKey(thumbprint);
-      if (known !== null) {
-        if (known.status === 'valid') return { account: known, created: false };
-        throw new AcmeError('unauthorized', `The account of this key is ${known.status}.`);
-      }
+      const known = existing(thumbprint);
+      if (known !== null) return { account: known, created: false };
       if (payload['onlyReturnExisting'] === true) {
         throw new AcmeError('accountDoesNotExist', 'There is no account of this key.');
       }
       if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
         throw new AcmeError('rateLimited', `There are ${ACCOUNTS_MAX} accounts already, as many as are kept.`);
       }
+      const required = parts.externalAccountRequired();
+      const binding = await readBinding(payload['externalAccountBinding'], { ...{ jwk: key, url, rows, required } });
+      // Another request of the same key may have been faster.
+      const opened = existing(thumbprint);
+      if (opened !== null) return { account: opened, created: false };
       const counted = [{ limit: 'newAccounts', of: 'all clients' }] as const;
       rates.check(counted);
       const { now: createdAtMs } = clock.state();
       const contact = readContact(payload['contact'] ?? []);
       const account = { id: randomBase62(16), key, thumbprint, contact, status: 'valid', createdAtMs } as const;
+      if (binding === null) {
+        rates.count(counted);
+        return { account: save(account), created: true };
+      }
+      // Read again: another request may have used it up meanwhile.
+      const externalKey = rows.externalKey(binding.key.id) ?? binding.key;
+      const fault = externalKeyFault(externalKey);
+      if (fault !== null) throw new AcmeError('unauthorized', fault);
       rates.count(counted);
-      return { account: save(account), created: true };
+      const bound = { ...account, externalAccountBinding: binding.sent };
+      rows.save({ account: bound, externalKey: { ...externalKey, accountId: account.id } });
+      onChanged();
+      return { account: bound, created: true };
     },
     update(account, { contact, status }) {
       if (status === 'deactivated') {

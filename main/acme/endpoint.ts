@@ -110,9 +110,9 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
   };
 
   async function newAccount(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
-    const { payload, by } = await authenticate(request, path, 'jwk');
+    const { url, payload, by } = await authenticate(request, path, 'jwk');
     if (!('jwk' in by)) throw malformed('A new account signs with its key.');
-    const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'));
+    const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'), url);
     const headers = ['Location', accountUrl(origin(), account.id)];
     return json(created ? 201 : 200, accountResource(origin(), account), headers);
   }
@@ -220,7 +220,11 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       revokeCert: at('revoke'),
       keyChange: at('key-change'),
       renewalInfo: at('renewal-info'),
-      meta: { caaIdentities: [parts.caaDomain()], profiles: describeProfiles() },
+      meta: {
+        caaIdentities: [parts.caaDomain()],
+        profiles: describeProfiles(),
+        ...(parts.externalAccountRequired() && { externalAccountRequired: true }),
+      },
     });
   }
 

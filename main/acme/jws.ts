@@ -24,17 +24,7 @@ export interface ReadJws {
 
 /** A body that is signed: flattened JSON serialisation, and nothing in it that is not signed (RFC 8555 §6.2). */
 export function readJws(text: string): ReadJws {
-  const body = parseObject(text, 'The body');
-  if ('signatures' in body) throw malformed('The JWS has to be flattened: "signatures" is the general form.');
-  if ('header' in body) throw malformed('The JWS may have no unprotected "header".');
-  const { protected: head, payload, signature } = body;
-  if (!isBase64url(head) || !isBase64url(payload) || !isBase64url(signature)) {
-    throw malformed('The JWS needs "protected", "payload" and "signature", each in base64url without padding.');
-  }
-  const header = parseObject(Buffer.from(head, 'base64url').toString(), 'The protected header');
-  for (const name of ['crit', 'b64', 'zip']) {
-    if (name in header) throw malformed(`The protected header may not have "${name}".`);
-  }
+  const { header, flattened } = readFlattened(parseObject(text, 'The body'), 'The JWS');
   const { alg, url, nonce = null } = header;
   if (typeof url !== 'string') throw malformed('The protected header needs the "url" of the request.');
   if (nonce !== null && !isBase64url(nonce)) throw new AcmeError('badNonce', 'The nonce is not in base64url.');
@@ -43,17 +33,38 @@ export function readJws(text: string): ReadJws {
     url,
     nonce,
     by: readSigner(header),
-    flattened: { protected: head, payload, signature },
+    flattened,
   };
+}
+
+/** The parts of a JWS, and its protected header. `what` names it in a refusal. @throws AcmeError malformed */
+export function readFlattened(
+  body: Readonly<Record<string, unknown>>,
+  what: string,
+): { header: Record<string, unknown>; flattened: FlattenedJWSInput } {
+  if ('signatures' in body) throw malformed(`${what} has to be flattened: "signatures" is the general form.`);
+  if ('header' in body) throw malformed(`${what} may have no unprotected "header".`);
+  const { protected: head, payload, signature } = body;
+  if (!isBase64url(head) || !isBase64url(payload) || !isBase64url(signature)) {
+    throw malformed(`${what} needs "protected", "payload" and "signature", each in base64url without padding.`);
+  }
+  const header = parseObject(Buffer.from(head, 'base64url').toString(), 'The protected header');
+  for (const name of ['crit', 'b64', 'zip']) {
+    if (name in header) throw malformed(`The protected header may not have "${name}".`);
+  }
+  return { header, flattened: { protected: head, payload, signature } };
 }
 
 function readAlgorithm(alg: unknown): Algorithm {
   const found = ALGORITHMS.find((known) => known === alg);
   if (found !== undefined) return found;
-  throw new AcmeError('badSignatureAlgorithm', `The JWS is signed with one of ${ALGORITHMS.join(', ')}.`, {
-    members: { algorithms: ALGORITHMS },
-  });
+  throw algorithmFault('The JWS', ALGORITHMS);
 }
+
+export const algorithmFault = (what: string, algorithms: readonly string[]): AcmeError =>
+  new AcmeError('badSignatureAlgorithm', `${what} is signed with one of ${algorithms.join(', ')}.`, {
+    members: { algorithms },
+  });
 
 function readSigner({ jwk, kid, alg }: Record<string, unknown>): ReadJws['by'] {
   if ((jwk === undefined) === (kid === undefined)) {

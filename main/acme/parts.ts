@@ -37,6 +37,8 @@ export interface AcmeParts {
   readRequest(der: Buffer): CertificateRequest;
   validate(method: AcmeMethod, task: Task): Promise<Outcome>;
   askCaa(request: { name: string; method: AcmeMethod; accountUri: string }): Promise<CaaVerdict>;
+  /** Whether a new account has to be bound to an external one. */
+  externalAccountRequired(): boolean;
   /** The CA's name in CAA records. */
   caaDomain(): string;
   revocations: {

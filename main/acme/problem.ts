@@ -13,6 +13,7 @@ const STATUS = {
   caa: 403,
   connection: 400,
   dns: 400,
+  externalAccountRequired: 403,
   invalidContact: 400,
   invalidProfile: 400,
   malformed: 400,

@@ -19,8 +19,9 @@ export const certificateUrl = (origin: string, serial: string, chain = 0): strin
 const time = (epochMs: number): string => new Date(epochMs).toISOString().replace(/\.\d+Z$/, 'Z');
 const errorOf = (error: AcmeFault | undefined) => (error === undefined ? {} : { error: problemDocument(error) });
 
-export const accountResource = (origin: string, { id, status, contact, key }: AcmeAccount) => ({
+export const accountResource = (origin: string, { id, status, contact, key, externalAccountBinding }: AcmeAccount) => ({
   ...{ status, contact, key },
+  ...(externalAccountBinding !== undefined && { externalAccountBinding }),
   orders: `${accountUrl(origin, id)}/orders`,
 });
 

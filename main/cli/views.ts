@@ -1,5 +1,5 @@
 import { formatOffset, parseDuration } from '../contract/duration.ts';
-import type { AcmeExplanation, AcmeLimits } from '../contract/acme.ts';
+import type { AcmeExplanation, AcmeExternalKeyInfo, AcmeLimits } from '../contract/acme.ts';
 import type { Certificate } from '../contract/certificates.ts';
 import type { ClockReading } from '../contract/clock.ts';
 import type { ApiKey } from '../contract/keys.ts';
@@ -179,6 +179,7 @@ const VIEWS: Record<string, View | undefined> = {
   'certificates.revoke': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
   'ca.extend': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
+  'acme.revokeExternalKey': sentence<AcmeExternalKeyInfo>(({ id }) => `Revoked ${id}.`),
   'acme.explain': view<AcmeExplanation>(renderOrder),
   'acme.limits': view<AcmeLimits>(renderLimits),
   'acme.resetLimits': view<AcmeLimits>(renderLimits),
@@ -244,6 +245,7 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'domains.list': ['No domains are attached. Attach one:', 'domains attach PROJECT shop.acme.test --local'],
   'zones.list': ['There are no zones. Create one:', 'zones create acme.test'],
   'acme.accounts': ['No ACME client has an account. Its directory URL is acme.directoryUrl in runtime.json.'],
+  'acme.externalKeys': ['There are no external keys. Create one:', 'acme create-external-key'],
   'acme.orders': ['There are no such orders.'],
   'records.list': ['There are no such records.'],
   'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create PROJECT'],

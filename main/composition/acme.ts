@@ -114,6 +114,7 @@ export function openAcme(
           lookup: caaLookupOver(dns.lookup),
         }),
       ...{ rates, registeredDomain: apexOf },
+      externalAccountRequired: () => settings.current().acmeExternalAccounts,
       caaDomain: () => settings.current().caaIdentity.domain,
       revocations: store.revocations,
       onChanged: () => events.emit('acme.changed'),

@@ -13,6 +13,24 @@ const acmeAccount = z.object({
   createdAt: timestamp,
 });
 
+const acmeExternalKey = z.object({
+  /** The key identifier that clients send: certbot's `--eab-kid`. */
+  id,
+  name: z.string(),
+  /** Each opens one account. */
+  state: z.enum(['free', 'used', 'revoked']),
+  /** The account that it has opened. */
+  accountId: id.optional(),
+  createdAt: timestamp,
+});
+export type AcmeExternalKeyInfo = z.infer<typeof acmeExternalKey>;
+
+const newAcmeExternalKey = acmeExternalKey.extend({
+  /** The HMAC key in base64url, for certbot's `--eab-hmac-key`; it is not shown again. */
+  hmacKey: z.string(),
+});
+export type NewAcmeExternalKey = z.infer<typeof newAcmeExternalKey>;
+
 const acmeOrder = z.object({
   id,
   status: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']),
@@ -68,6 +86,28 @@ export const acme = {
     .route({ summary: 'The accounts of ACME clients, newest first' })
     .input(z.strictObject({}).optional())
     .output(z.array(acmeAccount)),
+  externalKeys: base
+    .route({ summary: 'The keys that bind new ACME accounts to external ones (EAB), newest first' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(acmeExternalKey)),
+  createExternalKey: base
+    .route({ summary: 'Create a key that binds one new ACME account to an external one (EAB)' })
+    .input(
+      z
+        .strictObject({
+          name: z
+            .string()
+            .max(100)
+            .meta({ description: 'whose it is', examples: ['Web shop'] })
+            .default(''),
+        })
+        .optional(),
+    )
+    .output(newAcmeExternalKey),
+  revokeExternalKey: base
+    .route({ summary: 'Revoke a key that binds a new ACME account; an account that it has opened stays' })
+    .input(z.strictObject({ id: id.meta({ description: 'its identifier', examples: ['kid8KpWq2ZaBcE3f'] }) }))
+    .output(acmeExternalKey),
   orders: base
     .route({ summary: 'The orders of ACME clients, newest first' })
     .input(

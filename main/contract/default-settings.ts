@@ -17,6 +17,7 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   acmeHttpPort: 5002,
   acmeTlsPort: 5001,
+  acmeExternalAccounts: false,
   acmeLimits: false,
   secretNames: [],
   trustedProxies: [],

@@ -84,6 +84,8 @@ export const settingsValues = z.object({
   /** Where ACME clients answer http-01 and tls-alpn-01, unless one of Vivarium's own listeners passes it on. */
   acmeHttpPort: port.meta({ description: 'port of http-01 in place of 80' }),
   acmeTlsPort: port.meta({ description: 'port of tls-alpn-01 in place of 443' }),
+  /** Whether a new ACME account needs an external one, with a key of `acme.createExternalKey`. */
+  acmeExternalAccounts: z.boolean().meta({ description: 'ask new ACME accounts for an external account' }),
   /** Whether ACME clients have the limits of Let’s Encrypt. */
   acmeLimits: z.boolean().meta({ description: 'limit ACME clients as Let’s Encrypt does' }),
   /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */

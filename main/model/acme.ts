@@ -33,6 +33,20 @@ export interface AcmeAccount {
   /** `mailto:` addresses. */
   readonly contact: readonly string[];
   readonly createdAtMs: EpochMs;
+  /** The JWS that bound it to an external account, as its client sent it (RFC 8555 §7.3.4). */
+  readonly externalAccountBinding?: Readonly<Record<string, unknown>>;
+}
+
+/** By which one new account proves that its owner has an external one (RFC 8555 §7.3.4). */
+export interface AcmeExternalKey {
+  readonly id: string;
+  /** Of the MAC, in base64url, as clients take it. */
+  readonly secret: string;
+  readonly name: string;
+  readonly createdAtMs: EpochMs;
+  /** The account that it has opened. */
+  readonly accountId?: string;
+  readonly revokedAtMs?: EpochMs;
 }
 
 /** One thing that a validation did, and what it found: for the explanation of an order. */
@@ -103,6 +117,7 @@ export interface AcmeCertificate extends LeafDates {
 /** What is written together: all of it, or nothing. */
 export interface AcmeChanges {
   readonly account?: AcmeAccount;
+  readonly externalKey?: AcmeExternalKey;
   readonly authorizations?: readonly AcmeAuthorization[];
   readonly orders?: readonly AcmeOrder[];
   readonly certificates?: readonly AcmeCertificate[];
@@ -115,6 +130,9 @@ export interface AcmeRows {
   accountOfKey(thumbprint: string): AcmeAccount | null;
   /** Newest first. */
   accounts(limit: number): AcmeAccount[];
+  externalKey(id: string): AcmeExternalKey | null;
+  /** Newest first. */
+  externalKeys(limit: number): AcmeExternalKey[];
   authorization(id: string): AcmeAuthorization | null;
   /** The last valid one of an account for an identifier, which may have expired meanwhile. */
   lastValid(accountId: string, name: string): AcmeAuthorization | null;

@@ -1,14 +1,20 @@
+import type { AdjustableClock } from '../base/clock.ts';
 import { describeOrder, explainOrder } from '../acme/explain.ts';
 import { LIMITS, type LimitName, type Rates } from '../acme/rates.ts';
 import { accountUrl } from '../acme/urls.ts';
-import type { AcmeLimits } from '../contract/acme.ts';
+import { randomBytes } from 'node:crypto';
+import { randomBase62 } from '../base/secret.ts';
+import type { AcmeExternalKeyInfo, AcmeLimits } from '../contract/acme.ts';
 import { formatDuration } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { AcmeAuthorization, AcmeOrder, AcmeRows } from '../model/acme.ts';
+import type { AcmeAuthorization, AcmeExternalKey, AcmeOrder, AcmeRows } from '../model/acme.ts';
 import type { RevocationRows } from './dependencies.ts';
 
 const ACCOUNTS_LISTED = 1_000;
+
+/** External keys are kept for good, as the accounts that they opened. */
+const EXTERNAL_KEYS_MAX = 1_000;
 
 export interface AcmeServer {
   /** Its resources with their state of now. */
@@ -21,13 +27,14 @@ export interface AcmeServer {
 }
 
 export function createAcmeServices(options: {
+  clock: Pick<AdjustableClock, 'now'>;
   rows: AcmeRows;
   server: AcmeServer;
   revocations: Pick<RevocationRows, 'get'>;
   enforced: () => boolean;
   changed: () => void;
 }): Services['acme'] {
-  const { rows, server, revocations, enforced, changed } = options;
+  const { clock, rows, server, revocations, enforced, changed } = options;
 
   const presentLimits = (): AcmeLimits => {
     const used = server.rates.list();
@@ -51,6 +58,30 @@ export function createAcmeServices(options: {
         ...{ id, status, url: accountUrl(server.origin(), id) },
         ...{ contact: [...contact], createdAt: new Date(createdAtMs).toISOString() },
       })),
+    externalKeys: () => rows.externalKeys(EXTERNAL_KEYS_MAX).map(describeExternalKey),
+    createExternalKey(input) {
+      if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
+        throw new VivariumError(
+          'conflict',
+          `There are ${EXTERNAL_KEYS_MAX} external keys already, as many as are kept.`,
+        );
+      }
+      const secret = randomBytes(32).toString('base64url');
+      const key = { id: randomBase62(16), secret, name: input?.name ?? '', createdAtMs: clock.now() };
+      rows.save({ externalKey: key });
+      changed();
+      return { ...describeExternalKey(key), hmacKey: secret };
+    },
+    revokeExternalKey({ id }) {
+      const key = rows.externalKey(id);
+      if (key === null) {
+        throw new VivariumError('not_found', `There is no external key "${id}". List them: \`acme.externalKeys\`.`);
+      }
+      const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? clock.now() };
+      rows.save({ externalKey: revoked });
+      changed();
+      return describeExternalKey(revoked);
+    },
     async orders(input) {
       const { accountId, limit = 100 } = input ?? {};
       const { get } = await server.resources();
@@ -77,5 +108,13 @@ export function createAcmeServices(options: {
       changed();
       return presentLimits();
     },
+  };
+}
+
+function describeExternalKey({ id, name, createdAtMs, accountId, revokedAtMs }: AcmeExternalKey): AcmeExternalKeyInfo {
+  const state = revokedAtMs !== undefined ? 'revoked' : accountId === undefined ? 'free' : 'used';
+  return {
+    ...{ id, name, state, createdAt: new Date(createdAtMs).toISOString() },
+    ...(accountId !== undefined && { accountId }),
   };
 }

@@ -4,6 +4,7 @@ import {
   type AcmeAuthorization,
   type AcmeCertificate,
   type AcmeChanges,
+  type AcmeExternalKey,
   type AcmeOrder,
   type AcmeRows,
 } from '../model/acme.ts';
@@ -41,6 +42,7 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
     sqlite.prepare(`DELETE FROM ${table} WHERE number <= (SELECT max(number) FROM ${table}) - ${kept}`);
 
   const putAccount = put('acme_accounts', ['thumbprint']);
+  const putExternalKey = put('acme_external_keys', []);
   const putAuthorization = put('acme_authorizations', ['account_id', 'name', 'status']);
   const putOrder = put('acme_orders', ['account_id']);
   const putCertificate = put('acme_certificates', ['account_id']);
@@ -70,8 +72,10 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
   );
 
   return {
-    save: transactional(({ account, authorizations = [], orders = [], certificates = [] }: AcmeChanges) => {
+    save: transactional((changes: AcmeChanges) => {
+      const { account, externalKey, authorizations = [], orders = [], certificates = [] } = changes;
       if (account !== undefined) putAccount.run({ ...documentOf(account), thumbprint: account.thumbprint });
+      if (externalKey !== undefined) putExternalKey.run(documentOf(externalKey));
       for (const authorization of authorizations) {
         const { accountId, status } = authorization;
         putAuthorization.run({
@@ -90,6 +94,8 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
     account: one<AcmeAccount>('acme_accounts'),
     accountOfKey: one<AcmeAccount>('acme_accounts', 'thumbprint'),
     accounts: all<AcmeAccount>('SELECT body FROM acme_accounts ORDER BY number DESC LIMIT ?'),
+    externalKey: one<AcmeExternalKey>('acme_external_keys'),
+    externalKeys: all<AcmeExternalKey>('SELECT body FROM acme_external_keys ORDER BY number DESC LIMIT ?'),
     authorization: one<AcmeAuthorization>('acme_authorizations'),
     lastValid: guarded((accountId: string, name: string) => {
       const body = valid.get(accountId, name);

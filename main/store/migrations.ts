@@ -13,6 +13,7 @@ import { SIGNING_SCHEMA } from './migrations/011-signing.ts';
 import { OWNED_SCHEMA } from './migrations/012-owned.ts';
 import { BREAKS_SCHEMA } from './migrations/013-breaks.ts';
 import { ACME_SCHEMA } from './migrations/014-acme.ts';
+import { ACME_EXTERNAL_KEYS_SCHEMA } from './migrations/015-acme-external-keys.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: 'owned', sql: OWNED_SCHEMA },
   { version: 13, name: 'breaks', sql: BREAKS_SCHEMA },
   { version: 14, name: 'acme', sql: ACME_SCHEMA },
+  { version: 15, name: 'acme external keys', sql: ACME_EXTERNAL_KEYS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

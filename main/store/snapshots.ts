@@ -370,7 +370,8 @@ function removeSecrets(copy: Database): void {
   const settings = [...KEPT_SETTINGS, 'runs'].map((name) => `'${name}'`).join(', ');
   copy.exec(
     `DELETE FROM leaves; DELETE FROM revocations; DELETE FROM owned;
-     DELETE FROM acme_accounts; DELETE FROM acme_authorizations; DELETE FROM acme_orders; DELETE FROM acme_certificates;
+     DELETE FROM acme_accounts; DELETE FROM acme_external_keys; DELETE FROM acme_authorizations;
+     DELETE FROM acme_orders; DELETE FROM acme_certificates;
      UPDATE zones SET update_secret = NULL;
      DELETE FROM settings WHERE name IN (${settings}); VACUUM`,
   );

@@ -27,6 +27,8 @@ export interface TestServer {
   caa: Map<string, CaaRecord[]>;
   /** Whether limits are enforced. */
   limited: boolean;
+  /** Whether new accounts need an external one. */
+  bound: boolean;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
   /** Writes until a crash; all later ones fail. */
@@ -76,6 +78,7 @@ export function createTestServer(): TestServer {
             : { kind: 'records', records, aliasChain: [] };
         },
       }),
+    externalAccountRequired: () => server.bound,
     caaDomain: () => 'vivarium.localhost',
     revocations: store.revocations,
     origin: () => ORIGIN,
@@ -90,7 +93,7 @@ export function createTestServer(): TestServer {
       orders: { get: (id) => running.orders.get(id), authorization: (id) => running.orders.authorization(id) },
     },
     writesLeft: Infinity,
-    ...{ clock, store, limited: false, caa: new Map<string, CaaRecord[]>() },
+    ...{ clock, store, limited: false, bound: false, caa: new Map<string, CaaRecord[]>() },
     validate: async () => ({ attempts: [], error: null }),
     restart() {
       server.writesLeft = Infinity;

@@ -173,6 +173,46 @@ describe('obtains, renews and revokes', () => {
   });
 });
 
+describe('opens an account that is bound to an external one', () => {
+  async function openBound() {
+    const site = await openSite();
+    await site.engine.call('settings.update', { acmeExternalAccounts: true });
+    const made = await site.engine.call('acme.createExternalKey', { name: 'Web shop' });
+    const { id, hmacKey } = made as { id: string; hmacKey: string };
+    const states = async () =>
+      ((await site.engine.call('acme.externalKeys')) as { state: string }[]).map(({ state }) => state);
+    return { ...site, id, hmacKey, states };
+  }
+
+  test.skipIf(isMissing('certbot'))('certbot', async () => {
+    const { run, directory, rootFile, id, hmacKey, states } = await openBound();
+    const folders = ['--config-dir', 'config', '--work-dir', 'work', '--logs-dir', 'logs', '--non-interactive'];
+    const register = (...args: string[]) => {
+      const all = ['register', '--server', directory, '--agree-tos', '-m', 'anna@acme.test', ...folders, ...args];
+      return run('certbot', all, { REQUESTS_CA_BUNDLE: rootFile });
+    };
+    await expect(register()).rejects.toThrow('requires external account binding');
+    const wrong = Buffer.alloc(32).toString('base64url');
+    await expect(register('--eab-kid', id, '--eab-hmac-key', wrong)).rejects.toThrow('is not made with');
+    await register('--eab-kid', id, '--eab-hmac-key', hmacKey);
+    expect(await states()).toEqual(['used']);
+  });
+
+  test.skipIf(isMissing('lego'))('lego, and not with a revoked key', async () => {
+    const { engine, run, directory, rootFile, httpPort, id, hmacKey, states } = await openBound();
+    const lego = (kid: string, hmac: string) => {
+      const eab = ['--eab', '--kid', kid, '--hmac', hmac];
+      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'l.acme.test', '--path', kid, ...eab];
+      return run('lego', [...all, '--http', '--http.port', `:${httpPort}`, 'run'], { LEGO_CA_CERTIFICATES: rootFile });
+    };
+    const second = (await engine.call('acme.createExternalKey')) as { id: string; hmacKey: string };
+    await engine.call('acme.revokeExternalKey', { id: second.id });
+    await expect(lego(second.id, second.hmacKey)).rejects.toThrow(`The external key ${second.id} is revoked`);
+    await lego(id, hmacKey);
+    expect(await states()).toEqual(['revoked', 'used']);
+  });
+});
+
 describe('lego, for a hostname that Vivarium serves', () => {
   async function openServed(): Promise<Site & { projectId: string }> {
     const site = await openSite();
