@@ -63,7 +63,7 @@ export interface Endpoint {
 
 export function createEndpoint(parts: AcmeParts): Endpoint {
   const { rows, origin } = parts;
-  const nonces = createNonces();
+  const nonces = createNonces({ refuses: () => parts.strikes('badNonce') });
   const accounts = createAccounts(parts);
   const orders = createOrders(parts);
   const certificates = createCertificates(parts);
@@ -298,12 +298,13 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       }
       return withFields(await route.answer(request), [...(method === 'POST' ? nonceFields() : []), ...index]);
     } catch (error) {
-      return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields() : []), ...index]);
+      const spared = error instanceof AcmeError && error.type === 'badNonce';
+      return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields(spared) : []), ...index]);
     }
   }
 
-  function nonceFields(): string[] {
-    return ['Replay-Nonce', nonces.create(), 'Cache-Control', 'no-store'];
+  function nonceFields(spared = false): string[] {
+    return ['Replay-Nonce', nonces.create(spared), 'Cache-Control', 'no-store'];
   }
 
   return { answer, orders };

@@ -106,7 +106,7 @@ export function createOrders(parts: AcmeParts): Orders {
 
   function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
     const last = rows.lastValid(account.id, value);
-    return last !== null && last.expiresAtMs > now() ? last : null;
+    return last !== null && last.expiresAtMs > now() && !parts.strikes('newAuthorization') ? last : null;
   }
 
   /** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */

@@ -27,6 +27,9 @@ export interface AcmeIssuer {
   chains(pem: string): readonly (readonly string[])[];
 }
 
+/** What a client must expect and rarely meets: a good nonce refused; a new authorisation in place of a valid one. */
+export type Nuisance = 'badNonce' | 'newAuthorization';
+
 /** What the ACME server works with. */
 export interface AcmeParts {
   clock: Pick<AdjustableClock, 'state' | 'realTimer'>;
@@ -50,6 +53,8 @@ export interface AcmeParts {
   rates: Rates;
   /** The registered domain of a hostname. */
   registeredDomain(hostname: string): string;
+  /** Whether the next request meets a nuisance; each call counts one. */
+  strikes(nuisance: Nuisance): boolean;
   /** Something that a view shows has changed. */
   onChanged(): void;
 }

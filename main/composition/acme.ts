@@ -3,10 +3,12 @@ import { createRates } from '../acme/rates.ts';
 import { directoryUrl } from '../acme/urls.ts';
 import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
 import type { Answered } from '../acme/outcome.ts';
+import type { Nuisance } from '../acme/parts.ts';
 import { REQUEST_OCTETS_MAX } from '../acme/urls.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin, originOf } from '../base/hostname.ts';
 import { bodyOf } from '../base/http/answer.ts';
+import { decide } from '../breaks/decide.ts';
 import { VERSION } from '../base/version.ts';
 import { readChallengeCertificate } from '../ca/challenge-certificate.ts';
 import { readSigningRequest } from '../ca/signing-request.ts';
@@ -35,6 +37,12 @@ export function openAcme(
   const { certificates, dns, domains, ports } = parts;
   const origin = (): string => originOf('https', 'localhost', ports().https);
   const rates = createRates({ now: () => clock.now(), enforced: () => settings.current().acmeLimits });
+  const counted: Record<Nuisance, number> = { badNonce: 0, newAuthorization: 0 };
+  const strikes = (nuisance: Nuisance): boolean => {
+    const { acmeBadNonces, acmeNewAuthorizations, acmeSeed: seed } = settings.current();
+    const percent = nuisance === 'badNonce' ? acmeBadNonces : acmeNewAuthorizations;
+    return percent > 0 && decide({ seed, nth: 1, rate: percent / 100 }, ++counted[nuisance]) !== null;
+  };
   let loaded: Promise<Endpoint> | null = null;
   const load = (): Promise<Endpoint> => (loaded ??= open());
   store.snapshots.onRestored(() => {
@@ -113,7 +121,7 @@ export function openAcme(
           issuer: settings.current().caaIdentity.domain,
           lookup: caaLookupOver(dns.lookup),
         }),
-      ...{ rates, registeredDomain: apexOf },
+      ...{ rates, strikes, registeredDomain: apexOf },
       externalAccountRequired: () => settings.current().acmeExternalAccounts,
       caaDomain: () => settings.current().caaIdentity.domain,
       revocations: store.revocations,

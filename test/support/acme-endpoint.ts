@@ -1,6 +1,6 @@
 import { createEndpoint, type Endpoint } from '../../main/acme/endpoint.ts';
 import type { Outcome, Task } from '../../main/acme/outcome.ts';
-import type { AcmeParts } from '../../main/acme/parts.ts';
+import type { AcmeParts, Nuisance } from '../../main/acme/parts.ts';
 import { createRates } from '../../main/acme/rates.ts';
 import { silentLog } from '../../main/base/log.ts';
 import { permits } from '../../main/ca/constraints.ts';
@@ -29,6 +29,8 @@ export interface TestServer {
   limited: boolean;
   /** Whether new accounts need an external one. */
   bound: boolean;
+  /** What each request meets. */
+  nuisances: Set<Nuisance>;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
   /** Writes until a crash; all later ones fail. */
@@ -84,6 +86,7 @@ export function createTestServer(): TestServer {
     origin: () => ORIGIN,
     rates: createRates({ now: () => clock.now(), enforced: () => server.limited }),
     registeredDomain: apexOf,
+    strikes: (nuisance) => server.nuisances.has(nuisance),
     onChanged: () => undefined,
   };
   let running: Endpoint;
@@ -93,7 +96,14 @@ export function createTestServer(): TestServer {
       orders: { get: (id) => running.orders.get(id), authorization: (id) => running.orders.authorization(id) },
     },
     writesLeft: Infinity,
-    ...{ clock, store, limited: false, bound: false, caa: new Map<string, CaaRecord[]>() },
+    ...{
+      clock,
+      store,
+      limited: false,
+      bound: false,
+      nuisances: new Set<Nuisance>(),
+      caa: new Map<string, CaaRecord[]>(),
+    },
     validate: async () => ({ attempts: [], error: null }),
     restart() {
       server.writesLeft = Infinity;
