@@ -5,6 +5,7 @@ import { stepAuthorization } from './machines.ts';
 import { isObject, type PublicJwk, parseObject, readJws, readKey, thumbprintOf, verifyJws } from './jws.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
+import { blockOf, type Counted } from './rates.ts';
 import { accountUrl } from './urls.ts';
 
 const CONTACTS_MAX = 10;
@@ -16,8 +17,12 @@ export const ACCOUNTS_MAX = 10_000;
 export type Payload = Readonly<Record<string, unknown>>;
 
 export interface Accounts {
-  /** The account of a key, created at `url` unless the client asks for an existing one. @throws AcmeError */
-  open(key: PublicJwk, payload: Payload, url: string): Promise<{ account: AcmeAccount; created: boolean }>;
+  /** The account of a key, created unless the client asks for an existing one. @throws AcmeError */
+  open(
+    key: PublicJwk,
+    payload: Payload,
+    sent: { url: string; address: string },
+  ): Promise<{ account: AcmeAccount; created: boolean }>;
   /** Changes the contact, or deactivates the account and its authorisations. @throws AcmeError */
   update(account: AcmeAccount, payload: Payload): AcmeAccount;
   /** Replaces the key (RFC 8555 §7.3.5). `inner` is a JWS of the new key. @throws AcmeError */
@@ -39,7 +44,7 @@ export function createAccounts({ clock, rows, rates, origin, onChanged, ...parts
   }
 
   return {
-    async open(key, payload, url) {
+    async open(key, payload, { url, address }) {
       const thumbprint = await thumbprintOf(key);
       const known = existing(thumbprint);
       if (known !== null) return { account: known, created: false };
@@ -54,7 +59,9 @@ export function createAccounts({ clock, rows, rates, origin, onChanged, ...parts
       // Another request of the same key may have been faster.
       const opened = existing(thumbprint);
       if (opened !== null) return { account: opened, created: false };
-      const counted = [{ limit: 'newAccounts', of: 'all clients' }] as const;
+      const range = blockOf(address, 48);
+      const perRange: Counted[] = range === null ? [] : [{ limit: 'newAccountsPerRange', of: range }];
+      const counted: Counted[] = [{ limit: 'newAccounts', of: address }, ...perRange];
       rates.check(counted);
       const { now: createdAtMs } = clock.state();
       const contact = readContact(payload['contact'] ?? []);

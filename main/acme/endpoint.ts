@@ -28,6 +28,8 @@ export interface AcmeRequest {
   /** Path and query. */
   target: string;
   contentType: string | undefined;
+  /** The client's. */
+  address: string;
   /** Read up to one octet more than a request may have. */
   body: Buffer;
 }
@@ -112,7 +114,10 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
   async function newAccount(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
     const { url, payload, by } = await authenticate(request, path, 'jwk');
     if (!('jwk' in by)) throw malformed('A new account signs with its key.');
-    const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'), url);
+    const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'), {
+      url,
+      address: request.address,
+    });
     const headers = ['Location', accountUrl(origin(), account.id)];
     return json(created ? 201 : 200, accountResource(origin(), account), headers);
   }

@@ -19,7 +19,7 @@ import { stepAuthorization, stepChallenge, stepOrder } from './machines.ts';
 import type { AcmeParts, CertificateRequest } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
 import { findProfile, type Profile } from './profiles.ts';
-import type { Counted } from './rates.ts';
+import { blockOf, type Counted } from './rates.ts';
 import { findCertificate, wireWindow } from './renewal-info.ts';
 import { accountUrl } from './urls.ts';
 
@@ -75,9 +75,11 @@ export function createOrders(parts: AcmeParts): Orders {
     if (refused.length > 0) throw problemOf('rejectedIdentifier', refused);
     if (replaces !== null) checkReplaced(account, replaces, identifiers);
     const ordered: Counted[] = [{ limit: 'newOrders', of: account.id }];
+    const failures = identifiers.map(({ value }) => `${account.id} ${value}`);
+    rates.check(failures.map((of) => ({ limit: 'consecutiveFailures', of })));
     if (!isRenewal(replaces)) {
-      const failures = identifiers.map(({ value }) => failureOf(account.id, value));
-      rates.check([...ordered, ...certificatesOf(identifiers), ...failures]);
+      const failed = failures.map((of): Counted => ({ limit: 'failedValidations', of }));
+      rates.check([...ordered, ...certificatesOf(identifiers), ...failed]);
       rates.count(ordered);
     }
     const createdAtMs = now();
@@ -145,8 +147,11 @@ export function createOrders(parts: AcmeParts): Orders {
 
   function certificatesOf(identifiers: readonly AcmeIdentifier[]): Counted[] {
     const names = identifiers.map(({ value }) => value).sort();
-    const hostnames = identifiers.filter(({ type }) => type === 'dns').map(({ value }) => value.replace(/^\*\./, ''));
-    const domains = new Set(hostnames.map(parts.registeredDomain));
+    const domains = new Set(
+      identifiers.map(({ type, value }) =>
+        type === 'dns' ? parts.registeredDomain(value.replace(/^\*\./, '')) : (blockOf(value, 64) ?? value),
+      ),
+    );
     return [
       ...[...domains].map((of): Counted => ({ limit: 'certificatesPerDomain', of })),
       { limit: 'certificatesPerSet', of: names.join(' ') },
@@ -246,7 +251,13 @@ export function createOrders(parts: AcmeParts): Orders {
     const challenge = found?.challenges.find(({ type }) => type === method);
     if (found === null || challenge === undefined) return;
     const { attempts, error, caa } = result;
-    if (error !== null) rates.count([failureOf(found.accountId, nameOf(found))]);
+    const of = `${found.accountId} ${nameOf(found)}`;
+    if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);
+    else
+      rates.count([
+        { limit: 'failedValidations', of },
+        { limit: 'consecutiveFailures', of },
+      ]);
     const status = stepChallenge(challenge.status, error === null ? 'validated' : 'failed');
     const atMs = now();
     const answered = withChallenge(found, {
@@ -387,11 +398,6 @@ function newAuthorization(
     challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
   };
 }
-
-const failureOf = (accountId: string, name: string): Counted => ({
-  limit: 'failedValidations',
-  of: `${accountId} ${name}`,
-});
 
 const withChallenge = (authorization: AcmeAuthorization, challenge: AcmeChallenge): AcmeAuthorization => ({
   ...authorization,

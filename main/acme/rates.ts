@@ -1,20 +1,17 @@
-import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
+import { isIPv6 } from 'node:net';
+import { ACME_LIMITS, type AcmeLimitName, type AcmeRate } from '../contract/acme-rates.ts';
+import { DAY_MS, formatSpan, HOUR_MS } from '../contract/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { LruMap } from '../base/lru.ts';
+import { canonicalAddress, ipv6Groups } from '../model/address.ts';
 import { AcmeError } from './problem.ts';
-
-/** So many in such a time; what was used comes back evenly. */
-export interface Rate {
-  readonly count: number;
-  readonly periodMs: number;
-}
 
 /** The theoretical arrival time (GCRA): when nothing is used any longer. */
 export type Used = EpochMs;
 
 /** What one more would leave. `waitMs` is 0 if it is allowed. Boulder's algorithm (`ratelimits/gcra.go`). */
 export function decide(
-  { count, periodMs }: Rate,
+  { count, periodMs }: AcmeRate,
   used: Used | null,
   nowMs: EpochMs,
 ): { next: Used; waitMs: number; left: number } {
@@ -24,20 +21,24 @@ export function decide(
   return { next, waitMs, left: waitMs > 0 ? 0 : Math.floor((periodMs - (next - nowMs)) / intervalMs + 1e-9) };
 }
 
-/** Let’s Encrypt's limits (letsencrypt.org/docs/rate-limits), and what each is counted for. */
-export const LIMITS = {
-  newAccounts: { count: 10, periodMs: 3 * HOUR_MS, what: 'new accounts from this machine' },
+/** Let’s Encrypt’s limits (letsencrypt.org/docs/rate-limits), and what each is counted for. */
+const LIMITS: Readonly<Record<AcmeLimitName, AcmeRate & { what: string }>> = {
+  newAccounts: { count: 10, periodMs: 3 * HOUR_MS, what: 'new accounts from the address' },
+  newAccountsPerRange: { count: 500, periodMs: 3 * HOUR_MS, what: 'new accounts from the IPv6 range' },
   newOrders: { count: 300, periodMs: 3 * HOUR_MS, what: 'new orders of the account' },
   certificatesPerDomain: { count: 50, periodMs: 7 * DAY_MS, what: 'certificates for the domain' },
   certificatesPerSet: { count: 5, periodMs: 7 * DAY_MS, what: 'certificates for exactly this set of names' },
   failedValidations: { count: 5, periodMs: HOUR_MS, what: 'failed validations of the account for the name' },
-} as const satisfies Record<string, Rate & { what: string }>;
-
-export type LimitName = keyof typeof LIMITS;
+  // One comes back each day. A success lifts it, as does Let’s Encrypt’s portal.
+  consecutiveFailures: {
+    ...{ count: 1_152, periodMs: 1_152 * DAY_MS },
+    what: 'failed validations in a row of the account for the name, which is paused',
+  },
+};
 
 /** What a count is for: a limit, and the account, domain or set of names that it applies to. */
 export interface Counted {
-  readonly limit: LimitName;
+  readonly limit: AcmeLimitName;
   readonly of: string;
 }
 
@@ -49,13 +50,22 @@ export interface Rates {
   check(counted: readonly Counted[]): void;
   /** Counts one for each. */
   count(counted: readonly Counted[]): void;
+  forget(counted: readonly Counted[]): void;
   /** What is counted at present. */
-  list(): { limit: LimitName; of: string; left: number; fullAtMs: EpochMs }[];
+  list(): { limit: AcmeLimitName; of: string; left: number; fullAtMs: EpochMs }[];
+  /** Each limit as it applies. */
+  limits(): { limit: AcmeLimitName; rate: AcmeRate }[];
   reset(): void;
 }
 
-export function createRates(options: { now: () => EpochMs; enforced: () => boolean }): Rates {
-  const { now, enforced } = options;
+/** `changed` has the limits that are not Let’s Encrypt’s. */
+export function createRates(options: {
+  now: () => EpochMs;
+  enforced: () => boolean;
+  changed: () => ReadonlyMap<AcmeLimitName, AcmeRate>;
+}): Rates {
+  const { now, enforced, changed } = options;
+  const rateOf = (limit: AcmeLimitName): AcmeRate => changed().get(limit) ?? LIMITS[limit];
   const used = new LruMap<Counted & { until: Used }>(COUNTS_MAX);
   const keyOf = ({ limit, of }: Counted): string => `${limit} ${of}`;
   const untilOf = (counted: Counted): Used | null => used.peek(keyOf(counted))?.until ?? null;
@@ -63,31 +73,44 @@ export function createRates(options: { now: () => EpochMs; enforced: () => boole
   return {
     check(counted) {
       if (!enforced()) return;
-      for (const each of counted) {
-        const rate = LIMITS[each.limit];
-        const { waitMs } = decide(rate, untilOf(each), now());
-        if (waitMs === 0) continue;
-        const after = new Date(now() + waitMs).toISOString();
-        throw new AcmeError(
-          'rateLimited',
-          `There are too many ${rate.what} (${each.of}): ${rate.count} in ${rate.periodMs / HOUR_MS} h. ` +
-            `Retry after ${after}. To forget them: vivarium acme reset-limits`,
-          { headers: ['Retry-After', String(Math.ceil(waitMs / 1000))] },
-        );
-      }
+      const waits = counted.map((each) => ({ ...each, ...decide(rateOf(each.limit), untilOf(each), now()) }));
+      // As Boulder, the limit that takes longest answers.
+      const [longest] = waits.filter(({ waitMs }) => waitMs > 0).sort((a, b) => b.waitMs - a.waitMs);
+      if (longest === undefined) return;
+      const { limit, of, waitMs } = longest;
+      const { count, periodMs } = rateOf(limit);
+      const after = new Date(now() + waitMs).toISOString();
+      throw new AcmeError(
+        'rateLimited',
+        `There are too many ${LIMITS[limit].what} (${of}): ${count} in ${formatSpan(periodMs)}. ` +
+          `Retry after ${after}. To forget them: vivarium acme reset-limits`,
+        { headers: ['Retry-After', String(Math.ceil(waitMs / 1000))] },
+      );
     },
     count(counted) {
       for (const each of counted) {
-        const { next } = decide(LIMITS[each.limit], untilOf(each), now());
-        used.set(keyOf(each), { ...each, until: next });
+        const { next, waitMs } = decide(rateOf(each.limit), untilOf(each), now());
+        // What is refused, or would be, counts no further.
+        if (waitMs === 0) used.set(keyOf(each), { ...each, until: next });
       }
     },
+    forget(counted) {
+      for (const each of counted) used.delete(keyOf(each));
+    },
+    limits: () => ACME_LIMITS.map((limit) => ({ limit, rate: rateOf(limit) })),
     list: () =>
       [...used].flatMap(([, { limit, of, until }]) => {
-        const { count, periodMs } = LIMITS[limit];
+        const { count, periodMs } = rateOf(limit);
         const left = Math.floor((periodMs - (until - now())) / (periodMs / count) + 1e-9);
         return until <= now() ? [] : [{ limit, of, left: Math.max(0, left), fullAtMs: until }];
       }),
     reset: () => used.clear(),
   };
+}
+
+/** The block of an IPv6 address, such as `2001:db8::/48`; null for an IPv4 address, and for what is none. */
+export function blockOf(address: string, bits: 48 | 64): string | null {
+  if (!isIPv6(address)) return null;
+  const kept = ipv6Groups(address).slice(0, bits / 16);
+  return `${canonicalAddress(`${kept.map((group) => group.toString(16)).join(':')}::`)}/${bits}`;
 }

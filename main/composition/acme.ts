@@ -36,7 +36,11 @@ export function openAcme(
 ) {
   const { certificates, dns, domains, ports } = parts;
   const origin = (): string => originOf('https', 'localhost', ports().https);
-  const rates = createRates({ now: () => clock.now(), enforced: () => settings.current().acmeLimits });
+  const rates = createRates({
+    now: () => clock.now(),
+    enforced: () => settings.current().acmeLimits,
+    changed: () => settings.inForce().acmeRates,
+  });
   const counted: Record<Nuisance, number> = { badNonce: 0, newAuthorization: 0 };
   const strikes = (nuisance: Nuisance): boolean => {
     const { acmeBadNonces, acmeNewAuthorizations, acmeSeed: seed } = settings.current();
@@ -129,12 +133,13 @@ export function openAcme(
     });
   }
 
-  const path: OwnPath = ({ method, target, scheme, headers, body: source }, answer) => {
+  const path: OwnPath = ({ method, target, scheme, headers, address, body: source }, answer) => {
     if (scheme === 'http') return answer(refusal(403, 'ACME is at the HTTPS port.'));
     const send = async (body: Buffer): Promise<void> => {
       try {
         const endpoint = await load();
-        answer(toAnswer(await endpoint.answer({ method, target, contentType: headers['content-type'], body })));
+        const contentType = headers['content-type'];
+        answer(toAnswer(await endpoint.answer({ method, target, contentType, address, body })));
       } catch (error) {
         log.error('The ACME server could not be loaded', { error });
         answer(refusal(500, 'The ACME server could not be loaded.'));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACME_LIMITS, ACME_RATE_FORM, type AcmeLimitName, type AcmeRate, readAcmeRate } from './acme-rates.ts';
 import { base } from './base.ts';
 import { DAY_MS, HOUR_MS, parseDuration } from './duration.ts';
 import { caName, durationWithin, validationMethod } from './values.ts';
@@ -90,6 +91,16 @@ export const settingsValues = z.object({
   acmeExternalAccounts: z.boolean().meta({ description: 'ask new ACME accounts for an external account' }),
   /** Whether ACME clients have the limits of Let’s Encrypt. */
   acmeLimits: z.boolean().meta({ description: 'limit ACME clients as Let’s Encrypt does' }),
+  /** Limits of ACME clients in other measures than Let’s Encrypt’s, each `failedValidations 2 PT1H`. */
+  acmeRates: z
+    .array(
+      z
+        .string()
+        .max(100)
+        .refine((text) => readAcmeRate(text) !== null, ACME_RATE_FORM)
+        .meta({ description: 'another measure of a limit of ACME clients', examples: ['failedValidations 2 PT1H'] }),
+    )
+    .max(ACME_LIMITS.length),
   /** How many of 100 good nonces of ACME clients are refused, and of valid authorisations not used again; chosen by the seed. */
   acmeBadNonces: percent.meta({ description: 'percent of the good nonces of ACME clients to refuse' }),
   acmeNewAuthorizations: percent.meta({ description: 'percent of valid ACME authorizations not to use again' }),
@@ -128,6 +139,8 @@ export interface SettingsInForce {
   issuanceDelayMs: number;
   /** Null selects Vivarium's own DNS server. */
   resolver: { address: string; port: number } | null;
+  /** The limits of ACME clients that are not Let’s Encrypt’s. */
+  acmeRates: ReadonlyMap<AcmeLimitName, AcmeRate>;
 }
 
 /** Parses values that the schema above has validated. */
@@ -136,6 +149,7 @@ export const settingsInForce = (values: Settings): SettingsInForce => ({
   propagationMs: parseDuration(values.propagation),
   issuanceDelayMs: parseDuration(values.issuanceDelay),
   resolver: readAddress(values.resolver),
+  acmeRates: new Map(values.acmeRates.map(readAcmeRate).filter((read) => read !== null)),
 });
 
 export const settingsUpdate = z.strictObject({

@@ -15,6 +15,8 @@ export interface OwnRequest {
   scheme: Scheme;
   /** With the pseudo-header fields of HTTP/2. */
   headers: IncomingHttpHeaders;
+  /** The client's: the connection's, or what a trusted proxy says of it. */
+  address: string;
   /** Yields the body, of which nothing has been read. */
   body: Readable;
 }

@@ -27,6 +27,9 @@ export function ownPathOfStream(
     headers[':authority'] !== undefined &&
     headers.host === undefined &&
     headers.expect === undefined &&
+    // A trusted proxy may say with these where the client is.
+    headers['x-forwarded-for'] === undefined &&
+    headers.forwarded === undefined &&
     method !== 'CONNECT' &&
     target.length <= limits.targetLengthMax &&
     rawHeaders.length <= 2 * limits.headerFieldsMax;
@@ -37,7 +40,7 @@ export function ownPathOfStream(
 export function answerStream(
   own: OwnPath,
   stream: ServerHttp2Stream,
-  { listener }: Connection,
+  { listener, address }: Connection,
   head: StreamHead,
 ): void {
   const { headers } = head;
@@ -49,5 +52,5 @@ export function answerStream(
     // Ended after the last byte is written: Node makes an error for every write that the end of its stream overtakes.
     if (sent !== null) stream.write(sent.text, sent.encoding, () => stream.end());
   };
-  own({ method, target, scheme: listener.scheme, headers, body: stream }, send);
+  own({ method, target, scheme: listener.scheme, headers, address, body: stream }, send);
 }

@@ -100,7 +100,8 @@ export function createPipeline(services: PipelineServices): Pipeline {
       const { method = '', headers: fields } = request;
       // Node's request over HTTP/2 would be a second stream with the same data.
       const body = isHttp2(request) ? request.stream : request;
-      const found = { method, target: asked.path, scheme: connection.listener.scheme, headers: fields, body };
+      const from = record.client?.address ?? address;
+      const found = { method, target: asked.path, scheme: listener.scheme, headers: fields, address: from, body };
       own(found, (answer) => services.onTargetAnswer(exchange, answer));
       return null;
     }

@@ -1,6 +1,6 @@
 import type { AdjustableClock } from '../base/clock.ts';
 import { describeOrder, explainOrder } from '../acme/explain.ts';
-import { LIMITS, type LimitName, type Rates } from '../acme/rates.ts';
+import type { Rates } from '../acme/rates.ts';
 import { accountUrl } from '../acme/urls.ts';
 import { randomBytes } from 'node:crypto';
 import { randomBase62 } from '../base/secret.ts';
@@ -22,7 +22,7 @@ export interface AcmeServer {
     get(id: string): AcmeOrder | null;
     authorization(id: string): AcmeAuthorization | null;
   }>;
-  rates: Pick<Rates, 'list' | 'reset'>;
+  rates: Pick<Rates, 'limits' | 'list' | 'reset'>;
   origin(): string;
 }
 
@@ -38,13 +38,12 @@ export function createAcmeServices(options: {
 
   const presentLimits = (): AcmeLimits => {
     const used = server.rates.list();
-    const names = Object.keys(LIMITS) as LimitName[];
     return {
       enforced: enforced(),
-      limits: names.map((limit) => ({
+      limits: server.rates.limits().map(({ limit, rate }) => ({
         limit,
-        count: LIMITS[limit].count,
-        period: formatDuration(LIMITS[limit].periodMs),
+        count: rate.count,
+        period: formatDuration(rate.periodMs),
         used: used
           .filter((each) => each.limit === limit)
           .map(({ of, left, fullAtMs }) => ({ of, left, fullAt: new Date(fullAtMs).toISOString() })),

@@ -15,6 +15,8 @@ export interface Received {
 
 export interface TestClient {
   keys: KeyPairKeyObjectResult;
+  /** Where it is. */
+  address: string;
   /** The account's URL, after `register`. */
   kid: string | null;
   /** Signs and sends; `payload` undefined is POST-as-GET. A path, or a whole URL. */
@@ -46,9 +48,11 @@ export interface PostOptions {
   contentType?: string;
 }
 
+const LOOPBACK = '127.0.0.1';
+
 /** Asks an endpoint without a signature. */
 export const ask = async ({ answer }: Endpoint, target: string, method = 'GET'): Promise<Received> =>
-  receive(await answer({ method, target, contentType: undefined, body: Buffer.alloc(0) }));
+  receive(await answer({ method, target, contentType: undefined, address: LOOPBACK, body: Buffer.alloc(0) }));
 
 /** An ACME client as simple as possible, without a network. */
 export function createTestClient(endpoint: Endpoint): TestClient {
@@ -57,6 +61,7 @@ export function createTestClient(endpoint: Endpoint): TestClient {
 
   const client: TestClient = {
     keys,
+    address: LOOPBACK,
     kid: null,
     async post(path, payload, { nonce, byKey, header = {}, contentType = 'application/jose+json' } = {}) {
       const url = path.startsWith('https:') ? path : ORIGIN + path;
@@ -70,7 +75,8 @@ export function createTestClient(endpoint: Endpoint): TestClient {
         .setProtectedHeader({ alg: 'ES256', url, nonce: fresh, ...by, ...header })
         .sign((byKey ?? client.keys).privateKey);
       const target = url.slice(ORIGIN.length);
-      const sent = { method: 'POST', target, contentType, body: Buffer.from(JSON.stringify(jws)) };
+      const { address } = client;
+      const sent = { method: 'POST', target, contentType, address, body: Buffer.from(JSON.stringify(jws)) };
       return receive(await endpoint.answer(sent));
     },
     async register(payload = {}) {

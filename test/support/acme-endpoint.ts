@@ -8,6 +8,7 @@ import { parseLeafName } from '../../main/ca/names.ts';
 import { createRequestedLeaf } from '../../main/ca/requested-leaf.ts';
 import { createRoot } from '../../main/ca/root.ts';
 import { readSigningRequest } from '../../main/ca/signing-request.ts';
+import type { AcmeLimitName, AcmeRate } from '../../main/contract/acme-rates.ts';
 import { isWildcard } from '../../main/contract/wildcards.ts';
 import { apexOf } from '../../main/domains/public-suffix.ts';
 import type { CaaRecord } from '../../main/model/caa/value.ts';
@@ -29,6 +30,8 @@ export interface TestServer {
   limited: boolean;
   /** Whether new accounts need an external one. */
   bound: boolean;
+  /** Limits in other measures than Let’s Encrypt’s. */
+  rates: Map<AcmeLimitName, AcmeRate>;
   /** What each request meets. */
   nuisances: Set<Nuisance>;
   /** Replaces the outcome of validations. */
@@ -84,7 +87,7 @@ export function createTestServer(): TestServer {
     caaDomain: () => 'vivarium.localhost',
     revocations: store.revocations,
     origin: () => ORIGIN,
-    rates: createRates({ now: () => clock.now(), enforced: () => server.limited }),
+    rates: createRates({ now: () => clock.now(), enforced: () => server.limited, changed: () => server.rates }),
     registeredDomain: apexOf,
     strikes: (nuisance) => server.nuisances.has(nuisance),
     onChanged: () => undefined,
@@ -101,6 +104,7 @@ export function createTestServer(): TestServer {
       store,
       limited: false,
       bound: false,
+      rates: new Map<AcmeLimitName, AcmeRate>(),
       nuisances: new Set<Nuisance>(),
       caa: new Map<string, CaaRecord[]>(),
     },

@@ -173,6 +173,23 @@ describe('obtains, renews and revokes', () => {
   });
 });
 
+describe('is limited by address, as the settings say', () => {
+  test.skipIf(isMissing('lego'))('lego', async () => {
+    const { engine, run, directory, rootFile, httpPort } = await openSite();
+    await engine.call('settings.update', { acmeLimits: true, acmeRates: ['newAccounts 1 PT2H'] });
+    const lego = (path: string) => {
+      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'l.acme.test', '--path', path];
+      return run('lego', [...all, '--http', '--http.port', `:${httpPort}`, 'run'], { LEGO_CA_CERTIFICATES: rootFile });
+    };
+    await lego('first');
+    await expect(lego('second')).rejects.toThrow(
+      /too many new accounts from the address \((127\.0\.0\.1|::1)\): 1 in 2 h/,
+    );
+    await engine.call('acme.resetLimits');
+    await lego('second');
+  });
+});
+
 describe('survives refused nonces and forgotten authorizations', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
     const { engine, run, directory, rootFile, httpPort } = await openSite();

@@ -439,11 +439,88 @@ describe('limits', () => {
     expect((await server.client.order([NAME])).status).toBe(201);
   });
 
-  test('refuse the eleventh account in three hours', async () => {
+  test('refuse the eleventh account of an address in three hours', async () => {
     const server = await limited();
     for (let count = 0; count < 9; count++) await registered(server);
-    expect(problemOf(await createTestClient(server.endpoint).register())).toBe('rateLimited 429');
+    const client = createTestClient(server.endpoint);
+    const refused = await client.register();
+    expect(problemOf(refused)).toBe('rateLimited 429');
+    expect(refused.fields['retry-after']).toEqual([String((3 * 3_600) / 10)]);
     expect((await server.client.register()).status).toBe(200);
+    client.address = '::1';
+    expect((await client.register()).status).toBe(201);
+  });
+
+  test('refuse further accounts of an IPv6 range, whatever their address', async () => {
+    const server = await limited();
+    server.rates.set('newAccountsPerRange', { count: 2, periodMs: 2 * HOUR_MS });
+    const from = async (address: string) => {
+      const client = createTestClient(server.endpoint);
+      client.address = address;
+      const answer = await client.register();
+      return { status: answer.status, text: `${answer.text} ${answer.fields['retry-after']?.[0] ?? ''}` };
+    };
+    expect([await from('2001:db8::1'), await from('2001:db8:0:7::1')].map(({ status }) => status)).toEqual([201, 201]);
+    const refused = await from('2001:db8:0:8::1');
+    expect(refused.status).toBe(429);
+    expect(refused.text).toMatch(/too many new accounts from the IPv6 range \(2001:db8::\/48\): 2 in 2 h.* 3600$/);
+    expect([(await from('2001:db8:1::1')).status, (await from('192.0.2.1')).status]).toEqual([201, 201]);
+    await server.clock.advance(HOUR_MS);
+    expect((await from('2001:db8:0:9::1')).status).toBe(201);
+  });
+
+  test('pause an account for a name after failures in a row, also for a renewal, until one comes back', async () => {
+    const server = await limited();
+    const { client, clock, rates } = server;
+    const { leaf } = await client.obtain([NAME], {}, 'letsencrypt-2028');
+    rates.set('consecutiveFailures', { count: 3, periodMs: 3 * DAY_MS });
+    await clock.advance(31 * DAY_MS);
+    const attempt = async (validate: typeof server.validate) => {
+      server.validate = validate;
+      await client.respond(await client.order([NAME], {}, 'letsencrypt-2028'));
+      // A success can be used again for seven hours.
+      if (validate === succeeding) await clock.advance(8 * HOUR_MS);
+    };
+    const succeeding = server.validate;
+    for (const each of [failing, failing, succeeding, failing, failing]) await attempt(each);
+    expect((await client.order([NAME])).status).toBe(201);
+    await attempt(failing);
+    const replaces = certificateIdOf(leaf, root.keyIdentifier);
+    const refused = await client.order(['other.acme.test', NAME], { replaces });
+    expect(problemOf(refused)).toBe('rateLimited 429');
+    expect(refused.json['detail']).toContain('failed validations in a row');
+    expect((await client.order(['other.acme.test'])).status).toBe(201);
+    await clock.advance(Number(refused.fields['retry-after']?.[0]) * 1_000);
+    expect((await client.order([NAME], { replaces })).status).toBe(201);
+  });
+
+  test('count IP addresses as domains, IPv6 ones by their /64', async () => {
+    const server = await limited();
+    server.rates.set('certificatesPerDomain', { count: 1, periodMs: DAY_MS });
+    await server.client.obtain(['127.0.0.1']);
+    const [v4, other, v6] = [['127.0.0.1', 'a.acme.test'], ['127.0.0.2'], ['::1']];
+    expect(problemOf(await server.client.order(v4))).toBe('rateLimited 429');
+    expect((await server.client.order(other)).status).toBe(201);
+    await server.client.obtain(v6);
+    expect((await server.client.order([...v6, 'b.acme.test'])).json['detail']).toContain('(::/64)');
+  });
+
+  test('of several, the one that takes longest answers', async () => {
+    const server = await limited();
+    server.rates
+      .set('newOrders', { count: 1, periodMs: HOUR_MS })
+      .set('certificatesPerSet', { count: 1, periodMs: DAY_MS });
+    await server.client.obtain([NAME]);
+    expect((await server.client.order([NAME])).fields['retry-after']).toEqual(['86400']);
+    expect((await server.client.order(['b.acme.test'])).fields['retry-after']).toEqual(['3600']);
+  });
+
+  test('count no further than they refuse', async () => {
+    const server = await registered();
+    server.validate = failing;
+    for (let count = 0; count < 20; count++) await server.client.respond(await server.client.order([NAME]));
+    server.limited = true;
+    expect((await server.client.order([NAME])).fields['retry-after']).toEqual(['720']);
   });
 
   test('are off unless the setting says otherwise', async () => {

@@ -1,0 +1,41 @@
+import { DAY_MS, parseDuration } from './duration.ts';
+
+/** The limits of ACME clients, which are those of Boulder, by name. */
+export const ACME_LIMITS = [
+  'newAccounts',
+  'newAccountsPerRange',
+  'newOrders',
+  'certificatesPerDomain',
+  'certificatesPerSet',
+  'failedValidations',
+  'consecutiveFailures',
+] as const;
+export type AcmeLimitName = (typeof ACME_LIMITS)[number];
+
+/** So many in such a time; what was used comes back evenly. */
+export interface AcmeRate {
+  readonly count: number;
+  readonly periodMs: number;
+}
+
+export const ACME_RATE_FORM =
+  'must be a limit, a count and a time, such as "failedValidations 2 PT1H", from one second to 10,000 days; ' +
+  `limits are ${ACME_LIMITS.join(', ')}`;
+
+/** A limit in another measure than Let’s Encrypt’s: `failedValidations 2 PT1H`. Null for any other text. */
+export function readAcmeRate(text: string): readonly [limit: AcmeLimitName, rate: AcmeRate] | null {
+  const [, name, digits, period = ''] = /^(\w+) ([1-9]\d{0,5}) (\S.{0,50})$/.exec(text) ?? [];
+  const limit = ACME_LIMITS.find((known) => known === name);
+  const periodMs = limit === undefined ? 0 : millisecondsOf(period);
+  const isFit = periodMs >= 1_000 && periodMs <= 10_000 * DAY_MS;
+  return limit === undefined || !isFit ? null : [limit, { count: Number(digits), periodMs }];
+}
+
+/** 0 for a text that is no duration. */
+function millisecondsOf(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    return 0;
+  }
+}
