@@ -51,11 +51,13 @@ export interface PostOptions {
 const LOOPBACK = '127.0.0.1';
 
 /** Asks an endpoint without a signature. */
-export const ask = async ({ answer }: Endpoint, target: string, method = 'GET'): Promise<Received> =>
+export const ask = async ({ answer }: Answering, target: string, method = 'GET'): Promise<Received> =>
   receive(await answer({ method, target, contentType: undefined, address: LOOPBACK, body: Buffer.alloc(0) }));
 
-/** An ACME client as simple as possible, without a network. */
-export function createTestClient(endpoint: Endpoint): TestClient {
+type Answering = Pick<Endpoint, 'answer'>;
+
+/** An ACME client as simple as possible. Of an endpoint in this process, or of one that `acme-remote.ts` reaches. */
+export function createTestClient(endpoint: Answering, origin = ORIGIN): TestClient {
   const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const jwk = keys.publicKey.export({ format: 'jwk' }) as JWK;
 
@@ -64,7 +66,7 @@ export function createTestClient(endpoint: Endpoint): TestClient {
     address: LOOPBACK,
     kid: null,
     async post(path, payload, { nonce, byKey, header = {}, contentType = 'application/jose+json' } = {}) {
-      const url = path.startsWith('https:') ? path : ORIGIN + path;
+      const url = path.startsWith('https:') ? path : origin + path;
       const fresh = nonce ?? (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
       const by =
         byKey === undefined && client.kid !== null
@@ -74,7 +76,7 @@ export function createTestClient(endpoint: Endpoint): TestClient {
       const jws = await new FlattenedSign(Buffer.from(body))
         .setProtectedHeader({ alg: 'ES256', url, nonce: fresh, ...by, ...header })
         .sign((byKey ?? client.keys).privateKey);
-      const target = url.slice(ORIGIN.length);
+      const target = url.slice(origin.length);
       const { address } = client;
       const sent = { method: 'POST', target, contentType, address, body: Buffer.from(JSON.stringify(jws)) };
       return receive(await endpoint.answer(sent));

@@ -49,15 +49,13 @@ export const formatCaa = (owner: string, record: CaaRecord): string => `${owner}
 /** Its data alone: `0 issue "ca.example"`. */
 export const formatCaaData = ({ flags, tag, value }: CaaRecord): string => `${flags} ${tag} ${quoteOctets(value)}`;
 
-/** RFC 8659 §4.1: a tag is letters and digits, at least one, and should have no more than 15. */
+/** RFC 8659 §4.1: a tag is letters and digits, at least one; 15 were the most in RFC 6844. */
 const TAG = /^[0-9a-z]+$/i;
-const TAG_LENGTH_MAX = 15;
 
 /** Why a CAA record's flags or tag cannot be stored; null if they are valid. */
 export function caaFault(flags: number, tag: string): string | null {
   if (!Number.isInteger(flags) || flags < 0 || flags > 255) return 'The flags are a number from 0 to 255; usually 0.';
   if (!TAG.test(tag)) return `The tag "${tag}" may have letters and digits only, such as "issue" or "issuewild".`;
-  if (tag.length > TAG_LENGTH_MAX) return `The tag "${tag}" has more than ${TAG_LENGTH_MAX} characters.`;
   return null;
 }
 

@@ -56,7 +56,7 @@ describe('a value that is put', () => {
     ['TXT', 'x'.repeat(4097), 'at most 4096 octets'],
     ['CAA', '256 issue "ca.example"', 'the flags must be a number from 0 to 255'],
     ['CAA', '0 is-sue "ca.example"', 'letters and digits only'],
-    ['CAA', '0 abcdefghijklmnop "x"', 'more than 15 characters'],
+    ['CAA', `0 ${'a'.repeat(256)} "x"`, 'at most 255 octets'],
     ['CAA', '0 issue "ca.example', 'The closing quotation mark is missing'],
     ['CAA', '0 issue', 'the text is missing'],
     ['CAA', '0 issue "a" "b"', 'unexpected "b"'],
