@@ -301,7 +301,9 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
           headers: ['Allow', route.methods.join(', ')],
         });
       }
-      return withFields(await route.answer(request), [...(method === 'POST' ? nonceFields() : []), ...index]);
+      const answer = await route.answer(request);
+      if (method === 'POST') await rows.stored();
+      return withFields(answer, [...(method === 'POST' ? nonceFields() : []), ...index]);
     } catch (error) {
       const spared = error instanceof AcmeError && error.type === 'badNonce';
       return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields(spared) : []), ...index]);

@@ -123,9 +123,12 @@ export interface AcmeChanges {
   readonly certificates?: readonly AcmeCertificate[];
 }
 
-/** Where an ACME server keeps its resources. What `save` has written survives a power failure. */
+/** Where an ACME server keeps its resources. */
 export interface AcmeRows {
+  /** What it has written survives the end of the process; a power failure only once `stored` has resolved. */
   save(changes: AcmeChanges): void;
+  /** Resolves when the disk has all that was saved until now. */
+  stored(): Promise<void>;
   account(id: string): AcmeAccount | null;
   accountOfKey(thumbprint: string): AcmeAccount | null;
   /** Newest first. */

@@ -15,9 +15,12 @@ const ORDERS_KEPT = 20_000;
 const AUTHORIZATIONS_KEPT = 40_000;
 const CERTIFICATES_KEPT = 100_000;
 
+/** As in the partial index, which SQLite uses for queries that have its condition in the same words. */
+const OPEN = "status IN ('pending', 'valid')";
+
 type Text = string | number;
 
-export function createAcmeRows({ sqlite, guarded, transactional }: Connection): AcmeRows {
+export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Connection): AcmeRows {
   const one = <Document>(table: string, column = 'id') => {
     const select = sqlite.prepare<[string], string>(`SELECT body FROM ${table} WHERE ${column} = ?`).pluck();
     return guarded((id: string): Document | null => {
@@ -60,37 +63,56 @@ export function createAcmeRows({ sqlite, guarded, transactional }: Connection): 
   const valid = sqlite
     .prepare<[string, string], string>(
       `SELECT body FROM acme_authorizations
-       WHERE account_id = ? AND name = ? AND status = 'valid' ORDER BY number DESC LIMIT 1`,
+       WHERE ${OPEN} AND account_id = ? AND name = ? AND status = 'valid' ORDER BY number DESC LIMIT 1`,
     )
     .pluck();
-  const openOf = all<AcmeAuthorization>(
-    "SELECT body FROM acme_authorizations WHERE account_id = ? AND status IN ('pending', 'valid')",
-  );
+  const openOf = all<AcmeAuthorization>(`SELECT body FROM acme_authorizations WHERE ${OPEN} AND account_id = ?`);
   const underWay = all<AcmeAuthorization>(
-    `SELECT body FROM acme_authorizations WHERE status = 'pending'
+    `SELECT body FROM acme_authorizations WHERE ${OPEN} AND status = 'pending'
      AND EXISTS (SELECT 1 FROM json_each(body, '$.challenges') WHERE value ->> 'status' = 'processing')`,
   );
 
+  let isUnstored = false;
+  let storing = Promise.resolve();
+  let next: Promise<void> | null = null;
+  async function store(): Promise<void> {
+    if (next !== null) storing = next;
+    next = null;
+    isUnstored = false;
+    try {
+      await sync();
+    } catch (error) {
+      isUnstored = true;
+      throw explain(error);
+    }
+  }
+  const write = inPart((changes: AcmeChanges) => {
+    const { account, externalKey, authorizations = [], orders = [], certificates = [] } = changes;
+    if (account !== undefined) putAccount.run({ ...documentOf(account), thumbprint: account.thumbprint });
+    if (externalKey !== undefined) putExternalKey.run(documentOf(externalKey));
+    for (const authorization of authorizations) {
+      const { accountId, status } = authorization;
+      putAuthorization.run({
+        ...documentOf(authorization),
+        account_id: accountId,
+        name: nameOf(authorization),
+        status,
+      });
+    }
+    for (const each of orders) putOrder.run({ ...documentOf(each), account_id: each.accountId });
+    for (const each of certificates) {
+      putCertificate.run({ id: each.serial, body: JSON.stringify(each), account_id: each.accountId });
+    }
+    for (const statement of pruning) statement.run();
+  });
+
   return {
-    save: transactional((changes: AcmeChanges) => {
-      const { account, externalKey, authorizations = [], orders = [], certificates = [] } = changes;
-      if (account !== undefined) putAccount.run({ ...documentOf(account), thumbprint: account.thumbprint });
-      if (externalKey !== undefined) putExternalKey.run(documentOf(externalKey));
-      for (const authorization of authorizations) {
-        const { accountId, status } = authorization;
-        putAuthorization.run({
-          ...documentOf(authorization),
-          account_id: accountId,
-          name: nameOf(authorization),
-          status,
-        });
-      }
-      for (const each of orders) putOrder.run({ ...documentOf(each), account_id: each.accountId });
-      for (const each of certificates) {
-        putCertificate.run({ id: each.serial, body: JSON.stringify(each), account_id: each.accountId });
-      }
-      for (const statement of pruning) statement.run();
-    }),
+    save(changes) {
+      write(changes);
+      isUnstored = true;
+    },
+    // Waits for the disk are shared: by those who come before one begins.
+    stored: () => (isUnstored ? (next ??= storing.then(store, store)) : storing),
     account: one<AcmeAccount>('acme_accounts'),
     accountOfKey: one<AcmeAccount>('acme_accounts', 'thumbprint'),
     accounts: all<AcmeAccount>('SELECT body FROM acme_accounts ORDER BY number DESC LIMIT ?'),

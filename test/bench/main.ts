@@ -6,6 +6,7 @@
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
 import { cpus, loadavg } from 'node:os';
+import { acmeOrders } from './cases/acme-orders.ts';
 import { breaks } from './cases/breaks.ts';
 import { commandStart } from './cases/command-start.ts';
 import { datasetSize } from './cases/dataset-size.ts';
@@ -58,6 +59,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   dnsAgreement,
   dnssecAgreement,
   doh,
+  acmeOrders,
   leaf,
   tlsHandshakes,
   tlsFindings,

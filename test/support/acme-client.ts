@@ -56,8 +56,12 @@ export const ask = async ({ answer }: Answering, target: string, method = 'GET')
 
 type Answering = Pick<Endpoint, 'answer'>;
 
-/** An ACME client as simple as possible. Of an endpoint in this process, or of one that `acme-remote.ts` reaches. */
-export function createTestClient(endpoint: Answering, origin = ORIGIN): TestClient {
+/**
+ * An ACME client as simple as possible: of an endpoint in this process, or of one that `acme-remote.ts` reaches. It asks
+ * for each nonce, unless it keeps those of answers.
+ */
+export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNonces = false } = {}): TestClient {
+  const kept: string[] = [];
   const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const jwk = keys.publicKey.export({ format: 'jwk' }) as JWK;
 
@@ -67,7 +71,8 @@ export function createTestClient(endpoint: Answering, origin = ORIGIN): TestClie
     kid: null,
     async post(path, payload, { nonce, byKey, header = {}, contentType = 'application/jose+json' } = {}) {
       const url = path.startsWith('https:') ? path : origin + path;
-      const fresh = nonce ?? (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
+      const known = nonce ?? kept.pop();
+      const fresh = known ?? (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
       const by =
         byKey === undefined && client.kid !== null
           ? { kid: client.kid }
@@ -79,7 +84,9 @@ export function createTestClient(endpoint: Answering, origin = ORIGIN): TestClie
       const target = url.slice(origin.length);
       const { address } = client;
       const sent = { method: 'POST', target, contentType, address, body: Buffer.from(JSON.stringify(jws)) };
-      return receive(await endpoint.answer(sent));
+      const received = receive(await endpoint.answer(sent));
+      if (keepsNonces) kept.push(...(received.fields['replay-nonce'] ?? []));
+      return received;
     },
     async register(payload = {}) {
       const answer = await client.post('/acme/new-account', payload, { byKey: client.keys });

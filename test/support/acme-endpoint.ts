@@ -38,6 +38,8 @@ export interface TestServer {
   validate: (task: Task) => Promise<Outcome>;
   /** Writes until a crash; all later ones fail. */
   writesLeft: number;
+  /** Replaces the wait for the disk. */
+  stored: () => Promise<void>;
   /** Goes on with what was written, as after a crash. */
   restart(): void;
 }
@@ -59,6 +61,7 @@ export function createTestServer(): TestServer {
         if (server.writesLeft-- <= 0) throw new Error('The engine has crashed.');
         store.acme.save(changes);
       },
+      stored: () => server.stored(),
     },
     issuer: {
       refusal: ({ value }) =>
@@ -109,6 +112,7 @@ export function createTestServer(): TestServer {
       caa: new Map<string, CaaRecord[]>(),
     },
     validate: async () => ({ attempts: [], error: null }),
+    stored: store.acme.stored,
     restart() {
       server.writesLeft = Infinity;
       running = createEndpoint(parts);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Received } from '../../support/acme-client.ts';
 import { createRemoteClient, textRecordOf } from '../../support/acme-remote.ts';
 import { createCsr } from '../../support/certificate-request.ts';
-import { startEngine } from '../../support/engine.ts';
+import { startEngine, track } from '../../support/engine.ts';
 
 const ZONE = 'caatestsuite.com';
 
@@ -67,6 +67,7 @@ test('caatestsuite.com: refuses each name that it denies with the record, and is
   expect(await call('zones.import', { name: ZONE, text: TEXT })).toMatchObject({ rejected: [] });
   await call('ca.extend', { suffix: ZONE });
   const client = createRemoteClient(app.runtime);
+  track(() => client.close());
   await client.register();
 
   /** Validates by dns-01: most of the names have no address. */

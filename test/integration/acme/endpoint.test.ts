@@ -228,6 +228,23 @@ describe('an order', () => {
     expect(store.acme.certificate(String(order.json['certificate']).split('/').at(-1) ?? '')).not.toBeNull();
   });
 
+  test('is answered once the disk has it, and refused where the disk fails', async () => {
+    const server = await registered();
+    const disk = Promise.withResolvers<unknown>();
+    let waits = 0;
+    server.stored = async () => {
+      waits++;
+      await disk.promise;
+    };
+    const order = server.client.order([NAME]);
+    await expect.poll(() => waits).toBe(1);
+    expect(server.store.acme.orders({ limit: 2 })).toHaveLength(1);
+    disk.resolve(null);
+    expect((await order).status).toBe(201);
+    server.stored = () => Promise.reject(new AcmeError('serverInternal', 'The disk is full.'));
+    expect(problemOf(await server.client.order([NAME]))).toBe('serverInternal 500');
+  });
+
   test('is being processed while CAA is asked, for one CSR', async () => {
     const server = await registered();
     const { client, clock } = server;
