@@ -53,6 +53,9 @@ interface Running extends BreakRow {
 /** The undoing of an ended break is tried again after this. */
 const AGAIN_MS = 60_000;
 
+/** The stored end of a break whose repair has begun: over, whatever the clock says. */
+const OVER_MS = 0;
+
 export function createBreaks(options: {
   clock: Pick<AdjustableClock, 'now' | 'at' | 'onAdjusted'>;
   log: Log;
@@ -142,7 +145,11 @@ export function createBreaks(options: {
 
   async function end(rule: Running): Promise<RunningBreak> {
     const left: string[] = [];
-    if (rule.undo !== null) await stateOf(rule).undo(rule.undo, rule.rule, (what) => left.push(what));
+    if (rule.undo !== null) {
+      // Before the repair, so that an engine which ends during it makes no edit again at its next start, but repairs.
+      storage.reschedule({ id: rule.id, untilMs: OVER_MS });
+      await stateOf(rule).undo(rule.undo, rule.rule, (what) => left.push(what));
+    }
     storage.remove(rule.id);
     running.delete(rule.id);
     return { ...present(rule), ...(left.length > 0 && { left }) };
@@ -257,8 +264,10 @@ export function createBreaks(options: {
           else log.warn('A break of an unknown entry is dropped', { id: row.id, entry: row.entry });
           if (kind === undefined) storage.remove(row.id);
         }
+        const nowMs = clock.now();
+        const current = [...running.values()].filter(({ untilMs }) => untilMs > nowMs);
         await endDue();
-        for (const rule of running.values()) {
+        for (const rule of current) {
           if (rule.undo === null) continue;
           try {
             await stateOf(rule).apply(rule.undo, rule.rule);

@@ -150,6 +150,24 @@ it('has stored what undoes an edit before it makes it, and undoes it after `kill
   expect([world.text, late.breaks.list()]).toEqual(['whole', []]);
 });
 
+it('makes no edit again at the start after a repair in which the engine ended', async () => {
+  const { world, state, states } = edit();
+  const parts = breaksOn(states);
+  const { id } = await parts.start('domain.no-record');
+  const undone = new Promise<void>((resolve) => {
+    vi.mocked(state.undo).mockImplementationOnce(() => {
+      world.text = 'whole';
+      resolve();
+      return new Promise(() => undefined);
+    });
+  });
+  void parts.breaks.stop(id);
+  await undone;
+  const next = await parts.again();
+  expect(state.apply).toHaveBeenCalledTimes(1);
+  expect([world.text, next.breaks.list(), next.store.breaks.list()]).toEqual(['whole', [], []]);
+});
+
 it('leaves nothing of an edit that fails, refuses a second of the same, and tries to undo again', async () => {
   const { clock, breaks, start, store } = (() => {
     const { state, states } = edit();
