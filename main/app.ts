@@ -9,6 +9,7 @@ import { openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
+import { openDrills, withDrill } from './composition/drills.ts';
 import { addZoneBreaks, verifyRepaired } from './composition/state-breaks.ts';
 import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/urls.ts';
@@ -30,6 +31,7 @@ import { ownFile } from './proxy/own-paths.ts';
 import { createLooks } from './proxy/looks.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/demo.ts';
+import { noteOf } from './services/drills.ts';
 
 export interface AppOptions extends FoundationOptions {
   /** The folder of the built interface; null when it is not built. */
@@ -131,11 +133,13 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     ports: () => [dataPlane.ports.http, dataPlane.ports.https],
   });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
+  const drills = openDrills(foundation, { breaks, services: () => services, certificates, dns, dataPlane });
   const { services, resolve, demo, runs } = createServices(foundation, {
     acme,
     machine,
     lan,
-    breaks,
+    breaks: withDrill(breaks, drills),
+    drills,
     certificates,
     dns,
     domains,
@@ -174,13 +178,20 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
 
   store.snapshots.onRestored(publish);
 
-  const router = createRouter(services, { log, clock, resolve });
+  const router = createRouter(services, {
+    ...{ log, clock, resolve },
+    onCall(procedure, input) {
+      const note = noteOf(procedure, input);
+      if (note !== null) drills.did(note);
+    },
+  });
   // Announced once everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   await runs.recover();
   await breaks.resume();
   publish();
+  await drills.resume();
   domains.lifecycle.start();
   const { lan: wanted, lanWaits = false } = options.config;
   await (wanted === undefined || lanWaits ? lan.resume(wanted) : lan.start(wanted));

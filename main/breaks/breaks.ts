@@ -9,7 +9,7 @@ import { pointOf } from './catalogue/index.ts';
 import { type Breakable, checkRule } from './check.ts';
 import { decide } from './decide.ts';
 import { indexRules, type RuleIndex } from './rule-index.ts';
-import type { StateBreak, StateBreaks } from './state-break.ts';
+import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
 /** Where the rules in force are kept. */
 export interface BreakStorage {
@@ -22,13 +22,15 @@ export interface BreakStorage {
 
 export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'rate' | 'nth' | 'seed' | 'parameters'> {
   forMs: number;
+  /** Neither listed nor named, and ended by `stopHidden`. */
+  isHidden?: true;
 }
 
 /** What is broken on purpose. Starts and ends happen one after the other. */
 export interface Breaks {
   /** Read by the machines; the same object for good. */
   readonly faults: FaultSource;
-  /** In the order of their starts. */
+  /** In the order of their starts; without hidden ones, as everything that follows. */
   list(): RunningBreak[];
   /** The entries that have edited state. */
   edited(): string[];
@@ -38,6 +40,8 @@ export interface Breaks {
   stop(id: string): Promise<RunningBreak>;
   /** Returns those that were stopped, with edits undone in reverse order. @throws as `stop`. */
   stopAll(): Promise<RunningBreak[]>;
+  /** Ends the hidden ones, and no others. @throws as `stop`. */
+  stopHidden(): Promise<void>;
   /** Puts the stored ones in force, and undoes those whose time is over. Call once, before requests are served. */
   resume(): Promise<void>;
   /** Stops counting time; what runs is in force again at the next start. */
@@ -103,7 +107,8 @@ export function createBreaks(options: {
       const draw: number | null = fault === null ? decide(rule.rule, rule.seen) : null;
       if (draw === null) continue;
       rule.struck += 1;
-      fault = { breakId: rule.id, entry: rule.entry, parameters: rule.rule.parameters, draw };
+      const { parameters, isHidden } = rule.rule;
+      fault = { breakId: rule.id, entry: rule.entry, parameters, draw, ...(isHidden && { isHidden }) };
     }
     try {
       // Before the client sees anything: after `kill -9`, the next request has the next number.
@@ -153,6 +158,17 @@ export function createBreaks(options: {
     storage.remove(rule.id);
     running.delete(rule.id);
     return { ...present(rule), ...(left.length > 0 && { left }) };
+  }
+
+  async function endEach(rules: readonly Running[]): Promise<RunningBreak[]> {
+    const ended: RunningBreak[] = [];
+    try {
+      for (const rule of rules.toReversed()) ended.unshift(await end(rule));
+    } finally {
+      changed();
+      await onRepaired(ended);
+    }
+    return ended;
   }
 
   function stateOf({ entry }: Pick<BreakRow, 'entry'>): StateBreak {
@@ -207,9 +223,11 @@ export function createBreaks(options: {
     return taken;
   }
 
+  const shown = (): Running[] => [...running.values()].filter((each) => !isHidden(each));
+
   function refuseTwin(asked: Pick<BreakRow, 'entry' | 'rule'>): void {
     const identity = identityOf(asked);
-    for (const other of running.values()) {
+    for (const other of shown()) {
       if (other.identity !== identity) continue;
       throw new VivariumError(
         'conflict',
@@ -222,6 +240,7 @@ export function createBreaks(options: {
     const undo = await stateOf({ entry }).prepare(rule);
     for (const other of running.values()) {
       if (other.undo?.edits !== undo.edits) continue;
+      if (isHidden(other)) throw ofDrill(undo.edits);
       throw new VivariumError(
         'conflict',
         `${other.entry} has broken the same already (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
@@ -232,30 +251,24 @@ export function createBreaks(options: {
 
   return {
     faults,
-    list: () => [...running.values()].map(present),
-    edited: () => [...running.values()].filter(({ undo }) => undo !== null).map(({ entry }) => entry),
+    list: () => shown().map(present),
+    edited: () =>
+      shown()
+        .filter(({ undo }) => undo !== null)
+        .map(({ entry }) => entry),
     start: (input) => inTurn(() => start(input)),
     stop: (id) =>
       inTurn(async () => {
         const rule = running.get(id);
-        if (rule === undefined)
+        if (rule === undefined || isHidden(rule))
           throw new VivariumError('not_found', `No break "${id}" runs. Those that do: \`breaks.list\`.`);
         const ended = await end(rule);
         changed();
         await onRepaired([ended]);
         return ended;
       }),
-    stopAll: () =>
-      inTurn(async () => {
-        const stopped: RunningBreak[] = [];
-        try {
-          for (const rule of [...running.values()].toReversed()) stopped.unshift(await end(rule));
-        } finally {
-          changed();
-          await onRepaired(stopped);
-        }
-        return stopped;
-      }),
+    stopAll: () => inTurn(() => endEach(shown())),
+    stopHidden: () => inTurn(async () => void (await endEach([...running.values()].filter(isHidden)))),
     resume: () =>
       inTurn(async () => {
         for (const row of storage.list()) {
@@ -287,12 +300,14 @@ export function createBreaks(options: {
 const identityOf = ({ entry, rule: { on, rate, nth, parameters } }: Pick<BreakRow, 'entry' | 'rule'>): string =>
   JSON.stringify([entry, Object.entries(on).toSorted(), rate, nth, Object.entries(parameters).toSorted()]);
 
+const isHidden = ({ rule }: Pick<BreakRow, 'rule'>): boolean => rule.isHidden === true;
+
 const iso = (atMs: number): string => new Date(atMs).toISOString();
 
 const present = ({ id, entry, rule, startedAtMs, untilMs, seen, struck }: BreakRow): RunningBreak => ({
   id,
   entry,
-  ...rule,
+  ...{ on: rule.on, rate: rule.rate, nth: rule.nth, seed: rule.seed, parameters: rule.parameters },
   startedAt: iso(startedAtMs),
   until: iso(untilMs),
   seen,

@@ -1,4 +1,5 @@
 import type { BreakSelection, RunningBreak } from '../contract/breaks.ts';
+import { VivariumError } from '../contract/errors.ts';
 import type { KeptUndo } from '../model/fault.ts';
 
 /**
@@ -29,3 +30,7 @@ export interface StateBreakTarget {
 
 /** By entry id. */
 export type StateBreaks = ReadonlyMap<string, StateBreak>;
+
+/** Refuses to edit what a drill has edited. */
+export const ofDrill = (what: string): VivariumError =>
+  new VivariumError('conflict', `A drill has broken this (${what}). End it first: \`drills.stop\`.`);

@@ -109,6 +109,12 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./break.ts')).BREAK,
   },
   {
+    name: 'drill',
+    usage: '[list | start NAME | hint | answer | stop]',
+    summary: 'Find out what is wrong, and mend it',
+    load: async () => (await import('./drill.ts')).DRILL,
+  },
+  {
     name: 'up',
     usage: '[--watch]',
     summary: 'Make it as vivarium.yaml in this folder has it',

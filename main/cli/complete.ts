@@ -1,4 +1,5 @@
 import type { BreakEntry, RunningBreak } from '../contract/breaks.ts';
+import type { Drill } from '../contract/drills.ts';
 import type { ApiKey } from '../contract/keys.ts';
 import type { SnapshotInfo } from '../contract/snapshots.ts';
 import type { Project } from '../contract/projects.ts';
@@ -33,6 +34,7 @@ export interface KnownNames {
   /** What can be broken, and the ids of what is. */
   entries(): Promise<Candidate[]>;
   breaks(): Promise<Candidate[]>;
+  drills(): Promise<Candidate[]>;
 }
 
 /** A person waits for the candidates of a running Vivarium this long, in milliseconds. */
@@ -155,6 +157,7 @@ async function ofCommand(
   ).length;
   if (name === 'snapshot' && wordCount === 1) return before.includes('list') ? [] : names.snapshots();
   if (name === 'break' && wordCount < 2) return ofBreak(before, wordCount, words, names);
+  if (name === 'drill' && wordCount === 1) return before.includes('start') ? names.drills() : [];
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
   if (word === 'hostname') return names.hostnames();
@@ -267,6 +270,7 @@ function createNames(words: readonly string[], io: Io): KnownNames {
     zones: async () => (await list<{ name: string }>('zones.list')).map(({ name }) => ({ value: name })),
     entries: async () =>
       (await list<BreakEntry>('breaks.catalogue')).map(({ id, title }) => ({ value: id, does: title })),
+    drills: async () => (await list<Drill>('drills.list')).map(({ id, title }) => ({ value: id, does: title })),
     breaks: async () => (await list<RunningBreak>('breaks.list')).map(({ id, entry }) => ({ value: id, does: entry })),
     snapshots: async () =>
       (await list<SnapshotInfo>('snapshots.list')).map(({ name, createdAt }) => ({ value: name, does: createdAt })),

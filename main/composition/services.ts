@@ -21,6 +21,7 @@ import { createDemo } from '../services/demo.ts';
 import type { ProjectRow } from '../services/dependencies.ts';
 import { createDeployServices } from '../services/deploys.ts';
 import { createDnsServices } from '../services/dns.ts';
+import { createDrillServices } from '../services/drills.ts';
 import {
   createDoctorServices,
   createStatusServices,
@@ -53,6 +54,7 @@ import { createRedactors } from '../traffic/redact.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import { breaksOf } from '../breaks/concerning.ts';
+import type { Drills } from '../drills/drills.ts';
 import type { Acme } from './acme.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -74,6 +76,7 @@ export interface ServiceParts {
   machine: EngineMachine;
   lan: Lan;
   breaks: Breaks;
+  drills: Drills;
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;
@@ -266,6 +269,7 @@ export function createServices(
     machine: createMachineServices({ machine: parts.machine, address: parts.reach.address, effects }),
     lan: createLanServices(parts.lan),
     breaks: createBreakServices(parts.breaks),
+    drills: createDrillServices(parts.drills),
     backup: { create: store.backUpTo },
     snapshots: createSnapshotServices({
       rows: store.snapshots,

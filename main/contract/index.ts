@@ -11,6 +11,7 @@ import { clock } from './clock.ts';
 import { deploys } from './deploys.ts';
 import { doctor } from './doctor.ts';
 import { domains } from './domains.ts';
+import { drills } from './drills.ts';
 import { events } from './events.ts';
 import { keys } from './keys.ts';
 import { lan } from './lan.ts';
@@ -58,6 +59,7 @@ export const contract = {
   lan,
   doctor,
   breaks,
+  drills,
   backup,
   snapshots,
   world: worlds,

@@ -1,7 +1,7 @@
 import { CNAME_TARGET } from '../base/config.ts';
 import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
 import { isAtOrBelow, NAME_OCTETS_MAX, ROOT, wireLength, type DomainName } from '../model/dns-name.ts';
-import type { Fault } from '../model/fault.ts';
+import { type Fault, nameOf } from '../model/fault.ts';
 import { DETAIL_CODES, emptyAnswer, type DnsAnswer, type Question } from './answer.ts';
 import { TYPE_CODES, type RecordData, type RRset } from './record.ts';
 import { answer } from './responder.ts';
@@ -154,9 +154,9 @@ function numberOf({ parameters }: Fault, name: string): number {
 const secondsOf = (fault: Fault): number => numberOf(fault, 'ttlSeconds');
 
 /** The reason in the reply (RFC 8914), for `dig`, the DNS page and verification. */
-export const markedAs = ({ entry }: Fault, wrong: DnsAnswer): DnsAnswer => ({
+export const markedAs = (fault: Fault, wrong: DnsAnswer): DnsAnswer => ({
   ...wrong,
-  detail: { code: DETAIL_CODES.other, text: `${BROKEN_ON_PURPOSE}: ${entry}` },
+  detail: { code: DETAIL_CODES.other, text: `${BROKEN_ON_PURPOSE}: ${nameOf(fault).entry}` },
 });
 
 /** The zone of a question here; null outside. */

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Scheme } from '../base/hostname.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
+import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { Environment } from '../contract/values.ts';
 
 /**
@@ -16,12 +17,15 @@ export interface Fault {
   parameters: Readonly<Record<string, string | number>>;
   /** A number from 0 up to 1 that the seed and the request's number determine, for faults that choose. */
   draw: number;
+  /** A drill has it, so its entry is to be found out. */
+  isHidden?: true;
 }
 
 /** What a traffic entry says of a fault. */
 export type NamedFault = Pick<Fault, 'entry' | 'breakId'>;
 
-export const nameOf = ({ entry, breakId }: Fault): NamedFault => ({ entry, breakId });
+export const nameOf = ({ entry, breakId, isHidden }: Fault): NamedFault =>
+  isHidden === true ? { entry: DRILL_ENTRY, breakId: DRILL_ENTRY } : { entry, breakId };
 
 /** A request that has passed the stage `limit`, and whose client has not opted out with `Vivarium-Break: off`. */
 export interface RequestFacts {
@@ -60,7 +64,10 @@ export const NO_FAULTS: FaultSource = { request: null, question: null, handshake
 export interface BreakRow {
   id: string;
   entry: string;
-  rule: Pick<RunningBreak, 'on' | 'rate' | 'nth' | 'seed' | 'parameters'>;
+  rule: Pick<RunningBreak, 'on' | 'rate' | 'nth' | 'seed' | 'parameters'> & {
+    /** A drill has it: nothing names it. */
+    isHidden?: true;
+  };
   startedAtMs: EpochMs;
   /** How long it was to run; `untilMs` may come earlier once the clock was moved back. */
   forMs: number;

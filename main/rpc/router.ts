@@ -36,6 +36,8 @@ export interface RouterOptions {
   clock: Pick<Clock, 'monotonic'>;
   /** Turns a valid input into what a service takes, such as a project's slug into its id. By default itself. */
   resolve?: (input: unknown) => unknown;
+  /** Called before each call with its valid input, as given. */
+  onCall?: (procedure: string, input: unknown) => void;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface RouterOptions {
  * end: its caller may have lost the connection, and asks for the outcome again.
  */
 export function createRouter(services: Services, options: RouterOptions): ControlRouter {
-  const { log, clock, resolve = (input: unknown) => input } = options;
+  const { log, clock, resolve = (input: unknown) => input, onCall } = options;
   const outcomes = createOutcomes(clock);
   const keyed = implement(contract)
     .$context<CallerContext>()
@@ -74,8 +76,10 @@ export function createRouter(services: Services, options: RouterOptions): Contro
           // The cast discards the guarantee of the type `Services`, so check it at run time.
           if (procedure === undefined) throw new Error(`The contract has no procedure ${namespace}.${name}.`);
           const path = [namespace, name];
-          const run: Run = ({ input, signal, context }) =>
-            service(resolve(input), { signal: keyOf(path, context) === undefined ? signal : undefined });
+          const run: Run = ({ input, signal, context }) => {
+            onCall?.(path.join('.'), input);
+            return service(resolve(input), { signal: keyOf(path, context) === undefined ? signal : undefined });
+          };
           return [[name, procedure.handler(run)]];
         }),
       ),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
 import { DOMAIN_EDITS, type DomainFacts } from '../breaks/domain-edits.ts';
-import type { StateBreak } from '../breaks/state-break.ts';
+import { ofDrill, type StateBreak } from '../breaks/state-break.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { DomainName } from '../model/dns-name.ts';
@@ -45,12 +45,13 @@ const keptRecords = z.object({
 type Kept = z.infer<typeof keptRecords>;
 type KeptName = Kept['names'][number];
 
-/** Finds the break that has put a record, as it is. */
+/** Finds the break that has put a record, as it is, unless that is hidden. */
 export function brokenRecords(
-  running: readonly Pick<BreakRow, 'id' | 'undo'>[],
+  running: readonly Pick<BreakRow, 'id' | 'undo' | 'rule'>[],
 ): (record: Pick<VersionRow, 'id' | 'type' | 'ttlSeconds' | 'value'>) => string | undefined {
   const breaks = new Map<string, string>();
-  for (const { id, undo } of running) {
+  for (const { id, undo, rule } of running) {
+    if (rule.isHidden) continue;
     const kept = keptRecords.safeParse(undo?.detail);
     const begun = kept.success ? kept.data.names.flatMap((each) => each.begun) : [];
     for (const record of begun) breaks.set(recordText(record), id);
@@ -66,7 +67,7 @@ export interface RecordBreakOptions {
   domain: (hostname: string) => Pick<DomainFacts, 'hostname' | 'kind' | 'verifiedBefore'>;
   zoneOf: (hostname: string) => { zone: string; supportsAlias: boolean } | null;
   /** The breaks in force that keep an undo. */
-  running: () => readonly Pick<BreakRow, 'id' | 'undo'>[];
+  running: () => readonly Pick<BreakRow, 'id' | 'undo' | 'rule'>[];
   /** Serves what is stored at the names. */
   publish: (zone: DomainName, names: readonly DomainName[]) => void;
 }
@@ -123,11 +124,12 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
 
   function refuseOverlap(zone: string, names: readonly KeptName[]): void {
     const wanted = new Set(names.map(({ name }) => name));
-    for (const { id, undo } of options.running()) {
+    for (const { id, undo, rule } of options.running()) {
       const other = keptRecords.safeParse(undo?.detail);
       if (!other.success || other.data.zone !== zone) continue;
       const shared = other.data.names.find(({ name }) => wanted.has(name));
       if (shared === undefined) continue;
+      if (rule.isHidden) throw ofDrill(`records ${shared.name}`);
       const how = mention('breaks.stop', { id });
       throw new VivariumError(
         'conflict',

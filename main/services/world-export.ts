@@ -1,5 +1,7 @@
 import { mapInTurns } from '../base/turns.ts';
 import { CATALOGUE, pointOf } from '../breaks/catalogue/index.ts';
+import { DRILL_ENTRY } from '../contract/drills.ts';
+import { DRILL_SLUG, DRILL_ZONE } from '../drills/drill.ts';
 import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../contract/world.ts';
 import type { Project, TargetSetting } from '../contract/projects.ts';
 import type { PetRecord } from '../contract/pets.ts';
@@ -41,18 +43,23 @@ export async function exportWorld({
   const { caKey: _place, ...shown } = await settings.get(undefined, CALL);
   const omitted: string[] = [];
   const entries: [string, ProjectEntry][] = [];
+  const broken = await breaks.list(undefined, CALL);
+  const isDrilled = broken.some(({ entry }) => entry === DRILL_ENTRY);
+  if (isDrilled) omitted.push('The project and the zone of the drill that runs.');
   for (const project of [...(await projects.list(undefined, CALL))].reverse()) {
+    if (isDrilled && project.slug === DRILL_SLUG) continue;
     entries.push([project.slug, await entryOf(project)]);
   }
   const zoneEntries: [string, NonNullable<WorldInput['zones']>[string]][] = [];
   for (const { name, supportsAlias, signed } of await zones.list(undefined, CALL)) {
+    if (isDrilled && name === DRILL_ZONE) continue;
     const text = await withoutGenerated((await zones.export({ name }, CALL)).text, name, nameServer);
     const how = { ...(!supportsAlias && { supportsAlias }), ...(signed === true && { signed }) };
     zoneEntries.push([name, Object.keys(how).length === 0 ? text : { ...how, text }]);
   }
   const { frozen, now, offset } = await clock.get(undefined, CALL);
   if (!frozen && offset !== 'PT0S') omitted.push('The clock, which has been moved and runs: a file has a frozen one.');
-  const edited = (await breaks.list(undefined, CALL)).filter(({ entry }) => editsState(entry));
+  const edited = [...broken].filter(({ entry }) => editsState(entry));
   if (edited.length > 0) {
     const names = edited.map(({ entry, on }) => `${entry} ${on.hostname ?? ''}`.trim()).join(', ');
     omitted.push(`What is broken on purpose (${names}), as it was before. Repair it first: \`breaks.stopAll\`.`);

@@ -2,7 +2,14 @@ import type { Database } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 
 /** What concerns this machine and its user rather than the world: a restoration keeps it. */
-export const KEPT_SETTINGS = ['caKey', 'dohForwardsProbe', 'firstStartAt', 'lanKept', 'trustedProxies'] as const;
+export const KEPT_SETTINGS = [
+  'caKey',
+  'dohForwardsProbe',
+  'drills',
+  'firstStartAt',
+  'lanKept',
+  'trustedProxies',
+] as const;
 
 /** Of the root that signed the leaves: those of another root are of no use here. */
 const OF_ROOT: ReadonlySet<string> = new Set(['leaves', 'revocations']);

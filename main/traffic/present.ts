@@ -6,6 +6,7 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from 'node:zlib';
+import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { TrafficDetail, TrafficEntry, TrafficFrame } from '../contract/traffic.ts';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import type { RateState } from '../model/rate-decision.ts';
@@ -215,6 +216,7 @@ export function explain(entry: Entry): string {
 }
 
 function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, exchange: Entry): string {
+  if (entry === DRILL_ENTRY) return 'A running drill changed this exchange; how, is for you to find out.';
   if (entry.startsWith('tls.')) {
     const answered = explain({ ...exchange, fault: null });
     return `${answered} The break ${entry} (${breakId}) changed the handshake of its connection, on purpose.`;

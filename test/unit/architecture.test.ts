@@ -27,6 +27,7 @@ const MACHINES = [
   'world',
   'lan',
   'breaks',
+  'drills',
   'doctor',
   'rpc',
 ] as const;

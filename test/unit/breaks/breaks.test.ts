@@ -1,6 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import type { StateBreak } from '../../../main/breaks/state-break.ts';
 import { BREAKS_MAX } from '../../../main/contract/breaks.ts';
+import { emptyAnswer } from '../../../main/dns/answer.ts';
+import { markedAs } from '../../../main/dns/wrong-answers.ts';
+import { nameOf } from '../../../main/model/fault.ts';
 import { breaksOn, type Parts, request } from './parts.ts';
 
 const strikes = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
@@ -84,6 +87,27 @@ it('goes on with the next number after a restart, whichever way the engine ended
     parts = await parts.again();
   }
   expect(found).toEqual(expected);
+});
+
+it('neither lists, names nor gives away what a drill has broken', async () => {
+  const on = { hostname: 'shop.acme.test' };
+  const parts = breaksOn(edit().states);
+  await parts.start('api.unavailable', { on, isHidden: true });
+  await parts.start('dns.servfail', { on, isHidden: true });
+  await parts.start('domain.no-record', { on, isHidden: true });
+  const again = await parts.again();
+  const { breaks, start } = again;
+  expect([breaks.list(), breaks.edited(), await breaks.stopAll()]).toEqual([[], [], []]);
+  const fault = breaks.faults.request?.(request()) ?? null;
+  expect(fault === null ? null : nameOf(fault)).toEqual({ entry: 'drill', breakId: 'drill' });
+  const asked = breaks.faults.question?.({ name: on.hostname, type: 'A' }) ?? null;
+  expect(asked === null ? null : markedAs(asked, emptyAnswer('SERVFAIL', false)).detail?.text).toMatch(/: drill$/);
+  for (const { id } of parts.store.breaks.list()) await expect(breaks.stop(id)).rejects.toThrow('runs. Those that do');
+  await expect(start('domain.no-record', { on })).rejects.toThrow('A drill has broken this (text of shop');
+  await start('api.unavailable', { on });
+  await breaks.stopHidden();
+  expect(breaks.list()).toMatchObject([{ entry: 'api.unavailable' }]);
+  expect(again.store.breaks.list()).toHaveLength(1);
 });
 
 it('ends by the app’s clock: as it passes, moved over the end, and moved back', async () => {

@@ -13,6 +13,7 @@ const NAMES: KnownNames = {
   snapshots: valued(['before-demo', 'demo']),
   entries: valued(['dns.servfail', 'http.empty-response']),
   breaks: valued(['brk_1']),
+  drills: valued(['hammering']),
 };
 
 async function complete(...words: string[]): Promise<unknown> {
@@ -43,6 +44,8 @@ describe('the candidates for a word', () => {
     [['help', 'clo'], ['clock']],
     [['help', 'clock', 'a'], ['advance']],
     [['doctor', ''], ['run']],
+    [['drill', 'start', ''], ['hammering']],
+    [['drill', 'answer', ''], []],
     [['doctor', '--js'], ['--json']],
     [
       ['call', 'ca.'],

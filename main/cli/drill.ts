@@ -1,0 +1,129 @@
+import type { Drill } from '../contract/drills.ts';
+import { askFor } from './client.ts';
+import { isOn, JSON_FLAG, usageError } from './flags.ts';
+import { localCommand } from './local-command.ts';
+import { findRunning } from './running.ts';
+import { columns, printable } from './text.ts';
+import { typed } from '../base/own-command.ts';
+
+const ANSWER = 'answer';
+const START = 'start';
+const WORDS = ['list', START, 'hint', ANSWER, 'stop'];
+
+/** The command `drill`. */
+export const DRILL = localCommand({
+  name: 'drill',
+  title: 'find out what is wrong, and mend it',
+  usage: ['', 'list', 'start NAME', 'hint', 'answer [CAUSE]', 'stop'],
+  options: [JSON_FLAG],
+  words: WORDS,
+  fileWord: 1,
+  notes: [
+    'A drill makes a project "drill", and where it needs one a zone drill.test, in which something is wrong. Meet the trouble,',
+    'find its cause, and mend it. Without a word, prints the drill that runs.',
+    '',
+    '"answer" takes the id or the number of a cause. Once the cause is found, "answer" alone checks the mending. All that the drill',
+    'made is removed when it is mended, with "stop", and after a day of the app’s clock.',
+    'Exit code 0; 1 when it failed, or the answer is wrong; 2 when no Vivarium is running.',
+  ],
+  examples: [
+    'vivarium drill list',
+    'vivarium drill start hammering',
+    'vivarium drill hint',
+    'vivarium drill answer 2',
+    'vivarium drill answer',
+    'vivarium drill stop',
+  ],
+  async run(read, dataDir, io) {
+    const [word, what] = read.positionals;
+    if (word !== undefined && !WORDS.includes(word))
+      throw usageError(`"drill" is followed by ${WORDS.join(', ')}, not ${JSON.stringify(word)}.`);
+    if (what !== undefined && word !== START && word !== ANSWER)
+      throw usageError(`Unexpected argument ${JSON.stringify(what)}.`);
+    if (word === START && what === undefined)
+      throw usageError('Name a drill. Those that there are: vivarium drill list');
+    const ask = <Result>(procedure: string, input: object = {}): Promise<Result> =>
+      askFor<Result>(findRunning(dataDir), `drills.${procedure}`, input);
+    const print = (answer: unknown, lines: readonly string[]): void => {
+      const text = isOn(read, JSON_FLAG.name) ? [JSON.stringify(answer)] : lines.map(printable);
+      io.stdout.write(`${text.join('\n')}\n`);
+    };
+
+    if (word === undefined || word === 'list') {
+      const all = await ask<Drill[]>('list');
+      const current = word === undefined ? all.find(({ running }) => running !== undefined) : undefined;
+      if (current === undefined) print(all, listDrills(all));
+      else print(current, describe(current));
+      return 0;
+    }
+    const drill = await ask<Drill>(word, inputOf(word, what));
+    if (word === START) print(drill, describe(drill));
+    else if (word === 'hint') print(drill, [drill.running?.hints.at(-1) ?? '', leftOf(drill)]);
+    else if (word === 'stop') print(drill, [`Stopped: ${drill.title}. All that it made is removed.`]);
+    else {
+      print(drill, verdictOn(drill));
+      return drill.running === undefined ? 0 : 1;
+    }
+    return 0;
+  },
+});
+
+function inputOf(word: string, what: string | undefined): object {
+  if (what === undefined) return {};
+  return word === START ? { drill: what } : { cause: what };
+}
+
+function listDrills(all: readonly Drill[]): string[] {
+  const rows = all.map(({ id, title, subject, running, result }) => [
+    id,
+    subject,
+    title,
+    running !== undefined ? 'runs' : result !== undefined ? `mended in ${timeOf(result.seconds)}` : '',
+  ]);
+  const lines = columns([['drill', 'subject', 'title', ''], ...rows]).map((line) => line.trimEnd());
+  return [...lines, '', `Begin with the first: ${typed(`vivarium drill start ${all[0]?.id ?? ''}`)}`];
+}
+
+function describe({ title, running }: Drill): string[] {
+  if (running === undefined) return [title];
+  const { story, command, causes, hints, found, task, missing } = running;
+  const choices = causes.map(({ id, text }, index) => [`${index + 1}`, id, text]);
+  return [
+    ...[title, '', story, '', 'See it:', `  ${command}`, ''],
+    ...(found === undefined
+      ? ['What is the cause?', ...columns(choices).map((line) => `  ${line.trimEnd()}`)]
+      : [`The cause: ${causes.find(({ id }) => id === found)?.text ?? found}`]),
+    ...hints.map((hint) => `Hint: ${hint}`),
+    ...[task, missing].filter((line) => line !== undefined),
+    '',
+    found === undefined
+      ? `A hint: ${typed('vivarium drill hint')}. The answer: ${typed('vivarium drill answer NUMBER')}`
+      : `When it is mended: ${typed('vivarium drill answer')}`,
+  ];
+}
+
+const leftOf = ({ running }: Drill): string => {
+  const left = running?.hintsLeft ?? 0;
+  return left === 0 ? 'That was the last hint.' : `${left} more.`;
+};
+
+function verdictOn({ title, running, result }: Drill): string[] {
+  if (running === undefined) {
+    if (result === undefined) return [title];
+    const { seconds, hints, wrong, requests, explanation } = result;
+    return [
+      `Mended in ${timeOf(seconds)}, with ${counted(hints, 'hint')}, ${counted(wrong, 'wrong answer')} and ${counted(requests, 'request')}.`,
+      explanation,
+      'All that the drill made is removed.',
+    ];
+  }
+  const { found, wrong, task = '', missing = '' } = running;
+  if (found === undefined) return [`No. ${wrong.at(-1)?.why ?? ''}`];
+  return ['That is the cause. It is not mended yet:', missing, task, `Then: ${typed('vivarium drill answer')}`];
+}
+
+const counted = (count: number, what: string): string =>
+  `${count === 0 ? 'no' : count} ${what}${count === 1 ? '' : 's'}`;
+
+const timeOf = (seconds: number): string =>
+  seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -1,0 +1,80 @@
+import { platformHostname } from '../base/config.ts';
+import { originOf } from '../base/hostname.ts';
+import { typed } from '../base/own-command.ts';
+import type { Breaks } from '../breaks/breaks.ts';
+import { DRILL_ENTRY } from '../contract/drills.ts';
+import type { Services } from '../contract/index.ts';
+import { DRILLS } from '../drills/catalogue/index.ts';
+import { createDrills, type Drills } from '../drills/drills.ts';
+import { createPractice } from '../services/drill-practice.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { Dns } from './dns.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Under this name, the settings keep the running drill and the results. */
+const SETTING = 'drills';
+
+export function openDrills(
+  { clock, log, store, events, onStop }: Foundation,
+  {
+    breaks,
+    services,
+    certificates,
+    dns,
+    dataPlane,
+  }: {
+    breaks: Breaks;
+    services: () => Services;
+    certificates: Certificates;
+    dns: Pick<Dns, 'listening'>;
+    dataPlane: Pick<DataPlane, 'ports'>;
+  },
+): Drills {
+  const { ports } = dataPlane;
+  const drills = createDrills({
+    clock,
+    log,
+    storage: {
+      read: () => store.settings.get()[SETTING],
+      write: (value) => store.settings.set(SETTING, value),
+    },
+    drills: DRILLS,
+    practice: createPractice({
+      services,
+      breaks,
+      addresses: (slug) => ({
+        url: `${originOf('http', platformHostname(slug, 'production'), ports.http)}/v1`,
+        secureUrl: `${originOf('https', platformHostname(slug, 'production'), ports.https)}/v1`,
+        ca: certificates.certificateFile,
+        https: String(ports.https),
+        dns: String(dns.listening.port),
+        command: typed('vivarium'),
+      }),
+    }),
+    onChanged: () => events.emit('breaks.changed'),
+  });
+  onStop(() => drills.close());
+  return drills;
+}
+
+/** The breaks as everybody sees them: a drill is one of them, without its cause, and ends as they do. */
+export function withDrill(breaks: Breaks, drills: Drills): Breaks {
+  const shown = () => [drills.shown()].filter((each) => each !== null);
+  return {
+    ...breaks,
+    list: () => [...breaks.list(), ...shown()],
+    edited: () => [...breaks.edited(), ...shown().map(({ entry }) => entry)],
+    async stop(id) {
+      const [drill] = shown();
+      if (id !== DRILL_ENTRY || drill === undefined) return breaks.stop(id);
+      await drills.stopAny();
+      return drill;
+    },
+    async stopAll() {
+      const ended = shown();
+      await drills.stopAny();
+      return [...(await breaks.stopAll()), ...ended];
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { base } from './base.ts';
+import { hostnameInput } from './domains.ts';
+import { identifier, timestamp } from './values.ts';
+
+/** What a running drill is called where a break would be named: its cause stays hidden. */
+export const DRILL_ENTRY = 'drill';
+
+export const DRILL_SUBJECTS = ['names', 'tls', 'connection', 'http', 'api', 'limits', 'domains', 'ca'] as const;
+export type DrillSubject = (typeof DRILL_SUBJECTS)[number];
+
+const cause = z.object({ id: z.string(), text: z.string() });
+const drillStep = z.object({ at: timestamp, what: z.string() });
+export type DrillStep = z.infer<typeof drillStep>;
+
+/** What is known while the drill runs. */
+const runningDrill = z.object({
+  /** The trouble in the words of a user. */
+  story: z.string(),
+  /** A command that shows it, to paste. */
+  command: z.string(),
+  hostname: hostnameInput,
+  projectId: identifier,
+  /** What may be the cause. */
+  causes: z.array(cause),
+  /** The hints that were asked for. */
+  hints: z.array(z.string()),
+  hintsLeft: z.int(),
+  /** Causes that were answered and are wrong, with the reason. */
+  wrong: z.array(z.object({ cause: z.string(), why: z.string() })),
+  /** The right cause, once it was answered. */
+  found: z.string().optional(),
+  /** How to mend it, once the cause is found. */
+  task: z.string().optional(),
+  /** What the mending still lacks, as the last answer found it. */
+  missing: z.string().optional(),
+  startedAt: timestamp,
+  until: timestamp,
+  steps: z.array(drillStep),
+});
+
+export const drillResult = z.object({
+  at: timestamp,
+  /** Real seconds from the start to the mending. */
+  seconds: z.int(),
+  hints: z.int(),
+  wrong: z.int(),
+  /** Requests that the practice project had. */
+  requests: z.int(),
+  /** What was done, oldest first: hints, answers, and procedures that change something. */
+  steps: z.array(drillStep),
+  cause: z.string(),
+  /** What was done to cause it. */
+  explanation: z.string(),
+});
+export type DrillResult = z.infer<typeof drillResult>;
+
+export const drill = z.object({
+  id: z.string(),
+  title: z.string(),
+  subject: z.enum(DRILL_SUBJECTS),
+  teaches: z.string(),
+  running: runningDrill.optional(),
+  /** Of the last time that it was mended. */
+  result: drillResult.optional(),
+});
+export type Drill = z.infer<typeof drill>;
+
+export const drills = {
+  list: base
+    .route({ summary: 'Troubles with a hidden cause to find and mend, with the one that runs' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(drill)),
+  start: base
+    .route({ summary: 'Start a drill: it makes a project and a zone of its own, in which something is wrong' })
+    .input(
+      z.strictObject({
+        drill: z
+          .string()
+          .max(100)
+          .meta({ description: 'the drill', examples: ['hammering'] }),
+      }),
+    )
+    .output(drill),
+  hint: base
+    .route({ summary: 'The next hint of the running drill' })
+    .input(z.strictObject({}).optional())
+    .output(drill),
+  answer: base
+    .route({ summary: 'Answer the cause; once it is found, check the mending' })
+    .input(
+      z
+        .strictObject({
+          cause: z
+            .string()
+            .max(100)
+            .meta({
+              description: 'the cause, by its id or number; left out to check the mending',
+              examples: ['key-revoked'],
+            })
+            .optional(),
+        })
+        .optional(),
+    )
+    .output(drill),
+  stop: base
+    .route({ summary: 'End the running drill, and remove all that it made' })
+    .input(z.strictObject({}).optional())
+    .output(drill),
+};

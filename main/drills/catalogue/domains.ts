@@ -1,0 +1,190 @@
+import { DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillTrouble } from '../drill.ts';
+
+const broken = (entry: string): readonly DrillTrouble[] => [{ kind: 'break', entry, at: 'domain' }];
+
+const verify = `vivarium domains verify ${DRILL_DOMAIN}`;
+
+const WWW = `www.${DRILL_ZONE}`;
+
+/** Drills about names, domains and certificates. */
+export const DOMAIN_DRILLS: readonly DrillText[] = [
+  {
+    id: 'record-is-there',
+    title: 'We created the record, and the name does not exist',
+    subject: 'names',
+    teaches: 'What a name in a zone is relative to',
+    place: 'domain',
+    troubles: broken('domain.zone-doubled'),
+    story: `“We moved the zone ${DRILL_ZONE} and typed in every record again, exactly as in your instructions: ${DRILL_DOMAIN}, CNAME, the target. I’m looking at it right now. But the shop can’t be found.”`,
+    command: `vivarium dns query ${DRILL_DOMAIN} CNAME`,
+    causes: [
+      {
+        id: 'not-propagated',
+        text: 'The record has not propagated yet.',
+        why: 'The name server itself answers that the name does not exist. Waiting doesn’t change that.',
+      },
+      {
+        id: 'wrong-target',
+        text: 'The target of the CNAME is wrong.',
+        why: 'Then there would be a CNAME. The answer is that the name does not exist.',
+      },
+      { id: 'zone-twice', text: 'The record has the zone in its name twice.' },
+      {
+        id: 'server-down',
+        text: 'The name server is down.',
+        why: 'It answers: NXDOMAIN comes from a server that has the zone.',
+      },
+    ],
+    hints: [
+      `List what is really in the zone: vivarium records list ${DRILL_ZONE}. In the window: DNS.`,
+      'Compare the name of the CNAME with that of the apex. Is it relative to the zone?',
+      `A provider appends the zone to a name without a final dot. What becomes of ${DRILL_DOMAIN} then?`,
+    ],
+    task: `Put the record where it belongs, and have the domain verified: ${verify}`,
+    mending: { kind: 'serves', hostname: DRILL_DOMAIN },
+    explanation: `The CNAME was at ${DRILL_DOMAIN}.${DRILL_ZONE}. In the fields of a provider, names are relative to the zone: shop is right.`,
+  },
+  {
+    id: 'lent-name',
+    title: 'One name of the zone has no records',
+    subject: 'names',
+    teaches: 'What NS records below the apex do',
+    place: 'domain',
+    troubles: broken('domain.ns-mismatch'),
+    story: `“Everything in ${DRILL_ZONE} works but the shop. The record is there, we see it. An agency made a campaign for us last year, and could change the shop’s records itself. They are gone now.”`,
+    command: `vivarium dns query ${DRILL_DOMAIN} A`,
+    causes: [
+      {
+        id: 'record-missing',
+        text: 'The CNAME was deleted.',
+        why: `It is in the zone: vivarium records list ${DRILL_ZONE}. Something takes precedence.`,
+      },
+      { id: 'delegated', text: 'The name is delegated to servers that don’t have it.' },
+      {
+        id: 'signature',
+        text: 'The DNSSEC signatures are over.',
+        why: 'The zone is not signed, so a resolver has nothing to check.',
+      },
+      {
+        id: 'address-old',
+        text: 'The shop has the address of the old server.',
+        why: 'The answer has no address at all.',
+      },
+    ],
+    hints: [
+      `Which types of records are there at the shop? vivarium records list ${DRILL_ZONE}`,
+      'The authority section of an answer names the servers that are responsible. Which are they for the shop?',
+      'NS records below the apex hand a name over to other servers, and all of its records here count for nothing.',
+    ],
+    task: `Take the name back, by removing what hands it over, and have the domain verified: ${verify}`,
+    mending: { kind: 'serves', hostname: DRILL_DOMAIN },
+    explanation:
+      'An NS record at the shop delegated it to ns1.lame.invalid, which does not exist: a lame delegation. The zone’s own CNAME was not answered any longer.',
+  },
+  {
+    id: 'old-shop',
+    title: 'Some visitors see the old shop',
+    subject: 'domains',
+    teaches: 'Why a CNAME has to be the only record of its name',
+    place: 'domain',
+    troubles: broken('domain.a-conflict'),
+    story:
+      '“We moved the shop to you on Monday. I see the new one. My colleague sees the old one, in the same office! And your page says that the domain is misconfigured, although the CNAME is right.”',
+    command: verify,
+    causes: [
+      {
+        id: 'browser-cache',
+        text: 'The colleague’s browser has it in its cache.',
+        why: 'The check doesn’t ask a browser, and finds it too.',
+      },
+      {
+        id: 'moved-away',
+        text: 'The domain was moved to another host.',
+        why: 'The CNAME to the right target is still there.',
+      },
+      { id: 'address-beside', text: 'The address of the old server is still there, beside the CNAME.' },
+      {
+        id: 'wildcard',
+        text: 'A wildcard record answers for it.',
+        why: 'A wildcard answers only for names without records of their own.',
+      },
+    ],
+    hints: [
+      'What does the check have under “found”?',
+      `List the records of the zone: vivarium records list ${DRILL_ZONE}. How many has the shop?`,
+      'Beside a CNAME there may be nothing else (RFC 1034 §3.6.2). Which one is from before Monday?',
+    ],
+    task: `Leave the CNAME alone at its name, and have the domain verified: ${verify}`,
+    mending: { kind: 'serves', hostname: DRILL_DOMAIN },
+    explanation:
+      'An A record with 192.0.2.1 was left over from the old server. Resolvers that met it first led to the old shop.',
+  },
+  {
+    id: 'no-padlock',
+    title: 'The shop has a padlock, www has none',
+    subject: 'domains',
+    teaches: 'What a hostname needs besides its DNS record',
+    place: 'domain',
+    troubles: [{ kind: 'unattached', hostname: WWW }],
+    story: `“https://${DRILL_DOMAIN} is fine. At https://${WWW} the browser says that the connection is not secure, or doesn’t get one at all. DNS is right, we checked: both names lead to the same target.”`,
+    command: `curl -i --connect-to "::127.0.0.1:{https}" --cacert "{ca}" "https://${WWW}/v1/pets?limit=1"`,
+    causes: [
+      { id: 'not-attached', text: `${WWW} is attached to no project, so it has no certificate.` },
+      {
+        id: 'expired',
+        text: `The certificate of ${WWW} is over.`,
+        why: 'It has none: look under Certificates.',
+      },
+      {
+        id: 'record-missing',
+        text: `${WWW} has no record.`,
+        why: `It has the right one: vivarium dns query ${WWW} CNAME`,
+      },
+      {
+        id: 'ca-not-permitted',
+        text: 'A CAA record forbids the certificate.',
+        why: `CAA would also concern the shop, and it permits this CA: vivarium caa explain ${WWW}`,
+      },
+    ],
+    hints: [
+      'Which hostnames does the project have? vivarium domains list. In the window: Domains.',
+      'A record leads clients here. What tells Vivarium which project answers, and for which names to get certificates?',
+      'Over plain HTTP, the page at www says what is missing.',
+    ],
+    task: `Give ${WWW} what it lacks: vivarium domains attach drill ${WWW} --local. It is mended once it is verified and has a certificate.`,
+    mending: { kind: 'serves', hostname: WWW },
+    explanation: `${WWW} had a CNAME to Vivarium and was attached to no project: without that, no certificate is issued, and no project answers.`,
+  },
+  {
+    id: 'issuance-stopped',
+    title: 'Issuance stopped and nobody changed anything',
+    subject: 'ca',
+    teaches: 'Where a CA looks for CAA records (RFC 8659 §3)',
+    place: 'domain',
+    troubles: broken('domain.caa-on-target'),
+    story: `“The certificate of ${DRILL_DOMAIN} can’t be renewed. For a year it went by itself, and we changed nothing: not the zone, not the account, nothing. Our zone has no CAA record at all.”`,
+    command: `vivarium certificates renew ${DRILL_DOMAIN}`,
+    causes: [
+      {
+        id: 'own-caa',
+        text: `A CAA record of ${DRILL_ZONE} permits another CA only.`,
+        why: `${DRILL_ZONE} has none: vivarium dns query ${DRILL_ZONE} CAA`,
+      },
+      { id: 'target-caa', text: 'The name to which the CNAME leads has a CAA record for another CA.' },
+      { id: 'root-over', text: 'The root of the CA is over.', why: 'It is valid: vivarium ca get' },
+      {
+        id: 'caa-fails',
+        text: 'The name server fails for questions about CAA.',
+        why: 'It answers: an answer is what forbids the issuance.',
+      },
+    ],
+    hints: [
+      `Ask why: vivarium caa explain ${DRILL_DOMAIN}. In the window: the domain’s page.`,
+      'At which name was the record found that decides? Is it yours?',
+      'A CA follows the CNAME, and counts the CAA records of the name to which it leads. An edge network may have added one.',
+    ],
+    task: `Make it permitted again, at that name or past it, and renew: vivarium certificates renew ${DRILL_DOMAIN}`,
+    mending: { kind: 'serves', hostname: DRILL_DOMAIN, renewed: true },
+    explanation: `The shop’s CNAME led through edge.${DRILL_DOMAIN}, which got a CAA record for other-ca.example. It counts for the shop, though its own zone file says nothing of CAA.`,
+  },
+];

@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import type { AdjustableClock, EpochMs, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
+import { DRILL_ENTRY, type Drill, drillResult, type DrillResult } from '../contract/drills.ts';
+import { VivariumError } from '../contract/errors.ts';
+import { didYouMean } from '../contract/nearest.ts';
+import { type DrillText, rightCause } from './drill.ts';
+import { after, type DrillEvent, drillState, type DrillState, noneRuns, type PracticeGround } from './drill-state.ts';
+import { type MendingFacts, missingFor } from './mending.ts';
+
+/** Where a drill plays: made for it, and removed with all that is in it. */
+export interface Practice {
+  /** Changes nothing. @throws VivariumError `conflict` where there is no room for it. */
+  check(drill: DrillText): Promise<void>;
+  make(drill: DrillText): Promise<PracticeGround>;
+  /** Makes the trouble, in what was made. */
+  disturb(drill: DrillText, ground: PracticeGround): Promise<void>;
+  /** Ends the trouble and removes what is left of the ground; null: of one that was not finished. */
+  remove(ground: PracticeGround | null): Promise<void>;
+  look(drill: DrillText, ground: PracticeGround): Promise<MendingFacts>;
+  /** Fills in addresses, ports and keys. */
+  fill(text: string, ground: PracticeGround): string;
+}
+
+/** One value that JSON can represent; survives `kill -9`. */
+export interface DrillStorage {
+  read(): unknown;
+  write(value: unknown): void;
+}
+
+/** Drills: one runs at a time. What they do happens one after the other. */
+export interface Drills {
+  list(): Drill[];
+  /** @throws VivariumError `not_found`, `conflict`, or what hindered the making; nothing is left of it then. */
+  start(id: string): Promise<Drill>;
+  hint(): Promise<Drill>;
+  answer(cause: string | undefined): Promise<Drill>;
+  stop(): Promise<Drill>;
+  /** The same, also where none runs. */
+  stopAny(): Promise<void>;
+  /** What shows of it among the breaks; null if none runs. */
+  shown(): RunningBreak | null;
+  /** Notes what was done meanwhile, such as `records.put shop`. */
+  did(what: string): void;
+  /** Goes on with the stored one, or removes what is left of it. Call once, after `Breaks.resume`. */
+  resume(): Promise<void>;
+  close(): void;
+}
+
+const stored = z.object({
+  state: drillState.nullable(),
+  /** Of each drill, the last. */
+  results: z.record(z.string(), drillResult),
+});
+
+export function createDrills(options: {
+  clock: Pick<AdjustableClock, 'now' | 'at' | 'onAdjusted' | 'state'>;
+  log: Log;
+  storage: DrillStorage;
+  drills: readonly DrillText[];
+  practice: Practice;
+  onChanged: () => void;
+}): Drills {
+  const { clock, log, storage, practice, onChanged } = options;
+  const read = stored.safeParse(storage.read());
+  let { state, results } = read.success ? read.data : { state: null, results: {} };
+  let timer: Timer | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = turn.then(work);
+    turn = result.catch(() => undefined);
+    return result;
+  }
+
+  function keep(next: DrillState | null): void {
+    state = next;
+    storage.write({ state, results });
+    timer?.cancel();
+    timer = next === null || next.phase === 'ending' ? null : clock.at(next.untilMs, stopAny);
+    onChanged();
+  }
+
+  function find(id: string): DrillText {
+    const found = options.drills.find((each) => each.id === id);
+    if (found !== undefined) return found;
+    const near = didYouMean(
+      id,
+      options.drills.map((each) => each.id),
+    );
+    throw new VivariumError('not_found', `There is no drill "${id}".${near || ' They are here: `drills.list`.'}`);
+  }
+
+  /** The running drill after an event. */
+  function take(event: DrillEvent): { drill: DrillText; state: DrillState } {
+    if (state === null) throw noneRuns();
+    const drill = find(state.drill);
+    const next = after(state, event, drill);
+    keep(next);
+    return { drill, state: next };
+  }
+
+  async function start(id: string): Promise<Drill> {
+    const drill = find(id);
+    const begun = after(state, { type: 'start', atMs: clock.now(), realMs: clock.state().realNow }, drill);
+    await practice.check(drill);
+    keep(begun);
+    try {
+      const ground = await practice.make(drill);
+      keep({ ...begun, ground });
+      await practice.disturb(drill, ground);
+      keep(after(begun, { type: 'ready', ground }, drill));
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    return present(drill);
+  }
+
+  async function answer(cause: string | undefined): Promise<Drill> {
+    const { drill, state: told } = take({ type: 'answer', atMs: clock.now(), cause });
+    if (!told.isFound || told.ground === null) return present(drill);
+    const facts = await practice.look(drill, told.ground);
+    const missing = missingFor(drill.mending, facts);
+    const checked = take({ type: 'checked', atMs: clock.now(), missing });
+    if (missing === null) {
+      results = { ...results, [drill.id]: resultOf(drill, checked.state, facts.requests.length) };
+      await end();
+    }
+    return present(drill);
+  }
+
+  function resultOf(
+    drill: DrillText,
+    { hints, wrong, steps, startedRealMs }: DrillState,
+    requests: number,
+  ): DrillResult {
+    return {
+      at: iso(clock.now()),
+      seconds: Math.max(0, Math.round((clock.state().realNow - startedRealMs) / 1_000)),
+      ...{ hints, wrong: wrong.length, requests, steps: steps.map(shownStep) },
+      cause: rightCause(drill).text,
+      explanation: drill.explanation,
+    };
+  }
+
+  async function end(): Promise<void> {
+    if (state === null) return;
+    keep({ ...state, phase: 'ending' });
+    await practice.remove(state.ground);
+    keep(null);
+  }
+
+  const stopAny = (): Promise<void> => inTurn(end);
+
+  function present(drill: DrillText): Drill {
+    const { id, title, subject, teaches } = drill;
+    const result = results[id];
+    return {
+      ...{ id, title, subject, teaches },
+      ...(state?.drill === id && state.phase === 'running' && { running: running(drill, state) }),
+      ...(result !== undefined && { result }),
+    };
+  }
+
+  function running(drill: DrillText, { ground, ...now }: DrillState): NonNullable<Drill['running']> {
+    if (ground === null) throw new Error('A running drill has its ground.');
+    const filled = (text: string): string => practice.fill(text, ground);
+    const { projectId, hostname } = ground;
+    return {
+      ...{ projectId, hostname },
+      story: drill.story,
+      command: filled(drill.command),
+      causes: drill.causes.map(({ id, text }) => ({ id, text })),
+      hints: drill.hints.slice(0, now.hints).map(filled),
+      hintsLeft: drill.hints.length - now.hints,
+      wrong: drill.causes.flatMap(({ id, why }) =>
+        why !== undefined && now.wrong.includes(id) ? [{ cause: id, why: filled(why) }] : [],
+      ),
+      ...(now.isFound && { found: rightCause(drill).id, task: filled(drill.task) }),
+      ...(now.missing !== null && { missing: now.missing }),
+      startedAt: iso(now.startedAtMs),
+      until: iso(now.untilMs),
+      steps: now.steps.map(shownStep),
+    };
+  }
+
+  const stopListening = clock.onAdjusted(({ backward }) => {
+    if (backward && state !== null) take({ type: 'clock moved back', nowMs: clock.now() });
+  });
+
+  return {
+    list: () => options.drills.map(present),
+    start: (id) => inTurn(() => start(id)),
+    hint: () => inTurn(() => Promise.resolve(present(take({ type: 'hint', atMs: clock.now() }).drill))),
+    answer: (cause) => inTurn(() => answer(cause)),
+    stop: () =>
+      inTurn(async () => {
+        const { drill } = take({ type: 'end' });
+        await end();
+        return present(drill);
+      }),
+    stopAny,
+    shown() {
+      if (state === null) return null;
+      const { ground, startedAtMs, untilMs } = state;
+      return {
+        ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, rate: 1, nth: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
+        on: ground === null ? {} : { hostname: ground.hostname },
+        startedAt: iso(startedAtMs),
+        until: iso(untilMs),
+      };
+    },
+    did(what) {
+      if (state?.phase === 'running') take({ type: 'did', atMs: clock.now(), what });
+    },
+    resume: () =>
+      inTurn(async () => {
+        if (state === null) return;
+        try {
+          if (state.phase === 'running' && state.untilMs > clock.now() && known(state.drill)) keep(state);
+          else await end();
+        } catch (error) {
+          log.error('What a drill has made could not be removed; `drills.stop` tries again', { error });
+        }
+      }),
+    close() {
+      timer?.cancel();
+      stopListening();
+    },
+  };
+
+  /** A newer Vivarium may have had other drills. */
+  function known(id: string): boolean {
+    return options.drills.some((each) => each.id === id);
+  }
+}
+
+const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();
+
+const shownStep = ({ atMs, what }: DrillState['steps'][number]) => ({ at: iso(atMs), what });

@@ -1,0 +1,122 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { Certificate } from '../contract/certificates.ts';
+import type { Domain } from '../contract/domains.ts';
+import type { DrillMending } from './drill.ts';
+import type { PracticeGround } from './drill-state.ts';
+
+/** A request that the practice project had. */
+export interface SeenRequest {
+  atMs: EpochMs;
+  realAtMs: EpochMs;
+  /** The API key, or the address. */
+  caller: string;
+  keyId: string | null;
+  method: string;
+  isHttp2: boolean;
+  /** Null without an answer. */
+  status: number | null;
+  /** The field, as it was sent. */
+  retryAfter: string | null;
+  durationMs: number;
+  isAborted: boolean;
+  /** The hidden break has struck it. */
+  isStruck: boolean;
+}
+
+/** The real state, as far as a mending needs it. */
+export interface MendingFacts {
+  ground: PracticeGround;
+  /** Whether the practice project is still there. */
+  isThere: boolean;
+  /** Oldest first; without those that have not ended. */
+  requests: readonly SeenRequest[];
+  /** Freshly verified; null where it is not attached, or not asked for. */
+  domain: Domain | null;
+  certificate: Pick<Certificate, 'serial'> | null;
+}
+
+/** What is missing for a mending, as a sentence; null once it is mended. */
+export function missingFor(mending: DrillMending, facts: MendingFacts): string | null {
+  if (!facts.isThere) return 'The practice project was removed. Stop the drill, and start it again.';
+  const { requests, ground } = facts;
+  switch (mending.kind) {
+    case 'waited':
+      return missingWait(requests);
+    case 'gave up': {
+      const seconds = mending.withinMs / 1_000;
+      const isGivenUp = requests.some(
+        ({ isStruck, isAborted, durationMs }) => isStruck && isAborted && durationMs <= mending.withinMs,
+      );
+      return isGivenUp ? null : `No client has given up within ${seconds} s yet.`;
+    }
+    case 'looked':
+      return missingLook(requests);
+    case 'over HTTP/2':
+      return requests.some(({ isHttp2, status }) => isHttp2 && isFine(status))
+        ? null
+        : 'No request was answered with 200 over HTTP/2 yet.';
+    case 'answered': {
+      const last = requests.at(-1);
+      if (last === undefined) return 'There was no request yet.';
+      if (!isFine(last.status)) return `The last request was answered with ${last.status ?? 'nothing'}.`;
+      if (mending.withNewKey === true && (last.keyId === null || last.keyId === ground.keyId))
+        return 'The last request had no new API key.';
+      return null;
+    }
+    case 'serves':
+      return missingService(mending, facts);
+  }
+}
+
+const isFine = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+
+/** Each request with the next of the same caller. */
+function* pairs(requests: readonly SeenRequest[]): Generator<[SeenRequest, SeenRequest | undefined]> {
+  for (const [index, request] of requests.entries()) {
+    yield [request, requests.slice(index + 1).find(({ caller }) => caller === request.caller)];
+  }
+}
+
+function missingWait(requests: readonly SeenRequest[]): string | null {
+  let missing = 'No request was refused yet.';
+  for (const [refused, next] of pairs(requests)) {
+    if (refused.status !== 429 || refused.retryAfter === null) continue;
+    const wait = `Retry-After: ${refused.retryAfter}`;
+    if (next === undefined) missing = `The last request was refused (${wait}), and none came after it.`;
+    else if (isTooEarly(refused, next)) missing = `After a refusal (${wait}), the next request came too early.`;
+    else if (isFine(next.status)) return null;
+  }
+  return missing;
+}
+
+/** RFC 9110 §10.2.3: seconds, or a date, which is real time. */
+function isTooEarly({ retryAfter, atMs }: SeenRequest, next: SeenRequest): boolean {
+  const text = retryAfter ?? '';
+  return /^\d+$/.test(text) ? next.atMs < atMs + Number(text) * 1_000 : next.realAtMs < Date.parse(text);
+}
+
+function missingLook(requests: readonly SeenRequest[]): string | null {
+  let missing = 'No request has failed with 500 yet.';
+  for (const [failed, next] of pairs(requests)) {
+    if (!failed.isStruck || failed.method !== 'POST') continue;
+    if (next === undefined) missing = 'After the last 500, the client hasn’t looked yet.';
+    else if (next.method === 'GET' && isFine(next.status)) return null;
+    else missing = `After a 500, the next request was ${next.method}.`;
+  }
+  return missing;
+}
+
+function missingService(
+  { hostname, renewed }: Extract<DrillMending, { kind: 'serves' }>,
+  { domain, certificate, ground }: MendingFacts,
+): string | null {
+  if (domain === null || domain.projectId !== ground.projectId)
+    return `${hostname} is not attached to the practice project.`;
+  const wrong = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+  if (domain.state !== 'verified' || wrong !== undefined)
+    return wrong === undefined ? `${hostname} is ${domain.state}.` : `${hostname}: ${wrong.message}`;
+  if (domain.certificate.state !== 'issued') return `The certificate of ${hostname} is ${domain.certificate.state}.`;
+  if (renewed === true && certificate?.serial === ground.serial)
+    return `The certificate of ${hostname} is the one from before. Renew it.`;
+  return null;
+}
