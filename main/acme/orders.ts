@@ -18,16 +18,13 @@ import { thumbprintOf } from './jws.ts';
 import { stepAuthorization, stepChallenge, stepOrder } from './machines.ts';
 import type { AcmeParts, CertificateRequest } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
-import { findProfile, type Profile } from './profiles.ts';
+import { CAA_VALID_MS, findProfile, type Profile } from './profiles.ts';
 import { blockOf, type Counted } from './rates.ts';
 import { findCertificate, wireWindow } from './renewal-info.ts';
 import { accountUrl } from './urls.ts';
 
 /** How long an order, and an authorisation without an answer, wait for their client. */
 const PENDING_MS = 7 * DAY_MS;
-
-/** RFC 8659 §5.6 and the Baseline Requirements (3.2.2.8): an answer about CAA counts for eight hours. */
-export const CAA_VALID_MS = 8 * HOUR_MS;
 
 /** Validations at the same time, and those that wait for one. */
 const VALIDATIONS_MAX = 64;

@@ -1,5 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
 
+/** RFC 8659 §5.6 and the Baseline Requirements (3.2.2.8): an answer about CAA counts for eight hours. */
+export const CAA_VALID_MS = 8 * HOUR_MS;
+
 /** What a CA issues, and how long its validations count. */
 export interface Profile {
   /** Of the certificate, on the app's clock. */

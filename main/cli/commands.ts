@@ -73,8 +73,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'rehearse',
-    usage: 'FILE [-- COMMAND]',
-    summary: 'Run a file’s steps on an engine of its own, and check what it expects',
+    usage: 'FILE|renewals [-- COMMAND]',
+    summary: 'Rehearse a file’s steps on an engine of its own, or a year of renewals',
     load: async () => (await import('./rehearse.ts')).REHEARSE,
   },
   {

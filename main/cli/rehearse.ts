@@ -7,13 +7,17 @@ import type { ResolvedWorld } from '../contract/world.ts';
 import type { Project } from '../contract/projects.ts';
 import { formatJunit, formatMarkdown, formatReport, hasFailed, type Report } from '../rehearsal/report.ts';
 import { rehearse, type Stage } from '../rehearsal/rehearse.ts';
+import { EVENT_KINDS, EVENTS } from '../rehearsal/renewals/events.ts';
+import { POLICIES } from '../rehearsal/renewals/policies.ts';
+import { jsonOf, reportOf } from '../rehearsal/renewals/report.ts';
 import { type AppProcess, startApp } from './app-process.ts';
 import { askFor } from './client.ts';
 import type { Host, LoadedCommand } from './command.ts';
-import { HELP_FLAG, lastOf, readArguments, usageError, type Option } from './flags.ts';
+import { type Arguments, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError, type Option } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from './io.ts';
 import { formatHelp } from './local-command.ts';
 import { type OwnEngine, startOwnEngine } from './own-engine.ts';
+import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
 import { withBinFolders } from './run-app.ts';
 import { printable } from './text.ts';
 import { formatIssue, readWorldFile } from './world-file.ts';
@@ -30,7 +34,7 @@ const MARKDOWN: Option = {
   placeholder: 'FILE',
   does: 'The report as Markdown, into this file',
 };
-const OPTIONS = [JUNIT, MARKDOWN, HELP_FLAG];
+const OPTIONS = [JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
 
 /** It could not run: the file has a fault, or no engine started. */
 const EXIT_NOT_REHEARSED = 2;
@@ -41,8 +45,8 @@ export const REHEARSE: LoadedCommand = {
   help: () =>
     formatHelp({
       name: 'rehearse',
-      title: 'run the steps of a vivarium.yaml on an engine of its own, and check what it expects',
-      usage: ['FILE [options] [-- COMMAND …]'],
+      title: 'run the steps of a vivarium.yaml on an engine of its own, or a year of certificate renewals',
+      usage: ['FILE [options] [-- COMMAND …]', 'renewals [HOSTNAME …] [options]'],
       options: OPTIONS,
       notes: [
         'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
@@ -53,9 +57,19 @@ export const REHEARSE: LoadedCommand = {
         'clock advance", VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). They print on standard',
         'error; the report is on standard output.',
         '',
+        '"renewals" follows the certificates that ACME clients hold of the running Vivarium, or hostnames, through a year with a',
+        'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
+        ...POLICIES.map(({ name, title }) => `Policy ${name}: ${title}`),
+        ...EVENT_KINDS.map((kind) => `Event ${kind}: ${EVENTS[kind].title}`),
+        '',
         'Exit code 0 when all expectations hold; 1 when not; 2 when it could not run.',
       ],
-      examples: ['vivarium rehearse vivarium.yaml', 'vivarium rehearse vivarium.yaml --junit report.xml -- npm test'],
+      examples: [
+        'vivarium rehearse vivarium.yaml',
+        'vivarium rehearse vivarium.yaml --junit report.xml -- npm test',
+        'vivarium rehearse renewals shop.acme.test --profile letsencrypt-2028',
+        'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
+      ],
     }),
   run,
 };
@@ -66,22 +80,35 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     const read = readArguments(args.slice(0, dashes), OPTIONS);
     const command = args.slice(dashes + 1);
     const [path, ...surplus] = read.positionals;
+    if (path === RENEWALS_WORD) return await runRenewals(read, io);
+    const stray = [...RENEWALS_OPTIONS, JSON_FLAG].find(({ name }) => read.flags.has(name));
+    if (stray !== undefined) throw usageError(`--${stray.name} is for "rehearse renewals".`);
     if (path === undefined || path === '') {
       throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
     }
     if (surplus.length > 0) throw usageError(`Unexpected argument ${JSON.stringify(surplus[0])}.`);
     if (dashes < args.length && command.length === 0) throw usageError('The command after the two dashes is missing.');
     const report = await rehearseFile(path, command.length === 0 ? null : command, io, host);
-    io.stdout.write(formatReport(report).split('\n').map(printable).join('\n'));
-    const junit = lastOf(read, JUNIT.name);
-    const markdown = lastOf(read, MARKDOWN.name);
-    if (junit !== undefined) await writeFileNamed(junit, formatJunit(report), io);
-    if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(report), io);
-    return hasFailed(report) ? EXIT_FAILED : EXIT_OK;
+    return await give(report, read, io);
   } catch (error) {
     printFailure(error, args.slice(0, dashes), io);
     return EXIT_NOT_REHEARSED;
   }
+}
+
+async function give(report: Report, read: Arguments, io: Io, json?: object): Promise<number> {
+  const text = json === undefined ? formatReport(report).split('\n').map(printable).join('\n') : JSON.stringify(json);
+  io.stdout.write(json === undefined ? text : `${text}\n`);
+  const junit = lastOf(read, JUNIT.name);
+  const markdown = lastOf(read, MARKDOWN.name);
+  if (junit !== undefined) await writeFileNamed(junit, formatJunit(report), io);
+  if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(report), io);
+  return hasFailed(report) ? EXIT_FAILED : EXIT_OK;
+}
+
+async function runRenewals(read: Arguments, io: Io): Promise<number> {
+  const renewals = await rehearseRenewals(read, io);
+  return give(reportOf(renewals), read, io, isOn(read, JSON_FLAG.name) ? jsonOf(renewals) : undefined);
 }
 
 async function rehearseFile(path: string, command: readonly string[] | null, io: Io, host: Host): Promise<Report> {

@@ -1,0 +1,107 @@
+import type { EpochMs } from '../../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
+import type { EventKind, Year } from './events.ts';
+
+/** A certificate that a client obtained. Times are on the app's clock. */
+export interface Held {
+  readonly fromMs: EpochMs;
+  readonly untilMs: EpochMs;
+  readonly revokedAtMs: EpochMs | null;
+}
+
+/** An order of a client, after the first. */
+export interface Attempt {
+  readonly atMs: EpochMs;
+  /** The event that made it fail; `other` for another reason, null for none. */
+  readonly failure: EventKind | 'other' | null;
+  /** What the CA said, if it did. */
+  readonly problem: string | null;
+}
+
+/** What became of one certificate in a year. */
+export interface Course {
+  /** The policy, or the command. */
+  readonly client: string;
+  readonly about: string;
+  readonly names: readonly string[];
+  /** In the order of their issue; a client uses the last. */
+  readonly held: readonly Held[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** A time without a valid certificate. */
+export interface Dark {
+  readonly fromMs: EpochMs;
+  readonly toMs: EpochMs;
+  /** Sentences. */
+  readonly why: string;
+  readonly remedy: string;
+}
+
+/** When the names of a course were dark, and why. */
+export function darkOf({ held, attempts }: Course, { toMs }: Pick<Year, 'toMs'>): Dark[] {
+  return held.flatMap((each, index): Dark[] => {
+    const endMs = Math.min(each.untilMs, each.revokedAtMs ?? Infinity);
+    const nextMs = held[index + 1]?.fromMs ?? toMs;
+    if (endMs >= nextMs) return [];
+    const failed = attempts.filter(({ atMs, failure }) => failure !== null && atMs > each.fromMs && atMs < nextMs);
+    const before = failed.filter(({ atMs }) => atMs <= endMs);
+    const isRevoked = each.revokedAtMs !== null && each.revokedAtMs < each.untilMs;
+    return [
+      {
+        fromMs: endMs,
+        toMs: nextMs,
+        ...causeOf(isRevoked, (before.length > 0 ? before : failed).at(-1), before.length),
+      },
+    ];
+  });
+}
+
+function causeOf(isRevoked: boolean, failed: Attempt | undefined, before: number): Pick<Dark, 'why' | 'remedy'> {
+  if (failed?.failure !== undefined && failed.failure !== null) {
+    const count =
+      before === 0
+        ? 'The renewal was late, and failed'
+        : `${before === 1 ? 'A renewal' : `${before.toLocaleString('en')} renewals`} failed`;
+    const ended = isRevoked ? 'The certificate was revoked.' : 'The certificate expired.';
+    const said = failed.problem === null ? '' : ` ${failed.problem}`;
+    return {
+      why: `${ended} ${count}: ${FAILURES[failed.failure].why}${said}`,
+      remedy: FAILURES[failed.failure].remedy,
+    };
+  }
+  if (isRevoked) {
+    return {
+      why: 'The CA revoked the certificate, and the client renewed it only at the end of this time.',
+      remedy: 'A client that asks for renewal information (RFC 9773) every 6 h is dark for 6 h at most.',
+    };
+  }
+  return {
+    why: 'The certificate expired before the client tried to renew it.',
+    remedy: 'Renew when a third of the life is left, or by renewal information (RFC 9773).',
+  };
+}
+
+const FAILURES: Readonly<Record<EventKind | 'other', { why: string; remedy: string }>> = {
+  revocation: { why: 'the CA had revoked it.', remedy: 'Ask for renewal information (RFC 9773).' },
+  outage: {
+    why: 'the CA was out of order.',
+    remedy: 'Renew earlier, and try again each day, or name a second CA.',
+  },
+  caa: {
+    why: 'a CAA record forbade it.',
+    remedy: 'Add the CA to the CAA record, and watch for failed renewals: there was time to mend it.',
+  },
+  authorization: {
+    why: 'the name could not be validated.',
+    remedy: 'Mend the record or the port that the validation asks, and watch for failed renewals.',
+  },
+  other: { why: 'the CA refused it.', remedy: 'Mend what the CA names.' },
+};
+
+/** `15 days`, `6 h`: in one unit, as a reader of a year wants it. */
+export function spanOf(ms: number): string {
+  if (ms >= 2 * DAY_MS) return `${Math.round(ms / DAY_MS).toLocaleString('en')} days`;
+  const hours = Math.max(1, Math.round(ms / HOUR_MS));
+  return `${hours} h`;
+}

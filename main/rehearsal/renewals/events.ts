@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto';
+import type { EpochMs } from '../../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
+
+/** What goes wrong once in a year of renewals. */
+export type EventKind = 'revocation' | 'outage' | 'caa' | 'authorization';
+
+/** What it is, and how long it takes unless that is given; a revocation has no length. */
+export const EVENTS: Readonly<Record<EventKind, { title: string; lengthMs: number }>> = {
+  revocation: { title: 'the CA revokes all certificates that are valid', lengthMs: 0 },
+  outage: { title: 'the CA answers nothing but 503', lengthMs: 2 * DAY_MS },
+  caa: { title: 'a CAA record permits another CA only', lengthMs: 7 * DAY_MS },
+  authorization: { title: 'the authorization is lost, and the name cannot be validated', lengthMs: 7 * DAY_MS },
+};
+
+export const EVENT_KINDS = Object.keys(EVENTS) as EventKind[];
+
+export const isEventKind = (text: string): text is EventKind => EVENT_KINDS.some((kind) => kind === text);
+
+export interface YearEvent {
+  readonly kind: EventKind;
+  readonly fromMs: EpochMs;
+  /** The same moment for a revocation. */
+  readonly toMs: EpochMs;
+  /** The only name that it concerns; all, if none is given. */
+  readonly name?: string;
+}
+
+/** The time that is rehearsed. */
+export interface Year {
+  readonly fromMs: EpochMs;
+  readonly toMs: EpochMs;
+  readonly events: readonly YearEvent[];
+}
+
+/** A number from 0 up to 1 that depends on the seed and what it is for. */
+export const draw = (seed: number, what: string): number =>
+  hash('sha256', `vivarium renewals ${seed} ${what}`, 'buffer').readUInt32BE() / 2 ** 32;
+
+/**
+ * The events of a year, each at an hour of a part of its own, so that none overlaps another as long as it fits there.
+ * @param lengths of events, in milliseconds; null leaves one out.
+ */
+export function planYear(options: {
+  seed: number;
+  fromMs: EpochMs;
+  days: number;
+  names: readonly string[];
+  lengths?: Partial<Readonly<Record<EventKind, number | null>>>;
+}): Year {
+  const { seed, fromMs, days, names, lengths = {} } = options;
+  const toMs = fromMs + days * DAY_MS;
+  const kinds = EVENT_KINDS.filter((kind) => lengths[kind] !== null).toSorted(
+    (one, other) => draw(seed, `order ${one}`) - draw(seed, `order ${other}`),
+  );
+  const partMs = (toMs - fromMs) / Math.max(1, kinds.length);
+  const events = kinds.map((kind, index): YearEvent => {
+    const lengthMs = lengths[kind] ?? EVENTS[kind].lengthMs;
+    const roomMs = Math.max(0, partMs - lengthMs);
+    const atMs = fromMs + index * partMs + draw(seed, `moment ${kind}`) * roomMs;
+    const startMs = Math.floor(atMs / HOUR_MS) * HOUR_MS;
+    const lost = kind === 'authorization' ? names[Math.floor(draw(seed, 'name') * names.length)] : undefined;
+    return {
+      kind,
+      fromMs: Math.max(fromMs, startMs),
+      toMs: Math.min(toMs, Math.max(fromMs, startMs) + lengthMs),
+      ...(lost !== undefined && { name: lost }),
+    };
+  });
+  return { fromMs, toMs, events };
+}
+
+/** The event of a kind that is under way. */
+export const eventAt = (year: Year, kind: EventKind, atMs: EpochMs, names: readonly string[]): YearEvent | undefined =>
+  year.events.find(
+    (event) =>
+      event.kind === kind &&
+      event.fromMs <= atMs &&
+      atMs < event.toMs &&
+      (event.name === undefined || names.includes(event.name)),
+  );

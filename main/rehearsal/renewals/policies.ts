@@ -1,0 +1,119 @@
+import { CAA_VALID_MS, type Profile } from '../../acme/profiles.ts';
+import { renewalWindow } from '../../acme/renewal-info.ts';
+import type { EpochMs } from '../../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
+import type { Attempt, Course, Held } from './course.ts';
+import { draw, eventAt, type EventKind, type Year } from './events.ts';
+
+/** When a client renews: a rule without the client. */
+export interface Policy {
+  /** Of the option `--policy`. */
+  readonly name: string;
+  readonly title: string;
+  /** How often it looks, and tries again after a failure. */
+  readonly everyMs: number;
+  /** @param share a number from 0 up to 1, the same for one certificate */
+  isDue(held: Held, nowMs: EpochMs, share: number): boolean;
+}
+
+export const POLICIES: readonly Policy[] = [
+  {
+    name: 'ari',
+    title: 'asks for renewal information every 6 h (RFC 9773)',
+    everyMs: 6 * HOUR_MS,
+    isDue({ fromMs: notBeforeMs, untilMs: notAfterMs, revokedAtMs }, nowMs, share) {
+      const { startMs, endMs } = renewalWindow({ notBeforeMs, notAfterMs }, revokedAtMs);
+      return nowMs >= startMs + share * (endMs - startMs);
+    },
+  },
+  {
+    name: 'third-left',
+    title: 'looks every hour, and renews when a third of the life is left, as Caddy 2.6',
+    everyMs: HOUR_MS,
+    isDue: ({ fromMs, untilMs }, nowMs) => untilMs - nowMs <= (untilMs - fromMs) / 3,
+  },
+  {
+    name: '30-days-left',
+    title: 'looks twice a day, and renews when less than 30 days are left, as certbot 2',
+    everyMs: 12 * HOUR_MS,
+    isDue: ({ untilMs }, nowMs) => untilMs - nowMs < 30 * DAY_MS,
+  },
+  {
+    name: 'every-60-days',
+    title: 'looks once a day, and renews 60 days after the issue, whatever the certificate says',
+    everyMs: DAY_MS,
+    isDue: ({ fromMs }, nowMs) => nowMs - fromMs >= 60 * DAY_MS,
+  },
+  {
+    name: 'monthly',
+    title: 'renews on the first day of each month, and tries no second time',
+    everyMs: DAY_MS,
+    isDue: (_held, nowMs) => new Date(nowMs).getUTCDate() === 1,
+  },
+];
+
+/** A certificate of a client, as it is registered. */
+export interface Subject {
+  readonly names: readonly string[];
+}
+
+/** The year of one certificate under one policy, by the rules of the ACME server. It is obtained at the beginning. */
+export function follow(policy: Policy, { names }: Subject, profile: Profile, year: Year, seed: number): Course {
+  const { fromMs, toMs, events } = year;
+  const client = `${names.join(' ')} ${policy.name}`;
+  const held: Held[] = [issued(fromMs, profile)];
+  const attempts: Attempt[] = [];
+  let authorizedUntilMs = fromMs + profile.authorizationMs;
+  let caaAtMs = fromMs;
+  let happenedMs = -Infinity;
+
+  /** Lets the events happen that begin up to a moment. */
+  function passTo(nowMs: EpochMs): void {
+    for (const { kind, fromMs: atMs, name } of events) {
+      if (atMs <= happenedMs || atMs > nowMs) continue;
+      if (kind === 'revocation') revokeAt(held, atMs);
+      if (kind === 'authorization' && (name === undefined || names.includes(name))) authorizedUntilMs = atMs;
+    }
+    happenedMs = nowMs;
+  }
+
+  function attempt(nowMs: EpochMs): EventKind | null {
+    if (eventAt(year, 'outage', nowMs, names) !== undefined) return 'outage';
+    const isForbidden = eventAt(year, 'caa', nowMs, names) !== undefined;
+    if (authorizedUntilMs <= nowMs) {
+      if (eventAt(year, 'authorization', nowMs, names) !== undefined) return 'authorization';
+      // A validation asks for CAA too, and fails with it.
+      if (isForbidden) return 'caa';
+      authorizedUntilMs = nowMs + profile.authorizationMs;
+      caaAtMs = nowMs;
+    }
+    if (caaAtMs + CAA_VALID_MS <= nowMs) {
+      if (isForbidden) return 'caa';
+      caaAtMs = nowMs;
+    }
+    return null;
+  }
+
+  for (let nowMs = fromMs + draw(seed, client) * policy.everyMs; nowMs < toMs; nowMs += policy.everyMs) {
+    passTo(nowMs);
+    const last = held.at(-1);
+    if (last === undefined || !policy.isDue(last, nowMs, draw(seed, `${client} ${held.length}`))) continue;
+    const failure = attempt(nowMs);
+    attempts.push({ atMs: nowMs, failure, problem: null });
+    if (failure === null) held.push(issued(nowMs, profile));
+  }
+  passTo(toMs);
+  return { client: policy.name, about: policy.title, names, held, attempts };
+}
+
+const issued = (nowMs: EpochMs, { lifetimeMs }: Profile): Held => ({
+  fromMs: nowMs,
+  untilMs: nowMs + lifetimeMs,
+  revokedAtMs: null,
+});
+
+function revokeAt(held: Held[], atMs: EpochMs): void {
+  for (const [index, each] of held.entries()) {
+    if (each.fromMs < atMs && atMs < each.untilMs) held[index] = { ...each, revokedAtMs: atMs };
+  }
+}

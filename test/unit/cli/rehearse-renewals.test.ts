@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { AcmeOrderInfo } from '../../../main/contract/acme.ts';
+import { runHere } from '../../support/cli-io.ts';
+import { startAsked } from '../../support/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const WORDS = ['rehearse', 'renewals', 'shop.acme.test', '--from', '2028-02-16'];
+
+const ORDER: AcmeOrderInfo = {
+  ...{ id: 'a', accountId: 'b', profile: 'classic', status: 'valid', names: ['lit.acme.test'] },
+  ...{ createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-08T00:00:00.000Z' },
+};
+
+describe('vivarium rehearse renewals', () => {
+  test('reports the dark times of each policy, as text, JSON, JUnit and Markdown', async () => {
+    const cwd = temporaryFolder();
+    const files = ['--junit', 'report.xml', '--markdown', 'report.md'];
+    const { stdout, code } = await runHere([...WORDS, '--policy', 'every-60-days', '--policy', 'ari', ...files], {
+      cwd,
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^Repeat it with: vivarium rehearse renewals shop\.acme\.test --from 2028-02-16 --policy every-60-days --policy ari\n/,
+    );
+    expect(stdout).toMatch(/ ✓ \d{4}-\d{2}-\d{2} \d{2}:00: the CA revokes all certificates that are valid\n/);
+    expect(stdout).toMatch(/ ✓ shop\.acme\.test: ari: \d+ renewals, dark for \d h\n/);
+    expect(stdout).toMatch(/ ✗ shop\.acme\.test: every-60-days: \d renewals, dark \d times, for \d+ days in all\n/);
+    expect(readFileSync(join(cwd, 'report.xml'), 'utf8')).toContain('tests="6" failures="1"');
+    expect(readFileSync(join(cwd, 'report.md'), 'utf8')).toContain('5 passed, 1 failed');
+    const printed = await runHere([...WORDS, '--policy', 'every-60-days', '--json']);
+    const json = JSON.parse(printed.stdout) as { events: unknown[]; clients: { passed: boolean; dark: object[] }[] };
+    expect([printed.code, json.events.length, json.clients[0]?.passed]).toEqual([1, 4, false]);
+    expect(json.clients[0]?.dark[0]).toMatchObject({ why: expect.any(String), remedy: expect.any(String) });
+  });
+
+  test('has the same report for the same seed, and exits with 0 when all names stay lit', async () => {
+    const calm = [...WORDS, '--policy', 'third-left', '--event', 'revocation=none'];
+    const [one, same, other] = [await runHere(calm), await runHere(calm), await runHere([...calm, '--seed', '5'])];
+    expect([one.code, other.code]).toEqual([0, 0]);
+    expect(same.stdout).toBe(one.stdout);
+    expect(other.stdout).not.toBe(one.stdout);
+  });
+
+  test('follows what clients hold of the running Vivarium', async () => {
+    const { fake, dataDir } = await startAsked();
+    const invalid: AcmeOrderInfo = { ...ORDER, status: 'invalid', names: ['dark.acme.test'] };
+    fake.teach('acme', 'orders', () => [ORDER, invalid, { ...ORDER, id: 'c' }]);
+    const asked = ['rehearse', 'renewals', '--data-dir', dataDir, '--policy', 'ari'];
+    const { stdout } = await runHere(asked);
+    expect(stdout.match(/\S+\.acme\.test: ari/g)).toEqual(['lit.acme.test: ari']);
+    fake.teach('acme', 'orders', () => [invalid]);
+    expect(await runHere(asked)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('No ACME client has a certificate of this Vivarium.'),
+    });
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['a profile that there is not', ['--profile', 'letsencrypt-2082'], 'Did you mean "letsencrypt-2028"'],
+    ['a policy that there is not', ['--policy', 'yearly'], 'There are ari, third-left'],
+    ['an event that there is not', ['--event', 'fire=1d'], '--event must be revocation, outage, caa, authorization'],
+    ['an event without a length', ['--event', 'caa'], '--event must be'],
+    ['an event with a length that is none', ['--event', 'caa=long'], '--event caa must be a duration'],
+    ['a year of no length', ['--for', '1h'], '--for must be from 1 to 3660 days'],
+    ['a seed that is no number', ['--seed', 'x'], '--seed must be a whole number'],
+    ['a day that is none', ['--from', '2028-02'], '--from must be a day'],
+    ['a hostname that is none', ['shop acme'], '"shop acme" is not a hostname'],
+  ])('exits with 2 for %s', async (_what, words, message) => {
+    expect(await runHere([...WORDS, ...words])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    });
+  });
+
+  test('keeps its options to itself', async () => {
+    const { code, stderr } = await runHere(['rehearse', 'vivarium.yaml', '--profile', 'classic']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--profile is for "rehearse renewals".')]);
+  });
+});
