@@ -1,4 +1,7 @@
-import type { AcmeExplanation, AcmeOrderInfo } from '../contract/acme.ts';
+import type { ClockState } from '../base/clock.ts';
+import type { AcmeExplanation, AcmeLeaf, AcmeOrderInfo } from '../contract/acme.ts';
+import type { CaaVerdict } from '../contract/caa.ts';
+import type { RevocationReason } from '../contract/certificates.ts';
 import {
   nameOf,
   type AcmeAccount,
@@ -7,6 +10,7 @@ import {
   type AcmeChallenge,
   type AcmeOrder,
 } from '../model/acme.ts';
+import { wireWindow } from './renewal-info.ts';
 
 type Step = AcmeExplanation['walk'][number];
 
@@ -24,21 +28,23 @@ export const describeOrder = (order: AcmeOrder): AcmeOrderInfo => ({
   ...(order.error !== undefined && { problem: order.error.detail }),
 });
 
+/** What an order consists of, as far as it is kept. */
+export interface OrderParts {
+  account: AcmeAccount | null;
+  authorizations: readonly AcmeAuthorization[];
+  certificate: AcmeCertificate | null;
+  revocation: { atMs: number; wireAtMs: number; reason: RevocationReason } | null;
+  clock: Pick<ClockState, 'offsetMs'>;
+}
+
 /** An order as a walk from its account to its certificate, in sentences. */
-export function explainOrder(
-  order: AcmeOrder,
-  found: {
-    account: AcmeAccount | null;
-    authorizations: readonly AcmeAuthorization[];
-    certificate: AcmeCertificate | null;
-    revoked: boolean;
-  },
-): AcmeExplanation {
-  const { account, authorizations } = found;
+export function explainOrder(order: AcmeOrder, found: OrderParts): AcmeExplanation {
+  const { account, authorizations, certificate } = found;
   return {
     ...describeOrder(order),
     message: messageOf(order, authorizations),
     walk: [accountStep(account), ...authorizations.flatMap(stepsOf), certificateStep(order, found)],
+    ...(certificate !== null && { leaf: leafOf(certificate, found) }),
   };
 }
 
@@ -71,7 +77,8 @@ function stepsOf(authorization: AcmeAuthorization): Step[] {
   const name = nameOf(authorization);
   const isDecided = challenges.some((each) => each.status === 'valid' || each.status === 'invalid');
   const validated = challenges.map((each) => challengeStep(name, each, isDecided));
-  const caaStep = caa === undefined ? [] : [step(`${name}: CAA`, caaState(challenges), caa.message)];
+  const caaStep =
+    caa === undefined ? [] : [step(`${name}: CAA`, caaState(caa, challenges), caa.message, { caa: caa.verdict })];
   const until = `until ${iso(expiresAtMs)}`;
   if (status === 'deactivated' || status === 'expired') {
     return [...validated, ...caaStep, step(`${name}: authorization`, 'failed', `The authorization is ${status}.`)];
@@ -80,8 +87,12 @@ function stepsOf(authorization: AcmeAuthorization): Step[] {
   return [...validated, ...caaStep, step(`${name}: authorization`, 'done', `It may be used ${until}.`)];
 }
 
-const caaState = (challenges: readonly AcmeChallenge[]): Step['state'] =>
-  challenges.some(({ error }) => error?.type === 'caa') ? 'failed' : 'done';
+/** What earlier versions wrote has no verdict, and the challenge says it. */
+function caaState({ verdict }: { verdict?: CaaVerdict }, challenges: readonly AcmeChallenge[]): Step['state'] {
+  const isRefused =
+    verdict === undefined ? challenges.some(({ error }) => error?.type === 'caa') : verdict.verdict !== 'allowed';
+  return isRefused ? 'failed' : 'done';
+}
 
 function challengeStep(name: string, { type, status, error, attempts }: AcmeChallenge, isDecided: boolean): Step {
   const title = `${name}: ${type}`;
@@ -91,19 +102,21 @@ function challengeStep(name: string, { type, status, error, attempts }: AcmeChal
         ? step(title, 'unused', 'The client chose another challenge.')
         : step(title, 'waiting', 'The client has not responded to it.');
     case 'processing':
-      return step(title, 'waiting', 'The validation is under way.', attempts);
+      return step(title, 'waiting', 'The validation is under way.', { attempts });
     case 'valid':
-      return step(title, 'done', 'The client has proved control of the name.', attempts);
+      return step(title, 'done', 'The client has proved control of the name.', { attempts });
     case 'invalid':
       return error?.type === 'caa'
-        ? step(title, 'done', 'The client has proved control of the name, but CAA forbids the certificate.', attempts)
-        : step(title, 'failed', error?.detail ?? 'The validation failed.', attempts);
+        ? step(title, 'done', 'The client has proved control of the name, but CAA forbids the certificate.', {
+            attempts,
+          })
+        : step(title, 'failed', error?.detail ?? 'The validation failed.', { attempts });
   }
 }
 
 function certificateStep(
   { serial, status }: AcmeOrder,
-  { certificate, revoked }: { certificate: AcmeCertificate | null; revoked: boolean },
+  { certificate, revocation }: Pick<OrderParts, 'certificate' | 'revocation'>,
 ): Step {
   if (serial === undefined) {
     return status === 'invalid'
@@ -114,15 +127,32 @@ function certificateStep(
   const { wireNotBeforeMs, wireNotAfterMs, replacedBy } = certificate;
   const replaced = replacedBy === undefined ? '' : ` The order ${replacedBy} has replaced it.`;
   const valid = `${serial} is valid from ${iso(wireNotBeforeMs)} to ${iso(wireNotAfterMs)} for clients.`;
-  return step('certificate', 'done', `${valid}${revoked ? ' It is revoked.' : ''}${replaced}`);
+  return step('certificate', 'done', `${valid}${revocation === null ? '' : ' It is revoked.'}${replaced}`);
+}
+
+function leafOf(certificate: AcmeCertificate, { revocation, clock }: OrderParts): AcmeLeaf {
+  const { serial, pem, replacedBy } = certificate;
+  const { startMs, endMs } = wireWindow(certificate, clock, revocation?.wireAtMs ?? null);
+  return {
+    serial,
+    notBefore: iso(certificate.notBeforeMs),
+    notAfter: iso(certificate.notAfterMs),
+    wireNotBefore: iso(certificate.wireNotBeforeMs),
+    wireNotAfter: iso(certificate.wireNotAfterMs),
+    renewal: { from: iso(startMs), until: iso(endMs) },
+    pem,
+    ...(revocation !== null && { revoked: { at: iso(revocation.atMs), reason: revocation.reason } }),
+    ...(replacedBy !== undefined && { replacedBy }),
+  };
 }
 
 const step = (
   title: string,
   state: Step['state'],
   message: string,
-  attempts: AcmeChallenge['attempts'] = [],
+  { attempts = [], caa }: { attempts?: AcmeChallenge['attempts']; caa?: CaaVerdict | undefined } = {},
 ): Step => ({
   ...{ step: title, state, message },
   attempts: attempts.map((each) => ({ ...each })),
+  ...(caa !== undefined && { caa }),
 });

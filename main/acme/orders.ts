@@ -20,6 +20,7 @@ import type { AcmeParts, CertificateRequest } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
 import { CAA_VALID_MS, findProfile, type Profile } from './profiles.ts';
 import { blockOf, type Counted } from './rates.ts';
+import { keptVerdict } from './kept-verdict.ts';
 import { findCertificate, wireWindow } from './renewal-info.ts';
 import { accountUrl } from './urls.ts';
 
@@ -277,7 +278,7 @@ export function createOrders(parts: AcmeParts): Orders {
   async function askCaa(name: string, { type }: AcmeIdentifier, method: AcmeMethod, accountId: string) {
     if (type === 'ip') return { error: null, caa: null };
     const verdict = await parts.askCaa({ name, method, accountUri: accountUrl(parts.origin(), accountId) });
-    const caa = { atMs: now(), message: verdict.message };
+    const caa = { atMs: now(), message: verdict.message, verdict: keptVerdict(verdict) };
     if (verdict.verdict === 'allowed') return { error: null, caa };
     return { error: new AcmeError('caa', `${verdict.message} ${verdict.change}`.trim()), caa };
   }

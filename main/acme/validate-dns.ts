@@ -7,12 +7,13 @@ export async function validateDns(
   texts: (name: string) => Promise<Answered>,
 ): Promise<Outcome> {
   const name = `_acme-challenge.${identifier.value}`;
-  const what = `${name} TXT`;
+  const asked = { what: `${name} TXT`, question: { name, type: 'TXT' } };
   const expected = hash('sha256', keyAuthorization, 'base64url');
   const answer = await texts(name);
-  if (!answer.ok) return failed('dns', answer.detail, [{ what, found: answer.detail }]);
+  if (!answer.ok) return failed('dns', answer.detail, [{ ...asked, found: answer.detail }]);
   const { values } = answer;
-  const attempts = [{ what, found: values.length === 0 ? 'no record' : values.slice(0, 10).map(shown).join(', ') }];
+  const found = values.length === 0 ? 'no record' : values.slice(0, 10).map(shown).join(', ');
+  const attempts = [{ ...asked, found }];
   if (values.includes(expected)) return { attempts, error: null };
   const detail =
     values.length === 0

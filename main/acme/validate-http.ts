@@ -35,14 +35,15 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
     if (refused !== null) return new AcmeError('connection', refused);
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
     const type = isIP(hostname) === 0 ? 'dns' : 'ip';
-    const destinations = await findDestinations({ type, value: hostname }, options.resolve);
+    const destinations = await findDestinations({ type, value: hostname }, options.resolve, attempts);
     if (!destinations.ok) return new AcmeError(destinations.type, destinations.detail);
     const scheme = url.protocol === 'https:' ? 'https' : 'http';
     const ports = portOf(url) === null ? options.ports(hostname, scheme) : [Number(url.port)];
     let last: AcmeError | null = null;
     for (const port of ports) {
       for (const address of destinations.addresses) {
-        if (attempts.length >= REQUESTS_MAX) return new AcmeError('connection', 'There are too many requests to send.');
+        const sent = attempts.filter(({ request }) => request !== undefined).length;
+        if (sent >= REQUESTS_MAX) return new AcmeError('connection', 'There are too many requests to send.');
         const error = await ask(url, { address, port, hostname, seen });
         if (error === null) return null;
         // What a server answered says more than that none is there.
@@ -57,20 +58,22 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
     { address, port, hostname, seen }: { address: string; port: number; hostname: string; seen: readonly string[] },
   ): Promise<AcmeError | null> {
     const what = `GET ${url.href} at ${hostOf(address)}:${port}`;
+    const note = (found: string): void =>
+      void attempts.push({ what, found, request: { hostname, path: url.pathname, port } });
     const answer = await get(url, { address, port, hostname, signal, userAgent: options.userAgent });
     if ('failure' in answer) {
-      attempts.push({ what, found: answer.failure });
+      note(answer.failure);
       return new AcmeError('connection', `${what}: ${answer.failure}.`);
     }
     const { status, location, body } = answer;
     if (REDIRECT_STATUS.has(status) && location !== undefined) {
-      attempts.push({ what, found: `status ${status}, Location: ${shown(location)}` });
+      note(`status ${status}, Location: ${shown(location)}`);
       const next = URL.canParse(location, url.href) ? new URL(location, url) : null;
       if (next === null)
         return new AcmeError('connection', `${what} redirects to ${shown(location)}, which is no URL.`);
       return await follow(next, [...seen, url.href]);
     }
-    attempts.push({ what, found: `status ${status}, ${shown(body)}` });
+    note(`status ${status}, ${sizeOf(body)}: ${shown(body)}`);
     if (status !== 200) return new AcmeError('unauthorized', `${what} was answered with status ${status}.`);
     if (body.trimEnd() === keyAuthorization) return null;
     return new AcmeError(
@@ -83,6 +86,10 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
   const error = await follow(start, []);
   return error === null ? { attempts, error } : failed(error.type, error.detail, attempts);
 }
+
+/** No more is read than a challenge may have. */
+const sizeOf = ({ length }: string): string =>
+  length > BODY_OCTETS_MAX ? `more than ${BODY_OCTETS_MAX} bytes` : length === 1 ? '1 byte' : `${length} bytes`;
 
 const portOf = ({ port, protocol }: URL): string | null =>
   port === '' || port === (protocol === 'https:' ? '443' : '80') ? null : port;

@@ -26,9 +26,9 @@ export interface TlsValidation {
 
 /** tls-alpn-01 (RFC 8737, RFC 8738 §6). */
 export async function validateTls({ identifier, keyAuthorization }: Task, options: TlsValidation): Promise<Outcome> {
-  const destinations = await findDestinations(identifier, options.resolve);
-  if (!destinations.ok) return failed(destinations.type, destinations.detail);
   const attempts: AcmeAttempt[] = [];
+  const destinations = await findDestinations(identifier, options.resolve, attempts);
+  if (!destinations.ok) return failed(destinations.type, destinations.detail, attempts);
   const signal = AbortSignal.timeout(VALIDATION_MS_MAX);
   const digest = hash('sha256', keyAuthorization, 'hex');
   const wanted = identifier.type === 'ip' ? `IP Address:${longForm(identifier.value)}` : `DNS:${identifier.value}`;

@@ -3,12 +3,13 @@ import type { AcmeExplanation, AcmeLimits } from '../contract/acme.ts';
 import { typed } from '../base/own-command.ts';
 import { type Renderer, columns, printable } from './text.ts';
 
-/** An order as a walk: one line for each step, and below it what was asked and found. */
+/** An order as a walk: one line for each step, and below it what was asked and found, and each name of CAA. */
 export function renderOrder(order: AcmeExplanation, { style }: Renderer): string {
   const rows = columns(order.walk.map(({ step, state, message }) => [printable(step), state, printable(message)]));
-  const lines = order.walk.flatMap(({ attempts }, index) => [
+  const lines = order.walk.flatMap(({ attempts, caa }, index) => [
     rows[index] ?? '',
     ...attempts.map(({ what, found }) => style.faint(`    ${printable(what)}: ${printable(found)}`)),
+    ...(caa?.trace ?? []).map(({ reason }) => style.faint(`    ${printable(reason)}`)),
   ]);
   const head = `${printable(order.names.join(', '))}, profile ${printable(order.profile)}: ${style.word(order.status)}`;
   return `${[style.heading(head), printable(order.message), '', ...lines].join('\n')}\n`;

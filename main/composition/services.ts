@@ -222,6 +222,7 @@ export function createServices(
       rows: store.acme,
       server: parts.acme.server,
       revocations: store.revocations,
+      clock,
       enforced: () => settings.current().acmeLimits,
       changed: () => events.emit('acme.changed'),
     }),

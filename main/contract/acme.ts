@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { caaVerdict } from './caa.ts';
+import { revocationReason } from './certificates.ts';
 import { timestamp } from './values.ts';
 
 const id = z.string().max(64);
@@ -53,14 +55,43 @@ const acmeStep = z.object({
   /** A sentence. */
   message: z.string(),
   /** What was asked, and what was found. */
-  attempts: z.array(z.object({ what: z.string(), found: z.string() })),
+  attempts: z.array(
+    z.object({
+      what: z.string(),
+      found: z.string(),
+      /** Of a question to DNS. */
+      question: z.object({ name: z.string(), type: z.string() }).optional(),
+      /** Of an HTTP request, and the port of this machine that it went to. */
+      request: z.object({ hostname: z.string(), path: z.string(), port: z.int() }).optional(),
+    }),
+  ),
+  /** The walk over the CAA records; of names with many records the first ones. */
+  caa: caaVerdict.optional(),
 });
+
+const acmeLeaf = z.object({
+  serial: z.string(),
+  /** On the app's clock. The wire dates are those that clients see. */
+  notBefore: timestamp,
+  notAfter: timestamp,
+  wireNotBefore: timestamp,
+  wireNotAfter: timestamp,
+  /** When clients that ask for renewal information renew it (RFC 9773), in real time. */
+  renewal: z.object({ from: timestamp, until: timestamp }),
+  pem: z.string(),
+  revoked: z.object({ at: timestamp, reason: revocationReason }).optional(),
+  /** The order whose certificate replaces it. */
+  replacedBy: id.optional(),
+});
+export type AcmeLeaf = z.infer<typeof acmeLeaf>;
 
 const acmeExplanation = acmeOrder.extend({
   /** What the order waits for, or how it ended. */
   message: z.string(),
   /** From the account to the certificate. */
   walk: z.array(acmeStep),
+  /** The certificate, as long as it is kept. */
+  leaf: acmeLeaf.optional(),
 });
 export type AcmeExplanation = z.infer<typeof acmeExplanation>;
 

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
+import type { CaaVerdict } from '../contract/caa.ts';
 import type { LeafDates } from './leaf.ts';
 
 /** What an ACME server keeps (RFC 8555 §7.1). Times are on the app's clock, unless `wire` is in their name. */
@@ -54,6 +55,10 @@ export interface AcmeAttempt {
   /** `GET http://app.acme.test/.well-known/… at 127.0.0.1:5002`. */
   readonly what: string;
   readonly found: string;
+  /** Of a question to DNS, by which it can be asked again. */
+  readonly question?: { readonly name: string; readonly type: string };
+  /** Of an HTTP request, by which it can be found in the traffic of Vivarium's own listeners. */
+  readonly request?: { readonly hostname: string; readonly path: string; readonly port: number };
 }
 
 export interface AcmeChallenge {
@@ -80,8 +85,8 @@ export interface AcmeAuthorization {
   /** Of all its challenges. */
   readonly token: string;
   readonly challenges: readonly AcmeChallenge[];
-  /** When CAA was last asked, and what it said. */
-  readonly caa?: { readonly atMs: EpochMs; readonly message: string };
+  /** When CAA was last asked, and what it said; the walk is absent in what earlier versions wrote. */
+  readonly caa?: { readonly atMs: EpochMs; readonly message: string; readonly verdict?: CaaVerdict };
 }
 
 export interface AcmeOrder {

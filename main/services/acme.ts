@@ -27,10 +27,10 @@ export interface AcmeServer {
 }
 
 export function createAcmeServices(options: {
-  clock: Pick<AdjustableClock, 'now'>;
   rows: AcmeRows;
   server: AcmeServer;
   revocations: Pick<RevocationRows, 'get'>;
+  clock: Pick<AdjustableClock, 'now' | 'state'>;
   enforced: () => boolean;
   changed: () => void;
 }): Services['acme'] {
@@ -58,7 +58,7 @@ export function createAcmeServices(options: {
         ...{ contact: [...contact], createdAt: new Date(createdAtMs).toISOString() },
       })),
     externalKeys: () => rows.externalKeys(EXTERNAL_KEYS_MAX).map(describeExternalKey),
-    createExternalKey(input) {
+    async createExternalKey(input) {
       if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
         throw new VivariumError(
           'conflict',
@@ -68,16 +68,18 @@ export function createAcmeServices(options: {
       const secret = randomBytes(32).toString('base64url');
       const key = { id: randomBase62(16), secret, name: input?.name ?? '', createdAtMs: clock.now() };
       rows.save({ externalKey: key });
+      await rows.stored();
       changed();
       return { ...describeExternalKey(key), hmacKey: secret };
     },
-    revokeExternalKey({ id }) {
+    async revokeExternalKey({ id }) {
       const key = rows.externalKey(id);
       if (key === null) {
         throw new VivariumError('not_found', `There is no external key "${id}". List them: \`acme.externalKeys\`.`);
       }
       const revoked = { ...key, revokedAtMs: key.revokedAtMs ?? clock.now() };
       rows.save({ externalKey: revoked });
+      await rows.stored();
       changed();
       return describeExternalKey(revoked);
     },
@@ -98,7 +100,8 @@ export function createAcmeServices(options: {
         account: rows.account(order.accountId),
         authorizations: order.authorizationIds.map(authorization).filter((each) => each !== null),
         certificate,
-        revoked: certificate !== null && revocations.get(certificate.serial) !== null,
+        revocation: certificate === null ? null : revocations.get(certificate.serial),
+        clock: clock.state(),
       });
     },
     limits: presentLimits,

@@ -275,8 +275,8 @@ describe('lego, for a hostname that Vivarium serves', () => {
       await obtain(behind, client);
       const orders = (await behind.engine.call('acme.orders')) as { id: string; status: string }[];
       const explained = (await behind.engine.call('acme.explain', { orderId: orders[0]?.id })) as AcmeExplanation;
-      const ports = explained.walk.flatMap(({ attempts }) => attempts.map(({ what }) => what.split(':').at(-1)));
-      expect(new Set(ports)).toEqual(new Set([String(behind.engine.app.runtime.http.port)]));
+      const ports = explained.walk.flatMap(({ attempts }) => attempts.flatMap(({ request }) => request?.port ?? []));
+      expect(new Set(ports)).toEqual(new Set([behind.engine.app.runtime.http.port]));
       const beside = await openServed();
       await obtain(beside, beside.httpPort);
     },

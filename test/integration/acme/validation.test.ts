@@ -49,6 +49,8 @@ const validate = (
   task: typeof TASK | typeof IP_TASK = TASK,
 ) => validateHttp(task, { resolve, ports: () => ports, userAgent: 'test' });
 
+const foundOf = (answer: Answered): string => (answer.ok ? answer.values.join(', ') || 'no record' : answer.detail);
+
 const redirect = (to: string, status = 302) =>
   serve(({ url }, response) => {
     if (url === PATH) response.writeHead(status, { Location: to }).end();
@@ -66,7 +68,12 @@ describe('http-01', () => {
     expect(verdict(outcome)).toBe('valid');
     expect(asked).toEqual([`app.acme.test${PATH} test`]);
     expect(outcome.attempts).toEqual([
-      { what: `GET http://app.acme.test${PATH} at 127.0.0.1:${port}`, found: String.raw`status 200, "tok.thumb\r\n"` },
+      { what: 'app.acme.test AAAA and A', found: '127.0.0.1', question: { name: 'app.acme.test', type: 'A' } },
+      {
+        what: `GET http://app.acme.test${PATH} at 127.0.0.1:${port}`,
+        found: String.raw`status 200, 11 bytes: "tok.thumb\r\n"`,
+        request: { hostname: 'app.acme.test', path: PATH, port },
+      },
     ]);
     expect(verdict(await validate([port], undefined, IP_TASK))).toBe('valid');
   });
@@ -129,7 +136,9 @@ describe('http-01', () => {
   ])('connects to nothing for a name that is %s', async (_what, answer, expected) => {
     const outcome = await validate([1], async () => answer);
     expect(verdict(outcome)).toMatch(expected);
-    expect(outcome.attempts).toEqual([]);
+    expect(outcome.attempts).toEqual([
+      { what: 'app.acme.test AAAA and A', found: foundOf(answer), question: { name: 'app.acme.test', type: 'A' } },
+    ]);
   });
 });
 

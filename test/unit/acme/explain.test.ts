@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { explainOrder } from '../../../main/acme/explain.ts';
+import { explainOrder, type OrderParts } from '../../../main/acme/explain.ts';
+import { keptVerdict } from '../../../main/acme/kept-verdict.ts';
 import { createStyle } from '../../../main/cli/text.ts';
 import { renderFor } from '../../../main/cli/views.ts';
-import type { AcmeAuthorization, AcmeChallenge, AcmeOrder } from '../../../main/model/acme.ts';
+import type { CaaVerdict } from '../../../main/contract/caa.ts';
+import type { AcmeAuthorization, AcmeCertificate, AcmeChallenge, AcmeOrder } from '../../../main/model/acme.ts';
 
 const PLAIN = { style: createStyle(false), width: null };
 
@@ -35,8 +37,26 @@ const authorization = (
   ...more,
 });
 
-const explain = (order: Partial<AcmeOrder>, of: AcmeAuthorization) =>
-  explainOrder({ ...ORDER, ...order }, { account: ACCOUNT, authorizations: [of], certificate: null, revoked: false });
+const explain = (order: Partial<AcmeOrder>, of: AcmeAuthorization, more: Partial<OrderParts> = {}) =>
+  explainOrder(
+    { ...ORDER, ...order },
+    {
+      ...{ account: ACCOUNT, authorizations: [of], certificate: null, revocation: null, clock: { offsetMs: 0 } },
+      ...more,
+    },
+  );
+
+const RECORD = 'acme.test. CAA 0 issue ";"';
+const FORBIDDEN: CaaVerdict = {
+  verdict: 'forbidden',
+  foundAt: 'acme.test',
+  message: `vivarium.localhost must not issue. ${RECORD}`,
+  change: 'Remove it.',
+  edits: [{ action: 'remove', name: 'acme.test', value: '0 issue ";"' }],
+  decisive: [RECORD],
+  trace: [{ name: 'acme.test', records: [RECORD], decision: 'forbid', reason: 'No record names the CA.' }],
+  warnings: [],
+};
 
 describe('an order is explained', () => {
   test('that waits for its client', () => {
@@ -50,12 +70,12 @@ describe('an order is explained', () => {
   });
 
   test('that CAA refused, with the record and what was asked', () => {
-    const detail = 'vivarium.localhost must not issue. acme.test. CAA 0 issue ";"';
+    const detail = FORBIDDEN.message;
     const error = { type: 'caa', detail, status: 403 };
     const attempts = [{ what: '_acme-challenge.acme.test TXT', found: '"x"' }];
     const of = authorization(
       { status: 'invalid', error, attempts },
-      { status: 'invalid', caa: { atMs: 0, message: detail } },
+      { status: 'invalid', caa: { atMs: 0, message: detail, verdict: FORBIDDEN } },
     );
     const explained = explain({ status: 'invalid', error }, of);
     expect(explained.message).toContain(detail);
@@ -74,9 +94,60 @@ describe('an order is explained', () => {
         '*.acme.test: dns-01  done    The client has proved control of the name, but CAA forbids the certificate.',
         '    _acme-challenge.acme.test TXT: "x"',
         `*.acme.test: CAA     failed  ${detail}`,
+        '    No record names the CA.',
         'certificate          failed  None is issued.',
         '',
       ].join('\n'),
     );
+  });
+
+  test('that CAA refused at the end, though it had allowed the validation', () => {
+    const of = authorization(
+      { status: 'valid' },
+      { status: 'valid', caa: { atMs: 0, message: FORBIDDEN.message, verdict: FORBIDDEN } },
+    );
+    const { walk } = explain({ status: 'invalid' }, of);
+    expect(walk.find(({ caa }) => caa !== undefined)).toMatchObject({ state: 'failed', caa: { decisive: [RECORD] } });
+  });
+
+  test('with its certificate, when it is renewed, and its revocation', () => {
+    const certificate: AcmeCertificate = {
+      ...{ serial: '0A', accountId: 'a1', orderId: 'o1', identifiers: ORDER.identifiers, pem: 'PEM', issuerKey: 'ff' },
+      ...{ notBeforeMs: 0, notAfterMs: 90 * 86_400_000, wireNotBeforeMs: 0, wireNotAfterMs: 90 * 86_400_000 },
+      replacedBy: 'o2',
+    };
+    const order = { status: 'valid', serial: '0A' } as const;
+    const of = authorization({ status: 'valid' }, { status: 'valid' });
+    expect(explain(order, of, { certificate }).leaf).toEqual({
+      ...{ serial: '0A', pem: 'PEM', replacedBy: 'o2' },
+      ...{ notBefore: '1970-01-01T00:00:00.000Z', wireNotBefore: '1970-01-01T00:00:00.000Z' },
+      ...{ notAfter: '1970-04-01T00:00:00.000Z', wireNotAfter: '1970-04-01T00:00:00.000Z' },
+      renewal: { from: '1970-03-01T02:24:00.000Z', until: '1970-03-02T21:36:00.000Z' },
+    });
+    const revocation = { atMs: 86_400_000, wireAtMs: 86_400_000, reason: 'superseded' } as const;
+    expect(explain(order, of, { certificate, revocation }).leaf).toMatchObject({
+      revoked: { at: '1970-01-02T00:00:00.000Z', reason: 'superseded' },
+      renewal: { from: '1970-01-01T23:00:00.000Z', until: '1970-01-01T23:30:00.000Z' },
+    });
+  });
+});
+
+describe('a kept walk over CAA', () => {
+  test('is whole, if it is small', () => expect(keptVerdict(FORBIDDEN)).toEqual(FORBIDDEN));
+
+  test('has of many and long records those that decide, cut, and no edit that is cut', () => {
+    const others = Array.from({ length: 500 }, (_, index) => `acme.test. CAA 0 iodef "mailto:${index}@acme.test"`);
+    const long = `acme.test. CAA 0 issue "${'x'.repeat(60_000)}"`;
+    const [step] = FORBIDDEN.trace;
+    if (step === undefined) throw new Error('There is one.');
+    const kept = keptVerdict({
+      ...FORBIDDEN,
+      edits: [{ action: 'remove', name: 'acme.test', value: long }],
+      decisive: [long],
+      trace: [{ ...step, records: [...others, long] }],
+    });
+    expect(JSON.stringify(kept).length).toBeLessThan(5_000);
+    expect(kept.trace[0]?.records[0]).toBe(kept.decisive[0]);
+    expect(kept.edits).toEqual([]);
   });
 });
