@@ -1,6 +1,6 @@
 import type { Log } from '../base/log.ts';
 import type { AcmeAccount, AcmeAuthorization, AcmeMethod, AcmeOrder } from '../model/acme.ts';
-import { createAccounts, type Payload } from './accounts.ts';
+import { type Accounts, createAccounts, type Payload } from './accounts.ts';
 import { createCertificates } from './certificates.ts';
 import { readIdentifiers } from './identifiers.ts';
 import { parseObject, type PublicJwk, readJws, verifyJws } from './jws.ts';
@@ -9,6 +9,7 @@ import { createOrders, type Orders } from './orders.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed, problemDocument } from './problem.ts';
 import { DEFAULT_PROFILE, describeProfiles, findProfile } from './profiles.ts';
+import type { AcmeRefusal } from './refusals.ts';
 import { ASK_AGAIN_SECONDS } from './renewal-info.ts';
 import {
   accountResource,
@@ -32,6 +33,8 @@ export interface AcmeRequest {
   address: string;
   /** Read up to one octet more than a request may have. */
   body: Buffer;
+  /** What is learned of it while it is answered, for a refusal. */
+  about?: Partial<Pick<AcmeRefusal, 'names' | 'orderId' | 'accountId'>>;
 }
 
 export interface AcmeAnswer {
@@ -44,6 +47,9 @@ export interface AcmeAnswer {
 
 /** Orders in one answer of an account's list. */
 const ORDERS_LISTED = 50;
+
+/** Part of every client's way: the first nonce, and the question whether there is an account. */
+const UNTOLD: ReadonlySet<string> = new Set(['badNonce', 'accountDoesNotExist']);
 
 /** Seconds until a client should look again at what is under way. */
 const POLL_SECONDS = 1;
@@ -61,6 +67,7 @@ export interface Endpoint {
   answer(request: AcmeRequest): Promise<AcmeAnswer>;
   /** Orders with their state of now, for views. */
   orders: Pick<Orders, 'get' | 'authorization'>;
+  accounts: Pick<Accounts, 'update'>;
 }
 
 export function createEndpoint(parts: AcmeParts): Endpoint {
@@ -72,7 +79,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
 
   /** @throws AcmeError */
   async function authenticate(
-    { contentType, body }: AcmeRequest,
+    { contentType, body, about = {} }: AcmeRequest,
     path: string,
     keys: 'jwk' | 'kid' | 'both',
   ): Promise<Signed> {
@@ -101,6 +108,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     const account = kid.startsWith(prefix) ? rows.account(kid.slice(prefix.length)) : null;
     if (account === null) throw new AcmeError('accountDoesNotExist', 'There is no account at the URL in "kid".');
     const payload = await verifyJws(jws, account.key);
+    Object.assign(about, { accountId: account.id });
     if (account.status !== 'valid') throw new AcmeError('unauthorized', `The account is ${account.status}.`);
     return { url, payload, by: { account } };
   }
@@ -130,8 +138,8 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       const changed = payload === '' ? account : accounts.update(account, parseObject(payload, 'The payload'));
       return json(200, accountResource(origin(), changed), location);
     }
-    const after = new URLSearchParams(path.split('?')[1] ?? '').get('after') ?? '';
-    const found = rows.orders({ accountId: id, after, limit: ORDERS_LISTED + 1 });
+    const after = new URLSearchParams(path.split('?')[1] ?? '').get('after');
+    const found = rows.orders({ accountId: id, ...(after !== null && { after }), limit: ORDERS_LISTED + 1 });
     const listed = found.slice(0, ORDERS_LISTED);
     const next = `${accountUrl(origin(), id)}/orders?after=${listed.at(-1)?.id ?? ''}`;
     const more = found.length > listed.length ? link(next, 'next') : [];
@@ -145,8 +153,10 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       if (given[name] !== undefined)
         throw malformed(`"${name}" is not supported; profiles decide how long certificates last.`);
     }
+    const identifiers = readIdentifiers(given['identifiers']);
+    Object.assign(request.about ?? {}, { names: identifiers.map(({ value }) => value) });
     const order = orders.create(account, {
-      identifiers: readIdentifiers(given['identifiers']),
+      identifiers,
       profile: textOf(given, 'profile') ?? profileOfUrl,
       replaces: textOf(given, 'replaces'),
     });
@@ -162,6 +172,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
   async function orderAt(request: AcmeRequest, path: string, id: string, rest: string): Promise<AcmeAnswer> {
     const { payload, account } = await byAccount(request, path);
     const order = own(orders.get(id), account);
+    Object.assign(request.about ?? {}, { orderId: id });
     if (rest === '') return orderAnswer(200, order);
     const csr = base64urlOf(parseObject(payload, 'The payload'), 'csr');
     return orderAnswer(200, await orders.finalize(account, order, csr));
@@ -293,6 +304,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     const { method, target } = request;
     const route = routeOf(target);
     const index = link(directoryUrl(origin(), DEFAULT_PROFILE), 'index');
+    const about = {};
     try {
       if (route === null) throw NOT_FOUND();
       if (!route.methods.includes(method)) {
@@ -301,10 +313,15 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
           headers: ['Allow', route.methods.join(', ')],
         });
       }
-      const answer = await route.answer(request);
+      const answer = await route.answer({ ...request, about });
       if (method === 'POST') await rows.stored();
       return withFields(answer, [...(method === 'POST' ? nonceFields() : []), ...index]);
     } catch (error) {
+      if (error instanceof AcmeError && route !== null && !UNTOLD.has(error.type)) {
+        const { type, message: detail } = error;
+        parts.refusals.add({ atMs: parts.clock.state().now, type, detail, path: target, ...about });
+        parts.onChanged();
+      }
       const spared = error instanceof AcmeError && error.type === 'badNonce';
       return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields(spared) : []), ...index]);
     }
@@ -314,7 +331,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     return ['Replay-Nonce', nonces.create(spared), 'Cache-Control', 'no-store'];
   }
 
-  return { answer, orders };
+  return { answer, orders, accounts };
 }
 
 const withFields = (answer: AcmeAnswer, fields: readonly string[]): AcmeAnswer => ({

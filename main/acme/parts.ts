@@ -8,6 +8,7 @@ import type { LeafDates, Revocation } from '../model/leaf.ts';
 import type { RequestedNames } from './identifiers.ts';
 import type { Outcome, Task } from './outcome.ts';
 import type { Rates } from './rates.ts';
+import type { Refusals } from './refusals.ts';
 
 /** A CSR that was read; its signature is right and its key strong enough. */
 export interface CertificateRequest extends RequestedNames {
@@ -51,6 +52,7 @@ export interface AcmeParts {
   /** `https://localhost:8443`, of all URLs. */
   origin(): string;
   rates: Rates;
+  refusals: Pick<Refusals, 'add'>;
   /** The registered domain of a hostname. */
   registeredDomain(hostname: string): string;
   /** Whether the next request meets a nuisance; each call counts one. */

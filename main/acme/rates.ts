@@ -54,7 +54,7 @@ export interface Rates {
   /** What is counted at present. */
   list(): { limit: AcmeLimitName; of: string; left: number; fullAtMs: EpochMs }[];
   /** Each limit as it applies. */
-  limits(): { limit: AcmeLimitName; rate: AcmeRate }[];
+  limits(): { limit: AcmeLimitName; what: string; rate: AcmeRate }[];
   reset(): void;
 }
 
@@ -97,7 +97,7 @@ export function createRates(options: {
     forget(counted) {
       for (const each of counted) used.delete(keyOf(each));
     },
-    limits: () => ACME_LIMITS.map((limit) => ({ limit, rate: rateOf(limit) })),
+    limits: () => ACME_LIMITS.map((limit) => ({ limit, what: LIMITS[limit].what, rate: rateOf(limit) })),
     list: () =>
       [...used].flatMap(([, { limit, of, until }]) => {
         const { count, periodMs } = rateOf(limit);

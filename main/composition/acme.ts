@@ -1,5 +1,6 @@
 import { DEFAULT_PROFILE } from '../acme/profiles.ts';
 import { createRates } from '../acme/rates.ts';
+import { createRefusals } from '../acme/refusals.ts';
 import { directoryUrl } from '../acme/urls.ts';
 import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
 import type { Answered } from '../acme/outcome.ts';
@@ -47,11 +48,13 @@ export function openAcme(
     const percent = nuisance === 'badNonce' ? acmeBadNonces : acmeNewAuthorizations;
     return percent > 0 && decide({ seed, nth: 1, rate: percent / 100 }, ++counted[nuisance]) !== null;
   };
+  const refusals = createRefusals();
   let loaded: Promise<Endpoint> | null = null;
   const load = (): Promise<Endpoint> => (loaded ??= open());
   store.snapshots.onRestored(() => {
     loaded = null;
     rates.reset();
+    refusals.clear();
   });
 
   /** Whether Vivarium's listeners serve a hostname. */
@@ -125,7 +128,7 @@ export function openAcme(
           issuer: settings.current().caaIdentity.domain,
           lookup: caaLookupOver(dns.lookup),
         }),
-      ...{ rates, strikes, registeredDomain: apexOf },
+      ...{ rates, refusals, strikes, registeredDomain: apexOf },
       externalAccountRequired: () => settings.current().acmeExternalAccounts,
       caaDomain: () => settings.current().caaIdentity.domain,
       revocations: store.revocations,
@@ -152,7 +155,7 @@ export function openAcme(
   return {
     path,
     directoryUrl: () => directoryUrl(origin(), DEFAULT_PROFILE),
-    server: { rates, origin, resources: async () => (await load()).orders },
+    server: { rates, refusals, origin, endpoint: load },
   };
 }
 

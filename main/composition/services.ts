@@ -218,7 +218,6 @@ export function createServices(
     records,
     dns: createDnsServices({ clock, client: dns.client, resolver: dns.resolver }),
     acme: createAcmeServices({
-      clock,
       rows: store.acme,
       server: parts.acme.server,
       revocations: store.revocations,

@@ -14,6 +14,7 @@ const acmeAccount = z.object({
   contact: z.array(z.string()),
   createdAt: timestamp,
 });
+export type AcmeAccountInfo = z.infer<typeof acmeAccount>;
 
 const acmeExternalKey = z.object({
   /** The key identifier that clients send: certbot's `--eab-kid`. */
@@ -95,8 +96,26 @@ const acmeExplanation = acmeOrder.extend({
 });
 export type AcmeExplanation = z.infer<typeof acmeExplanation>;
 
+const acmeRefusal = z.object({
+  at: timestamp,
+  /** The last part of the problem's URN: `rateLimited` (RFC 8555 §6.7). */
+  type: z.string(),
+  detail: z.string(),
+  /** `/acme/classic/new-order`. */
+  path: z.string(),
+  accountId: id.optional(),
+  orderId: id.optional(),
+  /** Those of the order that was wanted, the first ten. */
+  names: z.array(z.string()),
+});
+export type AcmeRefusalInfo = z.infer<typeof acmeRefusal>;
+
+const orderId = id.meta({ description: 'the last part of its URL', examples: ['8KpWq2ZaBcE3f6Hj'] });
+
 const acmeLimit = z.object({
   limit: z.string(),
+  /** `certificates for the domain`. */
+  what: z.string(),
   /** How many, in how long (ISO 8601). */
   count: z.int(),
   period: z.string(),
@@ -145,6 +164,18 @@ export const acme = {
       z
         .strictObject({
           accountId: id.meta({ description: 'of this account only', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
+          search: z
+            .string()
+            .max(253)
+            .meta({ description: 'a part of a name', examples: ['shop.acme.test'] })
+            .optional(),
+          state: z
+            .enum(['open', 'valid', 'invalid'])
+            .meta({ description: 'open: neither issued nor failed' })
+            .optional(),
+          after: id
+            .meta({ description: 'older than this order, to read on', examples: ['8KpWq2ZaBcE3f6Hj'] })
+            .optional(),
           limit: z.int().min(1).max(1_000).default(100),
         })
         .optional(),
@@ -152,12 +183,24 @@ export const acme = {
     .output(z.array(acmeOrder)),
   explain: base
     .route({ summary: 'Explain an order: each validation with what was found, CAA, and the certificate' })
+    .input(z.strictObject({ orderId }))
+    .output(acmeExplanation),
+  revoke: base
+    .route({ summary: 'Revoke the certificate of an order; clients with renewal information then renew it' })
+    .input(z.strictObject({ orderId, reason: revocationReason.default('unspecified') }))
+    .output(acmeExplanation),
+  deactivate: base
+    .route({ summary: 'Deactivate an account for good, and its authorizations; its certificates stay valid' })
     .input(
       z.strictObject({
-        orderId: id.meta({ description: 'the last part of its URL', examples: ['8KpWq2ZaBcE3f6Hj'] }),
+        accountId: id.meta({ description: 'the last part of its URL', examples: ['3fQ9LmNpR5StUvWx'] }),
       }),
     )
-    .output(acmeExplanation),
+    .output(acmeAccount),
+  refusals: base
+    .route({ summary: 'The last 100 requests of ACME clients that were refused, with the reason, newest first' })
+    .input(z.strictObject({}).optional())
+    .output(z.array(acmeRefusal)),
   limits: base
     .route({ summary: 'The limits of ACME clients, and what is left of them' })
     .input(z.strictObject({}).optional())

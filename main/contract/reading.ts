@@ -2,7 +2,7 @@
 const READING = new Set(
   (
     'list running get getMany previewImport rates usage describe export owners platform propagating query explain trustStatus ' +
-    'accounts externalKeys orders limits watch hold summary har proxy browser lookup snippets run diff plan status catalogue'
+    'accounts externalKeys orders refusals limits watch hold summary har proxy browser lookup snippets run diff plan status catalogue'
   ).split(' '),
 );
 

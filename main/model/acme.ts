@@ -128,6 +128,17 @@ export interface AcmeChanges {
   readonly certificates?: readonly AcmeCertificate[];
 }
 
+export interface OrderSelection {
+  accountId?: string;
+  /** Those before this order, by its id. */
+  after?: string;
+  /** A part of a name, in lower case. */
+  search?: string;
+  /** The state at a moment. An order is open until it is valid or invalid. */
+  in?: { state: 'open' | 'valid' | 'invalid'; atMs: EpochMs };
+  limit: number;
+}
+
 /** Where an ACME server keeps its resources. */
 export interface AcmeRows {
   /** What it has written survives the end of the process; a power failure only once `stored` has resolved. */
@@ -147,8 +158,8 @@ export interface AcmeRows {
   /** Those that are pending or valid: of an account, or of all with a validation under way. */
   openAuthorizations(of: { accountId: string } | 'processing'): AcmeAuthorization[];
   order(id: string): AcmeOrder | null;
-  /** Newest first, of one account or of all; after an order of that id. */
-  orders(which: { accountId?: string; after?: string; limit: number }): AcmeOrder[];
+  /** Newest first. */
+  orders(which: OrderSelection): AcmeOrder[];
   certificate(serial: string): AcmeCertificate | null;
   /** Newest first. */
   certificates(accountId: string, limit: number): AcmeCertificate[];

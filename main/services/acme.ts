@@ -1,14 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import type { Endpoint } from '../acme/endpoint.ts';
 import type { AdjustableClock } from '../base/clock.ts';
 import { describeOrder, explainOrder } from '../acme/explain.ts';
 import type { Rates } from '../acme/rates.ts';
+import type { Refusals } from '../acme/refusals.ts';
 import { accountUrl } from '../acme/urls.ts';
-import { randomBytes } from 'node:crypto';
 import { randomBase62 } from '../base/secret.ts';
-import type { AcmeExternalKeyInfo, AcmeLimits } from '../contract/acme.ts';
+import type { AcmeAccountInfo, AcmeExplanation, AcmeExternalKeyInfo, AcmeLimits } from '../contract/acme.ts';
 import { formatDuration } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { AcmeAuthorization, AcmeExternalKey, AcmeOrder, AcmeRows } from '../model/acme.ts';
+import type { AcmeAccount, AcmeExternalKey, AcmeOrder, AcmeRows } from '../model/acme.ts';
 import type { RevocationRows } from './dependencies.ts';
 
 const ACCOUNTS_LISTED = 1_000;
@@ -17,19 +19,17 @@ const ACCOUNTS_LISTED = 1_000;
 const EXTERNAL_KEYS_MAX = 1_000;
 
 export interface AcmeServer {
-  /** Its resources with their state of now. */
-  resources(): Promise<{
-    get(id: string): AcmeOrder | null;
-    authorization(id: string): AcmeAuthorization | null;
-  }>;
+  /** It is loaded when it is first needed. */
+  endpoint(): Promise<Pick<Endpoint, 'orders' | 'accounts'>>;
   rates: Pick<Rates, 'limits' | 'list' | 'reset'>;
+  refusals: Pick<Refusals, 'list'>;
   origin(): string;
 }
 
 export function createAcmeServices(options: {
   rows: AcmeRows;
   server: AcmeServer;
-  revocations: Pick<RevocationRows, 'get'>;
+  revocations: Pick<RevocationRows, 'get' | 'insert'>;
   clock: Pick<AdjustableClock, 'now' | 'state'>;
   enforced: () => boolean;
   changed: () => void;
@@ -40,8 +40,9 @@ export function createAcmeServices(options: {
     const used = server.rates.list();
     return {
       enforced: enforced(),
-      limits: server.rates.limits().map(({ limit, rate }) => ({
+      limits: server.rates.limits().map(({ limit, what, rate }) => ({
         limit,
+        what,
         count: rate.count,
         period: formatDuration(rate.periodMs),
         used: used
@@ -51,12 +52,33 @@ export function createAcmeServices(options: {
     };
   };
 
+  const describeAccount = ({ id, status, contact, createdAtMs }: AcmeAccount): AcmeAccountInfo => ({
+    ...{ id, status, url: accountUrl(server.origin(), id) },
+    ...{ contact: [...contact], createdAt: new Date(createdAtMs).toISOString() },
+  });
+
+  /** An order by its id or its URL. @throws VivariumError not_found */
+  async function find(orderId: string): Promise<AcmeOrder> {
+    const { orders } = await server.endpoint();
+    const order = orders.get(lastPart(orderId));
+    if (order !== null) return order;
+    throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
+  }
+
+  async function explain(order: AcmeOrder): Promise<AcmeExplanation> {
+    const { orders } = await server.endpoint();
+    const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
+    return explainOrder(order, {
+      account: rows.account(order.accountId),
+      authorizations: order.authorizationIds.map(orders.authorization).filter((each) => each !== null),
+      certificate,
+      revocation: certificate === null ? null : revocations.get(certificate.serial),
+      clock: clock.state(),
+    });
+  }
+
   return {
-    accounts: () =>
-      rows.accounts(ACCOUNTS_LISTED).map(({ id, status, contact, createdAtMs }) => ({
-        ...{ id, status, url: accountUrl(server.origin(), id) },
-        ...{ contact: [...contact], createdAt: new Date(createdAtMs).toISOString() },
-      })),
+    accounts: () => rows.accounts(ACCOUNTS_LISTED).map(describeAccount),
     externalKeys: () => rows.externalKeys(EXTERNAL_KEYS_MAX).map(describeExternalKey),
     async createExternalKey(input) {
       if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
@@ -83,27 +105,46 @@ export function createAcmeServices(options: {
       changed();
       return describeExternalKey(revoked);
     },
-    async orders(input) {
-      const { accountId, limit = 100 } = input ?? {};
-      const { get } = await server.resources();
-      const found = rows.orders({ ...(accountId !== undefined && { accountId }), limit });
-      return found.map((order) => describeOrder(get(order.id) ?? order));
-    },
-    async explain({ orderId }) {
-      const { get, authorization } = await server.resources();
-      const order = get(orderId.trim().split('/').at(-1) ?? '');
-      if (order === null) {
-        throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
+    async deactivate({ accountId }) {
+      const account = rows.account(lastPart(accountId));
+      if (account === null) {
+        throw new VivariumError('not_found', `There is no account "${accountId}". List them: \`acme.accounts\`.`);
       }
-      const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
-      return explainOrder(order, {
-        account: rows.account(order.accountId),
-        authorizations: order.authorizationIds.map(authorization).filter((each) => each !== null),
-        certificate,
-        revocation: certificate === null ? null : revocations.get(certificate.serial),
-        clock: clock.state(),
-      });
+      const { accounts } = await server.endpoint();
+      const deactivated = accounts.update(account, { status: 'deactivated' });
+      await rows.stored();
+      return describeAccount(deactivated);
     },
+    async orders(input) {
+      const { accountId, search, state, after, limit = 100 } = input ?? {};
+      const { orders } = await server.endpoint();
+      const found = rows.orders({
+        ...(accountId !== undefined && { accountId }),
+        ...(search !== undefined && search !== '' && { search: search.toLowerCase() }),
+        ...(state !== undefined && { in: { state, atMs: clock.state().now } }),
+        ...(after !== undefined && { after }),
+        limit,
+      });
+      return found.map((order) => describeOrder(orders.get(order.id) ?? order));
+    },
+    explain: async ({ orderId }) => explain(await find(orderId)),
+    async revoke({ orderId, reason }) {
+      const order = await find(orderId);
+      const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
+      if (certificate === null) throw new VivariumError('conflict', `The order "${orderId}" has no certificate.`);
+      const { serial, wireNotAfterMs } = certificate;
+      if (revocations.get(serial) !== null) {
+        throw new VivariumError('conflict', `The certificate ${serial} is revoked already.`);
+      }
+      const { now, realNow } = clock.state();
+      revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
+      changed();
+      return explain(order);
+    },
+    refusals: () =>
+      server.refusals.list().map(({ atMs, names = [], ...refusal }) => ({
+        ...{ at: new Date(atMs).toISOString(), ...refusal, names: [...names] },
+      })),
     limits: presentLimits,
     resetLimits() {
       server.rates.reset();
@@ -120,3 +161,6 @@ function describeExternalKey({ id, name, createdAtMs, accountId, revokedAtMs }: 
     ...(accountId !== undefined && { accountId }),
   };
 }
+
+/** Of a URL, what names the resource. */
+const lastPart = (text: string): string => text.trim().split('/').at(-1) ?? '';

@@ -7,6 +7,7 @@ import {
   type AcmeExternalKey,
   type AcmeOrder,
   type AcmeRows,
+  type OrderSelection,
 } from '../model/acme.ts';
 import type { Connection } from './connection.ts';
 
@@ -19,6 +20,45 @@ const CERTIFICATES_KEPT = 100_000;
 const OPEN = "status IN ('pending', 'valid')";
 
 type Text = string | number;
+
+const SELECT_ORDERS = 'SELECT acme_orders.body FROM acme_orders';
+const NEWEST_FIRST = 'ORDER BY number DESC LIMIT ?';
+
+/** Of an order that is written as pending: it expired, or one of its authorisations cannot become valid any longer. */
+const LOST = `(acme_orders.body ->> 'expiresAtMs' <= ? OR EXISTS (
+  SELECT 1 FROM json_each(acme_orders.body, '$.authorizationIds') named
+  LEFT JOIN acme_authorizations held ON held.id = named.value
+  WHERE held.id IS NULL OR held.status NOT IN ('pending', 'valid') OR held.body ->> 'expiresAtMs' <= ?))`;
+
+const WRITTEN = "acme_orders.body ->> 'status'";
+
+interface Term {
+  sql: string;
+  values: readonly Text[];
+}
+
+/** The conditions of a selection of orders; at most sixteen combinations. */
+function termsOf({ accountId, after, search, in: at }: Omit<OrderSelection, 'limit'>): Term[] {
+  // Most rows are told by their text, before their names are read.
+  const byName = `instr(acme_orders.body, ?) AND EXISTS (SELECT 1 FROM json_each(acme_orders.body, '$.identifiers') WHERE instr(value ->> 'value', ?))`;
+  return [
+    ...(accountId === undefined ? [] : [{ sql: 'account_id = ?', values: [accountId] }]),
+    ...(after === undefined
+      ? []
+      : [{ sql: 'number < (SELECT number FROM acme_orders WHERE id = ?)', values: [after] }]),
+    ...(search === undefined ? [] : [{ sql: byName, values: [search, search] }]),
+    ...(at === undefined ? [] : [stateTerm(at)]),
+  ];
+}
+
+function stateTerm({ state, atMs }: NonNullable<OrderSelection['in']>): Term {
+  if (state === 'valid') return { sql: `${WRITTEN} = 'valid'`, values: [] };
+  const sql =
+    state === 'open'
+      ? `(${WRITTEN} = 'pending' AND NOT ${LOST})`
+      : `(${WRITTEN} = 'invalid' OR (${WRITTEN} = 'pending' AND ${LOST}))`;
+  return { sql, values: [atMs, atMs] };
+}
 
 export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Connection): AcmeRows {
   const one = <Document>(table: string, column = 'id') => {
@@ -55,11 +95,8 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     forget('acme_certificates', CERTIFICATES_KEPT),
   ];
   const order = one<AcmeOrder>('acme_orders');
-  const before = `number < (SELECT coalesce((SELECT number FROM acme_orders WHERE id = ?), 9e15))`;
-  const ordersOfAll = all<AcmeOrder>(`SELECT body FROM acme_orders WHERE ${before} ORDER BY number DESC LIMIT ?`);
-  const ordersOfAccount = all<AcmeOrder>(
-    `SELECT body FROM acme_orders WHERE account_id = ? AND ${before} ORDER BY number DESC LIMIT ?`,
-  );
+  /** By their condition; each is prepared when it is first needed. */
+  const orderQueries = new Map<string, ReturnType<typeof all<AcmeOrder>>>();
   const valid = sqlite
     .prepare<[string, string], string>(
       `SELECT body FROM acme_authorizations
@@ -125,8 +162,14 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     }),
     openAuthorizations: (of) => (of === 'processing' ? underWay() : openOf(of.accountId)),
     order,
-    orders: ({ accountId, after = '', limit }) =>
-      accountId === undefined ? ordersOfAll(after, limit) : ordersOfAccount(accountId, after, limit),
+    orders({ limit, ...which }) {
+      const terms = termsOf(which);
+      const condition = ['TRUE', ...terms.map(({ sql }) => sql)].join(' AND ');
+      const query =
+        orderQueries.get(condition) ?? all<AcmeOrder>(`${SELECT_ORDERS} WHERE ${condition} ${NEWEST_FIRST}`);
+      orderQueries.set(condition, query);
+      return query(...terms.flatMap(({ values }) => values), limit);
+    },
     certificate: one<AcmeCertificate>('acme_certificates'),
     certificates: all<AcmeCertificate>(
       'SELECT body FROM acme_certificates WHERE account_id = ? ORDER BY number DESC LIMIT ?',

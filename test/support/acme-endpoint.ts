@@ -2,6 +2,7 @@ import { createEndpoint, type Endpoint } from '../../main/acme/endpoint.ts';
 import type { Outcome, Task } from '../../main/acme/outcome.ts';
 import type { AcmeParts, Nuisance } from '../../main/acme/parts.ts';
 import { createRates } from '../../main/acme/rates.ts';
+import { createRefusals, type Refusals } from '../../main/acme/refusals.ts';
 import { silentLog } from '../../main/base/log.ts';
 import { permits } from '../../main/ca/constraints.ts';
 import { parseLeafName } from '../../main/ca/names.ts';
@@ -34,6 +35,7 @@ export interface TestServer {
   rates: Map<AcmeLimitName, AcmeRate>;
   /** What each request meets. */
   nuisances: Set<Nuisance>;
+  refusals: Refusals;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
   /** Writes until a crash; all later ones fail. */
@@ -47,6 +49,7 @@ export interface TestServer {
 export function createTestServer(): TestServer {
   const clock = createFakeClock();
   const store = openStore({ file: ':memory:', clock, log: silentLog });
+  const refusals = createRefusals();
   const parts: AcmeParts = {
     clock,
     log: {
@@ -91,6 +94,7 @@ export function createTestServer(): TestServer {
     revocations: store.revocations,
     origin: () => ORIGIN,
     rates: createRates({ now: () => clock.now(), enforced: () => server.limited, changed: () => server.rates }),
+    refusals,
     registeredDomain: apexOf,
     strikes: (nuisance) => server.nuisances.has(nuisance),
     onChanged: () => undefined,
@@ -100,11 +104,13 @@ export function createTestServer(): TestServer {
     endpoint: {
       answer: (request) => running.answer(request),
       orders: { get: (id) => running.orders.get(id), authorization: (id) => running.orders.authorization(id) },
+      accounts: { update: (account, payload) => running.accounts.update(account, payload) },
     },
     writesLeft: Infinity,
     ...{
       clock,
       store,
+      refusals,
       limited: false,
       bound: false,
       rates: new Map<AcmeLimitName, AcmeRate>(),

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { AcmeError } from '../../../main/acme/problem.ts';
+import { createRates } from '../../../main/acme/rates.ts';
+import { DAY_MS } from '../../../main/contract/duration.ts';
+import { createAcmeServices } from '../../../main/services/acme.ts';
+import { createTestClient, ORIGIN } from '../../support/acme-client.ts';
+import { createTestServer } from '../../support/acme-endpoint.ts';
+
+const CALL = { signal: undefined };
+
+/** What the page and the commands get, of a server with an account. */
+async function openDesk() {
+  const server = createTestServer();
+  const { clock, endpoint, refusals, store } = server;
+  const rates = createRates({ now: () => clock.now(), enforced: () => false, changed: () => new Map() });
+  let changes = 0;
+  const desk = createAcmeServices({
+    rows: store.acme,
+    server: { rates, refusals, origin: () => ORIGIN, endpoint: async () => endpoint },
+    revocations: store.revocations,
+    clock,
+    enforced: () => false,
+    changed: () => void (changes += 1),
+  });
+  const client = createTestClient(endpoint);
+  await client.register();
+  return { ...server, server, desk, client, changes: () => changes };
+}
+
+const failing = async () => ({ attempts: [], error: new AcmeError('connection', 'There is no server.') });
+
+const idOf = (answer: { fields: Record<string, string[]> }): string =>
+  (answer.fields['location']?.[0] ?? '').split('/').at(-1) ?? '';
+
+describe('the orders of ACME clients are listed', () => {
+  test('by name and by their state of now, also of those that their clients left', async () => {
+    const { server, client, clock, desk } = await openDesk();
+    const valid = (await client.obtain(['shop.acme.test', 'www.shop.acme.test'])).order;
+    server.validate = failing;
+    const failed = await client.order(['mail.acme.test']);
+    // Its client never asks what became of it.
+    await client.respond(failed);
+    const open = await client.order(['new.acme.test']);
+    const names = async (input: Parameters<typeof desk.orders>[0]) =>
+      (await desk.orders(input, CALL)).map(({ names: [name], status }) => `${name ?? ''} ${status}`);
+    const all = ['new.acme.test pending', 'mail.acme.test invalid', 'shop.acme.test valid'];
+    const cases: [Parameters<typeof desk.orders>[0], string[]][] = [
+      [{ limit: 100 }, all],
+      [{ search: '', limit: 100 }, all],
+      [{ search: 'SHOP.acme', limit: 100 }, all.slice(2)],
+      // Not a part of a name, though one of what is written.
+      [{ search: 'dns', limit: 100 }, []],
+      [{ state: 'open', limit: 100 }, all.slice(0, 1)],
+      [{ state: 'invalid', limit: 100 }, all.slice(1, 2)],
+      [{ state: 'valid', limit: 100 }, all.slice(2)],
+      [{ state: 'valid', search: 'mail', limit: 100 }, []],
+      [{ accountId: 'another', limit: 100 }, []],
+      [{ accountId: client.kid?.split('/').at(-1) ?? '', state: 'open', limit: 100 }, all.slice(0, 1)],
+      [{ limit: 2 }, all.slice(0, 2)],
+      [{ after: idOf(failed), limit: 2 }, all.slice(2)],
+      [{ after: 'forgotten', limit: 2 }, []],
+    ];
+    for (const [input, expected] of cases) expect([input, await names(input)]).toEqual([input, expected]);
+    await clock.advance(8 * DAY_MS);
+    expect(await names({ state: 'invalid', limit: 100 })).toEqual(['new.acme.test invalid', 'mail.acme.test invalid']);
+    expect(await names({ state: 'open', limit: 100 })).toEqual([]);
+    expect([valid.json['status'], idOf(open)]).toEqual(['valid', expect.any(String)]);
+  });
+
+  test('and one whose proof has lapsed has failed', async () => {
+    const { client, clock, desk } = await openDesk();
+    await client.respond(await client.order(['a.acme.test'], {}, 'letsencrypt-2028'));
+    expect(await desk.orders({ state: 'open', limit: 1 }, CALL)).toMatchObject([{ status: 'ready' }]);
+    // Validations of this profile count for seven hours, orders wait for seven days.
+    await clock.advance(DAY_MS);
+    expect(await desk.orders({ state: 'open', limit: 1 }, CALL)).toEqual([]);
+    expect(await desk.orders({ state: 'invalid', limit: 1 }, CALL)).toMatchObject([{ status: 'invalid' }]);
+  });
+});
+
+describe('refusals', () => {
+  test('have the names that were wanted, the account, and the reason, without those that are part of the way', async () => {
+    const { client, desk, server } = await openDesk();
+    const account = client.kid?.split('/').at(-1);
+    await client.post('/acme/new-account', { onlyReturnExisting: true }, { nonce: 'used' });
+    await client.order(['shop.acme.com']);
+    const order = await client.order(['a.acme.test']);
+    await client.finalize(order, Buffer.from('no CSR'));
+    expect(desk.refusals({}, CALL)).toMatchObject([
+      { type: 'orderNotReady', orderId: idOf(order), accountId: account },
+      {
+        ...{
+          type: 'rejectedIdentifier',
+          path: '/acme/classic/new-order',
+          names: ['shop.acme.com'],
+          accountId: account,
+        },
+        detail: expect.stringContaining('vivarium ca extend shop.acme.com'),
+      },
+    ]);
+    for (let count = 0; count < 150; count += 1) server.refusals.add({ atMs: 0, type: 'x', detail: '', path: '/' });
+    expect(desk.refusals({}, CALL)).toHaveLength(100);
+  });
+});
+
+describe('at the page', () => {
+  test('the certificate of an order is revoked, once, and its renewal is due', async () => {
+    const { client, desk, store, changes } = await openDesk();
+    const { order } = await client.obtain(['a.acme.test']);
+    const orderId = String(order.json['finalize']).split('/').at(-2) ?? '';
+    const before = await desk.explain({ orderId }, CALL);
+    const after = await desk.revoke({ orderId, reason: 'keyCompromise' }, CALL);
+    expect([before.leaf?.revoked, after.leaf?.revoked?.reason, changes()]).toEqual([undefined, 'keyCompromise', 1]);
+    expect(Date.parse(after.leaf?.renewal.from ?? '')).toBeLessThan(Date.parse(before.leaf?.renewal.from ?? ''));
+    expect(store.revocations.get(after.leaf?.serial ?? '')?.reason).toBe('keyCompromise');
+    await expect(desk.revoke({ orderId, reason: 'unspecified' }, CALL)).rejects.toThrow('is revoked already');
+    const open = await client.order(['b.acme.test']);
+    await expect(desk.revoke({ orderId: idOf(open), reason: 'unspecified' }, CALL)).rejects.toThrow(
+      'has no certificate',
+    );
+  });
+
+  test('an account is deactivated, with its open orders', async () => {
+    const { client, desk } = await openDesk();
+    const open = await client.order(['b.acme.test']);
+    expect(await desk.deactivate({ accountId: client.kid ?? '' }, CALL)).toMatchObject({ status: 'deactivated' });
+    expect((await client.order(['c.acme.test'])).status).toBe(403);
+    expect(await desk.explain({ orderId: idOf(open) }, CALL)).toMatchObject({ status: 'invalid' });
+    await expect(desk.deactivate({ accountId: 'none' }, CALL)).rejects.toThrow('There is no account "none"');
+  });
+});
