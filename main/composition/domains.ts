@@ -1,4 +1,4 @@
-import { CNAME_TARGET } from '../base/config.ts';
+import { CNAME_TARGET, platformHostname } from '../base/config.ts';
 import { wildcardOver } from '../contract/wildcards.ts';
 import { whyUnserved } from '../domains/hostname-machine.ts';
 import { createLifecycle } from '../domains/lifecycle.ts';
@@ -24,6 +24,12 @@ export function openDomains(
     dns: dns.lookup,
     issuer,
     cnameTarget: CNAME_TARGET,
+    ownTarget: (slug) => platformHostname(slug, 'production'),
+    others(projectId) {
+      const rows = store.projects.list();
+      const persona = rows.find(({ id }) => id === projectId)?.persona;
+      return rows.filter((row) => row.id !== projectId && row.persona === persona).reverse();
+    },
     provider: dns.provider,
     look: (hostname, address) => parts.looks.look(hostname, address),
     settings() {
@@ -33,7 +39,12 @@ export function openDomains(
     project(projectId) {
       const row = store.projects.get(projectId);
       if (row === null) return null;
-      return { ...row, deployed: store.deploys.list(projectId).some(({ status }) => status === 'succeeded') };
+      return {
+        ...row,
+        get deployed() {
+          return store.deploys.list(projectId).some(({ status }) => status === 'succeeded');
+        },
+      };
     },
     publish,
     onRemoved(domain) {

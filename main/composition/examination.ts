@@ -1,4 +1,3 @@
-import { CNAME_TARGET } from '../base/config.ts';
 import type { StatusReport } from '../contract/status.ts';
 import type { DnsResult } from '../dns/client.ts';
 import { serverText } from '../dns/lookup.ts';
@@ -65,7 +64,7 @@ export function openEngineDoctor(
     async findDomain(hostname) {
       const domain = lifecycle.find(hostname);
       if (domain === null) return null;
-      const shown = presentDomain(domain, { cnameTarget: CNAME_TARGET, zone: null, primary: false, breaks: [] });
+      const shown = presentDomain(domain, { rules: lifecycle.rules(domain), zone: null, primary: false, breaks: [] });
       const repairs = await repairCommands(shown, services(), { signal: undefined });
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs };
     },

@@ -1,5 +1,4 @@
 import { SUNSETS } from '../api/operations.ts';
-import { CNAME_TARGET } from '../base/config.ts';
 import type { Services } from '../contract/index.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { NAME_SERVER } from '../dns/platform-zone.ts';
@@ -143,6 +142,7 @@ export function createServices(
       effects,
       present,
       planChanged: lifecycle.planChanged,
+      personaChanged: lifecycle.personaChanged,
       forget(projectId) {
         lifecycle.projectRemoved(projectId);
         dataPlane.limiter.forget(projectId);
@@ -196,11 +196,11 @@ export function createServices(
       projects,
       lifecycle,
       effects,
-      present: (domain, primary) =>
+      present: (domain, project) =>
         presentDomain(domain, {
-          cnameTarget: CNAME_TARGET,
+          rules: lifecycle.rules(domain, project),
           zone: dns.zoneOf(domain.hostname),
-          primary,
+          primary: project?.primary === domain.hostname,
           breaks: breaksOf(domain.hostname, parts.breaks.list()),
         }),
       presentProject: present,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { base } from './base.ts';
-import { project, redirect } from './projects.ts';
+import { persona, project, redirect } from './projects.ts';
 import { identifier, projectReference, timestamp } from './values.ts';
 
 /** A hostname as typed; the domain rules normalise it (lower case, A-labels, no trailing dot) and check it. */
@@ -51,13 +51,15 @@ export const check = z.object({
   found: z.string().optional(),
   message: z.string(),
   fix: z.string().optional(),
+  /** How the project's persona says it, where it has words of its own. */
+  words: z.string().optional(),
   /** When a pending record becomes visible and this result ends; absent when unknown. */
   until: timestamp.optional(),
 });
 export type Check = z.infer<typeof check>;
 
 export const instruction = z.object({
-  type: z.enum(['CNAME', 'ALIAS', 'ANAME']),
+  type: z.enum(['CNAME', 'ALIAS', 'ANAME', 'A', 'TXT']),
   /** Relative to the zone's apex; `@` is the apex. */
   name: z.string(),
   value: z.string(),
@@ -85,7 +87,21 @@ export const domain = z.object({
     renewAt: timestamp.optional(),
     nextAttemptAt: timestamp.optional(),
   }),
+  /** The record that leads here, then those that prove a claim. */
   instructions: z.array(instruction),
+  /** The provider that the project imitates, and its words; absent for the platform's own persona. */
+  persona: z
+    .object({
+      id: persona,
+      name: z.string(),
+      /** What it calls the state of the hostname. */
+      state: z.string().optional(),
+      /** What it calls the state of the certificate. */
+      certificate: z.string().optional(),
+      /** Whether its automatic checks have ended without success; a re-verify begins them again. */
+      givenUp: z.boolean(),
+    })
+    .optional(),
   checks: z.array(check),
   serving: z.object({ http: z.boolean(), https: z.boolean() }),
   primary: z.boolean(),

@@ -6,6 +6,11 @@ import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } f
 export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
 export type Plan = z.infer<typeof plan>;
 
+/** Whose custom domains a project’s behave like; the first is the platform’s own. */
+export const persona = z.enum(['animal-store', 'vercel', 'netlify', 'github-pages', 'cloudflare', 'mintlify']);
+export type PersonaId = z.infer<typeof persona>;
+const personaInput = persona.meta({ description: 'the provider whose custom domains it imitates' });
+
 export const LIMIT_MAX = 1_000_000_000;
 const requestCount = z.int().min(1).max(LIMIT_MAX);
 
@@ -107,6 +112,7 @@ export const project = z.object({
   /** The hostname displayed in base addresses; null selects the platform's own. */
   primary: z.string().nullable(),
   redirects: z.array(redirect),
+  persona,
   createdAt: timestamp,
 });
 export type Project = z.infer<typeof project>;
@@ -146,6 +152,7 @@ export const projects = {
         plan: plan.default('free'),
         limits: planLimits.optional(),
         target: targetInput.optional(),
+        persona: personaInput.optional(),
       }),
     )
     .output(project),
@@ -159,6 +166,7 @@ export const projects = {
         plan: plan.optional(),
         limits: planLimits.optional(),
         target: targetInput.optional(),
+        persona: personaInput.optional(),
       }),
     )
     .output(project),

@@ -3,7 +3,7 @@ import { base } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
 import { SEED_COUNT_MAX } from './pets.ts';
-import { plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
+import { persona, plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
 import { expectations, steps } from './rehearsal.ts';
 import { requestsText } from './requests.ts';
 import { settingsUpdate } from './settings.ts';
@@ -80,6 +80,7 @@ const projectEntry = orNothing({
   target: worldTarget
     .optional()
     .meta({ description: 'where requests lead: api, the default, or an upstream such as http://localhost:5173' }),
+  persona: persona.optional().meta({ description: 'the provider whose custom domains it imitates' }),
   /** In place of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */
   run: z
     .string()

@@ -12,7 +12,7 @@ import { isAbsent, type Resolution } from './resolution.ts';
  */
 export function apexChecks(observation: Observation, facts: VerificationFacts): VerificationCheck[] {
   const wanted = wantedOf(observation.hostname, facts);
-  const cname = cnameCheck(observation, wanted);
+  const cname = cnameCheck(observation, wanted, facts);
   const addresses = addressChecks(observation, wanted, facts);
   if (cname !== null) return [cname, ...presentOf(chainCheck(wanted, observation.alias)), ...strayOnly(addresses)];
   const { alias, addresses: own } = observation;
@@ -25,12 +25,22 @@ const presentOf = <T>(value: T | null): T[] => (value === null ? [] : [value]);
 const strayOnly = (checks: readonly VerificationCheck[]): VerificationCheck[] =>
   checks.filter(({ code, outcome }) => code === 'alias_mismatch' && outcome === 'failed');
 
-function wantedOf(hostname: string, { cnameTarget, provider }: VerificationFacts): Wanted {
-  const line = instructionsFor(hostname, 'apex', cnameTarget, provider).map(recordText).join('');
-  return { hostname, expected: `ALIAS ${cnameTarget}`, line, zone: provider?.zone ?? apexOf(hostname) };
+function wantedOf(hostname: string, facts: VerificationFacts): Wanted {
+  const { persona, provider } = facts;
+  const [wanted] = instructionsFor(hostname, 'apex', { ...facts, claim: null }, provider);
+  return {
+    hostname,
+    expected: wanted === undefined ? persona.apex : `${wanted.type} ${wanted.value}`,
+    line: wanted === undefined ? '' : recordText(wanted),
+    zone: provider?.zone ?? apexOf(hostname),
+  };
 }
 
-function cnameCheck({ hostname, alias }: Observation, { expected, line, zone }: Wanted): VerificationCheck | null {
+function cnameCheck(
+  { hostname, alias }: Observation,
+  { expected, line, zone }: Wanted,
+  { persona }: VerificationFacts,
+): VerificationCheck | null {
   const [first] = alias.chain;
   if (first === undefined) return null;
   return {
@@ -39,7 +49,7 @@ function cnameCheck({ hostname, alias }: Observation, { expected, line, zone }: 
     expected,
     found: `CNAME ${first}`,
     message: `${hostname} is an apex and has a CNAME. A CNAME cannot share the apex with SOA and NS (RFC 1034 §3.6.2); it breaks mail and other records.`,
-    fix: `Replace the CNAME with an ALIAS or ANAME in the zone ${zone}: ${line}`,
+    fix: `Replace the CNAME with an ${persona.apex === 'A' ? 'A record' : 'ALIAS or ANAME'} in the zone ${zone}: ${line}`,
   };
 }
 
@@ -79,12 +89,12 @@ const matchCheck = (
 
 function mismatchCheck(
   { hostname, zone, line }: Wanted,
-  { cnameTarget, provider }: VerificationFacts,
+  { cnameTarget, provider, persona }: VerificationFacts,
   { own, found, stray }: Record<'own' | 'found' | 'stray', readonly string[]>,
 ): VerificationCheck {
   const all = stray.length === found.length;
   const replacement =
-    provider?.supportsAlias === false
+    provider?.supportsAlias === false && persona.apex === 'ALIAS'
       ? `${addressText(own)}, because its provider supports neither ALIAS nor ANAME; or use one that does, to follow changes of the platform’s addresses.`
       : `this record in the zone ${zone}: ${line}`;
   return {
@@ -101,10 +111,10 @@ function mismatchCheck(
 
 function unsupportedCheck(
   { hostname, expected, zone }: Wanted,
-  { provider, cnameTarget }: VerificationFacts,
+  { provider, cnameTarget, persona }: VerificationFacts,
   found: readonly string[],
 ): VerificationCheck | null {
-  if (provider === null || provider.supportsAlias) return null;
+  if (provider === null || provider.supportsAlias || persona.apex === 'A') return null;
   const check = {
     code: 'alias_unsupported',
     outcome: 'failed',

@@ -1,5 +1,7 @@
-import type { Plan } from '../contract/projects.ts';
+import type { PersonaId, Plan } from '../contract/projects.ts';
 import { mention } from '../contract/mentions.ts';
+import { rivalOf } from './claims.ts';
+import { PERSONAS, wordsFor } from './personas.ts';
 import { evaluateHostname, type HostnameRefusal } from './hostname-rules.ts';
 import type { DomainKind } from './public-suffix.ts';
 
@@ -8,7 +10,7 @@ export type AttachRefusal =
   | HostnameRefusal
   | {
       code: 'in_use' | 'plan_required' | 'deploy_required';
-      rule: 'same_project' | 'other_project' | 'plan' | 'deploy';
+      rule: 'same_project' | 'other_project' | 'other_above' | 'plan' | 'deploy';
       message: string;
       fix: string;
     };
@@ -19,6 +21,7 @@ export interface AttachFacts {
     name: string;
     slug: string;
     plan: Plan;
+    persona: PersonaId;
     /** Whether any deploy has succeeded. */ deployed: boolean;
   };
   /** The project that a hostname (in normal form) is attached to, also while suspended; null when there is none. */
@@ -41,8 +44,19 @@ export function evaluateAttach(text: string, facts: AttachFacts): AttachVerdict 
 }
 
 function useRefusal(hostname: string, { project, holderOf }: AttachFacts): AttachRefusal | null {
+  const { claim, name, words } = PERSONAS[project.persona];
+  const said = words.inUse === undefined ? '' : `${name}: “${wordsFor(words.inUse, hostname)}” `;
   const holder = holderOf(hostname);
-  if (holder === null) return null;
+  if (holder === null) {
+    const rival = claim === 'unique' ? rivalOf(hostname, project.id, holderOf) : null;
+    if (rival === null) return null;
+    return {
+      code: 'in_use',
+      rule: 'other_above',
+      message: `${said}"${rival.domain}" is attached to the project "${rival.project}", and ${name} keeps the names below it for that project.`,
+      fix: `Attach "${hostname}" to "${rival.project}", or remove "${rival.domain}" from it first.`,
+    };
+  }
   if (holder.id === project.id) {
     return {
       code: 'in_use',
@@ -54,7 +68,7 @@ function useRefusal(hostname: string, { project, holderOf }: AttachFacts): Attac
   return {
     code: 'in_use',
     rule: 'other_project',
-    message: `"${hostname}" is attached to the project "${holder.name}". A hostname can belong to one project only.`,
+    message: `${said}"${hostname}" is attached to the project "${holder.name}". A hostname can belong to one project only.`,
     fix: `Remove it from "${holder.name}" first, or attach another hostname.`,
   };
 }

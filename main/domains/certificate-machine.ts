@@ -1,14 +1,14 @@
 import type { EpochMs } from '../base/clock.ts';
-import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
 import type { CertificateState, CheckCode } from '../contract/domains.ts';
+import { ISSUANCE_RHYTHM, lengthOf, nextTry, type Rhythm } from './rhythm.ts';
 
-/** The interval at which ACME clients retry a failed validation. */
+/** A failed renewal is retried at these intervals at first. */
 export const ATTEMPT_INTERVAL_MS = 5 * MINUTE_MS;
 
-/** A failed first issuance is given up after this time, until the user asks again. */
-export const ATTEMPTS_GIVEN_UP_AFTER_MS = 30 * MINUTE_MS;
+/** For so long; then daily, for the 30 days that remain. */
+const RETRIED_OFTEN_MS = 30 * MINUTE_MS;
 
-/** After those 30 minutes, a failed renewal is retried daily, for the 30 days that remain. */
 export const RENEWAL_RETRY_MS = DAY_MS;
 
 /** The state of a hostname's certificate. */
@@ -33,7 +33,14 @@ export type CertificateEvent =
   | { readonly type: 'attempt_due'; readonly atMs: EpochMs }
   | { readonly type: 'renewal_due'; readonly atMs: EpochMs }
   | { readonly type: 'issued'; readonly atMs: EpochMs; readonly renewAtMs: EpochMs; readonly notAfterMs: EpochMs }
-  | { readonly type: 'refused'; readonly atMs: EpochMs; readonly code: CheckCode; readonly message: string }
+  | {
+      readonly type: 'refused';
+      readonly atMs: EpochMs;
+      readonly code: CheckCode;
+      readonly message: string;
+      /** When a first issuance is attempted again; after it, it is given up until the user asks again. */
+      readonly rhythm?: Rhythm;
+    }
   | { readonly type: 'not_after_passed' }
   | { readonly type: 'suspended' }
   | { readonly type: 'returned' };
@@ -123,18 +130,21 @@ const NO_SERIES = { refusal: null, seriesAtMs: null, nextAttemptAtMs: null } as 
 const isBegun = ({ seriesAtMs }: IssuanceState, atMs: EpochMs): boolean => seriesAtMs === null || seriesAtMs <= atMs;
 
 function refusePending(current: IssuanceState, event: Refused): CertificateStep {
+  const { rhythm = ISSUANCE_RHYTHM } = event;
   const seriesAtMs = Math.min(current.seriesAtMs ?? event.atMs, event.atMs);
-  if (event.atMs - seriesAtMs >= ATTEMPTS_GIVEN_UP_AFTER_MS) {
-    return step({ ...current, ...NO_SERIES, state: 'failed', refusal: timedOut(event) });
-  }
-  const nextAttemptAtMs = Math.min(event.atMs + ATTEMPT_INTERVAL_MS, seriesAtMs + ATTEMPTS_GIVEN_UP_AFTER_MS);
-  return step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
+  const nextAttemptAtMs = nextTry(rhythm, seriesAtMs, event.atMs);
+  return nextAttemptAtMs === null
+    ? step({ ...current, ...NO_SERIES, state: 'failed', refusal: timedOut(event, lengthOf(rhythm)) })
+    : step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
 }
 
-const timedOut = ({ message }: Refused) => ({
+const timedOut = ({ message }: Refused, lengthMs: number) => ({
   code: 'timed_out' as const,
-  message: `No certificate could be issued within ${ATTEMPTS_GIVEN_UP_AFTER_MS / MINUTE_MS} minutes. The last attempt: ${message}`,
+  message: `No certificate could be issued within ${spanOf(lengthMs)}. The last attempt: ${message}`,
 });
+
+const spanOf = (lengthMs: number): string =>
+  lengthMs < HOUR_MS ? `${lengthMs / MINUTE_MS} minutes` : `${Math.round(lengthMs / HOUR_MS)} hours`;
 
 function fromIssued(current: IssuanceState, event: CertificateEvent): CertificateStep {
   switch (event.type) {
@@ -160,7 +170,7 @@ function fromIssued(current: IssuanceState, event: CertificateEvent): Certificat
 
 function refuseRenewal(current: IssuanceState, event: Refused): CertificateStep {
   const seriesAtMs = Math.min(current.seriesAtMs ?? event.atMs, event.atMs);
-  const often = event.atMs - seriesAtMs < ATTEMPTS_GIVEN_UP_AFTER_MS;
+  const often = event.atMs - seriesAtMs < RETRIED_OFTEN_MS;
   const nextAttemptAtMs = event.atMs + (often ? ATTEMPT_INTERVAL_MS : RENEWAL_RETRY_MS);
   return step({ ...current, refusal: refusalOf(event), seriesAtMs, nextAttemptAtMs });
 }
@@ -217,8 +227,7 @@ export function certificateTimes(current: IssuanceState): {
   if (nextAttemptAtMs !== null && (isHealthy || state === 'expired')) {
     return { repeatingMs: nextAttemptAtMs, onceMs: null };
   }
-  const isRetriedDaily =
-    state === 'issued' && (nextAttemptAtMs ?? 0) - (seriesAtMs ?? Infinity) > ATTEMPTS_GIVEN_UP_AFTER_MS;
+  const isRetriedDaily = state === 'issued' && (nextAttemptAtMs ?? 0) - (seriesAtMs ?? Infinity) > RETRIED_OFTEN_MS;
   if (isRetriedDaily) return { repeatingMs: nextAttemptAtMs, onceMs: notAfterMs };
   return { repeatingMs: null, onceMs: certificateDueMs(current) };
 }

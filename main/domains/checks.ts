@@ -45,7 +45,7 @@ export function verdictOf(checks: readonly Check[]): VerificationVerdict {
 }
 
 /** Checks that fail because nothing is there yet. */
-const ABSENCES: ReadonlySet<CheckCode> = new Set(['no_record', 'ns_mismatch', 'not_propagated']);
+const ABSENCES: ReadonlySet<CheckCode> = new Set(['no_record', 'ns_mismatch', 'not_propagated', 'txt_missing']);
 
 /** Whether records are only missing and none is wrong; such a domain is `pending`, not `misconfigured`. */
 export const hasFoundNothing = (checks: readonly Check[]): boolean =>

@@ -16,7 +16,10 @@ export interface AttachedDomain extends HostnameState {
   readonly kind: DomainKind;
   readonly attachedAtMs: EpochMs;
   readonly lastCheckedAtMs: EpochMs | null;
+  /** Null while suspended, and once the persona's rhythm is over. */
   readonly nextCheckAtMs: EpochMs | null;
+  /** Since when it is checked without success; null while it is verified. */
+  readonly seriesAtMs: EpochMs | null;
   /** The DNS checks of the last verification. */
   readonly checks: readonly Check[];
   /** The checks of issuance. */

@@ -1,5 +1,8 @@
+import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Instruction } from '../contract/domains.ts';
 import { relativeText } from '../model/dns-name.ts';
+import type { DomainRules } from './claims.ts';
+import type { ClaimRule } from './personas.ts';
 import { apexOf, type DomainKind } from './public-suffix.ts';
 
 /** RFC 1035 sets no default; most providers start with an hour. */
@@ -11,22 +14,53 @@ export interface ZoneFacts {
   supportsAlias: boolean;
 }
 
+/** The address of the platform, for personas that ask for one at an apex. */
+const ADDRESS = LOOPBACK_ADDRESSES[0];
+
 /**
- * The record to create at the DNS provider. Its name is relative to the zone if known, else to the registered domain.
- * An apex cannot have a CNAME beside its SOA and NS (RFC 1034 §3.6.2), so it gets an ALIAS.
+ * The records to create at the DNS provider: the one that leads here, and the TXT records of a claim. Their names are
+ * relative to the zone if known, else to the registered domain. An apex cannot have a CNAME beside its SOA and NS (RFC
+ * 1034 §3.6.2), so it gets an ALIAS, or an address where the persona asks for one.
  */
 export function instructionsFor(
   hostname: string,
   kind: DomainKind,
-  cnameTarget: string,
+  { persona, cnameTarget, claim }: DomainRules,
   zone: ZoneFacts | null = null,
 ): Instruction[] {
-  const record = { value: cnameTarget, ttl: INSTRUCTION_TTL_SECONDS };
-  const name = relativeText(hostname, zone?.zone ?? apexOf(hostname));
-  if (kind === 'apex') return [{ type: 'ALIAS', name, ...record, note: apexNote(hostname, zone) }];
-  const note = zoneAtItself(hostname, cnameTarget, zone);
-  return [{ type: 'CNAME', name, ...record, ...(note === null ? {} : { note }) }];
+  const origin = zone?.zone ?? apexOf(hostname);
+  const ttl = INSTRUCTION_TTL_SECONDS;
+  const proofs = persona.claim === 'warned' ? [] : (claim?.proofs ?? []);
+  return [
+    leadingHere(),
+    ...proofs.map(({ name, value }) => ({
+      type: 'TXT' as const,
+      name: relativeText(name, origin),
+      value,
+      ttl,
+      note: PROOF_NOTES[persona.claim],
+    })),
+  ];
+
+  function leadingHere(): Instruction {
+    const name = relativeText(hostname, origin);
+    if (kind === 'apex') {
+      if (persona.apex === 'A') return { type: 'A', name, value: ADDRESS, ttl };
+      return { type: 'ALIAS', name, value: cnameTarget, ttl, note: apexNote(hostname, zone) };
+    }
+    const note = zoneAtItself(hostname, cnameTarget, zone);
+    return { type: 'CNAME', name, value: cnameTarget, ttl, ...(note === null ? {} : { note }) };
+  }
 }
+
+const PROOF_NOTES: Record<ClaimRule, string> = {
+  warned: '',
+  unique: '',
+  contested: 'Another project has a domain above. You can remove this record after verification.',
+  reserved: 'Optional: keeps the name for this project, also while a record leads here and no domain is attached.',
+  alternative: 'Verifies the hostname before its traffic moves here; not needed once the CNAME is right.',
+  required: 'Add the TXT records before the record that leads here: HTTPS has no gap then.',
+};
 
 function apexNote(hostname: string, zone: ZoneFacts | null): string {
   if (zone?.supportsAlias === false) {

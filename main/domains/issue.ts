@@ -11,6 +11,7 @@ import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { type Leaf, renewAtMs } from '../model/leaf.ts';
 import { apexOf } from './public-suffix.ts';
+import type { Rhythm } from './rhythm.ts';
 
 /** The part of the CA that custom domains use. */
 export interface CertificateIssuer {
@@ -86,11 +87,11 @@ function caaCheck(verdict: CaaVerdict, issuer: string): Check {
 export function attemptToIssue(
   domain: AttachedDomain,
   caa: GateChecks | null,
-  { issuer, nowMs }: { issuer: CertificateIssuer; nowMs: EpochMs },
+  { issuer, nowMs, rhythm }: { issuer: CertificateIssuer; nowMs: EpochMs; rhythm: Rhythm },
 ): Attempt {
   const { hostname } = domain;
   const refuse = (code: CheckCode, message: string, checks: readonly Check[]): Attempt => ({
-    event: { type: 'refused', atMs: nowMs, code, message },
+    event: { type: 'refused', atMs: nowMs, code, message, rhythm },
     checks,
     leaf: null,
   });

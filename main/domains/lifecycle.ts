@@ -1,20 +1,23 @@
-import type { Clock, ClockAdjustment } from '../base/clock.ts';
+import type { Clock, ClockAdjustment, EpochMs } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { nextTurn } from '../base/turns.ts';
 import type { CheckCode } from '../contract/domains.ts';
-import type { Plan } from '../contract/projects.ts';
+import type { PersonaId, Plan } from '../contract/projects.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
+import { claimOf, type DomainRules, rivalOf } from './claims.ts';
 import { createDomainSet, type DomainRows, type DomainTransition, type AttachedDomain } from './domain-set.ts';
 import { LEAF_LIFETIME_MS, type Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { evaluateHostname } from './hostname-rules.ts';
 import { type CertificateIssuer, gateChecks } from './issue.ts';
+import { PERSONAS } from './personas.ts';
+import { nextTry } from './rhythm.ts';
 import { createSchedule, isCheckDue, createHostnameTurns } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
-import { createVerifier, type Verifier, type VerifierOptions } from './verify.ts';
+import { createVerifier, type RuledDomain, type Verifier, type VerifierOptions } from './verify.ts';
 
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */
 export const DOMAINS_MAX = 20_000;
@@ -28,15 +31,20 @@ export interface DomainProject {
   name: string;
   slug: string;
   plan: Plan;
+  persona: PersonaId;
   /** Whether any deploy has succeeded. */
   deployed: boolean;
 }
 
-export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains' | 'projectName'> {
+export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains' | 'rules'> {
   clock: Pick<Clock, 'now' | 'at' | 'every'>;
   log: Log;
   rows: DomainRows;
   project: (projectId: string) => DomainProject | null;
+  /** The name that CNAMEs of all projects lead to. */
+  cnameTarget: string;
+  /** The name of a project's own that CNAMEs lead to, by its slug. */
+  ownTarget: (slug: string) => string;
   /** Publishes the served domains; in force when it returns. */
   publish: () => void;
   /** Called before `publish` when a hostname is released, to remove everything of its project that leads to it. */
@@ -50,6 +58,8 @@ export interface Lifecycle {
   evaluate(projectId: string, hostname: string): AttachVerdict;
   /** @throws VivariumError with the code of the first broken rule. */
   attach(projectId: string, hostname: string): AttachedDomain;
+  /** What the project's persona asks of a domain; `project` where the caller has it already. */
+  rules(domain: RuledDomain, project?: RuledProject | null): DomainRules;
   list(): AttachedDomain[];
   /** @throws VivariumError not_found; accepts the hostname in any form. */
   get(hostname: string): AttachedDomain;
@@ -66,6 +76,11 @@ export interface Lifecycle {
   keepLeaf(hostname: string, leaf: Leaf): void;
   /** Call after a project's plan has changed; in force and published when it returns. */
   planChanged(projectId: string): void;
+  /**
+   * Call after a project's persona has changed: its domains are checked by the new one at once, and those that are not
+   * verified begin its rhythm.
+   */
+  personaChanged(projectId: string): void;
   /** Call after a project has been removed from the store. */
   projectRemoved(projectId: string): void;
   /** Call after the root was extended; domains waiting for that have their certificates when this resolves. */
@@ -87,17 +102,36 @@ export interface Lifecycle {
   stop(): void;
 }
 
+type RuledProject = Pick<DomainProject, 'id' | 'name' | 'slug' | 'persona'>;
+
 /** The effects around the two state machines: attached domains and their changes over time. */
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { clock, log, project } = options;
   const now = () => clock.now();
   const domains = createDomainSet({ rows: options.rows, onCommitted, isAwaitingMore: () => verifier.isIssuing() });
   const projectName = (projectId: string): string => project(projectId)?.name ?? projectId;
-  const verifier: Verifier = createVerifier({ ...options, now, domains, projectName });
+  const verifier: Verifier = createVerifier({ ...options, now, domains, rules });
   const turns = createHostnameTurns();
   const schedule = createSchedule({ clock, domains, run: runDue });
   let started = false;
   let recordsAt: 'rest' | 'looking' | 'changed' = 'rest';
+
+  function rules(
+    { hostname, projectId, verifiedAtMs }: RuledDomain,
+    found: RuledProject | null = project(projectId),
+  ): DomainRules {
+    const owner = found ?? { id: projectId, name: projectId, slug: projectId, persona: 'animal-store' };
+    const persona = PERSONAS[owner.persona];
+    const cnameTarget = persona.target === 'shared' ? options.cnameTarget : options.ownTarget(owner.slug);
+    const rival = rivalOf(hostname, projectId, holderOf);
+    const facts = { hostname, project: owner, verifiedBefore: verifiedAtMs !== null, rival };
+    return { persona, cnameTarget, claim: claimOf(persona, facts) };
+  }
+
+  function holderOf(hostname: string): { id: string; name: string } | null {
+    const holder = domains.get(hostname);
+    return holder === null ? null : { id: holder.projectId, name: projectName(holder.projectId) };
+  }
 
   function onCommitted(changes: readonly DomainTransition[]): void {
     if (changes.some(({ before, after }) => isServed(before) !== isServed(after))) options.publish();
@@ -203,16 +237,17 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   function evaluate(projectId: string, text: string): AttachVerdict {
     const facts = project(projectId);
     if (facts === null) throw noProject(projectId);
-    const holderOf = (hostname: string) => {
-      const holder = domains.get(hostname);
-      if (holder === null) return null;
-      return { id: holder.projectId, name: projectName(holder.projectId) };
-    };
     return evaluateAttach(text, { project: facts, holderOf });
+  }
+
+  function firstCheckMs(projectId: string, atMs: EpochMs): EpochMs {
+    const { checks } = PERSONAS[project(projectId)?.persona ?? 'animal-store'];
+    return (checks === null ? null : nextTry(checks, atMs, atMs)) ?? atMs + RECHECK_INTERVAL_MS;
   }
 
   return {
     evaluate,
+    rules,
     attach(projectId, text) {
       const verdict = evaluate(projectId, text);
       if (!verdict.ok) {
@@ -232,7 +267,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         kind: verdict.kind,
         attachedAtMs: atMs,
         lastCheckedAtMs: null,
-        nextCheckAtMs: atMs + RECHECK_INTERVAL_MS,
+        nextCheckAtMs: firstCheckMs(projectId, atMs),
+        seriesAtMs: atMs,
         checks: [],
         certificateChecks: [],
         certificate: NO_CERTIFICATE,
@@ -275,6 +311,14 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       const facts = project(projectId);
       if (facts === null) return;
       putAll((domain) => (domain.projectId === projectId ? underPlan(domain, facts.plan, now()) : domain));
+    },
+    personaChanged(projectId) {
+      const atMs = now();
+      putAll((domain) =>
+        domain.projectId !== projectId || domain.state === 'suspended'
+          ? domain
+          : { ...domain, nextCheckAtMs: atMs, seriesAtMs: domain.state === 'verified' ? null : atMs },
+      );
     },
     projectRemoved(projectId) {
       for (const domain of domains.forget(projectId)) {

@@ -20,8 +20,8 @@ export interface Observation {
   sibling: ({ name: string } & AddressPair) | null;
   /** The hostname with its zone appended once more; null unless the hostname itself has no record. */
   doubled: Resolution | null;
-  /** The TXT records that prove a claim; null without one. */
-  proof: Resolution | null;
+  /** The TXT records of the asked names that can prove a claim. */
+  proofs: readonly Resolution[];
 }
 
 /** The types of `others`: SOA shows a zone of the hostname's own. */
@@ -42,8 +42,8 @@ export interface ObserveOptions {
   randomLabel: () => string;
   /** The hostname's zone; by default its registered domain. */
   zone?: string;
-  /** The name of the TXT record that proves a claim. */
-  proofName?: string;
+  /** The names of TXT records that can prove a claim. */
+  proofNames?: readonly string[];
 }
 
 /**
@@ -52,15 +52,15 @@ export interface ObserveOptions {
  * chains run in sequence, and a doubled name is asked for when the hostname has no record.
  */
 export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<Observation> {
-  const { hostname, kind, cnameTarget, proofName } = options;
+  const { hostname, kind, cnameTarget, proofNames = [] } = options;
   const siblingName = nameOfSibling(options);
-  const [alias, addresses, target, others, sibling, proof] = await Promise.all([
+  const [alias, addresses, target, others, sibling, proofs] = await Promise.all([
     resolve(dns, hostname, 'CNAME', cnameTarget),
     addressesOf(dns, hostname),
     addressesOf(dns, cnameTarget),
     Promise.all(kind === 'apex' ? [] : OTHER_TYPES.map((type) => resolve(dns, hostname, type, cnameTarget))),
     siblingName === null ? null : addressesOf(dns, siblingName),
-    proofName === undefined ? null : resolve(dns, proofName, 'TXT'),
+    Promise.all([...new Set(proofNames)].map((name) => resolve(dns, name, 'TXT'))),
   ]);
   const absent = [alias, addresses.a, addresses.aaaa].every(isAbsent) && alias.chain.length === 0;
   return {
@@ -71,7 +71,7 @@ export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<
     others,
     sibling: siblingName === null || sibling === null ? null : { name: siblingName, ...sibling },
     doubled: absent ? await doubledName(dns, options) : null,
-    proof,
+    proofs,
   };
 }
 

@@ -1,11 +1,13 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
+import type { DomainRules } from './claims.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';
 import { instructionsFor, type ZoneFacts } from './instructions.ts';
+import { personaOf, worded } from './persona-words.ts';
 
 export interface DomainContext {
-  cnameTarget: string;
+  rules: DomainRules;
   /** The hostname's zone, if Vivarium serves it. */
   zone: ZoneFacts | null;
   /** Whether it is displayed in its project's base addresses. */
@@ -15,11 +17,12 @@ export interface DomainContext {
 }
 
 /** A domain in the contract's form. */
-export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, primary, breaks }: DomainContext): Domain {
+export function presentDomain(domain: AttachedDomain, { rules, zone, primary, breaks }: DomainContext): Domain {
   const { hostname, kind, certificate } = domain;
   const { state, notAfterMs, renewAtMs, nextAttemptAtMs, refusal } = certificate;
   const reason = refusal?.code ?? (state === 'pending' ? 'issuance_pending' : null);
   const http = isServed(domain);
+  const shown = personaOf(rules.persona, domain);
   // Views do not display the scheduled renewal of a healthy certificate as an attempt.
   const awaited = state === 'issued' && refusal === null ? null : nextAttemptAtMs;
   return {
@@ -35,8 +38,11 @@ export function presentDomain(domain: AttachedDomain, { cnameTarget, zone, prima
       ...(state === 'issued' && refusal === null && stamp('renewAt', nextAttemptAtMs === null ? null : renewAtMs)),
       ...stamp('nextAttemptAt', awaited),
     },
-    instructions: instructionsFor(hostname, kind, cnameTarget, zone),
-    checks: [...suspensionChecks(domain), ...domain.checks, ...domain.certificateChecks, ...issuanceChecks(domain)],
+    instructions: instructionsFor(hostname, kind, rules, zone),
+    ...(shown !== undefined && { persona: shown }),
+    checks: [...suspensionChecks(domain), ...domain.checks, ...domain.certificateChecks, ...issuanceChecks(domain)].map(
+      (check) => worded(check, rules.persona, hostname),
+    ),
     serving: { http, https: http && state === 'issued' },
     primary,
     ...(breaks.length > 0 && { breaks }),

@@ -1,7 +1,8 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { ZoneFacts } from './instructions.ts';
 import { canonicalAddress } from '../model/address.ts';
-import { dnsName } from '../model/dns-name.ts';
+import { dnsName, isAtOrBelow, parentOf } from '../model/dns-name.ts';
+import type { DomainRules } from './claims.ts';
 import type { DomainKind } from './public-suffix.ts';
 
 /**
@@ -16,26 +17,19 @@ export interface ProviderFacts extends ZoneFacts {
 }
 
 /** What verification knows besides its DNS observations. */
-export interface VerificationFacts {
+export interface VerificationFacts extends DomainRules {
   kind: DomainKind;
-  /** The platform's name that custom domains point at. */
-  cnameTarget: string;
   /** Whether the domain has ever been verified since it was attached. */
   verifiedBefore: boolean;
   /** Null for a hostname outside Vivarium's zones, or with another resolver. */
   provider: ProviderFacts | null;
-  /** Null without a claim. */
-  claim: Claim | null;
 }
 
-/** Another project's domain above the hostname. */
-export interface Claim {
-  domain: string;
-  /** The project's name. */
-  project: string;
-  /** The TXT record that proves that the domain's owner permits the hostname. */
-  proof: { name: string; value: string };
-}
+/** Whether a CNAME to a name of the platform is right. */
+export const isTarget = (
+  name: string,
+  { persona, cnameTarget }: Pick<DomainRules, 'persona' | 'cnameTarget'>,
+): boolean => name === cnameTarget || (persona.takesAnyTarget && isAtOrBelow(name, parentOf(cnameTarget)));
 
 export interface ProviderRecord {
   type: string;
@@ -53,18 +47,18 @@ export const unansweredAlias = (provider: ProviderFacts | null): ProviderRecord 
 /** Whether the stored records match the instructions, without a contradiction. */
 export function isStoredRight(
   { records, supportsAlias }: ProviderFacts,
-  kind: DomainKind,
-  cnameTarget: string,
+  rules: Pick<VerificationFacts, 'kind' | 'persona' | 'cnameTarget'>,
   targetAddresses: readonly string[],
 ): boolean {
   const cnames = records.filter(({ type }) => type === 'CNAME');
   const aliases = records.filter(isAlias);
   const addresses = records.filter(isAddress);
-  const leadsThere = ({ value }: ProviderRecord): boolean => dnsName(value) === cnameTarget;
-  if (kind === 'subdomain') {
+  const leadsThere = ({ value }: ProviderRecord): boolean => isTarget(dnsName(value), rules);
+  const own = addresses.every(({ value }) => targetAddresses.includes(canonicalAddress(value)));
+  if (rules.kind === 'subdomain') {
+    if (rules.persona.takesAddresses && own && addresses.length > 0) return cnames.length + aliases.length === 0;
     return cnames.length === 1 && cnames.every(leadsThere) && aliases.length === 0 && addresses.length === 0;
   }
-  const own = addresses.every(({ value }) => targetAddresses.includes(canonicalAddress(value)));
   if (cnames.length > 0 || !own) return false;
   return aliases.length === 0 ? addresses.length > 0 : supportsAlias && aliases.every(leadsThere);
 }

@@ -3,7 +3,7 @@ import { type VerificationCheck, chainCheck, chainText, lookupCheck, noRecordChe
 import { instructionsFor, recordText, zoneAtItself } from './instructions.ts';
 import { apexOf } from './public-suffix.ts';
 import { delegationText, isAbsent, type Resolution } from './resolution.ts';
-import type { VerificationFacts } from './provider.ts';
+import { isTarget, type VerificationFacts } from './provider.ts';
 import { isAtOrBelow, parentOf } from '../model/dns-name.ts';
 
 /** A subdomain passes when its CNAMEs lead to the platform's target and it has no address records of its own. */
@@ -31,6 +31,8 @@ function checksOf(observation: Observation, facts: VerificationFacts): Verificat
   }
   const found = checks.filter((check) => check !== null);
   if (found.some(({ outcome }) => outcome === 'failed' || outcome === 'unknown')) return found;
+  const taken = takenAddresses(observation, facts);
+  if (taken.length > 0) return [...found, takenCheck(wanted, taken, facts)];
   if (!isAbsent(alias) || alias.chain.length > 0) return [...found, aloneCheck(wanted)];
   const missing = noRecordCheck(wanted, alias, 'CNAME');
   return [{ ...missing, fix: `${missing.fix ?? ''}${firstRemove(observation)}` }];
@@ -92,19 +94,32 @@ function ownApexCheck(
   };
 }
 
-function wantedOf(hostname: string, { cnameTarget, provider }: VerificationFacts): Wanted {
-  const line = instructionsFor(hostname, 'subdomain', cnameTarget, provider).map(recordText).join('');
+function wantedOf(hostname: string, facts: VerificationFacts): Wanted {
+  const { cnameTarget, provider } = facts;
+  const line = instructionsFor(hostname, 'subdomain', { ...facts, claim: null }, provider)
+    .map(recordText)
+    .join('');
   return { hostname, expected: `CNAME ${cnameTarget}`, line, zone: provider?.zone ?? apexOf(hostname) };
+}
+
+/** The platform's addresses alone, where the persona takes them in place of a CNAME. */
+function takenAddresses({ alias, addresses, target }: Observation, { persona }: VerificationFacts): string[] {
+  const direct = directAddresses(addresses);
+  const own = allAddresses(target);
+  return persona.takesAddresses && alias.chain.length === 0 && direct.every((address) => own.includes(address))
+    ? direct
+    : [];
 }
 
 function conflictCheck(
   observation: Observation,
   { expected, line }: Wanted,
-  { cnameTarget }: VerificationFacts,
+  facts: VerificationFacts,
 ): VerificationCheck | null {
+  const { cnameTarget } = facts;
   const { hostname, alias, addresses, target } = observation;
   const direct = directAddresses(addresses);
-  if (direct.length === 0) return null;
+  if (direct.length === 0 || takenAddresses(observation, facts).length > 0) return null;
   const beside = alias.chain.length > 0;
   const own = allAddresses(target);
   const same = direct.every((address) => own.includes(address));
@@ -131,15 +146,15 @@ function targetCheck(alias: Resolution, { hostname, expected, line }: Wanted, fa
   if (alias.end.kind === 'failed' || alias.rivals !== null) return null;
   const check = { code: 'wrong_target', expected: facts.cnameTarget } as const;
   const through = alias.chain.length > 1 ? ` through ${chainText(alias.chain.slice(0, -1))}` : '';
-  if (alias.end.kind === 'reached') {
+  const last = alias.chain.at(-1) ?? first;
+  if (alias.end.kind === 'reached' || (alias.end.kind === 'nodata' && isTarget(last, facts))) {
     return {
       ...check,
       outcome: 'ok',
       found: first,
-      message: `${hostname} leads to ${facts.cnameTarget}${through}.`,
+      message: `${hostname} leads to ${last}${through}.`,
     } satisfies VerificationCheck;
   }
-  const last = alias.chain.at(-1) ?? first;
   const stale = alias.end.kind === 'nxdomain' && isAtOrBelow(last, parentOf(facts.cnameTarget));
   return {
     ...check,
@@ -169,4 +184,16 @@ const aloneCheck = ({ hostname, expected }: Wanted): VerificationCheck => ({
   expected: `${expected} alone`,
   found: `${expected} alone`,
   message: `${hostname} has no address records beside its CNAME.`,
+});
+
+const takenCheck = (
+  { hostname, expected }: Wanted,
+  addresses: readonly string[],
+  { persona }: VerificationFacts,
+): VerificationCheck => ({
+  code: 'a_conflict',
+  outcome: 'ok',
+  expected,
+  found: addressText(addresses),
+  message: `${hostname} has the platform’s addresses, which ${persona.name} takes in place of a CNAME.`,
 });

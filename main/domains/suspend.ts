@@ -4,6 +4,7 @@ import type { Plan } from '../contract/projects.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type IssuanceState } from './certificate-machine.ts';
 import type { AttachedDomain } from './domain-set.ts';
+import { isGivenUp } from './persona-words.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 /** A domain after its project's plan changed; the same value when that changes nothing. */
@@ -23,16 +24,22 @@ const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + DAY_MS;
 
 /**
  * A domain after the clock went back, or returned to the real time: pending moments move to within their normal interval, past moments move to now,
- * a leaf from the future is replaced, and a first issuance that was given up begins again.
+ * a leaf from the future is replaced, and checks or a first issuance that were given up begin again.
  */
 export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issuanceDelayMs: number): AttachedDomain {
-  const { nextCheckAtMs, lastCheckedAtMs, verifiedAtMs, certificate } = domain;
+  const { nextCheckAtMs, lastCheckedAtMs, verifiedAtMs, seriesAtMs, certificate } = domain;
+  const begins = isGivenUp(domain);
   const past = (atMs: EpochMs | null): EpochMs | null => (atMs === null ? null : Math.min(atMs, nowMs));
   return {
     ...domain,
     lastCheckedAtMs: past(lastCheckedAtMs),
     verifiedAtMs: past(verifiedAtMs),
-    nextCheckAtMs: nextCheckAtMs === null ? null : Math.min(nextCheckAtMs, nowMs + RECHECK_INTERVAL_MS),
+    nextCheckAtMs: begins
+      ? nowMs
+      : nextCheckAtMs === null
+        ? null
+        : Math.min(nextCheckAtMs, nowMs + RECHECK_INTERVAL_MS),
+    seriesAtMs: begins ? nowMs : past(seriesAtMs),
     certificate:
       domain.state === 'verified' && certificate.state === 'failed'
         ? nextCertificate(certificate, { type: 'reverified', atMs: nowMs, delayMs: issuanceDelayMs }).state

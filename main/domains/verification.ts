@@ -1,8 +1,9 @@
 import { addressesIn, addressText, allAddresses, type Observation } from './observe.ts';
 import { apexChecks } from './apex-checks.ts';
-import { inOrder, type VerificationCheck } from './checks.ts';
+import { inOrder, lookupCheck, type VerificationCheck } from './checks.ts';
+import { isProven, type Proof, slipOf } from './claims.ts';
 import { dnsName, relativeText } from '../model/dns-name.ts';
-import { isStoredRight, type VerificationFacts } from './provider.ts';
+import { isStoredRight, isTarget, type VerificationFacts } from './provider.ts';
 import { apexOf } from './public-suffix.ts';
 import { isAbsent } from './resolution.ts';
 import { subdomainChecks } from './subdomain-checks.ts';
@@ -20,9 +21,18 @@ export function evaluate(observation: Observation, given: VerificationFacts): Ve
     observation,
     facts,
   );
+  const claimed = claimChecks(observation, facts, checks);
   const more = [movedCheck(checks, observation, facts), wildcardCheck(observation, facts)];
-  return inOrder([...checks, ...more.filter((check) => check !== null), ...claimChecks(observation, facts)]);
+  const found = [...checks, ...more.filter((check) => check !== null)];
+  return inOrder([...(isProvenInstead(claimed, facts) ? found.map(tolerated) : found), ...claimed]);
 }
+
+/** Whether a TXT record replaces the record that leads here. */
+const isProvenInstead = (claimed: readonly VerificationCheck[], { claim }: VerificationFacts): boolean =>
+  claim?.lack === 'alternative' && claimed.some(({ code, outcome }) => code === 'txt_missing' && outcome === 'ok');
+
+const tolerated = (check: VerificationCheck): VerificationCheck =>
+  check.outcome === 'failed' || check.outcome === 'unknown' ? { ...check, outcome: 'warning' } : check;
 
 /** In place of `no_record`, the record that is one zone too deep: a common slip where names are relative to the zone. */
 function doubledCheck(
@@ -46,35 +56,102 @@ function doubledCheck(
   };
 }
 
-/**
- * Platforms with many customers ask for a proof when a domain above the hostname is another customer’s. All projects
- * here have one owner, so this warns only.
- */
-function claimChecks({ hostname, proof }: Observation, { claim }: VerificationFacts): VerificationCheck[] {
-  if (claim === null || proof === null) return [];
-  const { name, value } = claim.proof;
-  const texts = proof.end.kind === 'records' ? proof.end.records.map(({ data }) => (data.strings ?? []).join('')) : [];
-  const check = { expected: `${name} TXT "${value}"` } as const;
-  if (texts.includes(value)) {
-    const message = `${claim.domain} belongs to the project "${claim.project}", and its zone permits ${hostname}.`;
-    return [{ ...check, code: 'txt_missing', outcome: 'ok', found: check.expected, message }];
-  }
+const textsAt = (name: string, { proofs }: Observation): string[] =>
+  proofs.flatMap(({ name: asked, end }) =>
+    asked === dnsName(name) && end.kind === 'records'
+      ? end.records.map(({ data }) => (data.strings ?? []).join(''))
+      : [],
+  );
+
+/** Whose the hostname is: TXT records of other projects that refuse it, then those of this project. */
+function claimChecks(
+  observation: Observation,
+  facts: VerificationFacts,
+  checks: readonly VerificationCheck[],
+): VerificationCheck[] {
+  const { claim } = facts;
+  if (claim === null) return [];
+  const { hostname } = observation;
+  const refusal = claim.foreign.find(({ name, value }) => isProven(value, textsAt(name, observation)));
+  const missing = claim.proofs.filter(({ name, value }) => !isProven(value, textsAt(name, observation)));
+  return [
+    ...(refusal === undefined ? [] : [refusedCheck(hostname, refusal)]),
+    ...(missing.length === 0 ? claim.proofs.map((proof) => provenCheck(hostname, proof, facts)) : []),
+    ...(missing.length === 0 ? [] : rivalChecks(hostname, facts)),
+    ...missing.flatMap((proof) => missingChecks(proof, observation, facts, checks)),
+  ];
+}
+
+const expectedOf = ({ name, value }: Proof): string => `${name} TXT "${value}"`;
+
+const refusedCheck = (
+  hostname: string,
+  { domain, project, ...proof }: Proof & { domain: string; project: string },
+): VerificationCheck => ({
+  code: 'claimed_elsewhere',
+  outcome: 'failed',
+  expected: `no TXT record of another project at ${proof.name}`,
+  found: expectedOf(proof),
+  message: `${domain} is verified by the project "${project}", so no other project may use ${hostname}.`,
+  fix: `Attach ${hostname} to that project, or remove the TXT record from its zone.`,
+});
+
+function provenCheck(hostname: string, proof: Proof, { claim }: VerificationFacts): VerificationCheck {
+  const rival = claim?.rival ?? null;
+  return {
+    code: 'txt_missing',
+    outcome: 'ok',
+    expected: expectedOf(proof),
+    found: expectedOf(proof),
+    message:
+      rival === null
+        ? `${proof.name} proves that this project may use ${hostname}.`
+        : `${rival.domain} belongs to the project "${rival.project}", and its zone permits ${hostname}.`,
+  };
+}
+
+/** Platforms with many customers ask for a proof when a domain above the hostname is another customer’s. */
+function rivalChecks(hostname: string, { claim, persona }: VerificationFacts): VerificationCheck[] {
+  const rival = claim?.rival ?? null;
+  if (rival === null || (persona.claim !== 'warned' && persona.claim !== 'contested')) return [];
   return [
     {
       code: 'claimed_elsewhere',
       outcome: 'warning',
       expected: `no other project with a domain above ${hostname}`,
-      found: `${claim.domain} in the project "${claim.project}"`,
-      message: `${claim.domain} is attached to the project "${claim.project}". Where projects have different owners, platforms refuse ${hostname}, or ask for a proof.`,
-      fix: `Attach ${hostname} to that project, or prove that you own ${claim.domain}.`,
+      found: `${rival.domain} in the project "${rival.project}"`,
+      message: `${rival.domain} is attached to the project "${rival.project}". Where projects have different owners, platforms refuse ${hostname}, or ask for a proof.`,
+      fix: `Attach ${hostname} to that project, or prove that you own ${rival.domain}.`,
     },
+  ];
+}
+
+/** All projects of the platform have one owner, so its own persona warns only. */
+function missingChecks(
+  proof: Proof,
+  observation: Observation,
+  { claim, kind, persona }: VerificationFacts,
+  checks: readonly VerificationCheck[],
+): VerificationCheck[] {
+  const { hostname } = observation;
+  const expected = expectedOf(proof);
+  if (claim?.lack === 'alternative') {
+    // The addresses of an apex are those of all projects, and prove nothing.
+    if (kind === 'subdomain' && checks.every(({ outcome }) => outcome === 'ok' || outcome === 'warning')) return [];
+  }
+  const isNeeded = claim?.lack !== 'warning';
+  const unanswered = observation.proofs.filter(({ name }) => name === dnsName(proof.name));
+  const failure = isNeeded ? lookupCheck(unanswered, expected) : null;
+  if (failure !== null) return [failure];
+  const texts = textsAt(proof.name, observation);
+  return [
     {
-      ...check,
       code: 'txt_missing',
-      outcome: 'warning',
+      outcome: isNeeded ? 'failed' : 'warning',
+      expected,
       found: texts.length === 0 ? 'no TXT record' : texts.map((text) => `TXT "${text}"`).join(', '),
-      message: `${name} has no TXT record that permits ${hostname} in this project.`,
-      fix: `Add this record: ${check.expected}`,
+      message: `${proof.name} has no TXT record that permits ${hostname} in this project.${slipOf(proof.value, texts)}${persona.claim === 'reserved' ? ` With it, no other project may use ${hostname}, also after it was removed here.` : ''}`,
+      fix: `Add this record: ${expected}`,
     },
   ];
 }
@@ -83,12 +160,13 @@ function claimChecks({ hostname, proof }: Observation, { claim }: VerificationFa
 function propagated(
   checks: VerificationCheck[],
   { target }: Observation,
-  { provider, kind, cnameTarget }: VerificationFacts,
+  facts: VerificationFacts,
 ): VerificationCheck[] {
+  const { provider } = facts;
   const failed = checks.filter(({ outcome }) => outcome === 'failed');
   const [first] = failed;
   if (first === undefined || provider === null || provider.visibleAtMs === null) return checks;
-  if (!isStoredRight(provider, kind, cnameTarget, allAddresses(target))) return checks;
+  if (!isStoredRight(provider, facts, allAddresses(target))) return checks;
   const at = new Date(provider.visibleAtMs).toISOString();
   return [
     ...checks.filter(({ outcome }) => outcome !== 'failed'),
@@ -105,8 +183,10 @@ function propagated(
 }
 
 /** Whether any resolved address or target belongs to the platform. */
-function pointsHere({ alias, addresses, target }: Observation): boolean {
+function pointsHere({ alias, addresses, target }: Observation, facts: VerificationFacts): boolean {
   if (alias.end.kind === 'reached') return true;
+  const last = alias.chain.at(-1);
+  if (alias.end.kind === 'nodata' && last !== undefined && isTarget(last, facts)) return true;
   const own = allAddresses(target);
   return alias.chain.length === 0 && allAddresses(addresses).some((address) => own.includes(address));
 }
@@ -114,10 +194,11 @@ function pointsHere({ alias, addresses, target }: Observation): boolean {
 function movedCheck(
   checks: readonly VerificationCheck[],
   observation: Observation,
-  { verifiedBefore, cnameTarget }: VerificationFacts,
+  facts: VerificationFacts,
 ): VerificationCheck | null {
+  const { verifiedBefore, cnameTarget } = facts;
   const failed = checks.find(({ outcome }) => outcome === 'failed');
-  if (!verifiedBefore || failed === undefined || pointsHere(observation)) return null;
+  if (!verifiedBefore || failed === undefined || pointsHere(observation, facts)) return null;
   return {
     code: 'moved',
     outcome: 'failed',

@@ -2,9 +2,9 @@ import { randomBase62 } from '../base/secret.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { createTurns, nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { wildcardOver } from '../contract/wildcards.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from './certificate-machine.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
+import { type Claimant, type DomainRules, foreignProofs } from './claims.ts';
 import { hasFoundNothing, inOrder, verdictOf } from './checks.ts';
 import { addressesToLookAt, afterLooks, type LookOverHttp } from './http-look.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
@@ -12,12 +12,17 @@ import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from './issue.ts';
 import { observe } from './observe.ts';
-import { parentOf, ROOT } from '../model/dns-name.ts';
-import type { Claim, ProviderFacts } from './provider.ts';
+import type { Persona } from './personas.ts';
+import { isGivenUp } from './persona-words.ts';
+import type { ProviderFacts } from './provider.ts';
+import { nextTry } from './rhythm.ts';
 import { evaluate } from './verification.ts';
 
 /** Long enough to be unique, short enough to fit beside most names. */
 const RANDOM_LABEL_LENGTH = 20;
+
+/** What the rules for a domain depend on. */
+export type RuledDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'verifiedAtMs'>;
 
 export interface LifecycleSettings {
   issuanceDelayMs: number;
@@ -29,11 +34,13 @@ export interface VerifierOptions {
   domains: DomainSet;
   dns: DnsLookup;
   issuer: CertificateIssuer;
-  cnameTarget: string;
+  /** What the domain's project asks for, by its persona. */
+  rules: (domain: RuledDomain) => DomainRules;
+  /** The other projects with the same persona. */
+  others: (projectId: string) => readonly Claimant[];
   /** The records stored for a hostname in Vivarium's zones; null outside them, or with another resolver. */
   provider: (hostname: string) => ProviderFacts | null;
   settings: () => LifecycleSettings;
-  projectName: (projectId: string) => string;
   look: LookOverHttp;
 }
 
@@ -53,7 +60,7 @@ export interface Verifier {
 }
 
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { now, domains, dns, issuer, cnameTarget, provider, settings } = options;
+  const { now, domains, dns, issuer, provider, settings } = options;
   // A leaf takes most of a millisecond, and the answers for many hostnames arrive together.
   const issuance = createTurns(1);
   let issuing = 0;
@@ -71,42 +78,39 @@ export function createVerifier(options: VerifierOptions): Verifier {
   async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {
     const { hostname, kind } = domain;
     const randomLabel = () => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
-    const claim = claimOn(domain);
+    const { claim: own, ...rules } = options.rules(domain);
+    const foreign = foreignProofs(rules.persona, hostname, () => options.others(domain.projectId));
+    const claim = own === null ? null : { ...own, foreign };
     const zone = provider(hostname)?.zone;
     const observation = await observe(dns, {
       hostname,
       kind,
-      cnameTarget,
+      cnameTarget: rules.cnameTarget,
       randomLabel,
       zone,
-      proofName: claim?.proof.name,
+      proofNames: [...(claim?.proofs ?? []), ...foreign].map(({ name }) => name),
     });
     const verifiedBefore = domain.verifiedAtMs !== null;
-    const checks = evaluate(observation, { kind, cnameTarget, verifiedBefore, provider: provider(hostname), claim });
+    const checks = evaluate(observation, { ...rules, kind, verifiedBefore, provider: provider(hostname), claim });
     const looks = addressesToLookAt(observation, checks).map(async (address) => {
       return { address, look: await options.look(hostname, address) };
     });
     return inOrder(afterLooks(hostname, checks, await Promise.all(looks)));
   }
 
-  /** The closest domain above, or wildcard over the hostname, that another project has. */
-  function claimOn({ hostname, projectId }: AttachedDomain): Claim | null {
-    for (let name = hostname, above = parentOf(name); above !== ROOT; name = above, above = parentOf(name)) {
-      const holder = [wildcardOver(name), above]
-        .map((claimed) => domains.get(claimed))
-        .find((domain) => domain !== null && domain.projectId !== projectId);
-      if (holder === null || holder === undefined) continue;
-      const proof = { name: `_vivarium.${above}`, value: `${hostname}=${projectId}` };
-      return { domain: holder.hostname, project: options.projectName(holder.projectId), proof };
-    }
-    return null;
-  }
-
-  /** The next check: tomorrow, or when a pending record becomes visible. */
-  function nextCheckMs(hostname: string, checks: AttachedDomain['checks'], nowMs: EpochMs): EpochMs {
+  /** The next check of a hostname: daily, or by the persona's rhythm, or when a pending record becomes visible. */
+  function nextCheckMs(
+    { hostname, state, seriesAtMs }: Pick<AttachedDomain, 'hostname' | 'state' | 'seriesAtMs'>,
+    { checks: rhythm }: Persona,
+    checks: AttachedDomain['checks'],
+    nowMs: EpochMs,
+  ): EpochMs | null {
+    const isDaily = state === 'verified' || rhythm === null || seriesAtMs === null;
+    const usualMs = isDaily ? nowMs + RECHECK_INTERVAL_MS : nextTry(rhythm, seriesAtMs, nowMs);
     const waits = checks.some(({ code }) => code === 'not_propagated');
     const visibleAtMs = waits ? (provider(hostname)?.visibleAtMs ?? null) : null;
-    return Math.min(nowMs + RECHECK_INTERVAL_MS, Math.max(visibleAtMs ?? Infinity, nowMs + 1));
+    if (visibleAtMs === null) return usualMs;
+    return Math.min(usualMs ?? Infinity, Math.max(visibleAtMs, nowMs + 1));
   }
 
   function takeChecks(
@@ -123,8 +127,12 @@ export function createVerifier(options: VerifierOptions): Verifier {
       verdict: verdictOf(checks),
       hasFoundNothing: hasFoundNothing(checks),
     });
-    const nextCheckAtMs = after.state === 'suspended' ? null : nextCheckMs(before.hostname, checks, atMs);
-    domains.put({ ...before, ...after, checks, lastCheckedAtMs: atMs, nextCheckAtMs });
+    const isBegun = before.seriesAtMs !== null && !(asked && isGivenUp(before));
+    const seriesAtMs = after.state === 'verified' ? null : isBegun ? before.seriesAtMs : atMs;
+    const checked = { ...before, ...after, checks, lastCheckedAtMs: atMs, seriesAtMs };
+    const { persona } = options.rules(before);
+    const nextCheckAtMs = after.state === 'suspended' ? null : nextCheckMs(checked, persona, checks, atMs);
+    domains.put({ ...checked, nextCheckAtMs });
     if (after.state !== 'verified') return null;
     const delayMs = settings().issuanceDelayMs;
     if (before.state !== 'verified' || before.certificate.state === 'none') {
@@ -145,7 +153,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     await issuance.take(nextTurn);
     issuing--;
     const then = current(domain);
-    const attempt = attemptToIssue(then, caa, { issuer, nowMs: now() });
+    const attempt = attemptToIssue(then, caa, { issuer, nowMs: now(), rhythm: options.rules(then).persona.issuance });
     const certificate = nextCertificate(then.certificate, attempt.event).state;
     const taken = certificate.state === 'issued' ? attempt.leaf : null;
     domains.put({ ...then, certificate, certificateChecks: attempt.checks }, taken);

@@ -31,6 +31,7 @@ export function presentProject(row: ProjectRow, limits: PlanLimits, ports: Liste
     secureBaseUrl: addresses('https'),
     primary: row.primary,
     redirects: row.redirects,
+    persona: row.persona,
     createdAt: new Date(row.createdAtMs).toISOString(),
   };
 }

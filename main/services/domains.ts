@@ -21,16 +21,15 @@ export function createDomainServices(options: {
   projects: ProjectRows;
   lifecycle: ConfiguredLifecycle & Pick<Lifecycle, 'get' | 'verify' | 'remove'>;
   effects: Effects;
-  /** Adds what the domain itself lacks: instructions from its zone, and whether it is primary. */
-  present: (domain: AttachedDomain, primary: boolean) => Domain;
+  /** Adds what the domain itself lacks: instructions from its zone and project, and whether it is primary. */
+  present: (domain: AttachedDomain, project: ProjectRow | null) => Domain;
   presentProject: (row: ProjectRow) => Project;
   /** The services that `attach` with `local` uses. */
   local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys'>;
 }): Services['domains'] {
   const { projects, lifecycle, effects, present } = options;
 
-  const isPrimary = ({ projectId, hostname }: AttachedDomain): boolean => projects.get(projectId)?.primary === hostname;
-  const show = (domain: AttachedDomain): Domain => present(domain, isPrimary(domain));
+  const show = (domain: AttachedDomain): Domain => present(domain, projects.get(domain.projectId));
   const attachLocally = createLocalAttachment({ ...options.local, lifecycle, show });
 
   function changed(projectId: string): Project {
@@ -46,11 +45,9 @@ export function createDomainServices(options: {
     list(input) {
       const projectId = input?.projectId;
       if (projectId !== undefined) existingProject(projects, projectId);
-      const primaries = new Map(projects.list().map(({ id, primary }) => [id, primary]));
+      const rows = new Map(projects.list().map((row) => [row.id, row]));
       const wanted = lifecycle.list().filter((domain) => projectId === undefined || domain.projectId === projectId);
-      return mapInTurns(wanted, DOMAINS_PER_TURN, (domain) =>
-        present(domain, primaries.get(domain.projectId) === domain.hostname),
-      );
+      return mapInTurns(wanted, DOMAINS_PER_TURN, (domain) => present(domain, rows.get(domain.projectId) ?? null));
     },
     get: ({ hostname }) => show(lifecycle.get(hostname)),
     verify: async ({ hostname }) => show(await lifecycle.verify(hostname)),

@@ -2,7 +2,7 @@ import type { AttachedLocally, AttachStep, Check, CheckCode, Domain } from '../c
 import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { mention } from '../contract/mentions.ts';
-import { closestZone, lineOf, nameWithin, planRecord, type RecordPlan } from '../contract/record-plan.ts';
+import { closestZone, lineOf, planRecord, recordNames, type RecordPlan } from '../contract/record-plan.ts';
 import { exampleOf } from '../contract/wildcards.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
@@ -30,8 +30,9 @@ export async function readRecordPlan(
 ): Promise<RecordPlan> {
   const zone = closestZone(domain.hostname, (await zones.list({}, context)) as ZoneInfo[]);
   if (zone === null) return planRecord(domain, { zone, records: [] });
-  const name = nameWithin(domain.hostname, zone.name);
-  return planRecord(domain, { zone, records: await records.list({ zone: zone.name, name }, context) });
+  const names = recordNames(domain, zone.name);
+  const found = await Promise.all(names.map((name) => records.list({ zone: zone.name, name }, context)));
+  return planRecord(domain, { zone, records: found.flat() });
 }
 
 /** Checks about the certificate rather than the hostname. */
@@ -68,9 +69,20 @@ export function createLocalAttachment(options: LocalAttachment) {
     throw new VivariumError('deploy_required', `The project’s target does not answer. ${reason ?? ''}`.trimEnd());
   }
 
+  /** Adds what is missing, one record after another. */
+  async function putAll(domain: Domain, context: CallContext): Promise<AttachStep[]> {
+    const steps: AttachStep[] = [];
+    for (let index = 0; index < domain.instructions.length; index++) {
+      const plan = await readRecordPlan(domain, options, context);
+      if (plan.kind === 'present' && index > 0) break;
+      steps.push(...(await put(domain, plan, context)).filter(({ step }) => step !== 'zone' || index === 0));
+      if (plan.kind !== 'put' || steps.some(({ ok }) => !ok)) break;
+    }
+    return steps;
+  }
+
   /** Carries a plan out, but removes no record: only the page shows which ones beforehand, and can undo it. */
-  async function put(domain: Domain, context: CallContext): Promise<AttachStep[]> {
-    const plan = await readRecordPlan(domain, options, context);
+  async function put(domain: Domain, plan: RecordPlan, context: CallContext): Promise<AttachStep[]> {
     if (plan.kind === 'impossible') return [failed('record', plan.why)];
     const [instruction] = domain.instructions;
     if (plan.kind === 'present') {
@@ -99,7 +111,7 @@ export function createLocalAttachment(options: LocalAttachment) {
 
   return async (asked: Asked, context: CallContext): Promise<AttachedLocally> => {
     const [attached, before] = await attach(asked, context);
-    const steps = [...before, ...(await put(show(attached), context))];
+    const steps = [...before, ...(await putAll(show(attached), context))];
     const domain = steps.every(({ ok }) => ok) ? show(await lifecycle.verify(attached.hostname)) : show(attached);
     if (steps.every(({ ok }) => ok)) steps.push(...verdictOf(domain));
     const { http, https } = domain.serving;

@@ -18,6 +18,8 @@ export function createProjectServices(options: {
   present: (row: ProjectRow) => Project;
   /** Called after a project's plan has changed; the service publishes the effect on its domains. */
   planChanged: (projectId: string) => void;
+  /** Called after a project's persona has changed, for its domains to be checked by the new one. */
+  personaChanged: (projectId: string) => void;
   /** Called after a project is removed, to drop its state from memory. */
   forget: (projectId: string) => void;
 }): Services['projects'] {
@@ -66,6 +68,7 @@ export function createProjectServices(options: {
         target: input.target ?? { kind: 'api' },
         primary: null,
         redirects: [],
+        persona: input.persona ?? 'animal-store',
         createdAtMs: clock.now(),
       });
       return changed(id);
@@ -77,8 +80,10 @@ export function createProjectServices(options: {
         ...(input.slug !== undefined && { slug: checkSlug(input.slug, projectId) }),
         ...planPatch(row, input.plan, input.limits),
         ...(input.target !== undefined && { target: input.target }),
+        ...(input.persona !== undefined && { persona: input.persona }),
       });
       if (input.plan !== undefined && input.plan !== row.plan) options.planChanged(projectId);
+      if (input.persona !== undefined && input.persona !== row.persona) options.personaChanged(projectId);
       return changed(projectId);
     },
     remove({ projectId }) {

@@ -33,7 +33,7 @@ export interface WorldParts {
 
 export interface CurrentProject extends Pick<
   ProjectRow,
-  'id' | 'name' | 'plan' | 'limits' | 'target' | 'primary' | 'redirects'
+  'id' | 'name' | 'plan' | 'limits' | 'target' | 'primary' | 'redirects' | 'persona'
 > {
   /** Whether a deploy of it has succeeded. */
   deployed: boolean;

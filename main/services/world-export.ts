@@ -74,7 +74,7 @@ export async function exportWorld({
   return { world, omitted };
 
   async function entryOf(project: Project): Promise<ProjectEntry> {
-    const { id: projectId, slug, name, plan, limits, target, primary, redirects } = project;
+    const { id: projectId, slug, name, plan, limits, target, primary, redirects, persona } = project;
     const keys = await services().keys.list({ projectId }, CALL);
     const { saved } = await services().requests.get({ projectId }, CALL);
     const attached = await services().domains.list({ projectId }, CALL);
@@ -95,6 +95,7 @@ export async function exportWorld({
       plan,
       ...(plan === 'enterprise' && { limits }),
       ...(target.kind !== 'api' && { target: shortTarget(target) }),
+      ...(persona !== 'animal-store' && { persona }),
       ...(Object.keys(pets).length > 0 && { pets }),
       keys: keys
         .filter(({ revokedAt }) => revokedAt === undefined)

@@ -110,13 +110,19 @@ async function planProject(planned: PlannedProject, plan: Plan): Promise<void> {
   const subject = { name: entry.name ?? row?.name ?? slug, plan: entry.plan ?? row?.plan ?? 'free' };
   const kept = subject.plan === 'enterprise' ? row?.limits : null;
   plan.attempt([...path, 'limits'], () => limitsForPlan(subject.plan, entry.limits ?? kept));
-  const { name, plan: planName, limits, target } = entry;
-  const given = { name, plan: planName, limits, target };
+  const { name, plan: planName, limits, target, persona } = entry;
+  const given = { name, plan: planName, limits, target, persona };
   if (row === null) {
     const fault = slugFault(slug);
     if (fault !== null) plan.refuse(path, fault);
     if (plan.mayState('project', slug, path, false)) {
-      const input = { slug, ...subject, ...(limits && { limits }), ...(target && { target }) };
+      const input = {
+        slug,
+        ...subject,
+        ...(limits && { limits }),
+        ...(target && { target }),
+        ...(persona && { persona }),
+      };
       plan.add({
         changes: [{ kind: 'project', what: slug, after: input }],
         claims: plan.claim('project', slug, { created: true, detail: null }),
@@ -223,7 +229,10 @@ async function planDomains(planned: PlannedProject, row: Row, subject: Subject, 
   const seen = new Set<string>();
   await mapInTurns(Object.keys(entry.domains ?? {}), DOMAINS_PER_TURN, (given) => {
     const path = ['projects', slug, 'domains', given];
-    const facts = { project: { id: slug, slug, ...subject, deployed: true }, holderOf };
+    const facts = {
+      project: { id: slug, slug, ...subject, persona: entry.persona ?? row?.persona ?? 'animal-store', deployed: true },
+      holderOf,
+    };
     const verdict = evaluateAttach(given, facts);
     const hostname = normalForm(given);
     if (seen.has(hostname)) return plan.refuse(path, TWICE);

@@ -19,6 +19,8 @@ export interface DomainRow {
   verifiedAtMs: EpochMs | null;
   lastCheckedAtMs: EpochMs | null;
   nextCheckAtMs: EpochMs | null;
+  /** Since when it is checked without success; null while it is verified. */
+  seriesAtMs: EpochMs | null;
   checks: readonly Check[];
   certificateChecks: readonly Check[];
   certificate: CertificateRow;
@@ -81,19 +83,20 @@ interface StoredLeaf {
 
 const COLUMNS = `id, hostname, project_id AS projectId, kind, state, state_before AS stateBefore,
   attached_at_ms AS attachedAtMs, verified_at_ms AS verifiedAtMs, last_checked_at_ms AS lastCheckedAtMs,
-  next_check_at_ms AS nextCheckAtMs, checks, certificate_checks AS certificateChecks, certificate`;
+  next_check_at_ms AS nextCheckAtMs, series_at_ms AS seriesAtMs, checks, certificate_checks AS certificateChecks, certificate`;
 
 export function createDomains({ sqlite, guarded, transactional }: Connection): Domains {
   const all = sqlite.prepare<[], StoredDomain>(`SELECT ${COLUMNS} FROM domains ORDER BY position`);
   const insert = sqlite.prepare<[StoredDomain]>(
     `INSERT INTO domains (id, hostname, project_id, kind, state, state_before, attached_at_ms, verified_at_ms,
-       last_checked_at_ms, next_check_at_ms, checks, certificate_checks, certificate)
+       last_checked_at_ms, next_check_at_ms, series_at_ms, checks, certificate_checks, certificate)
      VALUES (:id, :hostname, :projectId, :kind, :state, :stateBefore, :attachedAtMs, :verifiedAtMs,
-       :lastCheckedAtMs, :nextCheckAtMs, :checks, :certificateChecks, :certificate)`,
+       :lastCheckedAtMs, :nextCheckAtMs, :seriesAtMs, :checks, :certificateChecks, :certificate)`,
   );
   const update = sqlite.prepare<[StoredDomain]>(
     `UPDATE domains SET state = :state, state_before = :stateBefore, verified_at_ms = :verifiedAtMs,
-       last_checked_at_ms = :lastCheckedAtMs, next_check_at_ms = :nextCheckAtMs, checks = :checks,
+       last_checked_at_ms = :lastCheckedAtMs, next_check_at_ms = :nextCheckAtMs, series_at_ms = :seriesAtMs,
+       checks = :checks,
        certificate_checks = :certificateChecks, certificate = :certificate
      WHERE id = :id`,
   );

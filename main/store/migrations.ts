@@ -14,6 +14,7 @@ import { OWNED_SCHEMA } from './migrations/012-owned.ts';
 import { BREAKS_SCHEMA } from './migrations/013-breaks.ts';
 import { ACME_SCHEMA } from './migrations/014-acme.ts';
 import { ACME_EXTERNAL_KEYS_SCHEMA } from './migrations/015-acme-external-keys.ts';
+import { PERSONAS_SCHEMA } from './migrations/016-personas.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: 'breaks', sql: BREAKS_SCHEMA },
   { version: 14, name: 'acme', sql: ACME_SCHEMA },
   { version: 15, name: 'acme external keys', sql: ACME_EXTERNAL_KEYS_SCHEMA },
+  { version: 16, name: 'personas', sql: PERSONAS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { PersonaId, Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from '../base/error-code.ts';
 import { noSuchProject, type Datasets } from './datasets.ts';
@@ -17,6 +17,8 @@ export interface ProjectRow {
   /** The hostname displayed in base addresses; null selects the platform's own. */
   primary: string | null;
   redirects: Project['redirects'];
+  /** Whose custom domains its own behave like. */
+  persona: PersonaId;
   createdAtMs: EpochMs;
 }
 
@@ -46,11 +48,12 @@ interface Stored {
   target: string;
   primary: string | null;
   redirects: string;
+  persona: PersonaId;
   createdAtMs: number;
 }
 
 const COLUMNS = `id, name, slug, plan, limit_per_minute AS limitPerMinute, limit_per_day AS limitPerDay, target,
-  primary_hostname AS "primary", redirects, created_at_ms AS createdAtMs`;
+  primary_hostname AS "primary", redirects, persona, created_at_ms AS createdAtMs`;
 
 /** Calls `onRemoved` after the commit, to purge the rows of its datasets. */
 export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void): Projects {
@@ -60,12 +63,13 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
   const bySlug = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE slug = ?`);
   const insert = sqlite.prepare<[Stored]>(
     `INSERT INTO projects (id, name, slug, plan, limit_per_minute, limit_per_day, target, primary_hostname, redirects,
-       created_at_ms)
-     VALUES (:id, :name, :slug, :plan, :limitPerMinute, :limitPerDay, :target, :primary, :redirects, :createdAtMs)`,
+       persona, created_at_ms)
+     VALUES (:id, :name, :slug, :plan, :limitPerMinute, :limitPerDay, :target, :primary, :redirects,
+       :persona, :createdAtMs)`,
   );
   const update = sqlite.prepare<[Stored]>(
     `UPDATE projects SET name = :name, slug = :slug, plan = :plan, limit_per_minute = :limitPerMinute,
-       limit_per_day = :limitPerDay, target = :target, primary_hostname = :primary, redirects = :redirects
+       limit_per_day = :limitPerDay, target = :target, primary_hostname = :primary, redirects = :redirects, persona = :persona
      WHERE id = :id`,
   );
   const remove = sqlite.prepare<[string]>('DELETE FROM projects WHERE id = ?');

@@ -1,5 +1,6 @@
 import type { CaaVerdict } from '../../main/contract/caa.ts';
 import type { Certificate } from '../../main/contract/certificates.ts';
+import type { Domain } from '../../main/contract/domains.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { leafQuery } from './leaf-detail.svelte.ts';
@@ -23,7 +24,8 @@ export interface CaaAnswer {
 }
 
 export interface DomainDetailOptions extends SettingsSource {
-  hostname: string;
+  /** As it is now; the hostname stays the same. */
+  domain: () => Pick<Domain, 'hostname' | 'instructions'>;
 }
 
 /** The details of one domain. Created when it is selected, closed when it is not. */
@@ -35,7 +37,8 @@ export class DomainDetail {
   #rehearsal = $state.raw<Rehearsal>(OWN);
   readonly #unfollow: () => void;
 
-  constructor({ client, changes, time, settings, hostname }: DomainDetailOptions) {
+  constructor({ client, changes, time, settings, domain }: DomainDetailOptions) {
+    const { hostname } = domain();
     const known = async (signal: AbortSignal): Promise<Settings> =>
       settings.value ?? (await client.settings.get({}, { signal }));
     this.caa = new LiveQuery({
@@ -52,8 +55,8 @@ export class DomainDetail {
     this.local = new LiveQuery({
       changes,
       time,
-      read: async (signal) => readLocalRecords(client, hostname, await known(signal), signal),
-      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed'].includes(type),
+      read: async (signal) => readLocalRecords(client, domain(), await known(signal), signal),
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
     });
     let read = settings.value;
     this.#unfollow = settings.follow((value) => {

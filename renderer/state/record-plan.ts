@@ -1,4 +1,5 @@
-import { closestZone, lineOf, nameWithin, type RecordPlan } from '../../main/contract/record-plan.ts';
+import { closestZone, lineOf, recordNames, type RecordPlan } from '../../main/contract/record-plan.ts';
+import type { Domain } from '../../main/contract/domains.ts';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { RecordInfo, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Client } from '../connection/transport.ts';
@@ -8,25 +9,25 @@ export interface LocalRecords {
   zones: readonly ZoneInfo[];
   /** The closest zone of the hostname; null if there is none. */
   zone: ZoneInfo | null;
-  /** The hostname's records, visible or still propagating. */
+  /** The records at the names of its instructions, visible or still propagating. */
   records: readonly RecordInfo[];
   /** The resolver of verification: `local`, or another one, which does not see these zones. */
   resolver: string;
 }
 
-/** Reads the records of a hostname from Vivarium's DNS. */
+/** Reads the records at the names of a domain's instructions from Vivarium's DNS. */
 export async function readLocalRecords(
   client: Client,
-  hostname: string,
+  domain: Pick<Domain, 'hostname' | 'instructions'>,
   { resolver }: Pick<Settings, 'resolver'>,
   signal: AbortSignal,
 ): Promise<LocalRecords> {
   const zones = await client.zones.list({}, { signal });
-  const zone = closestZone(hostname, zones);
+  const zone = closestZone(domain.hostname, zones);
   if (zone === null) return { zones, zone, records: [], resolver };
-  const name = nameWithin(hostname, zone.name);
-  const records = await client.records.list({ zone: zone.name, name }, { signal });
-  return { zones, zone, records, resolver };
+  const names = recordNames(domain, zone.name);
+  const records = await Promise.all(names.map((name) => client.records.list({ zone: zone.name, name }, { signal })));
+  return { zones, zone, records: records.flat(), resolver };
 }
 
 /** A description of the plan, shown before it runs. */

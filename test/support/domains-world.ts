@@ -1,7 +1,7 @@
 import { silentLog } from '../../main/base/log.ts';
 import { VivariumError } from '../../main/contract/errors.ts';
 import type { Domain } from '../../main/contract/domains.ts';
-import type { Plan } from '../../main/contract/projects.ts';
+import type { PersonaId, Plan } from '../../main/contract/projects.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
 import type { Leaf } from '../../main/model/leaf.ts';
 import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
@@ -24,6 +24,7 @@ export interface DomainsWorld {
   /** From now on, the DNS of `acme.test` is this. */
   zone(text: string, failures?: Failures): void;
   plan(plan: Plan): void;
+  persona(persona: PersonaId): void;
   settings: { issuanceDelayMs: number };
   ca: { permits: boolean; fault: string | null; issued: number };
   store: { fault: Error | null; writes: number };
@@ -44,7 +45,14 @@ export interface DomainsWorld {
 
 export function createDomainsWorld(): DomainsWorld {
   const clock = createFakeClock();
-  const project = { id: 'prj_1', name: 'Acme', slug: 'acme', plan: 'pro' as Plan, deployed: true };
+  const project = {
+    id: 'prj_1',
+    name: 'Acme',
+    slug: 'acme',
+    plan: 'pro' as Plan,
+    persona: 'animal-store' as PersonaId,
+    deployed: true,
+  };
   const settings = { issuanceDelayMs: 0 };
   const ca: DomainsWorld['ca'] = { permits: true, fault: null, issued: 0 };
   const store: DomainsWorld['store'] = { fault: null, writes: 0 };
@@ -70,6 +78,8 @@ export function createDomainsWorld(): DomainsWorld {
       },
     },
     cnameTarget: 'cname.vivarium.localhost',
+    ownTarget: (slug) => `${slug}.vivarium.localhost`,
+    others: () => [],
     provider: () => provider.facts,
     look: (hostname, address) => {
       looked.push(`${hostname} ${address}`);
@@ -102,6 +112,10 @@ export function createDomainsWorld(): DomainsWorld {
       project.plan = plan;
       lifecycle.planChanged(project.id);
     },
+    persona(persona) {
+      project.persona = persona;
+      lifecycle.personaChanged(project.id);
+    },
     settings,
     ca,
     store,
@@ -119,7 +133,7 @@ export function createDomainsWorld(): DomainsWorld {
     },
     show: () =>
       presentDomain(lifecycle.get(WORLD_HOST), {
-        cnameTarget: 'cname.vivarium.localhost',
+        rules: lifecycle.rules(lifecycle.get(WORLD_HOST)),
         zone: null,
         primary: false,
         breaks: [],

@@ -30,6 +30,7 @@ export function makeProject(name: string, options: { plan?: Plan; hostname?: str
     secureBaseUrl: { production: `https://${host}:8443/v1`, staging: `https://${staging}:8443/v1` },
     primary: options.hostname ?? null,
     redirects: [],
+    persona: 'animal-store',
     createdAt: CREATED_AT,
   };
 }

@@ -61,6 +61,7 @@ export const SAMPLE_PROJECT: Project = {
   },
   primary: null,
   redirects: [],
+  persona: 'animal-store',
   createdAt: '2026-11-20T09:00:00.000Z',
 };
 

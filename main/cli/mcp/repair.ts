@@ -1,7 +1,7 @@
 import type { CaaVerdict } from '../../contract/caa.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { closestZone, lineOf, nameWithin, planRecord } from '../../contract/record-plan.ts';
+import { closestZone, lineOf, nameWithin, planRecord, recordNames } from '../../contract/record-plan.ts';
 import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
 
 /** Calls a procedure of the running Vivarium. @throws as `askFor` */
@@ -13,15 +13,28 @@ export type Ask = <Answer>(procedure: string, input?: object) => Promise<Answer>
  */
 export async function repairDomain(hostname: string, ask: Ask): Promise<{ changed: string[]; domain: Domain }> {
   const domain = await ask<Domain>('domains.get', { hostname });
+  const records = await repairRecords(domain, ask);
   const zones = await ask<ZoneInfo[]>('zones.list');
-  const changed = [...(await repairRecord(domain, zones, ask)), ...(await repairCaa(domain.hostname, zones, ask))];
+  const changed = [...records, ...(await repairCaa(domain.hostname, zones, ask))];
   return { changed, domain: await ask<Domain>('domains.verify', { hostname: domain.hostname }) };
+}
+
+/** Each record of the instructions in turn. */
+async function repairRecords(domain: Domain, ask: Ask): Promise<string[]> {
+  const changed: string[] = [];
+  for (let index = 0; index < domain.instructions.length; index++) {
+    const made = await repairRecord(domain, await ask<ZoneInfo[]>('zones.list'), ask);
+    if (made.length === 0) break;
+    changed.push(...made);
+  }
+  return changed;
 }
 
 async function repairRecord(domain: Domain, zones: readonly ZoneInfo[], ask: Ask): Promise<string[]> {
   const zone = closestZone(domain.hostname, zones);
-  const records = zone === null ? [] : await recordsAt(zone.name, nameWithin(domain.hostname, zone.name), ask);
-  const plan = planRecord(domain, { zone, records });
+  const names = zone === null ? [] : recordNames(domain, zone.name);
+  const records = await Promise.all(names.map((name) => recordsAt(zone?.name ?? '', name, ask)));
+  const plan = planRecord(domain, { zone, records: records.flat() });
   if (plan.kind === 'present') return [];
   if (plan.kind === 'impossible') throw new VivariumError('conflict', plan.why);
   const changed: string[] = [];

@@ -39,6 +39,7 @@ export async function engineTurns(): Promise<Figure[]> {
     target: { kind: 'api' },
     primary: null,
     redirects: [],
+    persona: 'animal-store',
     createdAtMs: 0,
   });
   const seeds = createPetSeeds(readFileSync(join(ROOT, 'resources', 'demo', 'seed.json'), 'utf8'));

@@ -48,6 +48,7 @@ async function vivariumWithProjects(count: number): Promise<Loaded<LoadResult>> 
       target: { kind: 'api' },
       primary: null,
       redirects: [],
+      persona: 'animal-store',
       createdAtMs: index,
     });
   }

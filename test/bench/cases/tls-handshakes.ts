@@ -81,6 +81,7 @@ async function vivariumWithDomains(count: number): Promise<Vivarium> {
     target: { kind: 'api' },
     primary: null,
     redirects: [],
+    persona: 'animal-store',
     createdAtMs: nowMs,
   });
   const rows = Array.from({ length: count }, (_, index): DomainRow => {
@@ -96,6 +97,7 @@ async function vivariumWithDomains(count: number): Promise<Vivarium> {
       verifiedAtMs: nowMs,
       lastCheckedAtMs: nowMs,
       nextCheckAtMs: nowMs + DAY_MS,
+      seriesAtMs: null,
       checks: [],
       certificateChecks: [],
       certificate: {

@@ -417,6 +417,72 @@ describe('a domain below another project’s', () => {
   });
 });
 
+describe('a takeover', () => {
+  it('gives a dangling CNAME to the next project, unless the persona asks for what only the owner can add', async () => {
+    const engine = await startDomainsEngine();
+    const { projectId } = engine;
+    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
+    await engine.call('deploys.create', { projectId: other.id });
+    /** With a key of the first project. */
+    const status = () => engine.curl(HOST, '/v1/pets', '-o', '/dev/null', '-w', '%{http_code}');
+    await engine.put('*', 'CNAME', TARGET);
+    await engine.call('domains.attach', { projectId, hostname: HOST });
+    await engine.verify(HOST);
+    expect(await status()).toBe('200');
+    await engine.call('domains.remove', { hostname: HOST });
+    await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
+    expect(await engine.verify(HOST)).toMatchObject({ state: 'verified', projectId: other.id });
+    // The request reaches the other project, which does not know the key.
+    expect(await status()).toBe('401');
+    await engine.call('domains.remove', { hostname: HOST });
+
+    for (const project of [projectId, other.id]) {
+      await engine.call('projects.update', { projectId: project, persona: 'github-pages' });
+    }
+    const local = { projectId, hostname: HOST, local: true };
+    const { state, steps } = (await engine.call('domains.attach', local)) as {
+      state: string;
+      steps: { step: string }[];
+    };
+    expect([state, steps.map(({ step }) => step)]).toEqual([
+      'verified',
+      ['zone', 'record', 'record', 'verified', 'certificate'],
+    ]);
+    await expect(engine.call('domains.attach', { projectId: other.id, hostname: HOST })).rejects.toThrow(
+      `GitHub Pages: “The custom domain \`${HOST}\` is already taken.”`,
+    );
+    await engine.call('domains.remove', { hostname: HOST });
+    await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
+    const refused = await engine.verify(HOST);
+    expect(refused).toMatchObject({
+      state: 'misconfigured',
+      persona: { id: 'github-pages', state: 'DNS check unsuccessful' },
+      serving: { http: false, https: false },
+    });
+    expect(refused.checks.find(({ outcome }) => outcome === 'failed')).toMatchObject({
+      code: 'claimed_elsewhere',
+      words: `You must verify your domain ${HOST} before being able to use it.`,
+    });
+    const challenge = ((await engine.call('records.list', { zone: ZONE })) as { id: string; type: string }[]).find(
+      ({ type }) => type === 'TXT',
+    );
+    await engine.call('records.remove', { id: challenge?.id });
+    expect(await engine.verify(HOST)).toMatchObject({ state: 'verified' });
+  });
+
+  it('is refused where Netlify keeps the names below a domain, and an unknown persona is', async () => {
+    const engine = await startDomainsEngine();
+    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro', persona: 'netlify' })) as Project;
+    await engine.call('deploys.create', { projectId: other.id });
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: ZONE });
+    await expect(engine.call('domains.attach', { projectId: other.id, hostname: HOST })).rejects.toThrow(
+      /Netlify: “must be unique” "acme\.test" is attached to the project "Acme"/,
+    );
+    await expect(engine.call('projects.update', { projectId: other.id, persona: 'heroku' })).rejects.toThrow(/persona/);
+    expect(await engine.call('projects.get', { projectId: other.id })).toMatchObject({ persona: 'netlify' });
+  });
+});
+
 describe('propagation', () => {
   it('is reported with its time, and ends automatically', async () => {
     const engine = await startDomainsEngine();

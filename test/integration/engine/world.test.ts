@@ -27,7 +27,7 @@ const FILE = {
       primary: 'acme.test',
     },
     big: { name: 'Big one', plan: 'enterprise', limits: { perMinute: 5, perDay: 50 }, pets: 3 },
-    app: { target: { kind: 'upstream', url: 'http://127.0.0.1:9', limited: true } },
+    app: { target: { kind: 'upstream', url: 'http://127.0.0.1:9', limited: true }, persona: 'netlify' },
   },
   zones: {
     'acme.test': ZONE_TEXT,
@@ -124,6 +124,7 @@ describe('world.apply', () => {
       { vivarium: 1, projects: { a: { plann: 'pro' } } },
       /projects\.a\.plann \(line 1, column \d+\) is not a known property; the nearest is "plan"/,
     ],
+    ['a persona that does not exist', { vivarium: 1, projects: { a: { persona: 'heroku' } } }, /a\.persona .*vercel/],
     ['a plan that does not exist', { vivarium: 1, projects: { a: { plan: 'gold' } } }, /projects\.a\.plan .*free/],
     [
       'limits without their plan',

@@ -108,6 +108,7 @@ async function fullStore(pets = 50) {
     verifiedAtMs: 2,
     lastCheckedAtMs: 2,
     nextCheckAtMs: 3,
+    seriesAtMs: null,
     checks: [],
     certificateChecks: [],
     certificate: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateAttach, type AttachFacts } from '../../../main/domains/attach-rules.ts';
 import { evaluateHostname, type HostnameRule } from '../../../main/domains/hostname-rules.ts';
+import { PERSONAS } from '../../../main/domains/personas.ts';
 import { instructionsFor, recordText } from '../../../main/domains/instructions.ts';
 
 describe('a hostname that can be attached', () => {
@@ -127,7 +128,14 @@ describe('a hostname that cannot be attached', () => {
 });
 
 describe('attaching', () => {
-  const project: AttachFacts['project'] = { id: 'p1', name: 'Shop', slug: 'shop', plan: 'pro', deployed: true };
+  const project: AttachFacts['project'] = {
+    id: 'p1',
+    name: 'Shop',
+    slug: 'shop',
+    plan: 'pro',
+    persona: 'animal-store',
+    deployed: true,
+  };
   const free = { ...project, plan: 'free' as const, deployed: false };
   const holders = new Map([
     ['taken.example.test', { id: 'p2', name: 'Other' }],
@@ -169,36 +177,37 @@ describe('attaching', () => {
 
 describe('instructions', () => {
   const target = 'cname.vivarium.localhost';
+  const rules = { persona: PERSONAS['animal-store'], cnameTarget: target, claim: null };
   const zone = (name: string, supportsAlias = true) => ({ zone: name, supportsAlias });
 
   it('for a subdomain are a CNAME at its label', () => {
-    expect(instructionsFor('www.example.test', 'subdomain', target)).toEqual([
+    expect(instructionsFor('www.example.test', 'subdomain', rules)).toEqual([
       { type: 'CNAME', name: 'www', value: target, ttl: 3600 },
     ]);
   });
 
   it('for an apex are an ALIAS at @, or ANAME', () => {
-    expect(instructionsFor('example.test', 'apex', target)).toEqual([
+    expect(instructionsFor('example.test', 'apex', rules)).toEqual([
       { type: 'ALIAS', name: '@', value: target, ttl: 3600, note: expect.stringContaining('ANAME') as unknown },
     ]);
   });
 
   it('are relative to the zone where it is known', () => {
     const lines = (hostname: string, name: string | null) =>
-      instructionsFor(hostname, 'subdomain', target, name === null ? null : zone(name)).map(recordText);
+      instructionsFor(hostname, 'subdomain', rules, name === null ? null : zone(name)).map(recordText);
     expect(lines('a.b.example.test', null)).toEqual([`a.b CNAME ${target}`]);
     expect(lines('a.b.example.test', 'b.example.test')).toEqual([`a CNAME ${target}`]);
     expect(lines('a.b.example.test', 'test')).toEqual([`a.b.example CNAME ${target}`]);
   });
 
   it('say what to do where the provider has no ALIAS', () => {
-    const [only] = instructionsFor('example.test', 'apex', target, zone('example.test', false));
+    const [only] = instructionsFor('example.test', 'apex', rules, zone('example.test', false));
     expect(only?.note).toContain('neither ALIAS nor ANAME');
     expect(only?.note).toContain('www.example.test');
   });
 
   it('say what to do where a zone begins at the subdomain itself', () => {
-    const [only] = instructionsFor('www.example.test', 'subdomain', target, zone('www.example.test'));
+    const [only] = instructionsFor('www.example.test', 'subdomain', rules, zone('www.example.test'));
     expect(only).toMatchObject({ name: '@', note: expect.stringContaining('the zone example.test') as unknown });
   });
 });

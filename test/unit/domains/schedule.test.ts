@@ -16,6 +16,7 @@ const attached = (hostname: string, atMs: number): AttachedDomain => ({
   attachedAtMs: atMs,
   lastCheckedAtMs: null,
   nextCheckAtMs: atMs + RECHECK_INTERVAL_MS,
+  seriesAtMs: null,
   checks: [],
   certificateChecks: [],
   certificate: NO_CERTIFICATE,

@@ -21,6 +21,7 @@ const served: AttachedDomain = {
   attachedAtMs: 1,
   lastCheckedAtMs: 1,
   nextCheckAtMs: null,
+  seriesAtMs: null,
   checks: [],
   certificateChecks: [],
   certificate: { ...NO_CERTIFICATE, state: 'issued' },

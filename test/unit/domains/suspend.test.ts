@@ -18,6 +18,7 @@ const attached: AttachedDomain = {
   attachedAtMs: NOW - DAY,
   lastCheckedAtMs: NOW - DAY,
   nextCheckAtMs: null,
+  seriesAtMs: null,
   checks: [],
   certificateChecks: [],
   certificate: NO_CERTIFICATE,

@@ -4,7 +4,9 @@ import type { Zone } from '../../../main/dns/zone.ts';
 import { hasFoundNothing, verdictOf, VERIFICATION_CODES } from '../../../main/domains/checks.ts';
 import type { DnsSource } from '../../../main/model/dns-lookup.ts';
 import { observe } from '../../../main/domains/observe.ts';
-import type { Claim, ProviderFacts } from '../../../main/domains/provider.ts';
+import type { Claim } from '../../../main/domains/claims.ts';
+import { PERSONAS } from '../../../main/domains/personas.ts';
+import type { ProviderFacts } from '../../../main/domains/provider.ts';
 import { kindOf } from '../../../main/domains/public-suffix.ts';
 import { evaluate } from '../../../main/domains/verification.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
@@ -44,9 +46,10 @@ const RIGHT_ALIAS = [{ type: 'ALIAS', value: TARGET }];
 const OK = ['wrong_target ok', 'a_conflict ok'];
 
 const CLAIM: Claim = {
-  domain: 'example.test',
-  project: 'Other',
-  proof: { name: '_vivarium.example.test', value: 'www.example.test=prj_1' },
+  proofs: [{ name: '_vivarium.example.test', value: 'www.example.test=prj_1' }],
+  lack: 'warning',
+  rival: { domain: 'example.test', project: 'Other' },
+  foreign: [],
 };
 
 const chain = Array.from({ length: 12 }, (_, index) => `c${index} CNAME c${index + 1}`).join('\n');
@@ -1036,9 +1039,10 @@ for (const [title, facts] of Object.entries(tables)) {
         kind,
         cnameTarget: TARGET,
         randomLabel: () => 'random',
-        proofName: fact.claim?.proof.name,
+        proofNames: fact.claim?.proofs.map(({ name }) => name) ?? [],
       });
       const checks = evaluate(observation, {
+        persona: PERSONAS['animal-store'],
         kind,
         cnameTarget: TARGET,
         verifiedBefore: fact.verifiedBefore ?? false,

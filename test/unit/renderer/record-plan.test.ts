@@ -11,6 +11,18 @@ const APEX = makeDomain('acme.test', {
   instructions: [{ type: 'ALIAS', name: '@', value: TARGET, ttl: 3600, note: 'Move the zone.' }],
 });
 
+/** With a claim: its TXT record is at a name of its own, its text has upper and lower case. */
+const CLAIMED = makeDomain('shop.eu.acme.test', {
+  instructions: [
+    { type: 'CNAME', name: 'shop.eu', value: TARGET, ttl: 3600 },
+    { type: 'TXT', name: '_claim', value: 'Code', ttl: 3600 },
+  ],
+});
+const ADDRESS = makeDomain('acme.test', {
+  kind: 'apex',
+  instructions: [{ type: 'A', name: '@', value: '127.0.0.1', ttl: 3600 }],
+});
+
 /** The plan in words; `zone` is what holds `lines`, null where there is none. */
 function plan(domain: Domain, zone: string | null, lines: string[] = [], supportsAlias = true): string {
   const holding = zone === null ? null : makeZone(zone, { supportsAlias });
@@ -85,6 +97,42 @@ describe('what one click does', () => {
       ['@ MX 10 mail.acme.test', '@ CAA 0 issue "ca.example"', '@ A 192.0.2.1'],
       'In the zone acme.test, removes @ A 192.0.2.1, which is in the way, and adds @ ALIAS cname.vivarium.localhost.',
     ],
+    ['a claim comes first', CLAIMED, 'acme.test', [], 'Adds _claim TXT Code to the zone acme.test in Vivarium’s DNS.'],
+    [
+      'a claim in another case, and another text beside it',
+      CLAIMED,
+      'acme.test',
+      ['_claim TXT CODE', '_claim TXT other'],
+      'Adds _claim TXT Code to the zone acme.test in Vivarium’s DNS.',
+    ],
+    [
+      'then the record that leads here',
+      CLAIMED,
+      'acme.test',
+      ['_claim TXT Code', 'other A 192.0.2.1'],
+      `Adds shop.eu CNAME ${TARGET} to the zone acme.test in Vivarium’s DNS.`,
+    ],
+    [
+      'a claim and its record',
+      CLAIMED,
+      'acme.test',
+      ['_claim TXT Code', `shop.eu CNAME ${TARGET}`],
+      'present in acme.test',
+    ],
+    [
+      'a claim above the zone of the hostname',
+      CLAIMED,
+      'eu.acme.test',
+      [],
+      'impossible: _claim.acme.test is not in the zone eu.acme.test. Add it to the zone above.',
+    ],
+    [
+      'an address at an apex, where the provider has no ALIAS either',
+      ADDRESS,
+      'acme.test',
+      ['@ MX 10 mail.acme.test', '@ A 192.0.2.1'],
+      'In the zone acme.test, removes @ A 192.0.2.1, which is in the way, and adds @ A 127.0.0.1.',
+    ],
   ])('%s', (_what, domain, zone, lines, expected) => {
     expect(plan(domain, zone, lines)).toBe(expected);
   });
@@ -109,7 +157,7 @@ describe('what one click does', () => {
     );
     const { zone, records, resolver } = await readLocalRecords(
       client,
-      'www.acme.test',
+      SUBDOMAIN,
       { resolver: 'local' },
       new AbortController().signal,
     );

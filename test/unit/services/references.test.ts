@@ -12,6 +12,7 @@ const project = (id: string, slug: string, name: string): ProjectRow => ({
   target: { kind: 'api' },
   primary: null,
   redirects: [],
+  persona: 'animal-store',
   createdAtMs: 0,
 });
 

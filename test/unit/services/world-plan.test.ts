@@ -15,6 +15,7 @@ const project = (fields: Partial<CurrentProject> = {}): CurrentProject => ({
   target: { kind: 'api' },
   primary: null,
   redirects: [],
+  persona: 'animal-store',
   deployed: true,
   keys: [],
   pets: { production: 0, staging: 0 },
@@ -90,6 +91,13 @@ describe('the plan of a file', () => {
         'domains.setRedirects acme',
         'domains.setPrimary acme a.test',
       ],
+    ],
+    [
+      'changes the persona alone',
+      'projects: { mine: { persona: vercel } }',
+      full,
+      owned('project mine'),
+      ['projects.update mine'],
     ],
     [
       'has no call where all is as it should be',

@@ -25,6 +25,7 @@ export function projectRow(id: string, more: Partial<ProjectRow> = {}): ProjectR
     target: { kind: 'api' },
     primary: null,
     redirects: [],
+    persona: 'animal-store',
     createdAtMs: 1_000,
     ...more,
   };

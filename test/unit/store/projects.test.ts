@@ -11,6 +11,7 @@ describe('projects', () => {
       target: { kind: 'upstream', url: 'http://127.0.0.1:3000/api' },
       primary: 'pets.example.org',
       redirects: [{ from: 'www.example.org', to: 'pets.example.org', status: 308 }],
+      persona: 'mintlify',
       createdAtMs: 1_795_000_000_123,
     });
     projects.insert(row);
@@ -33,8 +34,8 @@ describe('projects', () => {
     const { projects } = memoryStore();
     const changed = projects.update(HERE.projectId, { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 } });
     expect(changed).toEqual(projectRow(HERE.projectId, { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 } }));
-    projects.update(HERE.projectId, { plan: 'free', limits: null, name: 'Named' });
-    expect(projects.get(HERE.projectId)).toEqual(projectRow(HERE.projectId, { name: 'Named' }));
+    projects.update(HERE.projectId, { plan: 'free', limits: null, name: 'Named', persona: 'vercel' });
+    expect(projects.get(HERE.projectId)).toEqual(projectRow(HERE.projectId, { name: 'Named', persona: 'vercel' }));
   });
 
   it('refuse a taken slug and a taken id, and leave nothing of the refused one', () => {

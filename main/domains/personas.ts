@@ -1,0 +1,242 @@
+import type { CertificateState, CheckCode } from '../contract/domains.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
+import type { PersonaId } from '../contract/projects.ts';
+import { ISSUANCE_RHYTHM, rhythmOf, type Rhythm } from './rhythm.ts';
+
+/** How a persona learns that a hostname is this project's. */
+export type ClaimRule =
+  /** It warns where another project has a domain above, and shows the TXT record that settles it. */
+  | 'warned'
+  /** It asks for a TXT record where another project has a domain above, until the hostname is verified. */
+  | 'contested'
+  /** It refuses to attach below a domain of another project; no record settles it. */
+  | 'unique'
+  /** A TXT record of another project at the name or its parent refuses it. */
+  | 'reserved'
+  /** A TXT record replaces the record that leads here, which has to lead to this project otherwise. */
+  | 'alternative'
+  /** It asks for TXT records until the hostname is verified. */
+  | 'required';
+
+/** The situations of a hostname for which a persona has a word. */
+export type Situation = 'unchecked' | 'unproven' | 'wrong' | 'verified' | 'moved';
+
+/** A provider as data: what its custom domains ask for, when it checks, and what it calls things. */
+export interface Persona {
+  readonly id: PersonaId;
+  readonly name: string;
+  /** Where CNAMEs lead: to one name of all customers, or to the project's own. */
+  readonly target: 'shared' | 'project';
+  /** Whether any name of the platform will do as the target. */
+  readonly takesAnyTarget: boolean;
+  /** Whether a subdomain may have the platform's addresses in place of a CNAME. */
+  readonly takesAddresses: boolean;
+  /** The record that it asks for at an apex. */
+  readonly apex: 'ALIAS' | 'A';
+  readonly claim: ClaimRule;
+  /** When an unverified hostname is checked; null: daily, without an end. */
+  readonly checks: Rhythm | null;
+  /** When a first certificate is attempted. */
+  readonly issuance: Rhythm;
+  /** `{hostname}` in a text stands for the hostname. */
+  readonly words: {
+    readonly hostname: Partial<Record<Situation, string>>;
+    /** `refused`: pending, and the last attempt was refused. */
+    readonly certificate: Partial<Record<CertificateState | 'refused', string>>;
+    readonly problems: Partial<Record<CheckCode, string>>;
+    /** A hostname that another project has. */
+    readonly inUse?: string;
+  };
+}
+
+const OWN: Persona = {
+  id: 'animal-store',
+  name: 'Animal Store',
+  target: 'shared',
+  takesAnyTarget: false,
+  takesAddresses: false,
+  apex: 'ALIAS',
+  claim: 'warned',
+  checks: null,
+  issuance: ISSUANCE_RHYTHM,
+  words: { hostname: {}, certificate: {}, problems: {} },
+};
+
+/** Every five minutes for an hour, then hourly: for providers that publish how long they try, and no intervals. */
+const often = (lengthMs: number): Rhythm => [
+  { everyMs: 5 * MINUTE_MS, untilMs: HOUR_MS },
+  { everyMs: HOUR_MS, untilMs: lengthMs },
+];
+
+/** Every ten minutes for 24 hours, then hourly for two days (answers.netlify.com/t/39865). */
+const NETLIFY_RHYTHM: Rhythm = [
+  { everyMs: 10 * MINUTE_MS, untilMs: DAY_MS },
+  { everyMs: HOUR_MS, untilMs: 3 * DAY_MS },
+];
+
+/**
+ * 75 tries within seven days: `floor(60 × 1.05^n)` seconds before the first ten, `floor(60 × 1.15^n)` after, and four
+ * hours at most (cloudflare-docs, `hostname-validation/backoff-schedule.mdx`).
+ */
+const CLOUDFLARE_RHYTHM = rhythmOf(
+  Array.from({ length: 75 }, (_, n) => 1_000 * Math.min(Math.floor(60 * (n < 10 ? 1.05 : 1.15) ** n), 14_400)),
+);
+
+const NETLIFY_CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to verify challenge';
+const NOT_TO_ZONE = 'custom hostname does not CNAME to this zone.';
+
+/**
+ * Providers' public documentation and their users' reports, of 2023 to 2026. What a provider does not publish is as for
+ * the platform's own persona; `docs/provider-personas.md` says which.
+ */
+export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
+  'animal-store': OWN,
+  vercel: {
+    ...OWN,
+    id: 'vercel',
+    name: 'Vercel',
+    takesAddresses: true,
+    apex: 'A',
+    claim: 'contested',
+    // Its page asks every 20 seconds, here for ten minutes; then daily.
+    checks: [
+      { everyMs: 20_000, untilMs: 10 * MINUTE_MS },
+      { everyMs: DAY_MS, untilMs: Infinity },
+    ],
+    words: {
+      hostname: {
+        unchecked: 'Invalid Configuration',
+        unproven: 'Pending Verification',
+        wrong: 'Invalid Configuration',
+        verified: 'Valid Configuration',
+        moved: 'Invalid Configuration',
+      },
+      certificate: {},
+      problems: {
+        txt_missing: 'pending_domain_verification',
+        no_record: 'Invalid Configuration',
+        wrong_target: 'Invalid Configuration',
+        alias_mismatch: 'Invalid Configuration',
+        a_conflict: 'Invalid Configuration',
+      },
+    },
+  },
+  netlify: {
+    ...OWN,
+    id: 'netlify',
+    name: 'Netlify',
+    target: 'project',
+    takesAnyTarget: true,
+    apex: 'A',
+    claim: 'unique',
+    checks: NETLIFY_RHYTHM,
+    issuance: NETLIFY_RHYTHM,
+    words: {
+      hostname: {
+        unchecked: 'Check DNS configuration',
+        wrong: 'Check DNS configuration',
+        moved: 'Check DNS configuration',
+      },
+      certificate: {},
+      problems: {
+        caa_forbids: NETLIFY_CHALLENGE,
+        caa_on_target: NETLIFY_CHALLENGE,
+        caa_lookup_failed: NETLIFY_CHALLENGE,
+        timed_out: NETLIFY_CHALLENGE,
+      },
+      inUse: 'must be unique',
+    },
+  },
+  'github-pages': {
+    ...OWN,
+    id: 'github-pages',
+    name: 'GitHub Pages',
+    target: 'project',
+    takesAnyTarget: true,
+    apex: 'A',
+    claim: 'reserved',
+    // Certificates come within an hour by its documentation, within a day by its users' reports.
+    issuance: often(DAY_MS),
+    words: {
+      hostname: {
+        unchecked: 'DNS Check in Progress',
+        wrong: 'DNS check unsuccessful',
+        verified: 'DNS check successful',
+        moved: 'DNS check unsuccessful',
+      },
+      certificate: {
+        pending: 'Certificate Requested',
+        refused: 'Certificate Request Error',
+        failed: 'Certificate Request Error',
+        issued: 'approved',
+      },
+      problems: {
+        no_record: 'InvalidDNSError',
+        zone_doubled: 'InvalidDNSError',
+        ns_mismatch: 'InvalidDNSError',
+        lookup_failed: 'InvalidDNSError',
+        wrong_target: 'InvalidCNAMEError',
+        stale_target: 'InvalidCNAMEError',
+        a_conflict: 'InvalidARecordError',
+        alias_mismatch: 'NotServedByPagesError',
+        not_served: 'NotServedByPagesError',
+        wildcard_risk: 'WildcardRecordError',
+        caa_forbids: 'bad_authz',
+        caa_on_target: 'bad_authz',
+        caa_lookup_failed: 'caa_error',
+        moved: 'dns_changed',
+        timed_out: 'errored',
+        claimed_elsewhere: 'You must verify your domain {hostname} before being able to use it.',
+      },
+      inUse: 'The custom domain `{hostname}` is already taken.',
+    },
+  },
+  cloudflare: {
+    ...OWN,
+    id: 'cloudflare',
+    name: 'Cloudflare for SaaS',
+    target: 'project',
+    claim: 'alternative',
+    checks: CLOUDFLARE_RHYTHM,
+    issuance: CLOUDFLARE_RHYTHM,
+    words: {
+      hostname: { unchecked: 'Pending', unproven: 'Pending', wrong: 'Pending', verified: 'Active', moved: 'Moved' },
+      certificate: {
+        none: 'Initializing',
+        pending: 'Pending Issuance',
+        refused: 'Pending Validation',
+        issued: 'Active',
+        failed: 'validation_timed_out',
+        expired: 'expired',
+      },
+      problems: {
+        no_record: NOT_TO_ZONE,
+        zone_doubled: NOT_TO_ZONE,
+        wrong_target: NOT_TO_ZONE,
+        stale_target: NOT_TO_ZONE,
+        a_conflict: NOT_TO_ZONE,
+        alias_mismatch: NOT_TO_ZONE,
+        txt_missing:
+          'None of the A or AAAA records are owned by this account and the pre-generated ownership validation token was not found.',
+      },
+    },
+  },
+  mintlify: {
+    ...OWN,
+    id: 'mintlify',
+    name: 'Mintlify',
+    claim: 'required',
+    // TXT records show within five minutes mostly, and propagate within 48 hours; certificates come within a day.
+    checks: often(2 * DAY_MS),
+    issuance: often(DAY_MS),
+    words: {
+      hostname: { unchecked: 'Pending', unproven: 'Pending', wrong: 'Pending' },
+      certificate: {},
+      problems: {},
+      inUse: 'Domain is already claimed by another organization',
+    },
+  },
+};
+
+/** A persona's words about a hostname. */
+export const wordsFor = (text: string, hostname: string): string => text.replaceAll('{hostname}', hostname);
