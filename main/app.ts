@@ -5,7 +5,7 @@ import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
 import { openAcme } from './composition/acme.ts';
 import { openCertificates } from './composition/certificates.ts';
-import { openBreaks } from './composition/breaks.ts';
+import { breakableIssuer, openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
@@ -104,8 +104,13 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
   const dns = await startDns(foundation, { platformHostnames, faults: breaks.faults });
   const looks = createLooks({ port: () => dataPlane.ports.http });
-  const domains = openDomains(foundation, { issuer: certificates.issuer, dns, publish, looks });
-  const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports });
+  const issuer = breakableIssuer(certificates.issuer, breaks.faults);
+  const domains = openDomains(foundation, { issuer, dns, publish, looks });
+  const acme = openAcme(foundation, {
+    ...{ certificates, dns, domains },
+    ports: () => dataPlane.ports,
+    faults: breaks.faults,
+  });
   const { platformLeaves: platform, brokenHandshake: broken } = certificates;
   const leaves = { platform, domains: domains.leaves, broken };
   const dataPlane = await startDataPlane(

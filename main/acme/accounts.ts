@@ -29,7 +29,7 @@ export interface Accounts {
   changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount>;
 }
 
-export function createAccounts({ clock, rows, rates, origin, onChanged, ...parts }: AcmeParts): Accounts {
+export function createAccounts({ clock, rows, rates, faults, origin, onChanged, ...parts }: AcmeParts): Accounts {
   function save(account: AcmeAccount): AcmeAccount {
     rows.save({ account });
     onChanged();
@@ -54,6 +54,7 @@ export function createAccounts({ clock, rows, rates, origin, onChanged, ...parts
       if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
         throw new AcmeError('rateLimited', `There are ${ACCOUNTS_MAX} accounts already, as many as are kept.`);
       }
+      faults.newAccount(payload);
       const required = parts.externalAccountRequired();
       const binding = await readBinding(payload['externalAccountBinding'], { ...{ jwk: key, url, rows, required } });
       // Another request of the same key may have been faster.
@@ -62,6 +63,7 @@ export function createAccounts({ clock, rows, rates, origin, onChanged, ...parts
       const range = blockOf(address, 48);
       const perRange: Counted[] = range === null ? [] : [{ limit: 'newAccountsPerRange', of: range }];
       const counted: Counted[] = [{ limit: 'newAccounts', of: address }, ...perRange];
+      faults.limit(counted, []);
       rates.check(counted);
       const { now: createdAtMs } = clock.state();
       const contact = readContact(payload['contact'] ?? []);

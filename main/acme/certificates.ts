@@ -26,7 +26,7 @@ export interface Certificates {
   renewalWindow(id: string): Window;
 }
 
-export function createCertificates({ clock, rows, issuer, revocations, onChanged }: AcmeParts): Certificates {
+export function createCertificates({ clock, rows, issuer, faults, revocations, onChanged }: AcmeParts): Certificates {
   const holdsAll = (account: AcmeAccount, { identifiers }: AcmeCertificate): boolean => {
     const { now } = clock.state();
     return identifiers.every(({ value }) => (rows.lastValid(account.id, value)?.expiresAtMs ?? 0) > now);
@@ -80,7 +80,10 @@ export function createCertificates({ clock, rows, issuer, revocations, onChanged
       if (certificate === null) {
         throw new AcmeError('malformed', 'There is no certificate of this identifier here.', { status: 404 });
       }
-      return wireWindow(certificate, clock.state(), revocations.get(certificate.serial)?.wireAtMs ?? null);
+      const state = clock.state();
+      const names = certificate.identifiers.map(({ value }) => value);
+      const revokedAtMs = revocations.get(certificate.serial)?.wireAtMs ?? null;
+      return faults.renewalWindow(names, state.realNow) ?? wireWindow(certificate, state, revokedAtMs);
     },
   };
 }

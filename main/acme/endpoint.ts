@@ -173,7 +173,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     const { payload, account } = await byAccount(request, path);
     const order = own(orders.get(id), account);
     Object.assign(request.about ?? {}, { orderId: id });
-    if (rest === '') return orderAnswer(200, order);
+    if (rest === '') return orderAnswer(200, await orders.poll(order));
     const csr = base64urlOf(parseObject(payload, 'The payload'), 'csr');
     return orderAnswer(200, await orders.finalize(account, order, csr));
   }
@@ -236,11 +236,11 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       revokeCert: at('revoke'),
       keyChange: at('key-change'),
       renewalInfo: at('renewal-info'),
-      meta: {
+      meta: parts.faults.directory({
         caaIdentities: [parts.caaDomain()],
         profiles: describeProfiles(),
         ...(parts.externalAccountRequired() && { externalAccountRequired: true }),
-      },
+      }),
     });
   }
 
@@ -307,6 +307,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     const about = {};
     try {
       if (route === null) throw NOT_FOUND();
+      parts.faults.request(request);
       if (!route.methods.includes(method)) {
         throw new AcmeError('malformed', `This is asked for with ${route.methods.join(' or ')}.`, {
           status: 405,

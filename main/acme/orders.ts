@@ -1,3 +1,4 @@
+import type { EpochMs } from '../base/clock.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { createTurns } from '../base/turns.ts';
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
@@ -37,6 +38,16 @@ const ANSWER_WITHIN_MS = 300;
 const BACKDATE_MS_MAX = HOUR_MS;
 const METHODS: readonly AcmeMethod[] = ['http-01', 'dns-01', 'tls-alpn-01'];
 
+/** Orders that a break holds up at once; the CSRs of further ones are answered as always. */
+const HELD_MAX = 1_000;
+
+/** An order that waits for a break; lost at the end of the engine, and then ready to be finalised again. */
+interface Held {
+  /** Real time; null for the end of the break. */
+  atMs: EpochMs | null;
+  goOn: () => Promise<AcmeOrder>;
+}
+
 export interface Orders {
   /** @throws AcmeError */
   create(account: AcmeAccount, request: NewOrder): AcmeOrder;
@@ -48,6 +59,8 @@ export interface Orders {
   respond(account: AcmeAccount, authorization: AcmeAuthorization, method: AcmeMethod): Promise<AcmeAuthorization>;
   /** @throws AcmeError badCSR, caa, orderNotReady */
   finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder>;
+  /** The order that a client looks at; issues what a break has held up until now. */
+  poll(order: AcmeOrder): Promise<AcmeOrder>;
 }
 
 export interface NewOrder {
@@ -58,14 +71,18 @@ export interface NewOrder {
 }
 
 export function createOrders(parts: AcmeParts): Orders {
-  const { clock, log, rows, issuer, rates, onChanged } = parts;
+  const { clock, log, rows, issuer, rates, faults, onChanged } = parts;
   const turns = createTurns(VALIDATIONS_MAX);
   /** Orders whose CSR is being answered. */
   const finalizing = new Set<string>();
+  /** Those among them whose issuance a break holds up, by id. */
+  const held = new Map<string, Held>();
   const now = (): number => clock.state().now;
 
   function create(account: AcmeAccount, { identifiers, profile: profileName, replaces }: NewOrder): AcmeOrder {
     const profile = profileOf(profileName);
+    const names = identifiers.map(({ value }) => value);
+    faults.profile(profileName, names);
     const refused = identifiers.flatMap((identifier) => {
       const detail = issuer.refusal(identifier);
       return detail === null ? [] : [{ identifier, detail }];
@@ -74,10 +91,14 @@ export function createOrders(parts: AcmeParts): Orders {
     if (replaces !== null) checkReplaced(account, replaces, identifiers);
     const ordered: Counted[] = [{ limit: 'newOrders', of: account.id }];
     const failures = identifiers.map(({ value }) => `${account.id} ${value}`);
-    rates.check(failures.map((of) => ({ limit: 'consecutiveFailures', of })));
+    const paused = failures.map((of): Counted => ({ limit: 'consecutiveFailures', of }));
+    faults.limit(paused, names);
+    rates.check(paused);
     if (!isRenewal(replaces)) {
       const failed = failures.map((of): Counted => ({ limit: 'failedValidations', of }));
-      rates.check([...ordered, ...certificatesOf(identifiers), ...failed]);
+      const counted = [...ordered, ...certificatesOf(identifiers), ...failed];
+      faults.limit(counted, names);
+      rates.check(counted);
       rates.count(ordered);
     }
     const createdAtMs = now();
@@ -106,7 +127,8 @@ export function createOrders(parts: AcmeParts): Orders {
 
   function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
     const last = rows.lastValid(account.id, value);
-    return last !== null && last.expiresAtMs > now() && !parts.strikes('newAuthorization') ? last : null;
+    if (last === null || last.expiresAtMs <= now()) return null;
+    return parts.strikes('newAuthorization') || faults.forgets(value) ? null : last;
   }
 
   /** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */
@@ -289,16 +311,39 @@ export function createOrders(parts: AcmeParts): Orders {
     // Another request may have been faster.
     const status = stepOrder(stateOf(rows.order(order.id) ?? order).status, 'finalize');
     finalizing.add(order.id);
-    try {
-      await recheckCaa(account, order);
-      return issue({ ...order, status }, request);
-    } catch (error) {
-      if (error instanceof AcmeError && error.type === 'caa') {
-        save({ ...order, status: stepOrder(status, 'failed'), error: faultOf(error) });
+    const goOn = async (): Promise<AcmeOrder> => {
+      try {
+        await recheckCaa(account, order);
+        return issue({ ...order, status }, request);
+      } catch (error) {
+        if (error instanceof AcmeError && error.type === 'caa') {
+          save({ ...order, status: stepOrder(status, 'failed'), error: faultOf(error) });
+        }
+        throw error;
+      } finally {
+        finalizing.delete(order.id);
       }
+    };
+    const afterMs = held.size < HELD_MAX ? faults.issuesAfterMs(order.identifiers.map(({ value }) => value)) : 0;
+    if (afterMs === 0) return await goOn();
+    held.set(order.id, { atMs: afterMs === Infinity ? null : clock.state().realNow + afterMs, goOn });
+    return { ...order, status };
+  }
+
+  async function poll(order: AcmeOrder): Promise<AcmeOrder> {
+    const waiting = held.get(order.id);
+    if (waiting === undefined) return order;
+    const isHeld =
+      waiting.atMs === null
+        ? faults.isStuck(order.identifiers.map(({ value }) => value))
+        : clock.state().realNow < waiting.atMs;
+    if (isHeld) return order;
+    held.delete(order.id);
+    try {
+      return await waiting.goOn();
+    } catch (error) {
+      if (error instanceof AcmeError) return get(order.id) ?? order;
       throw error;
-    } finally {
-      finalizing.delete(order.id);
     }
   }
 
@@ -333,8 +378,10 @@ export function createOrders(parts: AcmeParts): Orders {
 
   /** Signs, and writes the certificate and the order in one transaction. */
   function issue(order: AcmeOrder, { publicKey }: CertificateRequest): AcmeOrder {
-    const dates = datesOf(profileOf(order.profile), clock.state(), issuer.notAfterMs());
     const names = order.identifiers.map(({ value }) => value);
+    const state = clock.state();
+    const notAfterMs = Math.min(issuer.notAfterMs(), faults.rootEndsAtMs(names, state.realNow));
+    const dates = datesOf(profileOf(order.profile), state, notAfterMs);
     const { serial, pem } = issuer.issue({ publicKey, names, dates });
     const { id: orderId, accountId, identifiers } = order;
     const issued: AcmeOrder = { ...order, status: stepOrder(order.status, 'issue'), serial };
@@ -368,6 +415,7 @@ export function createOrders(parts: AcmeParts): Orders {
     },
     respond,
     finalize,
+    poll,
   };
 }
 

@@ -5,6 +5,7 @@ import type { CaaVerdict } from '../contract/caa.ts';
 import type { RevocationReason } from '../contract/certificates.ts';
 import type { AcmeIdentifier, AcmeMethod, AcmeRows } from '../model/acme.ts';
 import type { LeafDates, Revocation } from '../model/leaf.ts';
+import type { AcmeFaults } from './faults.ts';
 import type { RequestedNames } from './identifiers.ts';
 import type { Outcome, Task } from './outcome.ts';
 import type { Rates } from './rates.ts';
@@ -53,6 +54,7 @@ export interface AcmeParts {
   origin(): string;
   rates: Rates;
   refusals: Pick<Refusals, 'add'>;
+  faults: AcmeFaults;
   /** The registered domain of a hostname. */
   registeredDomain(hostname: string): string;
   /** Whether the next request meets a nuisance; each call counts one. */

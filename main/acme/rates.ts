@@ -42,6 +42,23 @@ export interface Counted {
   readonly of: string;
 }
 
+export const standardRateOf = (limit: AcmeLimitName): AcmeRate => LIMITS[limit];
+
+/** The refusal of one more. */
+export function tooMany(
+  { limit, of }: Counted,
+  { rate, waitMs, nowMs }: { rate: AcmeRate; waitMs: number; nowMs: EpochMs },
+  members: Record<string, unknown> = {},
+): AcmeError {
+  const detail =
+    `There are too many ${LIMITS[limit].what} (${of}): ${rate.count} in ${formatSpan(rate.periodMs)}. ` +
+    `Retry after ${new Date(nowMs + waitMs).toISOString()}. To forget them: vivarium acme reset-limits`;
+  return new AcmeError('rateLimited', detail, {
+    headers: ['Retry-After', String(Math.ceil(waitMs / 1_000))],
+    members,
+  });
+}
+
 /** Counts, in memory; beyond this many, the least recently used are forgotten. */
 const COUNTS_MAX = 10_000;
 
@@ -77,15 +94,7 @@ export function createRates(options: {
       // As Boulder, the limit that takes longest answers.
       const [longest] = waits.filter(({ waitMs }) => waitMs > 0).sort((a, b) => b.waitMs - a.waitMs);
       if (longest === undefined) return;
-      const { limit, of, waitMs } = longest;
-      const { count, periodMs } = rateOf(limit);
-      const after = new Date(now() + waitMs).toISOString();
-      throw new AcmeError(
-        'rateLimited',
-        `There are too many ${LIMITS[limit].what} (${of}): ${count} in ${formatSpan(periodMs)}. ` +
-          `Retry after ${after}. To forget them: vivarium acme reset-limits`,
-        { headers: ['Retry-After', String(Math.ceil(waitMs / 1000))] },
-      );
+      throw tooMany(longest, { rate: rateOf(longest.limit), waitMs: longest.waitMs, nowMs: now() });
     },
     count(counted) {
       for (const each of counted) {

@@ -2,6 +2,7 @@ import { request as openHttp, type IncomingMessage } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { AcmeAttempt } from '../model/acme.ts';
+import type { NamedFault } from '../model/fault.ts';
 import { findDestinations, hostOf } from './destinations.ts';
 import { type Answered, failed, type Outcome, reasonOf, shown, type Task, VALIDATION_MS_MAX } from './outcome.ts';
 import { AcmeError } from './problem.ts';
@@ -20,6 +21,8 @@ export interface HttpValidation {
   /** Where port 80 or 443 of a hostname is on this machine: tried in this order. */
   ports(hostname: string, scheme: 'http' | 'https'): readonly number[];
   userAgent: string;
+  /** What counts as the answer: another one while a break of that name runs. */
+  arriving(url: URL, got: Got): Got;
 }
 
 /** http-01 (RFC 8555 §8.3). */
@@ -60,20 +63,22 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
     const what = `GET ${url.href} at ${hostOf(address)}:${port}`;
     const note = (found: string): void =>
       void attempts.push({ what, found, request: { hostname, path: url.pathname, port } });
-    const answer = await get(url, { address, port, hostname, signal, userAgent: options.userAgent });
+    const got = await get(url, { address, port, hostname, signal, userAgent: options.userAgent });
+    const answer = options.arriving(url, got);
     if ('failure' in answer) {
       note(answer.failure);
       return new AcmeError('connection', `${what}: ${answer.failure}.`);
     }
-    const { status, location, body } = answer;
+    const { status, location, body, brokenBy } = answer;
+    const why = brokenBy === undefined ? '' : `, broken on purpose: ${brokenBy.entry}`;
     if (REDIRECT_STATUS.has(status) && location !== undefined) {
-      note(`status ${status}, Location: ${shown(location)}`);
+      note(`status ${status}, Location: ${shown(location)}${why}`);
       const next = URL.canParse(location, url.href) ? new URL(location, url) : null;
       if (next === null)
         return new AcmeError('connection', `${what} redirects to ${shown(location)}, which is no URL.`);
       return await follow(next, [...seen, url.href]);
     }
-    note(`status ${status}, ${sizeOf(body)}: ${shown(body)}`);
+    note(`status ${status}, ${sizeOf(body)}: ${shown(body)}${why}`);
     if (status !== 200) return new AcmeError('unauthorized', `${what} was answered with status ${status}.`);
     if (body.trimEnd() === keyAuthorization) return null;
     return new AcmeError(
@@ -111,7 +116,10 @@ function redirectFault(url: URL, seen: readonly string[], ports: ReadonlySet<num
   return null;
 }
 
-type Got = { status: number; location: string | undefined; body: string } | { failure: string };
+/** An answer, or why there is none. */
+export type Got =
+  | { status: number; location: string | undefined; body: string; brokenBy?: NamedFault }
+  | { failure: string };
 
 /** One GET. Its certificate is not checked: there may be none yet. */
 function get(

@@ -10,6 +10,7 @@ export const createValidation =
     resolve: HttpValidation['resolve'];
     texts: (name: string) => Promise<Answered>;
     ports: HttpValidation['ports'];
+    arriving: HttpValidation['arriving'];
     tlsPort: () => number;
     readCertificate: TlsValidation['readCertificate'];
     userAgent: string;

@@ -20,7 +20,9 @@ export interface BreakStorage {
   remove(id: string): void;
 }
 
-export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'rate' | 'nth' | 'seed' | 'parameters'> {
+export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'nth' | 'seed' | 'parameters'> {
+  /** That of the entry if omitted. */
+  rate?: number | undefined;
   forMs: number;
   /** Neither listed nor named, and ended by `stopHidden`. */
   isHidden?: true;
@@ -94,6 +96,10 @@ export function createBreaks(options: {
     faults.question = points.has('question') ? (facts) => strike(index().ofQuestion(facts)) : null;
     faults.handshake =
       atConnections || points.has('handshake') ? (hostname) => strike(index().ofHandshake(hostname)) : null;
+    faults.named =
+      points.has('issuance') || points.has('probe')
+        ? (entry, hostnames) => strike(index().ofEntry(entry, hostnames))
+        : null;
     arm();
     onChanged();
   }

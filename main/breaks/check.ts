@@ -1,5 +1,5 @@
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
-import type { BreakEntry, BreakParameter, BreakSelector } from '../contract/breaks.ts';
+import type { BreakEntry, BreakParameter, BreakPoint, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
 import { mention } from '../contract/mentions.ts';
@@ -27,10 +27,11 @@ export type Rule = BreakRow['rule'];
  * @throws VivariumError `not_found` for an unknown entry, hostname or key; `invalid_request` for all else.
  */
 export function checkRule(
-  { entry: id, ...asked }: Rule & { entry: string },
+  { entry: id, rate, ...rest }: Omit<Rule, 'rate'> & { entry: string; rate?: number | undefined },
   breakable: Breakable,
 ): { entry: BreakEntry; rule: Rule } {
   const entry = breakable.catalogue.find((each) => each.id === id) ?? failUnknown(id, breakable.catalogue);
+  const asked: Rule = { ...rest, rate: rate ?? entry.rate ?? 1 };
   if (entry.impossible !== undefined)
     throw new VivariumError('invalid_request', `${id} can't be had here: ${entry.impossible}`);
   for (const selector of Object.keys(asked.on) as BreakSelector[]) {
@@ -72,6 +73,9 @@ const selectedBy = ({ selectors }: BreakEntry): string =>
 /** Names of records may also have underscores. */
 const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 
+/** The points that only a hostname served here ever reaches. */
+const OF_SERVED: readonly BreakPoint[] = ['request', 'handshake', 'connection'];
+
 /** How many served hostnames an error names. */
 const NAMED_MAX = 5;
 
@@ -94,7 +98,7 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
   }
   if (!normal.ok) refuse('on.hostname', `"${text}" is not a hostname, such as "shop.acme.test" or "*.acme.test"`);
   const { hostname } = normal;
-  if (point !== 'state' && point !== 'question' && !isServed(hostname, star !== '', breakable.hostnames()))
+  if (OF_SERVED.includes(point) && !isServed(hostname, star !== '', breakable.hostnames()))
     throw notServed(star + hostname, breakable.hostnames());
   return star + hostname;
 }

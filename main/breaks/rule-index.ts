@@ -1,6 +1,7 @@
 import type { BreakEntry, BreakPoint, BreakSelection } from '../contract/breaks.ts';
 import type { QuestionFacts, RequestFacts } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
+import { selects } from './concerning.ts';
 
 /** What a rule selects; `order` is that of the starts. */
 export interface Selective {
@@ -14,6 +15,7 @@ export interface RuleIndex<Rule extends Selective> {
   ofRequest(facts: RequestFacts): readonly Rule[];
   ofQuestion(facts: QuestionFacts): readonly Rule[];
   ofHandshake(hostname: string | null): readonly Rule[];
+  ofEntry(entry: string, hostnames: readonly string[]): readonly Rule[];
 }
 
 export function indexRules<Rule extends Selective>(rules: readonly Rule[]): RuleIndex<Rule> {
@@ -21,11 +23,16 @@ export function indexRules<Rule extends Selective>(rules: readonly Rule[]): Rule
   const requests = byHostname(at('request', 'connection'));
   const questions = byHostname(at('question'));
   const handshakes = byHostname(at('handshake', 'connection'));
+  const named = Map.groupBy(at('issuance', 'probe'), ({ kind }) => kind.id);
   return {
     ofRequest: (facts) => requests(facts.hostname, facts.path).filter((rule) => selectsRequest(rule, facts)),
     ofQuestion: ({ name, type }) =>
       questions(name, null).filter(({ rule: { on } }) => on.type === undefined || on.type === type),
     ofHandshake: (hostname) => handshakes(hostname, null),
+    ofEntry: (entry, hostnames) =>
+      (named.get(entry) ?? NO_RULES).filter(
+        ({ rule: { on } }) => on.hostname === undefined || hostnames.some((each) => selects(on.hostname, each)),
+      ),
   };
 }
 

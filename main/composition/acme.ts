@@ -18,6 +18,7 @@ import { caaLookupOver } from '../domains/caa-lookup.ts';
 import { apexOf } from '../domains/public-suffix.ts';
 import { resolve } from '../domains/resolution.ts';
 import type { AcmeIdentifier, AcmeMethod } from '../model/acme.ts';
+import type { FaultSource } from '../model/fault.ts';
 import { explainCaa } from '../model/caa/walk.ts';
 import type { OwnPath } from '../proxy/own-paths.ts';
 import { refusal } from '../proxy/own-paths.ts';
@@ -33,7 +34,13 @@ export type Acme = ReturnType<typeof openAcme>;
 /** The ACME server on this machine's DNS, CAA, clock and root; it takes no memory before its first request. */
 export function openAcme(
   { clock, log, store, events, settings }: Foundation,
-  parts: { certificates: Certificates; dns: Dns; domains: Domains; ports: () => ListenerPorts },
+  parts: {
+    certificates: Certificates;
+    dns: Dns;
+    domains: Domains;
+    ports: () => ListenerPorts;
+    faults: FaultSource;
+  },
 ) {
   const { certificates, dns, domains, ports } = parts;
   const origin = (): string => originOf('https', 'localhost', ports().https);
@@ -96,10 +103,12 @@ export function openAcme(
   }
 
   async function open(): Promise<Endpoint> {
-    const [{ createEndpoint }, { createValidation }] = await Promise.all([
+    const [{ createEndpoint }, { createValidation }, { createAcmeFaults }] = await Promise.all([
       import('../acme/endpoint.ts'),
       import('../acme/validation.ts'),
+      import('../acme/faults.ts'),
     ]);
+    const faults = createAcmeFaults(parts.faults, { now: () => clock.now() });
     const { requested } = certificates;
     return createEndpoint({
       ...{ clock, log, origin },
@@ -120,6 +129,7 @@ export function openAcme(
         tlsPort: () => settings.current().acmeTlsPort,
         readCertificate: readChallengeCertificate,
         userAgent: `Vivarium/${VERSION} (ACME validation)`,
+        arriving: faults.arriving,
       }),
       askCaa: ({ name, method, accountUri }: { name: string; method: AcmeMethod; accountUri: string }) =>
         explainCaa({
@@ -128,7 +138,7 @@ export function openAcme(
           issuer: settings.current().caaIdentity.domain,
           lookup: caaLookupOver(dns.lookup),
         }),
-      ...{ rates, refusals, strikes, registeredDomain: apexOf },
+      ...{ rates, refusals, faults, strikes, registeredDomain: apexOf },
       externalAccountRequired: () => settings.current().acmeExternalAccounts,
       caaDomain: () => settings.current().caaIdentity.domain,
       revocations: store.revocations,

@@ -3,7 +3,9 @@ import { type Breaks, createBreaks } from '../breaks/breaks.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
+import { VivariumError } from '../contract/errors.ts';
 import { DOH_PATH } from '../dns/doh.ts';
+import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
 import { LOOK_PREFIX } from '../proxy/looks.ts';
 import type { Dns } from './dns.ts';
@@ -43,6 +45,31 @@ export function openBreaks(
     publish(snapshot: Pick<Snapshot, 'routes' | 'redirects'>): void {
       published = snapshot;
       hostnames = null;
+    },
+  };
+}
+
+/** Why the CA gives no certificate to a custom domain, by entry; those that CAA concerns are answers of the DNS. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  'ca.unavailable': 'The CA is down: it answers with 503.',
+  'ca.rate-limited': 'The CA has issued too many certificates for this domain, and refuses more for a while.',
+};
+
+/** The CA of custom domains, which running breaks make refuse. */
+export function breakableIssuer<Issuer extends { issue: (hostname: string) => unknown }>(
+  issuer: Issuer,
+  faults: Pick<FaultSource, 'named'>,
+): Issuer {
+  return {
+    ...issuer,
+    issue(hostname) {
+      for (const [entry, why] of Object.entries(REFUSALS)) {
+        const fault = faults.named?.(entry, [hostname]) ?? null;
+        const { limit } = fault?.parameters ?? {};
+        if (fault === null || (limit !== undefined && !String(limit).startsWith('certificates'))) continue;
+        throw new VivariumError('conflict', `${why} Broken on purpose: ${entry}.`);
+      }
+      return issuer.issue(hostname);
     },
   };
 }

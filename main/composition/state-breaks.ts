@@ -92,8 +92,9 @@ export async function verifyRepaired(
 ): Promise<void> {
   const breaks = repaired.filter(({ entry }) => OF_DOMAINS.includes(entry.split('.', 1)[0] ?? ''));
   if (breaks.length === 0) return;
-  const wrong = lifecycle.list().filter(({ hostname, lastCheckedAtMs, checks, certificateChecks }) => {
-    const isWrong = [...checks, ...certificateChecks].some(({ outcome }) => outcome !== 'ok');
+  const wrong = lifecycle.list().filter(({ hostname, lastCheckedAtMs, checks, certificateChecks, certificate }) => {
+    const isWrong =
+      certificate.refusal !== null || [...checks, ...certificateChecks].some(({ outcome }) => outcome !== 'ok');
     return (
       isWrong &&
       breaks.some(

@@ -9,7 +9,20 @@ export const BREAK_FAMILIES = ['dns', 'connection', 'tls', 'http', 'api', 'domai
 export type BreakFamily = (typeof BREAK_FAMILIES)[number];
 
 /** The clients whose symptom the catalogue states. */
-export const BREAK_CLIENTS = ['curl', 'dig', 'node', 'python', 'go', 'java', 'chromium', 'firefox'] as const;
+export const BREAK_CLIENTS = [
+  'curl',
+  'dig',
+  'node',
+  'python',
+  'go',
+  'java',
+  'chromium',
+  'firefox',
+  'certbot',
+  'lego',
+  'dehydrated',
+  'doctor',
+] as const;
 export type BreakClient = (typeof BREAK_CLIENTS)[number];
 
 /** What an entry may be narrowed to. */
@@ -18,10 +31,11 @@ export type BreakSelector = (typeof BREAK_SELECTORS)[number];
 
 /**
  * Where an entry strikes: a request that passed the stage `limit`, a DNS question, a TLS handshake, or a connection as
- * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `state` is an edit
- * that is undone at the end.
+ * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `issuance` is a step
+ * of a CA: of the ACME server, or of the certificates for custom domains. `probe` is what the doctor finds, and nothing
+ * else. `state` is an edit that is undone at the end.
  */
-export const BREAK_POINTS = ['request', 'question', 'handshake', 'connection', 'state'] as const;
+export const BREAK_POINTS = ['request', 'question', 'handshake', 'connection', 'issuance', 'probe', 'state'] as const;
 export type BreakPoint = (typeof BREAK_POINTS)[number];
 
 const breakParameter = z.object({
@@ -55,6 +69,8 @@ export const breakEntry = z.object({
   /** The only environment that it applies to. */
   environment: environment.optional(),
   parameters: z.array(breakParameter),
+  /** The share that is broken unless a rule says otherwise; absent: all. */
+  rate: z.number().optional(),
   /** Why it can't be had here, as a sentence; absent if it can. */
   impossible: z.string().optional(),
 });
@@ -121,8 +137,8 @@ export const startInput = z.strictObject({
     .number()
     .gt(0, 'must be above 0 and at most 1 (1 is all, 0.1 is 10 %)')
     .max(1, 'must be above 0 and at most 1 (1 is all, 0.1 is 10 %)')
-    .meta({ description: 'the share to break, such as 0.1' })
-    .default(1),
+    .meta({ description: 'the share to break, such as 0.1; that of the entry, mostly 1, if omitted' })
+    .optional(),
   nth: z.int().min(1).max(1_000_000).meta({ description: 'break every n-th only' }).default(1),
   /** The same seed and requests give the same faults. */
   seed: z.int().min(0).max(4_294_967_295).meta({ description: 'repeat the choices of an earlier one' }).optional(),

@@ -110,7 +110,7 @@ const step = z
     dns: question.optional(),
     break: entry.optional(),
     on: on.unwrap().optional(),
-    rate: rate.unwrap().optional(),
+    rate,
     nth: nth.unwrap().optional(),
     /** 0 by default, so that a file has the same report each time. */
     seed,

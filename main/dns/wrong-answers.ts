@@ -24,6 +24,8 @@ export type Wrong =
 const OLD_ADDRESSES = { A: '192.0.2.10', AAAA: '2001:db8::10' } as const;
 const BLACK_HOLE = '2001:db8::dead';
 
+const OTHER_CA: RecordData = { type: 'CAA', flags: 0, tag: 'issue', value: 'other-ca.example' };
+
 /** RFC 2606 §2: no such server. */
 const LAME_SERVER = 'ns1.lame.invalid';
 
@@ -115,9 +117,22 @@ export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
     const owned = moved.answer.map((each) => (each.name === inner ? { ...unkept(each), name } : each));
     return replaced({ ...moved, answer: owned });
   },
-  'domain.caa-lookup-failed': ({ question }) =>
-    question.type === TYPE_CODES.CAA ? replaced(emptyAnswer('SERVFAIL', false)) : null,
+  'domain.caa-lookup-failed': ({ question }) => caaFails(question),
+  'ca.caa-servfail': ({ question }) => caaFails(question),
+  'ca.caa-forbids': ({ question, name }) =>
+    question.type === TYPE_CODES.CAA ? { kind: 'answer', answer: (right) => withOtherCa(name, right) } : null,
 };
+
+/** Where the name has a CNAME, the record is that of its target: it can’t be beside the CNAME. */
+function withOtherCa(name: DomainName, right: DnsAnswer): DnsAnswer {
+  const aliases = right.answer.filter(({ type }) => type === 'CNAME').map(unkept);
+  const last = aliases.at(-1)?.data[0];
+  const owner = last?.type === 'CNAME' ? last.target : name;
+  return { ...emptyAnswer('NOERROR', true), answer: [...aliases, rrset(owner, OTHER_CA)] };
+}
+
+const caaFails = (question: Question): Wrong | null =>
+  question.type === TYPE_CODES.CAA ? replaced(emptyAnswer('SERVFAIL', false)) : null;
 
 const replaced = (wrong: DnsAnswer): Wrong => ({ kind: 'answer', answer: () => wrong });
 

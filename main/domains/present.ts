@@ -83,16 +83,15 @@ function issuanceChecks({ certificate: { state, refusal, nextAttemptAtMs } }: At
   }
   if (state !== 'pending') return [];
   const at = nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString();
+  // Every other refusal is that of a check.
+  const byCa = refusal?.code === 'issuance_pending' ? ` ${refusal.message}` : '';
   return [
     {
       code: 'issuance_pending',
       outcome: 'warning',
-      message:
-        at === null
-          ? 'The certificate has not been issued yet.'
-          : `The certificate has not been issued yet; the next attempt is at ${at}.`,
+      message: `The certificate has not been issued yet${at === null ? '' : `; the next attempt is at ${at}`}.${byCa}`,
       fix:
-        refusal === null
+        refusal === null || byCa !== ''
           ? 'Wait, or advance the clock.'
           : 'Fix the other checks, then re-verify, or wait for the next attempt.',
     },

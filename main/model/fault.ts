@@ -56,9 +56,14 @@ export interface FaultSource {
   readonly question: ((facts: QuestionFacts) => Fault | null) | null;
   /** Once for each connection, by server name; null for clients without SNI. */
   readonly handshake: ((hostname: string | null) => Fault | null) | null;
+  /**
+   * For a machine that knows which entries concern what it does: a step of a CA, a probe of the doctor. A rule with a
+   * hostname selects what is about that hostname, whatever other ones it is about.
+   */
+  readonly named: ((entry: string, hostnames: readonly string[]) => Fault | null) | null;
 }
 
-export const NO_FAULTS: FaultSource = { request: null, question: null, handshake: null };
+export const NO_FAULTS: FaultSource = { request: null, question: null, handshake: null, named: null };
 
 /** A running break as it is stored. */
 export interface BreakRow {

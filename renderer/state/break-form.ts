@@ -35,7 +35,7 @@ export const narrowingOf = ({ at, selectors }: BreakEntry): (keyof typeof NARROW
 /** The form that breaks something, with what one click should do. */
 export function breakForm(
   client: Client,
-  { id, selectors, parameters }: BreakEntry,
+  { id, selectors, parameters, rate = 1 }: BreakEntry,
   hostname: string,
 ): Form<BreakValues, RunningBreak> {
   return new Form<BreakValues, RunningBreak>({
@@ -44,7 +44,7 @@ export function breakForm(
       ...Object.fromEntries(parameters.map(({ name, default: value }) => [parameterField(name), String(value)])),
       hostname: selectors.includes('hostname') ? hostname : '',
       for: FOR_DEFAULT,
-      rate: '100',
+      rate: String(rate * 100),
       nth: '1',
     },
     submit: (values) =>

@@ -1,6 +1,7 @@
 import { createEndpoint, type Endpoint } from '../../main/acme/endpoint.ts';
 import type { Outcome, Task } from '../../main/acme/outcome.ts';
 import type { AcmeParts, Nuisance } from '../../main/acme/parts.ts';
+import { createAcmeFaults } from '../../main/acme/faults.ts';
 import { createRates } from '../../main/acme/rates.ts';
 import { createRefusals, type Refusals } from '../../main/acme/refusals.ts';
 import { silentLog } from '../../main/base/log.ts';
@@ -14,6 +15,7 @@ import { isWildcard } from '../../main/contract/wildcards.ts';
 import { apexOf } from '../../main/domains/public-suffix.ts';
 import type { CaaRecord } from '../../main/model/caa/value.ts';
 import { explainCaa } from '../../main/model/caa/walk.ts';
+import type { FaultSource } from '../../main/model/fault.ts';
 import { openStore, type Store } from '../../main/store/store.ts';
 import { ORIGIN } from './acme-client.ts';
 import { createFakeClock, FAKE_NOW_MS, type FakeClock } from './fake-clock.ts';
@@ -38,6 +40,8 @@ export interface TestServer {
   refusals: Refusals;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
+  /** The running breaks; null for none. */
+  broken: FaultSource['named'];
   /** Writes until a crash; all later ones fail. */
   writesLeft: number;
   /** Replaces the wait for the disk. */
@@ -95,6 +99,14 @@ export function createTestServer(): TestServer {
     origin: () => ORIGIN,
     rates: createRates({ now: () => clock.now(), enforced: () => server.limited, changed: () => server.rates }),
     refusals,
+    faults: createAcmeFaults(
+      {
+        get named() {
+          return server.broken;
+        },
+      },
+      { now: () => clock.now() },
+    ),
     registeredDomain: apexOf,
     strikes: (nuisance) => server.nuisances.has(nuisance),
     onChanged: () => undefined,
@@ -112,6 +124,7 @@ export function createTestServer(): TestServer {
       store,
       refusals,
       limited: false,
+      broken: null,
       bound: false,
       rates: new Map<AcmeLimitName, AcmeRate>(),
       nuisances: new Set<Nuisance>(),

@@ -28,6 +28,10 @@ const CLIENTS: Record<BreakClient, string> = {
   java: 'Java',
   chromium: 'Chromium',
   firefox: 'Firefox',
+  certbot: 'certbot',
+  lego: 'lego',
+  dehydrated: 'dehydrated',
+  doctor: '`vivarium doctor`',
 };
 
 const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
@@ -45,6 +49,9 @@ const NOTES: Partial<Record<BreakFamily, string>> = {
 after 5 to 20 s.`,
   domain: `\`HOST\` is the hostname, \`ZONE\` its zone; dig asks for type A of \`HOST\` unless it says otherwise. Other clients say of the same answer what they
 say under [Names and DNS](#names-and-dns). What verification says is the code in the second column.`,
+  ca: `The words are those of Debian 12’s certbot 2.1.0, lego 4.9.1 and dehydrated 0.7.0, shortened to the type of the problem where there is one; certbot 2.1.0 hides some
+behind an error of its own. These versions know neither ARI nor profiles, and obtain what they are asked for. uacme reads the machine’s trust store alone, and was not asked;
+clients of the API have no part in it. What the ACME server answers names the break in the member \`brokenOnPurpose\`.`,
   connection: STATUSES,
   http: STATUSES,
   api: STATUSES,

@@ -27,7 +27,7 @@ const POINTS: Readonly<Record<BreakFamily, BreakPoint>> = {
   http: 'request',
   api: 'request',
   domain: 'state',
-  ca: 'state',
+  ca: 'issuance',
   machine: 'state',
 };
 

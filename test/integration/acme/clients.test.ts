@@ -1,50 +1,14 @@
 import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get as getHttps } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AcmeExplanation } from '../../../main/contract/acme.ts';
-import { type Engine, startEngine, track } from '../../support/engine.ts';
+import { openSite, serveFiles, type Site } from '../../support/acme-site.ts';
+import { track } from '../../support/engine.ts';
 import { freePort } from '../../support/ports.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { findTool } from '../../support/tools.ts';
-
-/** Real clients against the engine, each in a folder of its own: they obtain, renew and revoke. */
-interface Site {
-  engine: Engine;
-  folder: string;
-  directory: string;
-  rootFile: string;
-  httpPort: number;
-  tlsPort: number;
-  /** Runs a command in the folder. @throws Error with its output when it fails */
-  run(program: string, args: readonly string[], environment?: Record<string, string>): Promise<string>;
-}
-
-async function openSite(): Promise<Site> {
-  const engine = await startEngine({ empty: true });
-  const [httpPort, tlsPort] = [await freePort(), await freePort()];
-  await engine.call('settings.update', { acmeHttpPort: httpPort, acmeTlsPort: tlsPort });
-  await engine.call('zones.create', { name: 'acme.test' });
-  await engine.call('records.put', { zone: 'acme.test', name: '*', type: 'A', value: '127.0.0.1' });
-  const { caFile: rootFile, acme } = engine.app.runtime;
-  const folder = temporaryFolder();
-  const run: Site['run'] = (program, args, environment = {}) =>
-    new Promise((resolve, reject) => {
-      const env = { PATH: process.env.PATH, HOME: folder, ...environment };
-      const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-      child.on('error', reject);
-      child.on('close', (code) => {
-        if (code === 0) resolve(output);
-        else reject(new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`));
-      });
-    });
-  return { engine, folder, directory: acme.directoryUrl, rootFile, httpPort, tlsPort, run };
-}
 
 const readCertificate = ({ folder }: Site, ...path: string[]) =>
   new X509Certificate(readFileSync(join(folder, ...path)));
@@ -54,20 +18,6 @@ async function revoked({ engine, run, folder }: Site): Promise<string> {
   const list = await fetch(`http://127.0.0.1:${engine.app.runtime.http.port}/intermediate.crl`);
   writeFileSync(join(folder, 'leaves.crl'), Buffer.from(await list.arrayBuffer()));
   return run('openssl', ['crl', '-inform', 'DER', '-in', 'leaves.crl', '-noout', '-text']);
-}
-
-/** A web server for clients without one, of the files in a folder. */
-async function serveFiles(port: number, folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  const server = createServer((request, response) => {
-    try {
-      response.end(readFileSync(join(folder, request.url?.split('/').at(-1) ?? '')));
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  track(() => void server.close());
 }
 
 const isMissing = (name: string): boolean => findTool(name) === null;

@@ -47,7 +47,7 @@ const validate = (
   ports: readonly number[],
   resolve: () => Promise<Answered> = async () => HERE,
   task: typeof TASK | typeof IP_TASK = TASK,
-) => validateHttp(task, { resolve, ports: () => ports, userAgent: 'test' });
+) => validateHttp(task, { resolve, ports: () => ports, userAgent: 'test', arriving: (_url, got) => got });
 
 const foundOf = (answer: Answered): string => (answer.ok ? answer.values.join(', ') || 'no record' : answer.detail);
 

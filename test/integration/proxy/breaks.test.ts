@@ -32,6 +32,7 @@ const faults = {
   request: (facts: RequestFacts) => (asked.push(facts), fault),
   question: null,
   handshake: () => fault,
+  named: null,
 };
 
 beforeAll(async () => {

@@ -11,7 +11,7 @@ const strikes = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
 
 it('asks nothing while nothing of its kind is broken', async () => {
   const parts = breaksOn();
-  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null });
+  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null, named: null });
   const { id } = await parts.start('dns.servfail', { on: { hostname: 'shop.acme.test' } });
   expect(parts.breaks.faults).toMatchObject({ request: null, handshake: null });
   expect(parts.breaks.faults.question?.({ name: 'shop.acme.test', type: 'A' })).toEqual({
@@ -21,7 +21,7 @@ it('asks nothing while nothing of its kind is broken', async () => {
     draw: expect.any(Number),
   });
   await parts.breaks.stop(id);
-  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null });
+  expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null, named: null });
 });
 
 it.each([
@@ -127,6 +127,16 @@ it('ends by the app’s clock: as it passes, moved over the end, and moved back'
   await next.clock.pass(60_000);
   expect(next.breaks.list()).toEqual([]);
   expect(next.store.breaks.list()).toEqual([]);
+});
+
+it('strikes by the name of an entry what is about the hostname that it selects, at the share of the entry', async () => {
+  const { breaks, start } = breaksOn();
+  expect(await start('ca.bad-nonces', { rate: undefined })).toMatchObject({ rate: 0.05 });
+  const { id } = await start('ca.renew-now', { on: { hostname: '*.acme.test' } });
+  expect(breaks.faults.named?.('ca.renew-now', ['acme.test', 'app.acme.test'])).toMatchObject({ breakId: id });
+  expect(breaks.faults.named?.('ca.renew-now', ['acme.test'])).toBeNull();
+  expect(breaks.faults.named?.('ca.renew-now', [])).toBeNull();
+  expect(breaks.list().map(({ seen }) => seen)).toEqual([0, 1]);
 });
 
 /** An entry that edits a text. */

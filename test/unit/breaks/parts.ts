@@ -37,6 +37,8 @@ export const ENTRIES: readonly BreakEntry[] = [
   entry('dns.servfail', { selectors: ['hostname', 'type'] }),
   entry('tls.expired', { selectors: ['hostname'] }),
   entry('domain.no-record', { selectors: ['hostname'] }),
+  entry('ca.bad-nonces', { selectors: [], rate: 0.05 }),
+  entry('ca.renew-now', { selectors: ['hostname'] }),
 ];
 
 export interface Parts {

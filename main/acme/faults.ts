@@ -1,0 +1,133 @@
+import { HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
+import type { EpochMs } from '../base/clock.ts';
+import { nameOf, type Fault, type FaultSource } from '../model/fault.ts';
+import { AcmeError } from './problem.ts';
+import { type Counted, standardRateOf, tooMany } from './rates.ts';
+import type { Window } from './renewal-info.ts';
+import { ACME_PATH } from './urls.ts';
+import type { Got } from './validate-http.ts';
+
+/** What the running breaks of the family `ca` make of each step; the rest of the server asks here, and knows none of them. */
+export interface AcmeFaults {
+  /** Before a request is looked at. @throws AcmeError badNonce, serverInternal (503) */
+  request(request: { method: string; target: string }): void;
+  /** What a directory says of its CA, changed. */
+  directory<Meta extends { profiles: Record<string, string> }>(meta: Meta): Meta & { externalAccountRequired?: true };
+  /** @throws AcmeError externalAccountRequired */
+  newAccount(payload: Readonly<Record<string, unknown>>): void;
+  /** @throws AcmeError invalidProfile */
+  profile(profile: string, names: readonly string[]): void;
+  /** As the check of limits. @throws AcmeError rateLimited */
+  limit(counted: readonly Counted[], names: readonly string[]): void;
+  /** Whether a valid authorisation is not used again. */
+  forgets(name: string): boolean;
+  /** What the client’s server answers to a validation, as it arrives. */
+  arriving(url: URL, got: Got): Got;
+  /** Real milliseconds from the CSR until the certificate is issued; 0 for at once, `Infinity` while the break runs. */
+  issuesAfterMs(names: readonly string[]): number;
+  /** Whether an order that waited for the end of a break still has to. */
+  isStuck(names: readonly string[]): boolean;
+  /** When clients should renew instead, in real time. */
+  renewalWindow(names: readonly string[], realNowMs: EpochMs): Window | null;
+  /** Real time until which the root seems to be valid. */
+  rootEndsAtMs(names: readonly string[], realNowMs: EpochMs): EpochMs;
+}
+
+const numberOf = ({ parameters }: Fault, name: string): number => Number(parameters[name]);
+
+export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { now: () => EpochMs }): AcmeFaults {
+  const find = (entry: string, names: readonly string[] = []): Fault | null => source.named?.(entry, names) ?? null;
+
+  return {
+    request({ method, target }) {
+      if (source.named === null) return;
+      const part = partOf(target);
+      const down = find('ca.unavailable');
+      const wanted = down?.parameters['part'];
+      if (down !== null && (wanted === 'all' || wanted === part)) {
+        throw new AcmeError('serverInternal', 'The service is down for maintenance or had an internal error.', {
+          status: 503,
+          headers: ['Retry-After', String(numberOf(down, 'seconds'))],
+          members: markOf(down),
+        });
+      }
+      const bad = method === 'POST' ? find('ca.bad-nonces') : null;
+      if (bad !== null) throw new AcmeError('badNonce', 'The nonce is not known.', { members: markOf(bad) });
+    },
+    directory(meta) {
+      const gone = find('ca.profile-gone')?.parameters['profile'];
+      const profiles = Object.fromEntries(Object.entries(meta.profiles).filter(([name]) => name !== gone));
+      return { ...meta, profiles, ...(find('ca.eab-demanded') !== null && { externalAccountRequired: true }) };
+    },
+    newAccount(payload) {
+      const demand = payload['externalAccountBinding'] === undefined ? find('ca.eab-demanded') : null;
+      if (demand === null) return;
+      throw new AcmeError(
+        'externalAccountRequired',
+        'A new account needs "externalAccountBinding": a key that the CA has handed out.',
+        { members: markOf(demand) },
+      );
+    },
+    profile(profile, names) {
+      const gone = find('ca.profile-gone', names);
+      if (gone?.parameters['profile'] !== profile) return;
+      const detail = `There is no profile ${JSON.stringify(profile)}; the directory lists them.`;
+      throw new AcmeError('invalidProfile', detail, { members: markOf(gone) });
+    },
+    limit(counted, names) {
+      const fault = find('ca.rate-limited', names);
+      const reached = counted.find(({ limit }) => limit === fault?.parameters['limit']);
+      if (fault === null || reached === undefined) return;
+      const rate = standardRateOf(reached.limit);
+      throw tooMany(reached, { rate, waitMs: rate.periodMs / rate.count, nowMs: now() }, markOf(fault));
+    },
+    forgets: (name) => find('ca.authorizations-not-reused', [name]) !== null,
+    arriving(url, got) {
+      const names = [url.hostname];
+      for (const [entry, replace] of ARRIVING) {
+        const fault = find(entry, names);
+        if (fault !== null) return { ...replace(url), brokenBy: nameOf(fault) };
+      }
+      return got;
+    },
+    issuesAfterMs(names) {
+      if (find('ca.order-stays-processing', names) !== null) return Infinity;
+      const slow = find('ca.slow-finalize', names);
+      return slow === null ? 0 : numberOf(slow, 'delayMs');
+    },
+    isStuck: (names) => find('ca.order-stays-processing', names) !== null,
+    renewalWindow: (names, realNowMs) =>
+      find('ca.renew-now', names) === null
+        ? null
+        : { startMs: realNowMs - HOUR_MS, endMs: realNowMs - (HOUR_MS - MINUTE_MS) },
+    rootEndsAtMs(names, realNowMs) {
+      const fault = find('ca.root-ending', names);
+      return fault === null ? Infinity : realNowMs + numberOf(fault, 'days') * 24 * HOUR_MS;
+    },
+  };
+}
+
+/** In problem documents, a member of our own beside those of RFC 7807: this is no fault of the client. */
+const markOf = (fault: Fault): Record<string, unknown> => ({ brokenOnPurpose: nameOf(fault) });
+
+/** What arrives instead, by entry. */
+const ARRIVING: readonly (readonly [entry: string, replace: (url: URL) => Got])[] = [
+  ['ca.challenge-not-found', () => ({ status: 404, location: undefined, body: '404 page not found' })],
+  ['ca.challenge-wrong-token', () => ({ status: 200, location: undefined, body: 'token-of-another-order.thumbprint' })],
+  [
+    'ca.challenge-redirect-without-slash',
+    ({ host, pathname }) => ({ status: 301, location: `https://${host}${pathname.slice(1)}`, body: '' }),
+  ],
+  [
+    'ca.challenge-https-loop',
+    ({ host, pathname }) => ({ status: 301, location: `https://${host}${pathname}`, body: '' }),
+  ],
+];
+
+/** Which part of the server a request is for, such as `new-order`. */
+function partOf(target: string): string {
+  const words = (target.split('?', 1)[0] ?? '').slice(ACME_PATH.length).split('/');
+  const [first = '', second = '', third = ''] = words;
+  if (second === 'directory' || second === 'new-order') return second;
+  return third === 'finalize' ? third : first;
+}

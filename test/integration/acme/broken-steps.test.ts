@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import { createAcmeFaults } from '../../../main/acme/faults.ts';
+import { ACME_LIMITS } from '../../../main/contract/acme-rates.ts';
+import { describeProfiles } from '../../../main/acme/profiles.ts';
+import { validateHttp } from '../../../main/acme/validate-http.ts';
+import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
+import { DAY_MS } from '../../../main/contract/duration.ts';
+import type { FaultSource } from '../../../main/model/fault.ts';
+import { ask, certificateIdOf, createTestClient, problemOf, type TestClient } from '../../support/acme-client.ts';
+import { createTestServer, root, type TestServer } from '../../support/acme-endpoint.ts';
+import { createCsr, p256 } from '../../support/certificate-request.ts';
+import { freePort } from '../../support/ports.ts';
+
+const NAME = 'app.acme.test';
+
+/** As while one break of an entry runs. */
+function broken(entry: string, parameters: Record<string, string | number> = {}): FaultSource['named'] {
+  const found = CA_ENTRIES.find(({ id }) => id === entry);
+  const defaults = Object.fromEntries((found?.parameters ?? []).map(({ name, default: value }) => [name, value]));
+  const fault = { breakId: 'brk_1', entry, parameters: { ...defaults, ...parameters }, draw: 0 };
+  return (asked, names) => (asked === entry && (names.length === 0 || names.includes(NAME)) ? fault : null);
+}
+
+async function registered(): Promise<TestServer & { client: TestClient }> {
+  const server = createTestServer();
+  const client = createTestClient(server.endpoint);
+  await client.register();
+  return Object.assign(server, { client });
+}
+
+const MARK = { brokenOnPurpose: { entry: expect.any(String) as string, breakId: 'brk_1' } };
+
+test('a good nonce is refused, and the one that comes with the error is good after the break', async () => {
+  const server = await registered();
+  server.broken = broken('ca.bad-nonces');
+  const refused = await server.client.order([NAME]);
+  expect([problemOf(refused), refused.json]).toEqual(['badNonce 400', expect.objectContaining(MARK)]);
+  server.broken = null;
+  const nonce = refused.fields['replay-nonce']?.[0] ?? '';
+  const identifiers = [{ type: 'dns', value: NAME }];
+  expect((await server.client.post('/acme/classic/new-order', { identifiers }, { nonce })).status).toBe(201);
+});
+
+test.each([
+  ['new-order', 503, 200],
+  ['directory', 201, 503],
+  ['all', 503, 503],
+])('%s is down', async (part, order, directory) => {
+  const server = await registered();
+  server.broken = broken('ca.unavailable', { part });
+  const found = await server.client.order([NAME]);
+  expect([found.status, (await ask(server.endpoint, '/acme/classic/directory')).status]).toEqual([order, directory]);
+  if (order === 503) expect(found.fields['retry-after']).toEqual(['60']);
+});
+
+test.each(ACME_LIMITS)('the limit %s is reached, though nothing is counted', async (limit) => {
+  const server = await registered();
+  server.broken = broken('ca.rate-limited', { limit });
+  const another = createTestClient(server.endpoint);
+  another.address = '2001:db8::1';
+  const [account, order] = [await another.register(), await server.client.order([NAME])];
+  const refused = limit.startsWith('newAccounts') ? account : order;
+  expect([problemOf(refused), refused.fields['retry-after']?.length]).toEqual(['rateLimited 429', 1]);
+  expect([account.status, order.status].filter((status) => status === 429)).toHaveLength(1);
+});
+
+test('a new account needs an external one, and one from before does not', async () => {
+  const server = await registered();
+  server.broken = broken('ca.eab-demanded');
+  const { json } = await ask(server.endpoint, '/acme/classic/directory');
+  expect(json['meta']).toMatchObject({ externalAccountRequired: true });
+  expect(problemOf(await createTestClient(server.endpoint).register())).toBe('externalAccountRequired 403');
+  expect((await server.client.register()).status).toBe(200);
+});
+
+test('a profile is gone', async () => {
+  const server = await registered();
+  server.broken = broken('ca.profile-gone', { profile: 'shortlived' });
+  const { json } = await ask(server.endpoint, '/acme/classic/directory');
+  const { profiles } = json['meta'] as { profiles: Record<string, string> };
+  expect(Object.keys(profiles)).toEqual(Object.keys(describeProfiles()).filter((name) => name !== 'shortlived'));
+  expect(problemOf(await server.client.order([NAME], { profile: 'shortlived' }))).toBe('invalidProfile 400');
+  expect((await server.client.order([NAME])).status).toBe(201);
+});
+
+test('a validation is not used again', async () => {
+  const server = await registered();
+  await server.client.obtain([NAME]);
+  server.broken = broken('ca.authorizations-not-reused');
+  expect((await server.client.order([NAME])).json['status']).toBe('pending');
+  server.broken = null;
+  expect((await server.client.order([NAME])).json['status']).toBe('ready');
+});
+
+test.each([
+  ['ca.order-stays-processing', (server: TestServer) => void (server.broken = null)],
+  ['ca.slow-finalize', (server: TestServer) => server.clock.pass(5_000)],
+])('%s: the certificate comes after it', async (entry, end) => {
+  const server = await registered();
+  const { client } = server;
+  const ordered = await client.order([NAME]);
+  await client.respond(ordered);
+  server.broken = broken(entry);
+  const url = ordered.fields['location']?.[0] ?? '';
+  const status = async () => {
+    const { json, fields } = await client.post(url);
+    return [json['status'], json['certificate'] !== undefined, fields['retry-after']?.[0]];
+  };
+  const finalized = await client.finalize(ordered, createCsr({ names: [NAME], keys: p256() }));
+  expect(finalized.json['status']).toBe('processing');
+  expect(await status()).toEqual(['processing', false, '1']);
+  await end(server);
+  expect(await status()).toEqual(['valid', true, undefined]);
+});
+
+test('the window of renewal is over, and the root ends soon', async () => {
+  const server = await registered();
+  server.broken = broken('ca.root-ending', { days: 3 });
+  const { leaf } = await server.client.obtain([NAME]);
+  const realNow = server.clock.state().realNow;
+  expect(Date.parse(leaf.validTo) - realNow).toBeLessThanOrEqual(3 * DAY_MS);
+  server.broken = broken('ca.renew-now');
+  const { json } = await ask(server.endpoint, `/acme/renewal-info/${certificateIdOf(leaf, root.keyIdentifier)}`);
+  expect(Date.parse((json['suggestedWindow'] as { end: string }).end)).toBeLessThan(realNow);
+});
+
+test.each([
+  ['ca.challenge-not-found', 'was answered with status 404'],
+  ['ca.challenge-wrong-token', 'instead of the key authorization'],
+  ['ca.challenge-redirect-without-slash', 'lacks a slash between the host and the path'],
+  ['ca.challenge-https-loop', 'The redirects lead back to'],
+])('%s, whatever the client’s server answers', async (entry, message) => {
+  const faults = createAcmeFaults({ named: broken(entry) }, { now: () => 0 });
+  const port = await freePort();
+  const { error, attempts } = await validateHttp(
+    { identifier: { type: 'dns', value: NAME }, token: 'tok', keyAuthorization: 'tok.thumb' },
+    {
+      resolve: async () => ({ ok: true, values: ['127.0.0.1'] }),
+      ports: () => [port],
+      userAgent: 'test',
+      arriving: faults.arriving,
+    },
+  );
+  expect(error?.detail).toContain(message);
+  expect(attempts.map(({ found }) => found).join('\n')).toContain(`broken on purpose: ${entry}`);
+});
+
+test('the catalogue has every limit and profile', () => {
+  const valuesOf = (name: string) =>
+    CA_ENTRIES.flatMap(({ parameters }) => parameters.find((each) => each.name === name)?.values ?? []);
+  expect(valuesOf('limit')).toEqual([...ACME_LIMITS]);
+  expect(valuesOf('profile')).toEqual(Object.keys(describeProfiles()));
+});
