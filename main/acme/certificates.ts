@@ -4,7 +4,7 @@ import type { AcmeAccount, AcmeCertificate } from '../model/acme.ts';
 import { type PublicJwk, thumbprintOf } from './jws.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
-import { findCertificate, type Window, wireWindow } from './renewal-info.ts';
+import { askAgainSeconds, findCertificate, type Window, wireWindow } from './renewal-info.ts';
 
 /** RFC 5280 §5.3.1: the codes that a client may give. */
 const REASONS: ReadonlyMap<unknown, RevocationReason> = new Map([
@@ -22,8 +22,8 @@ export interface Certificates {
   chains(certificate: AcmeCertificate): number;
   /** Revokes for the account that ordered it or holds valid authorisations for all its names, or for its own key. @throws AcmeError */
   revoke(der: Buffer, reason: unknown, by: { account: AcmeAccount } | { jwk: PublicJwk }): Promise<void>;
-  /** In real time, which clients compare it with. @throws AcmeError malformed */
-  renewalWindow(id: string): Window;
+  /** In real time, which clients compare it with, and in how many seconds they should ask again. @throws AcmeError malformed */
+  renewalInfo(id: string): Window & { askAgain: number };
 }
 
 export function createCertificates({ clock, rows, issuer, faults, revocations, onChanged }: AcmeParts): Certificates {
@@ -75,7 +75,7 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
       revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
       onChanged();
     },
-    renewalWindow(text) {
+    renewalInfo(text) {
       const certificate = findCertificate(rows, text);
       if (certificate === null) {
         throw new AcmeError('malformed', 'There is no certificate of this identifier here.', { status: 404 });
@@ -83,7 +83,8 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
       const state = clock.state();
       const names = certificate.identifiers.map(({ value }) => value);
       const revokedAtMs = revocations.get(certificate.serial)?.wireAtMs ?? null;
-      return faults.renewalWindow(names, state.realNow) ?? wireWindow(certificate, state, revokedAtMs);
+      const window = faults.renewalWindow(names, state.realNow) ?? wireWindow(certificate, state, revokedAtMs);
+      return { ...window, askAgain: askAgainSeconds(certificate) };
     },
   };
 }

@@ -10,7 +10,6 @@ import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed, problemDocument } from './problem.ts';
 import { DEFAULT_PROFILE, describeProfiles, findProfile } from './profiles.ts';
 import type { AcmeRefusal } from './refusals.ts';
-import { ASK_AGAIN_SECONDS } from './renewal-info.ts';
 import {
   accountResource,
   authorizationResource,
@@ -66,7 +65,7 @@ export interface Endpoint {
   /** Answers a request. Never rejects. */
   answer(request: AcmeRequest): Promise<AcmeAnswer>;
   /** Orders with their state of now, for views. */
-  orders: Pick<Orders, 'get' | 'authorization'>;
+  orders: Pick<Orders, 'get' | 'authorization' | 'deactivate'>;
   accounts: Pick<Accounts, 'update'>;
 }
 
@@ -297,8 +296,10 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     body: null,
   });
 
-  const renewalInfo = (id: string): AcmeAnswer =>
-    json(200, renewalResource(certificates.renewalWindow(id)), ['Retry-After', String(ASK_AGAIN_SECONDS)]);
+  function renewalInfo(id: string): AcmeAnswer {
+    const info = certificates.renewalInfo(id);
+    return json(200, renewalResource(info), ['Retry-After', String(info.askAgain)]);
+  }
 
   async function answer(request: AcmeRequest): Promise<AcmeAnswer> {
     const { method, target } = request;

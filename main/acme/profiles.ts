@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, parseDuration } from '../contract/duration.ts';
 
 /** RFC 8659 §5.6 and the Baseline Requirements (3.2.2.8): an answer about CAA counts for eight hours. */
 export const CAA_VALID_MS = 8 * HOUR_MS;
@@ -55,7 +55,19 @@ const PROFILES: ReadonlyMap<string, Profile> = new Map([
 /** The profile of a directory whose URL names none. */
 export const DEFAULT_PROFILE = 'classic';
 
-export const findProfile = (name: string): Profile | undefined => PROFILES.get(name);
+/** The shortest life of a certificate in real time: its dates have whole seconds. */
+const WIRE_MS_MIN = 2_000;
+
+/** The profile of a name, such as `classic`, or `classic@1s`: there, a day of a certificate’s life takes a second for clients. */
+export function findProfile(name: string): Profile | undefined {
+  const [, known = name, day] = /^([a-z0-9-]+)@(\d{1,6}(?:ms|s|m|h))$/.exec(name) ?? [];
+  const profile = PROFILES.get(known);
+  if (profile === undefined || day === undefined) return profile;
+  const wireLifetimeMs = (profile.lifetimeMs / DAY_MS) * parseDuration(day);
+  return wireLifetimeMs < WIRE_MS_MIN || wireLifetimeMs > profile.lifetimeMs
+    ? undefined
+    : { ...profile, wireLifetimeMs };
+}
 
 /** Descriptions by name, as in a directory. */
 export const describeProfiles = (): Record<string, string> =>

@@ -86,6 +86,8 @@ const acmeLeaf = z.object({
 });
 export type AcmeLeaf = z.infer<typeof acmeLeaf>;
 
+const acmeAuthorization = z.object({ name: z.string(), accountId: id });
+
 const acmeExplanation = acmeOrder.extend({
   /** What the order waits for, or how it ended. */
   message: z.string(),
@@ -201,6 +203,25 @@ export const acme = {
     .route({ summary: 'The last 100 requests of ACME clients that were refused, with the reason, newest first' })
     .input(z.strictObject({}).optional())
     .output(z.array(acmeRefusal)),
+  revokeAll: base
+    .route({ summary: 'Revoke all certificates of ACME clients that are valid, as a CA does that issued wrongly' })
+    .input(z.strictObject({ reason: revocationReason.default('unspecified') }).optional())
+    /** Those whose certificates are revoked now. */
+    .output(z.array(acmeOrder)),
+  loseAuthorizations: base
+    .route({ summary: 'Deactivate valid authorizations of ACME clients: their next orders prove control anew' })
+    .input(
+      z
+        .strictObject({
+          name: z
+            .string()
+            .max(255)
+            .meta({ description: 'of this name only', examples: ['app.acme.test'] })
+            .optional(),
+        })
+        .optional(),
+    )
+    .output(z.array(acmeAuthorization)),
   limits: base
     .route({ summary: 'The limits of ACME clients, and what is left of them' })
     .input(z.strictObject({}).optional())

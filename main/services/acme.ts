@@ -10,10 +10,12 @@ import type { AcmeAccountInfo, AcmeExplanation, AcmeExternalKeyInfo, AcmeLimits 
 import { formatDuration } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { AcmeAccount, AcmeExternalKey, AcmeOrder, AcmeRows } from '../model/acme.ts';
+import { type AcmeAccount, type AcmeExternalKey, type AcmeOrder, type AcmeRows, nameOf } from '../model/acme.ts';
 import type { RevocationRows } from './dependencies.ts';
 
 const ACCOUNTS_LISTED = 1_000;
+/** As many as the store keeps. */
+const ORDERS_MAX = 20_000;
 
 /** External keys are kept for good, as the accounts that they opened. */
 const EXTERNAL_KEYS_MAX = 1_000;
@@ -145,6 +147,33 @@ export function createAcmeServices(options: {
       server.refusals.list().map(({ atMs, names = [], ...refusal }) => ({
         ...{ at: new Date(atMs).toISOString(), ...refusal, names: [...names] },
       })),
+    async revokeAll(input) {
+      const { reason = 'unspecified' } = input ?? {};
+      const { now, realNow } = clock.state();
+      const { orders } = await server.endpoint();
+      const revoked = rows.orders({ limit: ORDERS_MAX }).filter(({ serial }) => {
+        const certificate = serial === undefined ? null : rows.certificate(serial);
+        if (certificate === null || certificate.notAfterMs <= now) return false;
+        if (revocations.get(certificate.serial) !== null) return false;
+        const { wireNotAfterMs } = certificate;
+        revocations.insert({ serial: certificate.serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
+        return true;
+      });
+      if (revoked.length > 0) changed();
+      return revoked.map((order) => describeOrder(orders.get(order.id) ?? order));
+    },
+    async loseAuthorizations(input) {
+      const { orders } = await server.endpoint();
+      const wanted = input?.name?.toLowerCase();
+      const lost = rows
+        .accounts(ACCOUNTS_LISTED)
+        .flatMap(({ id }) => rows.openAuthorizations({ accountId: id }))
+        .filter((each) => orders.authorization(each.id)?.status === 'valid')
+        .filter((each) => wanted === undefined || wanted === nameOf(each))
+        .map((each) => ({ name: nameOf(orders.deactivate(each)), accountId: each.accountId }));
+      await rows.stored();
+      return lost;
+    },
     limits: presentLimits,
     resetLimits() {
       server.rates.reset();

@@ -115,7 +115,11 @@ export function createTestServer(): TestServer {
   const server: TestServer = {
     endpoint: {
       answer: (request) => running.answer(request),
-      orders: { get: (id) => running.orders.get(id), authorization: (id) => running.orders.authorization(id) },
+      orders: {
+        get: (id) => running.orders.get(id),
+        authorization: (id) => running.orders.authorization(id),
+        deactivate: (authorization) => running.orders.deactivate(authorization),
+      },
       accounts: { update: (account, payload) => running.accounts.update(account, payload) },
     },
     writesLeft: Infinity,

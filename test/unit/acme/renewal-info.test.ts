@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readCertificateId, renewalWindow } from '../../../main/acme/renewal-info.ts';
+import { askAgainSeconds, readCertificateId, renewalWindow } from '../../../main/acme/renewal-info.ts';
 import { DAY_MS, HOUR_MS } from '../../../main/contract/duration.ts';
 
 describe('renewal information', () => {
@@ -29,4 +29,13 @@ describe('renewal information', () => {
     expect(readCertificateId('AQ.QAE')).toEqual({ issuerKey: '01', serial: '4001' });
     expect(['', '.', 'aYhb', 'a.b.c', 'a+.b', 'YQ.'].map(readCertificateId)).toEqual(Array(6).fill(null));
   });
+});
+
+test.each([
+  ['in six hours', 90 * DAY_MS, 21_600],
+  ['in 15 seconds, where a life of 90 days takes 90 minutes', 90 * 60_000, 15],
+  ['in a second at least', 9_000, 1],
+])('asks clients to ask again %s', (_what, wireMs, seconds) => {
+  const dates = { notBeforeMs: 0, notAfterMs: 90 * DAY_MS, wireNotBeforeMs: 0, wireNotAfterMs: wireMs };
+  expect(askAgainSeconds(dates)).toBe(seconds);
 });
