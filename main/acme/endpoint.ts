@@ -71,6 +71,7 @@ export interface Endpoint {
 
 export function createEndpoint(parts: AcmeParts): Endpoint {
   const { rows, origin } = parts;
+  const place = () => ({ origin: origin(), issuer: parts.caaDomain() });
   const nonces = createNonces({ refuses: () => parts.strikes('badNonce') });
   const accounts = createAccounts(parts);
   const orders = createOrders(parts);
@@ -185,7 +186,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       throw malformed('The status of an authorization can be changed to "deactivated" only.');
     }
     const shown = given['status'] === undefined ? found : orders.deactivate(found);
-    return json(200, authorizationResource(origin(), shown), retryOf(shown));
+    return json(200, authorizationResource(place(), shown), retryOf(shown));
   }
 
   async function challengeAt(request: AcmeRequest, path: string, id: string, type: string): Promise<AcmeAnswer> {
@@ -197,7 +198,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     const challenge = shown.challenges.find((each) => each.type === type);
     if (challenge === undefined) throw NOT_FOUND();
     const up = link(authorizationUrl(origin(), id), 'up');
-    return json(200, challengeResource(origin(), shown, challenge), [...up, ...retryOf(shown)]);
+    return json(200, challengeResource(place(), shown, challenge), [...up, ...retryOf(shown)]);
   }
 
   async function certificateAt(request: AcmeRequest, path: string, serial: string, rest: string): Promise<AcmeAnswer> {

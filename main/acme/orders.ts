@@ -4,6 +4,7 @@ import { createTurns } from '../base/turns.ts';
 import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import {
+  ACME_METHODS,
   nameOf,
   type AcmeAccount,
   type AcmeAuthorization,
@@ -36,7 +37,6 @@ const WAITING_MAX = 20_000;
 const ANSWER_WITHIN_MS = 300;
 
 const BACKDATE_MS_MAX = HOUR_MS;
-const METHODS: readonly AcmeMethod[] = ['http-01', 'dns-01', 'tls-alpn-01'];
 
 /** Orders that a break holds up at once; the CSRs of further ones are answered as always. */
 const HELD_MAX = 1_000;
@@ -127,7 +127,7 @@ export function createOrders(parts: AcmeParts): Orders {
 
   function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
     const last = rows.lastValid(account.id, value);
-    if (last === null || last.expiresAtMs <= now()) return null;
+    if (last === null || Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity) <= now()) return null;
     return parts.strikes('newAuthorization') || faults.forgets(value) ? null : last;
   }
 
@@ -239,13 +239,14 @@ export function createOrders(parts: AcmeParts): Orders {
     by: { accountId: string; thumbprint: string },
   ): Promise<void> {
     const work = turns.take(async () => {
-      const { attempts, error } = await parts.validate(method, {
-        ...{ identifier, token },
+      const { attempts, error, reuseMs } = await parts.validate(method, {
+        ...{ identifier, wildcard, token, accountUri: accountUrl(parts.origin(), by.accountId) },
         keyAuthorization: `${token}.${by.thumbprint}`,
       });
       const name = nameOf({ identifier, wildcard });
       const gate = error === null ? await askCaa(name, identifier, method, by.accountId) : null;
-      finish(id, method, { attempts, error: error ?? gate?.error ?? null, caa: gate?.caa ?? null });
+      const result = { attempts, error: error ?? gate?.error ?? null, caa: gate?.caa ?? null };
+      finish(id, method, { ...result, ...(reuseMs !== undefined && { reuseMs }) });
     });
     const done = work
       .catch((error: unknown) => {
@@ -264,13 +265,14 @@ export function createOrders(parts: AcmeParts): Orders {
       attempts: AcmeChallenge['attempts'];
       error: AcmeError | null;
       caa: AcmeAuthorization['caa'] | null;
+      reuseMs?: number;
     },
   ): void {
     // It may have been deactivated, or have expired, meanwhile.
     const found = authorization(id);
     const challenge = found?.challenges.find(({ type }) => type === method);
     if (found === null || challenge === undefined) return;
-    const { attempts, error, caa } = result;
+    const { attempts, error, caa, reuseMs } = result;
     const of = `${found.accountId} ${nameOf(found)}`;
     if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);
     else
@@ -290,6 +292,7 @@ export function createOrders(parts: AcmeParts): Orders {
           ...answered,
           status: stepAuthorization(found.status, error === null ? 'validated' : 'failed'),
           ...(error === null && { expiresAtMs: atMs + found.validForMs }),
+          ...(error === null && reuseMs !== undefined && { reusableUntilMs: atMs + reuseMs }),
           ...(caa !== null && { caa }),
         },
       ],
@@ -434,7 +437,7 @@ function newAuthorization(
 ): AcmeAuthorization {
   const wildcard = isWildcard(value);
   const identifier = { type, value: wildcard ? value.slice(2) : value };
-  const methods = METHODS.filter((method) => (wildcard ? method === 'dns-01' : type === 'dns' || method !== 'dns-01'));
+  const methods = ACME_METHODS.filter((method) => (method.startsWith('dns-') ? type === 'dns' : !wildcard));
   return {
     id: randomBase62(16),
     ...{ accountId, identifier, wildcard, createdAtMs, validForMs },

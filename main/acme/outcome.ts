@@ -4,6 +4,10 @@ import { AcmeError, type ProblemType } from './problem.ts';
 /** What a validation is about. */
 export interface Task {
   readonly identifier: AcmeIdentifier;
+  /** Whether it is for the names below the identifier. */
+  readonly wildcard: boolean;
+  /** Names the account that asks. */
+  readonly accountUri: string;
   readonly token: string;
   /** `token.thumbprint` (RFC 8555 §8.1). */
   readonly keyAuthorization: string;
@@ -13,11 +17,13 @@ export interface Task {
 export interface Outcome {
   readonly attempts: readonly AcmeAttempt[];
   readonly error: AcmeError | null;
+  /** How long its success may be used by other orders, if not as long as any other. */
+  readonly reuseMs?: number;
 }
 
 /** The answer to a DNS question: its records, none of them, or why there is no answer. */
 export type Answered =
-  | { readonly ok: true; readonly values: readonly string[] }
+  | { readonly ok: true; readonly values: readonly string[]; readonly ttlSeconds?: number }
   | { readonly ok: false; readonly detail: string };
 
 /** The whole time of one validation, in real milliseconds; Boulder allows 10 s for each request. */

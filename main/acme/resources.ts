@@ -37,18 +37,32 @@ export const orderResource = (origin: string, order: AcmeOrder) => ({
   ...errorOf(order.error),
 });
 
-export const challengeResource = (origin: string, { id, token }: AcmeAuthorization, challenge: AcmeChallenge) => ({
-  ...{ type: challenge.type, url: challengeUrl(origin, id, challenge.type), status: challenge.status, token },
+/** Where resources are, and the CA's name in records. */
+export interface Place {
+  origin: string;
+  issuer: string;
+}
+
+export const challengeResource = (
+  { origin, issuer }: Place,
+  { id, token, accountId }: AcmeAuthorization,
+  challenge: AcmeChallenge,
+) => ({
+  ...{ type: challenge.type, url: challengeUrl(origin, id, challenge.type), status: challenge.status },
+  // draft-ietf-acme-dns-persist §3.1: what its record says is the same for all authorisations, so it has no token.
+  ...(challenge.type === 'dns-persist-01'
+    ? { accounturi: accountUrl(origin, accountId), 'issuer-domain-names': [issuer] }
+    : { token }),
   ...(challenge.validatedAtMs !== undefined && { validated: time(challenge.validatedAtMs) }),
   ...errorOf(challenge.error),
 });
 
-export const authorizationResource = (origin: string, authorization: AcmeAuthorization) => ({
+export const authorizationResource = (place: Place, authorization: AcmeAuthorization) => ({
   status: authorization.status,
   expires: time(authorization.expiresAtMs),
   identifier: authorization.identifier,
   ...(authorization.wildcard && { wildcard: true }),
-  challenges: challengesOf(authorization).map((each) => challengeResource(origin, authorization, each)),
+  challenges: challengesOf(authorization).map((each) => challengeResource(place, authorization, each)),
 });
 
 /** Those that count: of a valid authorisation the one that made it valid, of an invalid one the one that failed (§7.1.4). */

@@ -1,6 +1,8 @@
 import type { AcmeMethod } from '../model/acme.ts';
 import type { Answered, Outcome, Task } from './outcome.ts';
-import { validateDns } from './validate-dns.ts';
+import type { EpochMs } from '../base/clock.ts';
+import { accountLabel, validateDns } from './validate-dns.ts';
+import { validateDnsPersist } from './validate-dns-persist.ts';
 import { type HttpValidation, validateHttp } from './validate-http.ts';
 import { type TlsValidation, validateTls } from './validate-tls.ts';
 
@@ -14,6 +16,9 @@ export const createValidation =
     tlsPort: () => number;
     readCertificate: TlsValidation['readCertificate'];
     userAgent: string;
+    /** The CA's name in records. */
+    issuer: () => string;
+    now: () => EpochMs;
   }) =>
   (method: AcmeMethod, task: Task): Promise<Outcome> => {
     switch (method) {
@@ -21,6 +26,10 @@ export const createValidation =
         return validateHttp(task, options);
       case 'dns-01':
         return validateDns(task, options.texts);
+      case 'dns-account-01':
+        return validateDns(task, options.texts, accountLabel(task.accountUri));
+      case 'dns-persist-01':
+        return validateDnsPersist(task, { texts: options.texts, issuer: options.issuer(), nowMs: options.now() });
       case 'tls-alpn-01':
         return validateTls(task, { ...options, port: options.tlsPort() });
     }

@@ -83,7 +83,11 @@ export function openAcme(
     const { end } = await resolve(dns.lookup, name, type);
     switch (end.kind) {
       case 'records':
-        return { ok: true, values: end.records.map(({ data }) => data.address ?? (data.strings ?? []).join('')) };
+        return {
+          ok: true,
+          values: end.records.map(({ data }) => data.address ?? (data.strings ?? []).join('')),
+          ttlSeconds: Math.min(...end.records.map(({ ttlSeconds = 0 }) => ttlSeconds)),
+        };
       case 'outside':
         return { ok: false, detail: `${name} is in no zone here. Create one: vivarium zones create ${apexOf(name)}` };
       case 'failed':
@@ -128,6 +132,8 @@ export function openAcme(
         },
         tlsPort: () => settings.current().acmeTlsPort,
         readCertificate: readChallengeCertificate,
+        issuer: () => settings.current().caaIdentity.domain,
+        now: () => clock.now(),
         userAgent: `Vivarium/${VERSION} (ACME validation)`,
         arriving: faults.arriving,
       }),

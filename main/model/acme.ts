@@ -4,7 +4,8 @@ import type { LeafDates } from './leaf.ts';
 
 /** What an ACME server keeps (RFC 8555 §7.1). Times are on the app's clock, unless `wire` is in their name. */
 
-export type AcmeMethod = 'http-01' | 'dns-01' | 'tls-alpn-01';
+export const ACME_METHODS = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01', 'dns-persist-01'] as const;
+export type AcmeMethod = (typeof ACME_METHODS)[number];
 
 export type AccountStatus = 'valid' | 'deactivated';
 export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
@@ -82,6 +83,8 @@ export interface AcmeAuthorization {
   readonly expiresAtMs: EpochMs;
   /** How long it counts once it is valid. */
   readonly validForMs: number;
+  /** Until when other orders may use it, if not as long as it is valid. */
+  readonly reusableUntilMs?: EpochMs;
   /** Of all its challenges. */
   readonly token: string;
   readonly challenges: readonly AcmeChallenge[];

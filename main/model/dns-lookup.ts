@@ -39,6 +39,7 @@ export interface DnsSource {
 /** A record, as in `main/dns`: `address` for A and AAAA, `target` for CNAME and NS, `strings` for TXT, the rest for CAA. */
 export interface DnsRecord {
   readonly name: string;
+  readonly ttlSeconds?: number;
   readonly data: {
     readonly type: string;
     readonly address?: string;

@@ -170,11 +170,34 @@ describe('an order', () => {
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
   });
 
-  test('with a wildcard offers dns-01 alone', async () => {
+  test.each<[string, string[]]>([
+    ['*.acme.test', ['dns-01', 'dns-account-01', 'dns-persist-01']],
+    [NAME, ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01', 'dns-persist-01']],
+    ['127.0.0.1', ['http-01', 'tls-alpn-01']],
+    ['::1', ['http-01', 'tls-alpn-01']],
+  ])('for %s offers %j', async (name, methods) => {
     const { client } = await registered();
-    const [authorization] = await client.authorizations(await client.order(['*.acme.test']));
-    expect(authorization?.json).toMatchObject({ wildcard: true, identifier: { type: 'dns', value: 'acme.test' } });
-    expect(authorization?.json['challenges']).toEqual([expect.objectContaining({ type: 'dns-01' })]);
+    const [authorization] = await client.authorizations(await client.order([name]));
+    const challenges = authorization?.json['challenges'] as { type: string }[];
+    expect(challenges.map(({ type }) => type)).toEqual(methods);
+    expect(authorization?.json['wildcard']).toBe(name.startsWith('*') ? true : undefined);
+    const persist = challenges.find(({ type }) => type === 'dns-persist-01');
+    if (persist === undefined) return;
+    expect(persist).toMatchObject({ accounturi: client.kid, 'issuer-domain-names': ['vivarium.localhost'] });
+    expect(persist).not.toHaveProperty('token');
+  });
+
+  test('uses a validation that its record limits no longer than that', async () => {
+    const server = await registered();
+    const { client, clock } = server;
+    server.validate = async () => ({ attempts: [], error: null, reuseMs: 60_000 });
+    const order = await client.order([NAME]);
+    await client.respond(order, 'dns-persist-01');
+    await clock.advance(59_000);
+    expect((await client.order([NAME])).json['status']).toBe('ready');
+    await clock.advance(1_000);
+    expect((await client.order([NAME])).json['status']).toBe('pending');
+    expect((await client.finalize(order, createCsr({ names: [NAME] }))).json['status']).toBe('valid');
   });
 
   test('becomes invalid with the reason of a failed validation', async () => {

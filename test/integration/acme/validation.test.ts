@@ -25,6 +25,8 @@ import { closedPort } from '../../support/ports.ts';
 
 const TASK = {
   identifier: { type: 'dns', value: 'app.acme.test' },
+  wildcard: false,
+  accountUri: 'https://localhost:8443/acme/account/anna',
   token: 'tok',
   keyAuthorization: 'tok.thumb',
 } as const;
