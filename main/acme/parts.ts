@@ -29,6 +29,13 @@ export interface AcmeIssuer {
   chains(pem: string): readonly (readonly string[])[];
 }
 
+/** Whether CAA permits a certificate for a name, which an account has proved by a method. */
+export interface CaaQuestion {
+  readonly name: string;
+  readonly method: AcmeMethod;
+  readonly accountUri: string;
+}
+
 /** What a client must expect and rarely meets: a good nonce refused; a new authorisation in place of a valid one. */
 export type Nuisance = 'badNonce' | 'newAuthorization';
 
@@ -41,7 +48,7 @@ export interface AcmeParts {
   /** Reads a CSR in DER. @throws Error whose message says what is wrong. */
   readRequest(der: Buffer): CertificateRequest;
   validate(method: AcmeMethod, task: Task): Promise<Outcome>;
-  askCaa(request: { name: string; method: AcmeMethod; accountUri: string }): Promise<CaaVerdict>;
+  askCaa(question: CaaQuestion): Promise<CaaVerdict>;
   /** Whether a new account has to be bound to an external one. */
   externalAccountRequired(): boolean;
   /** The CA's name in CAA records. */

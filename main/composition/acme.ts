@@ -3,8 +3,8 @@ import { createRates } from '../acme/rates.ts';
 import { createRefusals } from '../acme/refusals.ts';
 import { directoryUrl } from '../acme/urls.ts';
 import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
-import type { Answered } from '../acme/outcome.ts';
-import type { Nuisance } from '../acme/parts.ts';
+import type { CaaQuestion, Nuisance } from '../acme/parts.ts';
+import type { Seen } from '../acme/perspectives.ts';
 import { REQUEST_OCTETS_MAX } from '../acme/urls.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin, originOf } from '../base/hostname.ts';
@@ -16,13 +16,14 @@ import { readSigningRequest } from '../ca/signing-request.ts';
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import { caaLookupOver } from '../domains/caa-lookup.ts';
 import { apexOf } from '../domains/public-suffix.ts';
-import { resolve } from '../domains/resolution.ts';
-import type { AcmeIdentifier, AcmeMethod } from '../model/acme.ts';
+import type { AcmeIdentifier } from '../model/acme.ts';
 import type { FaultSource } from '../model/fault.ts';
 import { explainCaa } from '../model/caa/walk.ts';
+import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { OwnPath } from '../proxy/own-paths.ts';
 import { refusal } from '../proxy/own-paths.ts';
 import type { ListenerPorts } from '../services/addresses.ts';
+import { createAcmeDns } from './acme-dns.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
@@ -70,61 +71,39 @@ export function openAcme(
     domains.lifecycle.find(hostname) !== null ||
     domains.lifecycle.find(wildcardOver(hostname)) !== null;
 
-  async function addresses(hostname: string): Promise<Answered> {
-    const [v6, v4] = await Promise.all([records(hostname, 'AAAA'), records(hostname, 'A')]);
-    const values = [v6, v4].flatMap((answer) => (answer.ok ? answer.values : []));
-    if (values.length > 0) return { ok: true, values };
-    // RFC 6761 §6.3: these names mean this machine, whatever a server says.
-    if (isWithin(hostname, 'localhost')) return { ok: true, values: ['::1', '127.0.0.1'] };
-    return v4.ok ? v6 : v4;
-  }
+  /** The CA's own perspective, or a remote one. */
+  const caaOf = (lookup: DnsLookup, { name, method, accountUri }: CaaQuestion) =>
+    explainCaa({
+      ...{ hostname: name, method, accountUri },
+      wildcard: isWildcard(name),
+      issuer: settings.current().caaIdentity.domain,
+      lookup: caaLookupOver(lookup),
+    });
 
-  async function records(name: string, type: 'A' | 'AAAA' | 'TXT'): Promise<Answered> {
-    const { end } = await resolve(dns.lookup, name, type);
-    switch (end.kind) {
-      case 'records':
-        return {
-          ok: true,
-          values: end.records.map(({ data }) => data.address ?? (data.strings ?? []).join('')),
-          ttlSeconds: Math.min(...end.records.map(({ ttlSeconds = 0 }) => ttlSeconds)),
-        };
-      case 'outside':
-        return { ok: false, detail: `${name} is in no zone here. Create one: vivarium zones create ${apexOf(name)}` };
-      case 'failed':
-        return {
-          ok: false,
-          detail: `The question for ${type} of ${name} failed: ${end.reason} ${end.detail ?? ''}`.trim(),
-        };
-      case 'loop':
-      case 'too_long':
-        return {
-          ok: false,
-          detail: `The CNAMEs of ${name} ${end.kind === 'loop' ? 'lead in a circle' : 'are too many'}.`,
-        };
-      default:
-        return { ok: true, values: [] };
-    }
-  }
+  /** What each remote perspective finds, by questions of its own. */
+  const askRemotes = <Result>(ask: (lookup: DnsLookup) => Promise<Result>): Promise<Seen<Result>[]> =>
+    Promise.all(
+      settings.inForce().acmePerspectives.map(async (server, index) => {
+        const { lookup, name } = dns.perspective(server);
+        return { by: `perspective ${index + 1} (${name})`, result: await ask(lookup) };
+      }),
+    );
 
   async function open(): Promise<Endpoint> {
-    const [{ createEndpoint }, { createValidation }, { createAcmeFaults }] = await Promise.all([
-      import('../acme/endpoint.ts'),
-      import('../acme/validation.ts'),
-      import('../acme/faults.ts'),
-    ]);
+    const [{ createEndpoint }, { createValidation }, { createAcmeFaults }, { corroborate, corroborateCaa }] =
+      await Promise.all([
+        import('../acme/endpoint.ts'),
+        import('../acme/validation.ts'),
+        import('../acme/faults.ts'),
+        import('../acme/perspectives.ts'),
+      ]);
     const faults = createAcmeFaults(parts.faults, { now: () => clock.now() });
     const { requested } = certificates;
-    return createEndpoint({
-      ...{ clock, log, origin },
-      rows: store.acme,
-      issuer: {
-        ...requested,
-        refusal: (identifier) => (requested.permits(identifier.value) ? null : refused(identifier)),
-      },
-      readRequest: readSigningRequest,
-      validate: createValidation({
+    const validationBy = (lookup: DnsLookup) => {
+      const { addresses, texts } = createAcmeDns(lookup);
+      return createValidation({
         resolve: addresses,
-        texts: (name) => records(name, 'TXT'),
+        texts,
         ports(hostname, scheme) {
           const { acmeHttpPort, acmeTlsPort } = settings.current();
           const standalone = scheme === 'http' ? acmeHttpPort : acmeTlsPort;
@@ -136,14 +115,26 @@ export function openAcme(
         now: () => clock.now(),
         userAgent: `Vivarium/${VERSION} (ACME validation)`,
         arriving: faults.arriving,
-      }),
-      askCaa: ({ name, method, accountUri }: { name: string; method: AcmeMethod; accountUri: string }) =>
-        explainCaa({
-          ...{ hostname: name, method, accountUri },
-          wildcard: isWildcard(name),
-          issuer: settings.current().caaIdentity.domain,
-          lookup: caaLookupOver(dns.lookup),
-        }),
+      });
+    };
+    return createEndpoint({
+      ...{ clock, log, origin },
+      rows: store.acme,
+      issuer: {
+        ...requested,
+        refusal: (identifier) => (requested.permits(identifier.value) ? null : refused(identifier)),
+      },
+      readRequest: readSigningRequest,
+      async validate(method, task) {
+        const primary = await validationBy(dns.lookup)(method, task);
+        if (primary.error !== null) return primary;
+        return corroborate(primary, await askRemotes((lookup) => validationBy(lookup)(method, task)));
+      },
+      async askCaa(question) {
+        const primary = await caaOf(dns.lookup, question);
+        if (primary.verdict !== 'allowed') return primary;
+        return corroborateCaa(primary, await askRemotes((lookup) => caaOf(lookup, question)));
+      },
       ...{ rates, refusals, faults, strikes, registeredDomain: apexOf },
       externalAccountRequired: () => settings.current().acmeExternalAccounts,
       caaDomain: () => settings.current().caaIdentity.domain,

@@ -1,7 +1,8 @@
 import { listenAddresses } from '../base/config.ts';
 import { createDnsClient } from '../dns/client.ts';
 import { createDoh } from '../dns/doh.ts';
-import { createLookup, type Resolver } from '../dns/lookup.ts';
+import { createLookup, type Resolver, serverText } from '../dns/lookup.ts';
+import type { ServerAddress } from '../dns/client-transport.ts';
 import { NAME_SERVER, publishPlatformZone } from '../dns/platform-zone.ts';
 import { createDnsServer } from '../dns/server.ts';
 import { createZonePublisher } from '../dns/zone-publisher.ts';
@@ -9,6 +10,7 @@ import { ZoneSet } from '../dns/zone-set.ts';
 import { providerFacts, zoneFacts } from '../services/zone-rules.ts';
 import { wildcardOver } from '../contract/wildcards.ts';
 import { serviceRecord } from '../dns/service-parameters.ts';
+import type { DomainName } from '../model/dns-name.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
 import { createRecordUpdates } from '../services/record-updates.ts';
@@ -73,11 +75,13 @@ export async function startDns(
   const listening = await server.start();
   const client = createDnsClient(clock);
   onStop(() => client.close());
-  const resolver = (): Resolver => {
-    const foreign = settings.inForce().resolver;
-    return foreign === null
-      ? { address: '127.0.0.1', port: listening.port, local: true }
-      : { ...foreign, local: false };
+  const resolverOf = (foreign: ServerAddress | null): Resolver =>
+    foreign === null ? { address: '127.0.0.1', port: listening.port, local: true } : { ...foreign, local: false };
+  const resolver = (): Resolver => resolverOf(settings.inForce().resolver);
+  const trust = {
+    signs: () => zones.signs,
+    anchorOf: (name: DomainName) => zones.anchorOf(name),
+    now: () => clock.now(),
   };
   const findZone = (apex: string) => zones.get(apex);
 
@@ -85,10 +89,11 @@ export async function startDns(
     listening,
     client,
     resolver,
-    lookup: createLookup(client, resolver, {
-      signs: () => zones.signs,
-      anchorOf: (name) => zones.anchorOf(name),
-      now: () => clock.now(),
+    lookup: createLookup(client, resolver, trust),
+    /** Another view of the network; null is Vivarium's own server. */
+    perspective: (server: ServerAddress | null) => ({
+      name: server === null ? 'Vivarium’s DNS' : serverText(server),
+      lookup: createLookup(client, () => resolverOf(server), trust),
     }),
     recordWriter,
     changesPublished: zonePublisher.published,

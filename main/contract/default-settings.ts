@@ -19,6 +19,7 @@ export const DEFAULT_SETTINGS: Settings = {
   acmeTlsPort: 5001,
   acmeExternalAccounts: false,
   acmeLimits: false,
+  acmePerspectives: [],
   acmeRates: [],
   acmeBadNonces: 0,
   acmeNewAuthorizations: 0,

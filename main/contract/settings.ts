@@ -91,6 +91,10 @@ export const settingsValues = z.object({
   acmeExternalAccounts: z.boolean().meta({ description: 'ask new ACME accounts for an external account' }),
   /** Whether ACME clients have the limits of Let’s Encrypt. */
   acmeLimits: z.boolean().meta({ description: 'limit ACME clients as Let’s Encrypt does' }),
+  /** Remote perspectives that have to agree with each ACME validation, up to the quorum of the Baseline Requirements (3.2.2.9). */
+  acmePerspectives: z
+    .array(resolver.meta({ description: 'a further resolver whose view of the network counts' }))
+    .max(10),
   /** Limits of ACME clients in other measures than Let’s Encrypt’s, each `failedValidations 2 PT1H`. */
   acmeRates: z
     .array(
@@ -139,6 +143,8 @@ export interface SettingsInForce {
   issuanceDelayMs: number;
   /** Null selects Vivarium's own DNS server. */
   resolver: { address: string; port: number } | null;
+  /** The resolvers of remote perspectives; null selects Vivarium's own DNS server. */
+  acmePerspectives: readonly ({ address: string; port: number } | null)[];
   /** The limits of ACME clients that are not Let’s Encrypt’s. */
   acmeRates: ReadonlyMap<AcmeLimitName, AcmeRate>;
 }
@@ -149,6 +155,7 @@ export const settingsInForce = (values: Settings): SettingsInForce => ({
   propagationMs: parseDuration(values.propagation),
   issuanceDelayMs: parseDuration(values.issuanceDelay),
   resolver: readAddress(values.resolver),
+  acmePerspectives: values.acmePerspectives.map(readAddress),
   acmeRates: new Map(values.acmeRates.map(readAcmeRate).filter((read) => read !== null)),
 });
 

@@ -133,7 +133,10 @@ test.each([
   const faults = createAcmeFaults({ named: broken(entry) }, { now: () => 0 });
   const port = await freePort();
   const { error, attempts } = await validateHttp(
-    { identifier: { type: 'dns', value: NAME }, token: 'tok', keyAuthorization: 'tok.thumb' },
+    {
+      identifier: { type: 'dns', value: NAME },
+      ...{ wildcard: false, accountUri: '', token: 'tok', keyAuthorization: 'tok.thumb' },
+    },
     {
       resolve: async () => ({ ok: true, values: ['127.0.0.1'] }),
       ports: () => [port],

@@ -123,6 +123,29 @@ describe('obtains, renews and revokes', () => {
   });
 });
 
+describe('needs the agreement of several perspectives', () => {
+  test.skipIf(isMissing('lego'))('lego', async () => {
+    const { engine, run, directory, rootFile, httpPort } = await openSite();
+    const gone = `127.0.0.1:${await freePort()}`;
+    const lego = (name: string) => {
+      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', name, '--path', 'lego'];
+      return run('lego', [...all, '--http', '--http.port', `:${httpPort}`, 'run'], { LEGO_CA_CERTIFICATES: rootFile });
+    };
+    const lastWalk = async () => {
+      const [order] = (await engine.call('acme.orders')) as { id: string }[];
+      const { walk } = (await engine.call('acme.explain', { orderId: order?.id })) as AcmeExplanation;
+      return walk.flatMap(({ attempts }) => attempts.map(({ what, found }) => `${what}: ${found}`)).join('\n');
+    };
+    await engine.call('settings.update', { acmePerspectives: ['local', gone] });
+    await lego('a.acme.test');
+    expect(await lastWalk()).toMatch(/^perspective 1 \(Vivarium’s DNS\): .*GET http:\/\/a\.acme\.test.*status 200/m);
+    expect(await lastWalk()).toContain('perspectives that agree: 1 of 2 agree, and 1 may disagree');
+    await engine.call('settings.update', { acmePerspectives: ['local', gone, gone] });
+    await expect(lego('b.acme.test')).rejects.toThrow(`During secondary validation, perspective 2 (${gone}): `);
+    expect(await lastWalk()).toContain('perspectives that agree: 1 of 3 agree, and 1 may disagree');
+  });
+});
+
 describe('is limited by address, as the settings say', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
     const { engine, run, directory, rootFile, httpPort } = await openSite();

@@ -70,6 +70,7 @@ describe('the methods of DNS', () => {
         return { ok: true, values: value === undefined ? [] : [value], ttlSeconds: 60 };
       },
       ports: () => [],
+      arriving: (_url, got) => got,
       tlsPort: () => 0,
       readCertificate: () => ({ names: '', digest: null }),
       userAgent: '',

@@ -41,6 +41,7 @@ test('settings in force are milliseconds and addresses', () => {
     propagationMs: 0,
     issuanceDelayMs: 0,
     resolver: null,
+    acmePerspectives: [],
     acmeRates: new Map(),
   });
   expect(settingsInForce({ ...DEFAULT_SETTINGS, resolver: '[2001:db8::53]:5353' }).resolver).toEqual({
