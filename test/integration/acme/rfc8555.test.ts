@@ -1,0 +1,289 @@
+import { type FlattenedJWS, FlattenedSign } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { ask, createTestClient, ORIGIN, problemOf, type Received, type TestClient } from '../../support/acme-client.ts';
+import { createTestServer, type TestServer } from '../../support/acme-endpoint.ts';
+import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
+
+const NAME = 'app.acme.test';
+const NEW_ORDER = '/acme/classic/new-order';
+const ORDER = { identifiers: [{ type: 'dns', value: NAME }] };
+
+async function registered(server: TestServer = createTestServer()): Promise<TestServer & { client: TestClient }> {
+  const client = createTestClient(server.endpoint);
+  await client.register();
+  return Object.assign(server, { client });
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+describe('a request (RFC 8555 §6)', () => {
+  /** Sends a body as it is, with what a client's would be for the nonce. */
+  async function send(make: (good: FlattenedJWS, header: object) => unknown): Promise<Received & { next: string[] }> {
+    const { endpoint, client } = await registered();
+    const nonce = (await ask(endpoint, '/acme/new-nonce')).fields['replay-nonce']?.[0] ?? '';
+    const header = { alg: 'ES256', kid: client.kid, nonce, url: ORIGIN + NEW_ORDER };
+    const good = await new FlattenedSign(Buffer.from(JSON.stringify(ORDER)))
+      .setProtectedHeader(header as { alg: string })
+      .sign(client.keys.privateKey);
+    const body = Buffer.from(text(make(good, header)));
+    const contentType = 'application/jose+json; charset=utf-8';
+    const answer = await endpoint.answer({ method: 'POST', target: NEW_ORDER, contentType, address: '::1', body });
+    const { status, headers, body: sent } = answer;
+    const next = headers.filter((_, index) => headers[index - 1] === 'Replay-Nonce');
+    const json = JSON.parse(sent ?? '{}') as Record<string, unknown>;
+    return { status, fields: {}, text: sent ?? '', json, next };
+  }
+  const encoded = (header: unknown) => Buffer.from(JSON.stringify(header)).toString('base64url');
+  const jwk = p256().publicKey.export({ format: 'jwk' });
+
+  test.each<[string, string, (good: FlattenedJWS, header: object) => unknown]>([
+    ['as it should be', ' 201', (good) => good],
+    ['that is no JSON', 'malformed 400', () => 'x'],
+    [
+      'in compact form',
+      'malformed 400',
+      ({ protected: head, payload, signature }) => `${head}.${payload}.${signature}`,
+    ],
+    ['in general form', 'malformed 400', ({ payload, ...one }) => ({ payload, signatures: [one] })],
+    ['with an unprotected header', 'malformed 400', (good) => ({ ...good, header: { kid: 'x' } })],
+    ['without a signature', 'malformed 400', ({ protected: head, payload }) => ({ protected: head, payload })],
+    ['with the signature of another payload', 'malformed 400', (good) => ({ ...good, payload: 'e30' })],
+    [
+      'by none',
+      'badSignatureAlgorithm 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, alg: 'none' }) }),
+    ],
+    [
+      'by HS256',
+      'badSignatureAlgorithm 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, alg: 'HS256' }) }),
+    ],
+    [
+      'by EdDSA',
+      'badSignatureAlgorithm 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, alg: 'EdDSA' }) }),
+    ],
+    ['by key and account', 'malformed 400', (good, head) => ({ ...good, protected: encoded({ ...head, jwk }) })],
+    ['by neither', 'malformed 400', (good, head) => ({ ...good, protected: encoded({ ...head, kid: undefined }) })],
+    [
+      'by a key alone',
+      'malformed 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, kid: undefined, jwk }) }),
+    ],
+    [
+      'without a nonce',
+      'badNonce 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, nonce: undefined }) }),
+    ],
+    [
+      'with a nonce of nobody',
+      'badNonce 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, nonce: 'AA' }) }),
+    ],
+    ['without a url', 'malformed 400', (good, head) => ({ ...good, protected: encoded({ ...head, url: undefined }) })],
+    [
+      'for another host',
+      'malformed 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, url: `https://ca.example${NEW_ORDER}` }) }),
+    ],
+    ['that is too large', 'malformed 413', (good) => ({ ...good, more: 'x'.repeat(70_000) })],
+  ])('%s: %s', async (_what, expected, make) => {
+    const answer = await send(make);
+    const problem = answer.status === 201 ? ' 201' : problemOf(answer);
+    expect(problem).toBe(expected);
+    expect(answer.next).toHaveLength(1);
+    if (problem.startsWith('badSignature')) expect(answer.json['algorithms']).toContain('ES256');
+  });
+
+  test.each([
+    ['/acme/new-account', 'POST'],
+    [NEW_ORDER, 'POST'],
+    ['/acme/key-change', 'POST'],
+    ['/acme/revoke', 'POST'],
+    ['/acme/account/x', 'POST'],
+    ['/acme/account/x/orders', 'POST'],
+    ['/acme/order/x', 'POST'],
+    ['/acme/order/x/finalize', 'POST'],
+    ['/acme/authorization/x', 'POST'],
+    ['/acme/challenge/x/http-01', 'POST'],
+    ['/acme/certificate/x', 'POST'],
+  ])('for %s is a %s, also to read', async (path, method) => {
+    const answer = await ask(createTestServer().endpoint, path);
+    expect([problemOf(answer), answer.fields['allow']]).toEqual(['malformed 405', [method]]);
+  });
+
+  test('for the directory, a nonce or renewal information is a GET', async () => {
+    const { client, endpoint } = await registered();
+    for (const path of ['/acme/classic/directory', '/acme/new-nonce', '/acme/renewal-info/x']) {
+      expect(problemOf(await client.post(path))).toBe('malformed 405');
+    }
+    const [get, head] = [await ask(endpoint, '/acme/new-nonce'), await ask(endpoint, '/acme/new-nonce', 'HEAD')];
+    expect([get.status, head.status]).toEqual([204, 200]);
+    for (const { fields } of [get, head]) expect(fields['cache-control']).toEqual(['no-store']);
+  });
+
+  test('for a new account is signed by its key, and a revocation by either', async () => {
+    const { client } = await registered();
+    expect(problemOf(await client.post('/acme/new-account', {}))).toBe('malformed 400');
+    expect(problemOf(await client.post('/acme/revoke', {}, { byKey: p256() }))).toBe('malformed 400');
+    expect((await client.post('/acme/revoke', {}, { byKey: p256() })).json['detail']).toContain(
+      '"certificate" is missing',
+    );
+  });
+});
+
+describe('a change of key (§7.3.5)', () => {
+  interface Change {
+    header?: Record<string, unknown>;
+    payload?: Record<string, unknown>;
+    signs?: ReturnType<typeof p256>;
+  }
+  const changeOf = async (
+    client: TestClient,
+    next: ReturnType<typeof p256>,
+    { header, payload, signs = next }: Change = {},
+  ) =>
+    client.post(
+      '/acme/key-change',
+      await new FlattenedSign(
+        Buffer.from(
+          JSON.stringify({ account: client.kid, oldKey: client.keys.publicKey.export({ format: 'jwk' }), ...payload }),
+        ),
+      )
+        .setProtectedHeader({
+          ...{ alg: 'ES256', url: `${ORIGIN}/acme/key-change`, jwk: next.publicKey.export({ format: 'jwk' }) },
+          ...header,
+        })
+        .sign(signs.privateKey),
+    );
+
+  test.each<[string, Change]>([
+    ['by an account', { header: { jwk: undefined, kid: `${ORIGIN}/acme/account/x` } }],
+    ['by another key than it names', { signs: p256() }],
+    ['for another url', { header: { url: `${ORIGIN}/acme/new-account` } }],
+    ['of another account', { payload: { account: `${ORIGIN}/acme/account/x` } }],
+    ['of no account', { payload: { account: undefined } }],
+    ['from another key', { payload: { oldKey: p256().publicKey.export({ format: 'jwk' }) } }],
+    ['from no key', { payload: { oldKey: undefined } }],
+  ])('is refused %s, and the old key stays', async (_what, change) => {
+    const { client } = await registered();
+    expect(problemOf(await changeOf(client, p256(), change))).toBe('malformed 400');
+    expect((await client.order([NAME])).status).toBe(201);
+  });
+
+  test('keeps the account’s URL, orders and authorizations, and frees the old key', async () => {
+    const { client, endpoint } = await registered();
+    await client.obtain([NAME]);
+    const pending = await client.order(['later.acme.test']);
+    const [old, next] = [client.keys, p256()];
+    expect((await changeOf(client, next)).fields['location']).toEqual([client.kid]);
+    client.keys = next;
+    expect((await client.order([NAME])).json['status']).toBe('ready');
+    expect((await client.respond(pending)).map(({ json }) => json['status'])).toEqual(['valid']);
+    const other = createTestClient(endpoint);
+    other.keys = old;
+    expect((await other.register()).status).toBe(201);
+    expect(other.kid).not.toBe(client.kid);
+  });
+
+  test('to the key that the account has already is a conflict with itself', async () => {
+    const { client } = await registered();
+    const answer = await changeOf(client, client.keys);
+    expect([answer.status, answer.fields['location']]).toEqual([409, [client.kid]]);
+  });
+});
+
+describe('a deactivation (§7.3.6, §7.5.2)', () => {
+  test('of an account ends all but what its certificates’ keys may do', async () => {
+    const { client } = await registered();
+    const { leaf, keys } = await client.obtain([NAME]);
+    const order = await client.order(['later.acme.test']);
+    await client.post(client.kid ?? '', { status: 'deactivated' });
+    const certificate = { certificate: leaf.raw.toString('base64url') };
+    const refused = [
+      await client.post(client.kid ?? ''),
+      await client.post(String(order.fields['location']?.[0])),
+      await client.post('/acme/key-change', {}),
+      await client.post('/acme/revoke', certificate),
+    ];
+    expect(refused.map(problemOf)).toEqual(refused.map(() => 'unauthorized 403'));
+    expect((await client.post('/acme/revoke', certificate, { byKey: keys })).status).toBe(200);
+  });
+
+  test('of an authorization ends its order, and its reuse', async () => {
+    const { client } = await registered();
+    await client.respond(await client.order([NAME]));
+    const order = await client.order([NAME]);
+    const [url = ''] = order.json['authorizations'] as string[];
+    expect(problemOf(await client.post(url, { status: 'valid' }))).toBe('malformed 400');
+    expect((await client.post(url, { status: 'deactivated' })).json['status']).toBe('deactivated');
+    expect(problemOf(await client.post(url, { status: 'deactivated' }))).toBe('malformed 400');
+    expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('invalid');
+    expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
+    expect((await client.order([NAME])).json['status']).toBe('pending');
+  });
+});
+
+describe('a revocation (§7.6)', () => {
+  test.each<[unknown, string]>([
+    [undefined, 'unspecified'],
+    [0, 'unspecified'],
+    [1, 'keyCompromise'],
+    [3, 'affiliationChanged'],
+    [4, 'superseded'],
+    [5, 'cessationOfOperation'],
+    ...[2, 6, 7, 8, 9, 10, 11, -1, 1.5, '1', null].map((code) => [code, code === null ? 'unspecified' : ''] as const),
+  ] as [unknown, string][])('for the reason %j is %j', async (reason, kept) => {
+    const { client, store } = await registered();
+    const { leaf } = await client.obtain([NAME]);
+    const answer = await client.post('/acme/revoke', { certificate: leaf.raw.toString('base64url'), reason });
+    if (kept === '') expect(problemOf(answer)).toBe('badRevocationReason 400');
+    else expect(answer.status).toBe(200);
+    expect(store.revocations.get(leaf.serialNumber)?.reason ?? '').toBe(kept);
+  });
+
+  test('by another account needs all of the names, proved and not expired', async () => {
+    const server = await registered();
+    const { leaf } = await server.client.obtain([NAME, 'b.acme.test']);
+    const { client: other, clock } = await registered(server);
+    const revoke = () => other.post('/acme/revoke', { certificate: leaf.raw.toString('base64url') });
+    await other.obtain([NAME]);
+    expect(problemOf(await revoke())).toBe('unauthorized 403');
+    await other.respond(await other.order(['b.acme.test']));
+    await clock.advance(31 * 86_400_000);
+    expect(problemOf(await revoke())).toBe('unauthorized 403');
+    await other.respond(await other.order([NAME, 'b.acme.test']));
+    expect((await revoke()).status).toBe(200);
+    expect(problemOf(await revoke())).toBe('alreadyRevoked 400');
+  });
+});
+
+describe('a CSR (§7.4)', () => {
+  test.each<[string, Parameters<typeof createCsr>[0]]>([
+    ['one name fewer', { names: [NAME] }],
+    ['a wildcard besides', { names: [NAME, 'b.acme.test', '*.acme.test'] }],
+    ['an address besides', { names: [NAME, 'b.acme.test', '127.0.0.1'] }],
+    ['a common name of none of the names', { names: [NAME, 'b.acme.test'], commonName: 'c.acme.test' }],
+    ['a weak key', { names: [NAME, 'b.acme.test'], keys: rsa(1_024) }],
+  ])('with %s is refused, and the order stays ready', async (_what, options) => {
+    const { client } = await registered();
+    const order = await client.order([NAME, 'b.acme.test']);
+    await client.respond(order);
+    expect(problemOf(await client.finalize(order, createCsr(options)))).toBe('badCSR 400');
+    expect((await client.post(String(order.fields['location']?.[0]))).json['status']).toBe('ready');
+  });
+
+  test.each([
+    [['127.0.0.1', '::1'], 'IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1'],
+    [['127.0.0.2', NAME], `DNS:${NAME}, IP Address:127.0.0.2`],
+  ])('for the addresses of this machine among %j is issued (RFC 8738)', async (names, found) => {
+    const { client } = await registered();
+    const { leaf } = await client.obtain(names);
+    expect(leaf.subjectAltName?.split(', ').sort()).toEqual(found.split(', ').sort());
+  });
+
+  test.each([['192.0.2.1'], ['2001:db8::1'], ['0:0:0:0:0:0:0:1']])('is not even ordered for %s', async (address) => {
+    const { client } = await registered();
+    expect(problemOf(await client.order([address]))).toBe('rejectedIdentifier 400');
+  });
+});
