@@ -72,7 +72,7 @@ export interface Endpoint {
 export function createEndpoint(parts: AcmeParts): Endpoint {
   const { rows, origin } = parts;
   const place = () => ({ origin: origin(), issuer: parts.caaDomain() });
-  const nonces = createNonces({ refuses: () => parts.strikes('badNonce') });
+  const nonces = createNonces();
   const accounts = createAccounts(parts);
   const orders = createOrders(parts);
   const certificates = createCertificates(parts);
@@ -325,13 +325,12 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
         parts.refusals.add({ atMs: parts.clock.state().now, type, detail, path: target, ...about });
         parts.onChanged();
       }
-      const spared = error instanceof AcmeError && error.type === 'badNonce';
-      return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields(spared) : []), ...index]);
+      return withFields(refusalOf(error, parts.log), [...(method === 'POST' ? nonceFields() : []), ...index]);
     }
   }
 
-  function nonceFields(spared = false): string[] {
-    return ['Replay-Nonce', nonces.create(spared), 'Cache-Control', 'no-store'];
+  function nonceFields(): string[] {
+    return ['Replay-Nonce', nonces.create(), 'Cache-Control', 'no-store'];
   }
 
   return { answer, orders, accounts };

@@ -128,7 +128,7 @@ export function createOrders(parts: AcmeParts): Orders {
   function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
     const last = rows.lastValid(account.id, value);
     if (last === null || Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity) <= now()) return null;
-    return parts.strikes('newAuthorization') || faults.forgets(value) ? null : last;
+    return faults.forgets(value) ? null : last;
   }
 
   /** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */

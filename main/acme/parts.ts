@@ -36,9 +36,6 @@ export interface CaaQuestion {
   readonly accountUri: string;
 }
 
-/** What a client must expect and rarely meets: a good nonce refused; a new authorisation in place of a valid one. */
-export type Nuisance = 'badNonce' | 'newAuthorization';
-
 /** What the ACME server works with. */
 export interface AcmeParts {
   clock: Pick<AdjustableClock, 'state' | 'realTimer'>;
@@ -64,8 +61,6 @@ export interface AcmeParts {
   faults: AcmeFaults;
   /** The registered domain of a hostname. */
   registeredDomain(hostname: string): string;
-  /** Whether the next request meets a nuisance; each call counts one. */
-  strikes(nuisance: Nuisance): boolean;
   /** Something that a view shows has changed. */
   onChanged(): void;
 }

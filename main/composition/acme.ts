@@ -3,13 +3,12 @@ import { createRates } from '../acme/rates.ts';
 import { createRefusals } from '../acme/refusals.ts';
 import { directoryUrl } from '../acme/urls.ts';
 import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
-import type { CaaQuestion, Nuisance } from '../acme/parts.ts';
+import type { CaaQuestion } from '../acme/parts.ts';
 import type { Seen } from '../acme/perspectives.ts';
 import { REQUEST_OCTETS_MAX } from '../acme/urls.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin, originOf } from '../base/hostname.ts';
 import { bodyOf } from '../base/http/answer.ts';
-import { decide } from '../breaks/decide.ts';
 import { VERSION } from '../base/version.ts';
 import { readChallengeCertificate } from '../ca/challenge-certificate.ts';
 import { readSigningRequest } from '../ca/signing-request.ts';
@@ -50,12 +49,6 @@ export function openAcme(
     enforced: () => settings.current().acmeLimits,
     changed: () => settings.inForce().acmeRates,
   });
-  const counted: Record<Nuisance, number> = { badNonce: 0, newAuthorization: 0 };
-  const strikes = (nuisance: Nuisance): boolean => {
-    const { acmeBadNonces, acmeNewAuthorizations, acmeSeed: seed } = settings.current();
-    const percent = nuisance === 'badNonce' ? acmeBadNonces : acmeNewAuthorizations;
-    return percent > 0 && decide({ seed, nth: 1, rate: percent / 100 }, ++counted[nuisance]) !== null;
-  };
   const refusals = createRefusals();
   let loaded: Promise<Endpoint> | null = null;
   const load = (): Promise<Endpoint> => (loaded ??= open());
@@ -135,7 +128,7 @@ export function openAcme(
         if (primary.verdict !== 'allowed') return primary;
         return corroborateCaa(primary, await askRemotes((lookup) => caaOf(lookup, question)));
       },
-      ...{ rates, refusals, faults, strikes, registeredDomain: apexOf },
+      ...{ rates, refusals, faults, registeredDomain: apexOf },
       externalAccountRequired: () => settings.current().acmeExternalAccounts,
       caaDomain: () => settings.current().caaIdentity.domain,
       revocations: store.revocations,

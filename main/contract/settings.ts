@@ -57,8 +57,6 @@ const trustedProxy = z
 
 const port = z.int().min(1).max(65_535);
 
-const percent = z.int().min(0).max(100);
-
 const trafficSetting = z.strictObject({
   record: z.boolean().meta({ description: 'record requests' }),
   bodies: z.boolean().meta({ description: 'record their bodies too' }),
@@ -105,10 +103,6 @@ export const settingsValues = z.object({
         .meta({ description: 'another measure of a limit of ACME clients', examples: ['failedValidations 2 PT1H'] }),
     )
     .max(ACME_LIMITS.length),
-  /** How many of 100 good nonces of ACME clients are refused, and of valid authorisations not used again; chosen by the seed. */
-  acmeBadNonces: percent.meta({ description: 'percent of the good nonces of ACME clients to refuse' }),
-  acmeNewAuthorizations: percent.meta({ description: 'percent of valid ACME authorizations not to use again' }),
-  acmeSeed: z.int().min(0).max(0xffff_ffff).meta({ description: 'chooses which nonces and authorizations' }),
   /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */
   traffic: trafficSetting,
   /** Names besides the known ones whose values Traffic hides, as header field, parameter, JSON member or form field. */

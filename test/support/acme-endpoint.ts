@@ -1,6 +1,6 @@
 import { createEndpoint, type Endpoint } from '../../main/acme/endpoint.ts';
 import type { Outcome, Task } from '../../main/acme/outcome.ts';
-import type { AcmeParts, Nuisance } from '../../main/acme/parts.ts';
+import type { AcmeParts } from '../../main/acme/parts.ts';
 import { createAcmeFaults } from '../../main/acme/faults.ts';
 import { createRates } from '../../main/acme/rates.ts';
 import { createRefusals, type Refusals } from '../../main/acme/refusals.ts';
@@ -35,8 +35,6 @@ export interface TestServer {
   bound: boolean;
   /** Limits in other measures than Let’s Encrypt’s. */
   rates: Map<AcmeLimitName, AcmeRate>;
-  /** What each request meets. */
-  nuisances: Set<Nuisance>;
   refusals: Refusals;
   /** Replaces the outcome of validations. */
   validate: (task: Task) => Promise<Outcome>;
@@ -108,7 +106,6 @@ export function createTestServer(): TestServer {
       { now: () => clock.now() },
     ),
     registeredDomain: apexOf,
-    strikes: (nuisance) => server.nuisances.has(nuisance),
     onChanged: () => undefined,
   };
   let running: Endpoint;
@@ -131,7 +128,6 @@ export function createTestServer(): TestServer {
       broken: null,
       bound: false,
       rates: new Map<AcmeLimitName, AcmeRate>(),
-      nuisances: new Set<Nuisance>(),
       caa: new Map<string, CaaRecord[]>(),
     },
     validate: async () => ({ attempts: [], error: null }),

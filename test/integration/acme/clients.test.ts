@@ -163,25 +163,6 @@ describe('is limited by address, as the settings say', () => {
   });
 });
 
-describe('survives refused nonces and forgotten authorizations', () => {
-  test.skipIf(isMissing('lego'))('lego', async () => {
-    const { engine, run, directory, rootFile, httpPort } = await openSite();
-    await engine.call('settings.update', { acmeBadNonces: 100, acmeNewAuthorizations: 100 });
-    const lego = (...command: string[]) => {
-      const all = ['--server', directory, '-a', '-m', 'anna@acme.test', '-d', 'l.acme.test', '--path', 'lego'];
-      const way = ['--http', '--http.port', `:${httpPort}`];
-      return run('lego', [...all, ...way, ...command], { LEGO_CA_CERTIFICATES: rootFile });
-    };
-    await lego('run');
-    await lego('renew', '--days', '1000', '--no-random-sleep');
-    const orders = (await engine.call('acme.orders')) as { id: string; status: string }[];
-    expect(orders.map(({ status }) => status)).toEqual(['valid', 'valid']);
-    const explained = await Promise.all(orders.map(({ id }) => engine.call('acme.explain', { orderId: id })));
-    const walks = (explained as AcmeExplanation[]).map(({ walk }) => walk.some(({ attempts }) => attempts.length > 0));
-    expect(walks).toEqual([true, true]);
-  });
-});
-
 describe('opens an account that is bound to an external one', () => {
   async function openBound() {
     const site = await openSite();

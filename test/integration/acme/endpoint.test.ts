@@ -82,27 +82,6 @@ describe('the ACME server', () => {
     expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce: fresh })).status).toBe(201);
   });
 
-  test('refuses good nonces on purpose, but not those of its refusals, and only if the setting says so', async () => {
-    const { client, nuisances } = await registered();
-    nuisances.add('badNonce');
-    for (let count = 0; count < 3; count++) {
-      const refused = await client.order([NAME]);
-      expect(problemOf(refused)).toBe('badNonce 400');
-      const [nonce = ''] = refused.fields['replay-nonce'] ?? [];
-      expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce })).status).toBe(201);
-    }
-    nuisances.clear();
-    expect((await client.order([NAME])).status).toBe(201);
-  });
-
-  test('forgets valid authorizations on purpose', async () => {
-    const { client, nuisances } = await registered();
-    await client.obtain([NAME]);
-    expect((await client.order([NAME])).json['status']).toBe('ready');
-    nuisances.add('newAuthorization');
-    expect((await client.order([NAME])).json['status']).toBe('pending');
-  });
-
   test('refuses what is not signed as it should be', async () => {
     const { client } = await registered();
     const path = '/acme/classic/new-order';

@@ -101,13 +101,13 @@ describe('a JWS', () => {
 
 describe('nonces', () => {
   test('are good once', () => {
-    const nonces = createNonces({ refuses: () => false });
+    const nonces = createNonces();
     const nonce = nonces.create();
     expect([nonces.use(nonce), nonces.use(nonce), nonces.use('another')]).toEqual([true, false, false]);
   });
 
   test('are bounded: the oldest is forgotten', () => {
-    const nonces = createNonces({ refuses: () => false, max: 2 });
+    const nonces = createNonces(2);
     const made = [nonces.create(), nonces.create(), nonces.create()];
     expect(made.map((nonce) => nonces.use(nonce))).toEqual([false, true, true]);
   });
