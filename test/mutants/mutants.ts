@@ -1,3 +1,4 @@
+import { ACME } from './list/acme.ts';
 import { CAA } from './list/caa.ts';
 import { DNS } from './list/dns.ts';
 import { DOMAINS } from './list/domains.ts';
@@ -11,6 +12,7 @@ import type { Mutant } from './mutant.ts';
 /** Every mutant, part by part. */
 export const MUTANTS: readonly Mutant[] = [
   ...LIMITS,
+  ...ACME,
   ...CAA,
   ...DOMAINS,
   ...DNS,

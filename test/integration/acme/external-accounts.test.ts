@@ -84,7 +84,7 @@ describe('an account where external ones are required', () => {
     ['over no key', { payload: {} }, 'badPublicKey 400'],
     ['with HS384', { header: { alg: 'HS384' } }, ' 201'],
     ['with HS512', { header: { alg: 'HS512' } }, ' 201'],
-  ])('%s: %j', async (_what, given, expected) => {
+  ])('is or is not opened %s', async (_what, given, expected) => {
     const { client, store } = bindingServer();
     const externalAccountBinding =
       given === 'none' ? undefined : given === 'text' ? 'x' : await bindingOf(client, given);
