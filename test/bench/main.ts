@@ -6,6 +6,7 @@
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */
 import { cpus, loadavg } from 'node:os';
+import { acmeKills } from './cases/acme-kills.ts';
 import { acmeOrders } from './cases/acme-orders.ts';
 import { breaks } from './cases/breaks.ts';
 import { commandStart } from './cases/command-start.ts';
@@ -60,6 +61,7 @@ const CASES: Record<string, () => Promise<Figure[]>> = {
   dnssecAgreement,
   doh,
   acmeOrders,
+  acmeKills,
   leaf,
   tlsHandshakes,
   tlsFindings,

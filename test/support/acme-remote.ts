@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { AcmeAnswer, AcmeRequest } from '../../main/acme/endpoint.ts';
+import type { AcmeAnswer, AcmeRequest, Endpoint } from '../../main/acme/endpoint.ts';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { challengeOf, createTestClient, type Received, type TestClient } from './acme-client.ts';
 
@@ -12,6 +12,9 @@ const CONNECTIONS_MAX = 64;
 
 /** A client of a running engine, over its HTTPS port. */
 export interface RemoteClient extends TestClient {
+  origin: string;
+  /** Sends a request as it is. */
+  answer: Endpoint['answer'];
   close(): void;
 }
 
@@ -37,8 +40,9 @@ export function createRemoteClient({ https: { port }, caFile }: Running): Remote
       sent.on('error', reject);
       sent.end(body);
     });
-  const client = createTestClient({ answer }, { origin: `https://localhost:${port}`, keepsNonces: true });
-  return Object.assign(client, { close: () => agent.destroy() });
+  const origin = `https://localhost:${port}`;
+  const client = createTestClient({ answer }, { origin, keepsNonces: true });
+  return Object.assign(client, { origin, answer, close: () => agent.destroy() });
 }
 
 /** What the TXT record of an authorisation's dns-01 challenge has to be, and its name (RFC 8555 §8.4). */

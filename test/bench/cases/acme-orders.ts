@@ -1,14 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createTurns } from '../../../main/base/turns.ts';
 import type { Received } from '../../support/acme-client.ts';
+import { serveChallenges } from '../../support/acme-kills.ts';
 import { createRemoteClient, type RemoteClient } from '../../support/acme-remote.ts';
 import { createCsr, p256 } from '../../support/certificate-request.ts';
-import { portIn } from '../fuzz/fuzzer.ts';
 import {
   cpuSeconds,
   end,
@@ -22,7 +20,7 @@ import {
 import { makeLeaf } from './http2-requests.ts';
 
 const ORDERS = Number(process.env.ACME_ORDERS ?? 1_000);
-const CROWD = ORDERS * 10;
+const CROWD = Number(process.env.ACME_CROWD ?? ORDERS * 10);
 const PARALLEL = 32;
 /** The first; each later one is longer by as much. */
 const POLL_MS = 1_000;
@@ -31,13 +29,9 @@ const POLL_MS = 1_000;
 export async function acmeOrders(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder(), ['--empty'], { probe: 'test/bench/peers/stall-probe.ts' });
   const client = createRemoteClient(vivarium.runtime);
-  // Any token is the client's own.
-  const thumbprint = (await client.keyAuthorization('')).slice(1);
-  const web = createServer(({ url = '' }, response) => response.end(`${url.split('/').at(-1) ?? ''}.${thumbprint}`));
-  web.listen(0, '127.0.0.1');
-  await once(web, 'listening');
+  const web = await serveChallenges((await client.keyAuthorization('')).slice(1));
   try {
-    await vivarium.call('settings.update', { acmeHttpPort: portIn(web.address()) });
+    await vivarium.call('settings.update', { acmeHttpPort: web.port });
     await vivarium.call('zones.create', { name: 'acme.test' });
     await vivarium.call('records.put', { zone: 'acme.test', name: '*', type: 'A', value: '127.0.0.1' });
     await client.register();
@@ -78,7 +72,6 @@ export async function acmeOrders(): Promise<Figure[]> {
   } finally {
     client.close();
     await end(vivarium.child);
-    web.closeAllConnections();
     web.close();
   }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { sequence } from '../../support/sequence.ts';
+import { ACME } from '../fuzz/acme.ts';
 import { CLIENT_HELLO } from '../fuzz/client-hello.ts';
 import { DNS } from '../fuzz/dns.ts';
 import { type Fuzzer, type FuzzTarget, portIn } from '../fuzz/fuzzer.ts';
@@ -20,10 +21,12 @@ import {
   type Vivarium,
 } from '../harness.ts';
 
-const FUZZERS: readonly Fuzzer[] = [DNS, HTTP1, HTTP2, CLIENT_HELLO, WEB_SOCKET, CONTROL_SOCKET, IMPORTS];
+const FUZZERS: readonly Fuzzer[] = [DNS, HTTP1, HTTP2, CLIENT_HELLO, WEB_SOCKET, CONTROL_SOCKET, IMPORTS, ACME];
 
 /** In all; a session of an hour takes 1,000,000. */
 const MESSAGES = Number(process.env.FUZZ_MESSAGES ?? 100_000);
+/** Sends this kind alone. */
+const KIND = process.env.FUZZ_KIND;
 const STALL_MS_MAX = 250;
 
 /**
@@ -44,7 +47,9 @@ export async function fuzz(): Promise<Figure[]> {
   try {
     const target = await prepare(vivarium, portIn(upstream.address()));
     const figures: Figure[] = [];
-    for (const [index, fuzzer] of FUZZERS.entries()) figures.push(await run(fuzzer, target, seed + index, seed));
+    for (const [index, fuzzer] of FUZZERS.entries()) {
+      if (KIND === undefined || KIND === fuzzer.name) figures.push(await run(fuzzer, target, seed + index, seed));
+    }
     return figures;
   } finally {
     await end(vivarium.child);
@@ -66,7 +71,7 @@ async function prepare(vivarium: Vivarium, upstreamPort: number): Promise<FuzzTa
 
 async function run(fuzzer: Fuzzer, target: FuzzTarget, ownSeed: number, seed: number): Promise<Figure> {
   const { vivarium } = target;
-  const count = Math.ceil(MESSAGES * fuzzer.share);
+  const count = KIND === undefined ? Math.ceil(MESSAGES * fuzzer.share) : MESSAGES;
   await longestMs(vivarium.child);
   const startedMs = performance.now();
   const faults = await fuzzer.run(target, sequence(ownSeed), count);
@@ -78,7 +83,7 @@ async function run(fuzzer: Fuzzer, target: FuzzTarget, ownSeed: number, seed: nu
     measured: `${count.toLocaleString('en')} sent, ${isAlive ? 'served on' : 'crashed'}, ${faults} × 500, longest stall ${Math.round(stallMs)} ms`,
     wanted: `served on, 0 × 500, ≤ ${STALL_MS_MAX} ms`,
     met: isAlive && faults === 0 && stallMs <= STALL_MS_MAX,
-    detail: `${seconds} s; FUZZ_SEED=${seed} FUZZ_MESSAGES=${MESSAGES} npm run bench -- fuzz repeats them`,
+    detail: `${seconds} s; ${KIND === undefined ? '' : `FUZZ_KIND=${KIND} `}FUZZ_SEED=${seed} FUZZ_MESSAGES=${MESSAGES} npm run bench -- fuzz repeats them`,
   };
 }
 

@@ -21,7 +21,7 @@ const QUERIES = [
 
 export const DNS: Fuzzer = {
   name: 'DNS over UDP and TCP',
-  share: 0.5,
+  share: 0.4,
   async run({ vivarium }, random, count) {
     const { port } = vivarium.runtime.dns;
     const socket = createSocket('udp4');

@@ -12,7 +12,8 @@ import {
   type TestClient,
 } from '../../support/acme-client.ts';
 import { createTestServer, root, type TestServer } from '../../support/acme-endpoint.ts';
-import { createCsr, p256 } from '../../support/certificate-request.ts';
+import { mutatedRequest, requestTemplates } from '../../support/acme-mutations.ts';
+import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
 
 const NAME = 'app.acme.test';
 
@@ -132,12 +133,24 @@ describe('the ACME server', () => {
 
 const orderFor = (value: string) => ({ identifiers: [{ type: 'dns', value }] });
 
+test('requests with anything changed, also below a right signature, are answered with a problem of their own', async () => {
+  const { client, endpoint } = await registered();
+  const templates = await requestTemplates(client, ORIGIN);
+  for (let seed = 1; seed <= 400; seed++) {
+    const nonce = (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
+    const answer = await endpoint.answer(mutatedRequest(templates, client, { nonce, seed }));
+    const problem = answer.status < 400 ? '' : (answer.body ?? '');
+    expect(problem, `seed ${seed}`).toMatch(/^(?:$|\{"type":"urn:ietf:params:acme:error:(?!serverInternal))/);
+  }
+});
+
 describe('an order', () => {
   test.each<[string, Parameters<typeof createCsr>[0]]>([
     ['one name more', { names: [NAME, 'more.acme.test'] }],
     ['another name', { names: ['more.acme.test'] }],
     ['the name in the common name alone', { names: [], commonName: NAME }],
     ['a wrong signature', { names: [NAME], signs: Buffer.from('x') }],
+    ['a weak key', { names: [NAME], keys: rsa(1024) }],
   ])('is not finalized by a CSR with %s, but by the right one after it', async (_what, options) => {
     const { client } = await registered();
     const order = await client.order([NAME]);
@@ -147,6 +160,16 @@ describe('an order', () => {
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME], keys: client.keys })))).toBe('badCSR 400');
     expect((await client.finalize(order, createCsr({ names: [NAME] }))).json['status']).toBe('valid');
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
+  });
+
+  test('for two names is not finalized by a CSR for one, nor by garbage', async () => {
+    const { client } = await registered();
+    const order = await client.order([NAME, 'b.acme.test']);
+    await client.respond(order);
+    for (const csr of [createCsr({ names: [NAME] }), Buffer.from('x'), Buffer.alloc(30_000, 0x30)]) {
+      expect(problemOf(await client.finalize(order, csr))).toBe('badCSR 400');
+    }
+    expect((await client.finalize(order, createCsr({ names: [NAME, 'b.acme.test'] }))).json['status']).toBe('valid');
   });
 
   test.each<[string, string[]]>([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Answered, Outcome } from '../../../main/acme/outcome.ts';
 import { validateDns } from '../../../main/acme/validate-dns.ts';
 import { validateHttp } from '../../../main/acme/validate-http.ts';
@@ -22,6 +22,8 @@ import { generalName, parseLeafName } from '../../../main/ca/names.ts';
 import { track } from '../../support/engine.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { closedPort } from '../../support/ports.ts';
+
+afterEach(() => void vi.restoreAllMocks());
 
 const TASK = {
   identifier: { type: 'dns', value: 'app.acme.test' },
@@ -125,6 +127,22 @@ describe('http-01', () => {
   ])('fails with a server that sends %s', async (_what, text) => {
     const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(text)));
     expect(verdict(await validate([port]))).toMatch(/^connection: GET /);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['its answer', (response) => response.write('t')],
+    ['a head', (response) => response.writeHead(200).flushHeaders()],
+    ['nothing at all', () => undefined],
+  ])('ends after the time for a validation where a server trickles %s', async (_what, begin) => {
+    const time = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(time.signal);
+    const port = await serve((_request, response) => {
+      response.on('error', () => undefined);
+      begin(response);
+      // Once the validation has what there is.
+      setImmediate(() => time.abort(new DOMException('', 'TimeoutError')));
+    });
+    expect(verdict(await validate([port]))).toMatch(/^connection: GET .*: no answer in time\./);
   });
 
   test.each<[string, Answered, RegExp]>([
