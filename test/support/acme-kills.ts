@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import type { Received } from './acme-client.ts';
 import { createRemoteClient, type RemoteClient } from './acme-remote.ts';
-import { createCsr, p256 } from './certificate-request.ts';
+import { createCsr } from './certificate-request.ts';
 
 /** A Vivarium in a process of its own; each start is on the same folder and the same HTTPS port, which is in all URLs. */
 export interface Killable {
@@ -34,8 +34,8 @@ export interface KillsFound {
   lost: string[];
 }
 
-const POLL_MS = 50;
-const POLLS_MAX = 400;
+/** An order that does not end within so many answers is stuck. */
+const POLLS_MAX = 5_000;
 
 /** A web server that answers the http-01 challenges of any client whose key has this thumbprint. */
 export async function serveChallenges(thumbprint: string): Promise<{ port: number; close(): void }> {
@@ -139,8 +139,7 @@ async function finish(client: RemoteClient, url: string, name: string): Promise<
       return leaf?.subjectAltName === `DNS:${name}` ? [status, [certificate, leaf.toString()]] : ['stuck', null];
     }
     if (status === 'pending') for (const each of await client.authorizations(order)) await respond(client, each);
-    if (status === 'ready') await client.finalize(order, createCsr({ names: [name], keys: p256() }));
-    else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (status === 'ready') await client.finalize(order, createCsr({ names: [name] }));
   }
   return ['stuck', null];
 }
