@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
+import * as acme from 'acme-client';
+import { spawn, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { get as getHttps } from 'node:https';
+import { get as getHttps, Agent } from 'node:https';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AcmeExplanation } from '../../../main/contract/acme.ts';
 import { openSite, serveFiles, type Site } from '../../support/acme-site.ts';
 import { track } from '../../support/engine.ts';
@@ -14,13 +16,23 @@ const readCertificate = ({ folder }: Site, ...path: string[]) =>
   new X509Certificate(readFileSync(join(folder, ...path)));
 
 /** The serial numbers in the revocation list that leaves point to. */
-async function revoked({ engine, run, folder }: Site): Promise<string> {
+async function revoked({ engine, run, folder }: Pick<Site, 'engine' | 'run' | 'folder'>): Promise<string> {
   const list = await fetch(`http://127.0.0.1:${engine.app.runtime.http.port}/intermediate.crl`);
   writeFileSync(join(folder, 'leaves.crl'), Buffer.from(await list.arrayBuffer()));
   return run('openssl', ['crl', '-inform', 'DER', '-in', 'leaves.crl', '-noout', '-text']);
 }
 
 const isMissing = (name: string): boolean => findTool(name) === null;
+
+// Which clients the results are of. Some of them do not name their own version.
+beforeAll(() => {
+  const packages = ['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'];
+  const { stdout } = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${Version}\n', ...packages], {
+    encoding: 'utf8',
+  });
+  const { version } = createRequire(import.meta.url)('acme-client/package.json') as { version: string };
+  process.stdout.write(`${stdout ?? ''}acme-client ${version} (npm)\n`);
+});
 
 describe('obtains, renews and revokes', () => {
   test.skipIf(isMissing('certbot'))('certbot', async () => {
@@ -88,6 +100,41 @@ describe('obtains, renews and revokes', () => {
     expect(second.serialNumber).not.toBe(first.serialNumber);
     await dehydrated('-r', join(folder, ...path));
     expect(await revoked(site)).toContain(second.serialNumber);
+  });
+
+  test('acme-client, of npm', async () => {
+    const { engine, directory: directoryUrl, folder, httpPort, rootFile, run } = await openSite();
+    const answers = new Map<string, string>();
+    const server = createServer(({ url = '' }, response) => response.end(answers.get(url.split('/').at(-1) ?? '')));
+    await new Promise<void>((resolve) => server.listen(httpPort, '127.0.0.1', resolve));
+    const httpsAgent = new Agent({ ca: readFileSync(rootFile) });
+    acme.axios.defaults.httpsAgent = httpsAgent;
+    track(() => {
+      httpsAgent.destroy();
+      server.close();
+    });
+    const accountKey = await acme.crypto.createPrivateEcdsaKey();
+    // It looks again after 5 s otherwise.
+    const client = new acme.Client({ directoryUrl, accountKey, backoffMin: 100 });
+    const obtain = async (): Promise<X509Certificate> => {
+      const [, csr] = await acme.crypto.createCsr({ altNames: ['n.acme.test'] });
+      const chain = await client.auto({
+        csr,
+        email: 'anna@acme.test',
+        termsOfServiceAgreed: true,
+        challengePriority: ['http-01'],
+        // It would ask at port 80 itself.
+        skipChallengeVerification: true,
+        challengeCreateFn: async (_authorization, { token }, answer) => void answers.set(token, answer),
+        challengeRemoveFn: async (_authorization, { token }) => void answers.delete(token),
+      });
+      return new X509Certificate(chain);
+    };
+    const [first, second] = [await obtain(), await obtain()];
+    expect(second.subjectAltName).toBe('DNS:n.acme.test');
+    expect(second.serialNumber).not.toBe(first.serialNumber);
+    await client.revokeCertificate(second.toString());
+    expect(await revoked({ engine, folder, run })).toContain(second.serialNumber);
   });
 
   // It reads no other trust store than the system's, so it gets one of its own, which nobody else sees.
