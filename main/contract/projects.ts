@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { PERSONA_IDS } from './personas.ts';
 import { completeUrl } from './upstream-url.ts';
 import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
 export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
 export type Plan = z.infer<typeof plan>;
 
-/** Whose custom domains a project’s behave like; the first is the platform’s own. */
-export const persona = z.enum(['animal-store', 'vercel', 'netlify', 'github-pages', 'cloudflare', 'mintlify']);
-export type PersonaId = z.infer<typeof persona>;
+/** Whose custom domains a project’s behave like. */
+export const persona = z.enum(PERSONA_IDS);
 const personaInput = persona.meta({ description: 'the provider whose custom domains it imitates' });
 
 export const LIMIT_MAX = 1_000_000_000;

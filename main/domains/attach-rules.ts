@@ -1,4 +1,5 @@
-import type { PersonaId, Plan } from '../contract/projects.ts';
+import type { PersonaId } from '../contract/personas.ts';
+import type { Plan } from '../contract/projects.ts';
 import { mention } from '../contract/mentions.ts';
 import { rivalOf } from './claims.ts';
 import { PERSONAS, wordsFor } from './personas.ts';

@@ -1,6 +1,6 @@
 import type { CertificateState, CheckCode } from '../contract/domains.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
-import type { PersonaId } from '../contract/projects.ts';
+import { PERSONA_NAMES, type PersonaId } from '../contract/personas.ts';
 import { ISSUANCE_RHYTHM, rhythmOf, type Rhythm } from './rhythm.ts';
 
 /** How a persona learns that a hostname is this project's. */
@@ -51,7 +51,7 @@ export interface Persona {
 
 const OWN: Persona = {
   id: 'animal-store',
-  name: 'Animal Store',
+  name: PERSONA_NAMES['animal-store'],
   target: 'shared',
   takesAnyTarget: false,
   takesAddresses: false,
@@ -94,7 +94,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   vercel: {
     ...OWN,
     id: 'vercel',
-    name: 'Vercel',
+    name: PERSONA_NAMES.vercel,
     takesAddresses: true,
     apex: 'A',
     claim: 'contested',
@@ -124,7 +124,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   netlify: {
     ...OWN,
     id: 'netlify',
-    name: 'Netlify',
+    name: PERSONA_NAMES.netlify,
     target: 'project',
     takesAnyTarget: true,
     apex: 'A',
@@ -150,7 +150,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   'github-pages': {
     ...OWN,
     id: 'github-pages',
-    name: 'GitHub Pages',
+    name: PERSONA_NAMES['github-pages'],
     target: 'project',
     takesAnyTarget: true,
     apex: 'A',
@@ -194,7 +194,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   cloudflare: {
     ...OWN,
     id: 'cloudflare',
-    name: 'Cloudflare for SaaS',
+    name: PERSONA_NAMES.cloudflare,
     target: 'project',
     claim: 'alternative',
     checks: CLOUDFLARE_RHYTHM,
@@ -224,7 +224,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   mintlify: {
     ...OWN,
     id: 'mintlify',
-    name: 'Mintlify',
+    name: PERSONA_NAMES.mintlify,
     claim: 'required',
     // TXT records show within five minutes mostly, and propagate within 48 hours; certificates come within a day.
     checks: often(2 * DAY_MS),

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { PersonaId, Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { PersonaId } from '../contract/personas.ts';
+import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from '../base/error-code.ts';
 import { noSuchProject, type Datasets } from './datasets.ts';

@@ -1,7 +1,8 @@
 import { ORPCError } from '@orpc/client';
 import { SvelteSet } from 'svelte/reactivity';
 import type { Domain } from '../../main/contract/domains.ts';
-import type { Plan } from '../../main/contract/projects.ts';
+import { PERSONA_NAMES, type PersonaId } from '../../main/contract/personas.ts';
+import type { Plan, Project } from '../../main/contract/projects.ts';
 import { lineOf, type RecordPlan } from '../../main/contract/record-plan.ts';
 import { describeFailure } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
@@ -133,11 +134,7 @@ export class DomainActions {
   /** Changes the plan, for domains that the current one does not allow. */
   async changePlan(plan: Exclude<Plan, 'enterprise'>): Promise<boolean> {
     const { client, projectId, toasts } = this.#options;
-    const before = await this.#do('', async ({ projects }) => {
-      const project = await projects.get({ projectId });
-      await projects.update({ projectId, plan });
-      return project;
-    });
+    const before = await this.#update({ plan });
     if (before === undefined) return false;
     const limits = before.plan === 'enterprise' ? { limits: before.limits } : {};
     toasts.done({
@@ -146,6 +143,29 @@ export class DomainActions {
       undone: `${before.name} is on the plan ${titleOf(before.plan)} again.`,
     });
     return true;
+  }
+
+  /** Lets the project's domains imitate those of another provider. */
+  async changePersona(persona: PersonaId): Promise<void> {
+    const { client, projectId, toasts } = this.#options;
+    const before = await this.#update({ persona });
+    if (before === undefined) return;
+    const { name } = before;
+    toasts.done({
+      text: `The domains of ${name} imitate ${PERSONA_NAMES[persona]}.`,
+      undo: () => client.projects.update({ projectId, persona: before.persona }),
+      undone: `The domains of ${name} imitate ${PERSONA_NAMES[before.persona]} again.`,
+    });
+  }
+
+  /** Changes the project; the answer is as it was before. */
+  #update(changes: { plan?: Exclude<Plan, 'enterprise'>; persona?: PersonaId }): Promise<Project | undefined> {
+    const { projectId } = this.#options;
+    return this.#do('', async ({ projects }) => {
+      const project = await projects.get({ projectId });
+      await projects.update({ projectId, ...changes });
+      return project;
+    });
   }
 
   /** Moves the app's clock to a pending event. */

@@ -30,7 +30,7 @@ const TROUBLES: Record<CheckCode, string> = {
   caa_lookup_failed: 'CAA could not be read',
   proxied: 'Another server is in front',
   not_served: 'Another server answers',
-  claimed_elsewhere: 'Its parent is another project’s',
+  claimed_elsewhere: 'Another project has a claim',
   txt_missing: 'No proof of ownership',
   wildcard_risk: 'A wildcard points here too',
   moved: 'It points elsewhere now',
@@ -129,8 +129,8 @@ const NEVER_CHECKED: Summary = {
   action: 'verify',
 };
 
-function certificateSummary({ certificate }: Domain, trouble: Check | undefined): Summary {
-  const { state, nextAttemptAt, renewAt } = certificate;
+function certificateSummary(domain: Domain, trouble: Check | undefined): Summary {
+  const { state, nextAttemptAt, renewAt } = domain.certificate;
   const why = trouble === undefined ? '' : ` ${IN_SHORT[trouble.code] ?? trouble.message}`;
   const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
   switch (state) {
@@ -164,7 +164,7 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
       return {
         tone: 'brick',
         icon: 'refused',
-        title: TROUBLES.timed_out,
+        title: domain.persona === undefined ? TROUBLES.timed_out : 'No certificate in time',
         text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };

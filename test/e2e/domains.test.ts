@@ -183,6 +183,23 @@ describe('the life of a domain', () => {
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
       .toBe('shop CNAME cname.vivarium.localhost');
     await expectSound(opened);
+
+    // The same domain, as another provider would have it.
+    await page.getByLabel('Configuration', { exact: true }).check();
+    await page.getByRole('combobox', { name: 'Provider' }).selectOption('github-pages');
+    await page.getByText(/imitate GitHub Pages/).waitFor();
+    await expectSound(opened);
+    await page.getByLabel('Domains', { exact: true }).check();
+    await row(page, 'shop.happypaws.test').click();
+    await checks.getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
+    await page.getByText('GitHub Pages: “DNS check unsuccessful”').waitFor();
+    await region(page, 'Records').getByText('_github-pages-challenge-happy-paws', { exact: true }).waitFor();
+    await button(page, 'Put it in my local zone').click();
+    await button(page, 'Replace it in my local zone').click();
+    await button(page, /^(Verify|Re-verify)$/).click();
+    await page.getByText('GitHub Pages: “DNS check successful”, “approved”').waitFor();
+    await expectSound(opened);
+    expect(opened.errors).toEqual([]);
   });
 });
 
