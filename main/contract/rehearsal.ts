@@ -151,6 +151,8 @@ const expectedDomain = z.strictObject({
   certificate: certificateState.optional(),
   /** Why it has no certificate, or what a check found. */
   reason: checkCode.optional(),
+  /** A part of what a check that did not pass says, in the persona's words or the platform's own. */
+  says: z.string().min(1).max(1_000).optional(),
   http: z.boolean().optional(),
   https: z.boolean().optional(),
 });

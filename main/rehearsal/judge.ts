@@ -87,11 +87,13 @@ export function judgeDnsAnswer(
 export type JudgedDomain = Pick<Domain, 'state' | 'certificate' | 'checks' | 'serving'>;
 
 export function judgeDomain(expected: ExpectedDomain, { state, certificate, checks, serving }: JudgedDomain): string[] {
-  const found = checks.filter(({ outcome }) => outcome !== 'ok').map(({ code }) => code);
+  const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
+  const found = wrong.map(({ code }) => code);
+  const texts = wrong.flatMap(({ message, words }) => [...(words === undefined ? [] : [words]), message]);
   const reasons = certificate.reason === undefined ? found : [certificate.reason, ...found];
   const listed = [...new Set(reasons)].join(', ');
   const why = listed === '' ? '' : ` (${listed})`;
-  const { reason } = expected;
+  const { reason, says } = expected;
   return [
     ...(expected.state === undefined ? [] : differs('the state', state, expected.state)),
     ...(expected.certificate === undefined
@@ -100,6 +102,9 @@ export function judgeDomain(expected: ExpectedDomain, { state, certificate, chec
     ...(reason === undefined || reasons.includes(reason)
       ? []
       : [listed === '' ? `the checks did not find ${reason}` : `the checks found ${listed}, not ${reason}`]),
+    ...(says === undefined || texts.some((text) => text.includes(says))
+      ? []
+      : [`no check says "${says}": ${texts.length === 0 ? 'all have passed' : texts.join(' ')}`]),
     ...(['http', 'https'] as const).flatMap((scheme) =>
       expected[scheme] === undefined || expected[scheme] === serving[scheme]
         ? []

@@ -148,7 +148,8 @@ function makePrograms(home: string): string {
   return folder;
 }
 
-function writeProgram(folder: string, name: string, line: string): void {
+/** A shell script on the PATH. */
+export function writeProgram(folder: string, name: string, line: string): void {
   writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
 }
 

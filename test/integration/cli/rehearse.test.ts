@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAlive } from '../../../main/base/runtime-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { writeProgram } from '../../support/pasted-documents.ts';
+import { PROGRAM } from '../../support/program.ts';
 import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
 
 const SHOP = {
@@ -28,6 +30,17 @@ const rehearse = (folder: string, words: readonly string[]) => {
 const node = (program: string): string[] => ['--', process.execPath, '-e', program];
 
 describe('vivarium rehearse', () => {
+  test('plays the takeover of the guide, in which a TXT record keeps the hostname from a stranger', async () => {
+    const guide = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'rehearse-a-takeover.md'), 'utf8');
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'takeover.yaml'), /```yaml\n([^]*?)```/.exec(guide)?.[1] ?? '');
+    writeProgram(folder, 'vivarium', `exec '${process.execPath}' '${PROGRAM}' "$@"`);
+    const PATH = `${folder}:${process.env.PATH ?? ''}`;
+    const { code, stdout } = await finished(startCli(['rehearse', 'takeover.yaml'], { TMPDIR: folder, PATH }, folder));
+    expect(stdout).toMatch(/says You must verify your domain shop\.takeover\.test .*\n\n14 passed, 0 failed\n$/);
+    expect(code).toBe(0);
+  });
+
   test('gives the same report again and at the same time, and leaves nothing', async () => {
     const { folder, file } = writeWorld({
       ...SHOP,

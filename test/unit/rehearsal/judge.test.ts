@@ -81,7 +81,7 @@ describe('a domain', () => {
     certificate: { state: 'failed', reason: 'caa_forbids' },
     checks: [
       { code: 'no_record', outcome: 'ok', message: '' },
-      { code: 'caa_forbids', outcome: 'failed', message: '' },
+      { code: 'caa_forbids', outcome: 'failed', message: 'CAA forbids it.', words: 'bad_authz' },
     ],
     serving: { http: true, https: false },
   };
@@ -91,6 +91,9 @@ describe('a domain', () => {
     ['its reason', { reason: 'caa_forbids' }, []],
     ['another certificate', { certificate: 'issued' }, ['the certificate is "failed", not "issued" (caa_forbids)']],
     ['a reason of a check that passed', { reason: 'no_record' }, ['the checks found caa_forbids, not no_record']],
+    ['its words', { says: 'forbids it' }, []],
+    ['its persona’s words', { says: 'bad_' }, []],
+    ['other words', { says: 'errored' }, ['no check says "errored": bad_authz CAA forbids it.']],
     ['a scheme', { http: true, https: false }, []],
     ['a scheme that is not served', { https: true }, ['it is not served over HTTPS (caa_forbids)']],
     ['a scheme that is served', { http: false }, ['it is served over HTTP (caa_forbids)']],
