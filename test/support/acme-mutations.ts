@@ -87,7 +87,7 @@ export function mutatedRequest(
     target: change(4, url.slice(origin.length))
       .toString('latin1')
       .replaceAll(/[^\x21-\x7e]/g, '~'),
-    contentType: 'application/jose+json',
+    ...{ contentType: 'application/jose+json', address: '127.0.0.1' },
     body: change(3, jws),
   };
 }
