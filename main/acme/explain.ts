@@ -73,7 +73,7 @@ function accountStep(account: AcmeAccount | null): Step {
 }
 
 function stepsOf(authorization: AcmeAuthorization): Step[] {
-  const { challenges, status, expiresAtMs, caa } = authorization;
+  const { challenges, status, expiresAtMs, reusableUntilMs, caa } = authorization;
   const name = nameOf(authorization);
   const isDecided = challenges.some((each) => each.status === 'valid' || each.status === 'invalid');
   const validated = challenges.map((each) => challengeStep(name, each, isDecided));
@@ -84,7 +84,8 @@ function stepsOf(authorization: AcmeAuthorization): Step[] {
     return [...validated, ...caaStep, step(`${name}: authorization`, 'failed', `The authorization is ${status}.`)];
   }
   if (status !== 'valid') return [...validated, ...caaStep];
-  return [...validated, ...caaStep, step(`${name}: authorization`, 'done', `It may be used ${until}.`)];
+  const others = reusableUntilMs === undefined ? '' : `, and by other orders until ${iso(reusableUntilMs)}`;
+  return [...validated, ...caaStep, step(`${name}: authorization`, 'done', `It may be used ${until}${others}.`)];
 }
 
 /** What earlier versions wrote has no verdict, and the challenge says it. */

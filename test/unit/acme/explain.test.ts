@@ -101,6 +101,13 @@ describe('an order is explained', () => {
     );
   });
 
+  test('whose record limits how long other orders may use it', () => {
+    const { walk } = explain({}, authorization({ status: 'valid' }, { status: 'valid', reusableUntilMs: 60_000 }));
+    expect(walk.find(({ step }) => step.endsWith('authorization'))?.message).toBe(
+      'It may be used until 1970-01-01T01:00:00.000Z, and by other orders until 1970-01-01T00:01:00.000Z.',
+    );
+  });
+
   test('that CAA refused at the end, though it had allowed the validation', () => {
     const of = authorization(
       { status: 'valid' },
