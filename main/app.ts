@@ -10,7 +10,7 @@ import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
 import { openDrills, withDrill } from './composition/drills.ts';
-import { addZoneBreaks, verifyRepaired } from './composition/state-breaks.ts';
+import { addZoneBreaks, verifyRepaired, addMachineBreaks } from './composition/state-breaks.ts';
 import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/urls.ts';
 import { openEngineDoctor } from './composition/examination.ts';
@@ -137,6 +137,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     domains,
     ports: () => [dataPlane.ports.http, dataPlane.ports.https],
   });
+  addMachineBreaks(breaks.states, foundation, { domains, publish });
   const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
   const drills = openDrills(foundation, { breaks, services: () => services, certificates, dns, dataPlane });
   const { services, resolve, demo, runs } = createServices(foundation, {
@@ -163,6 +164,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       control: () => control,
       status,
       services: () => services,
+      faults: breaks.faults,
     }),
   });
 

@@ -29,7 +29,7 @@ const REASONS: Record<string, string> = {
 /** Long enough for a resolver that is there; nobody waits for another. */
 const ASK_MS_MAX = 2_000;
 
-const HOSTS_FILE =
+export const HOSTS_FILE =
   process.platform === 'win32'
     ? `${process.env['windir'] ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
     : '/etc/hosts';

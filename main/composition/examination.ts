@@ -32,11 +32,12 @@ export interface EngineDoctorParts {
   control: ExaminedEngine['control'];
   status: () => StatusReport;
   services: () => RepairServices;
+  faults: ExaminedEngine['faults'];
 }
 
 /** The doctor of a running engine. */
 export function openEngineDoctor(
-  { config, stateDir, clock, store, describeDesktop }: Foundation,
+  { config, stateDir, clock, store, settings, describeDesktop }: Foundation,
   readers: FolderReaders,
   { dns, domains, services, looks, reach, ...parts }: EngineDoctorParts,
 ): Doctor {
@@ -68,6 +69,8 @@ export function openEngineDoctor(
       const repairs = await repairCommands(shown, services(), { signal: undefined });
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs };
     },
+    isLimited: store.quota.isLimited,
+    acmePort: () => settings.current().acmeHttpPort,
     projects: () => store.projects.list(),
     upstreams: () =>
       store.projects.list().flatMap((project) => {

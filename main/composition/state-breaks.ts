@@ -1,10 +1,13 @@
+import { LOOPBACK_ADDRESSES, platformHostname } from '../base/config.ts';
 import { selects } from '../breaks/concerning.ts';
 import { DOMAIN_EDITS, PROXY_ADDRESS } from '../breaks/domain-edits.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
+import { environment } from '../contract/values.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import { createFront, type Front } from '../proxy/front.ts';
 import { aliasBreak } from '../services/alias-break.ts';
 import { claimBreak } from '../services/claim-break.ts';
+import { diskBreak, portBreak, resolverBreak, upstreamBreak } from '../services/machine-breaks.ts';
 import { recordBreak } from '../services/record-breaks.ts';
 import { signingBreak } from '../services/signing-breaks.ts';
 import type { Dns } from './dns.ts';
@@ -66,6 +69,49 @@ export function addZoneBreaks(
     });
     states.set(entry, entry === 'domain.proxied' ? proxied(edit, front) : edit);
   }
+}
+
+/** Where nothing listens, not even while `domain.proxied` runs: what holds a port passes nothing on. */
+const NOWHERE = '127.0.0.9';
+
+/** Adds what Vivarium can do to this machine, as its clients and its doctor see it. */
+export function addMachineBreaks(
+  states: Map<string, StateBreak>,
+  { store, settings, events, onStop }: Pick<Foundation, 'store' | 'settings' | 'events' | 'onStop'>,
+  { domains, publish }: { domains: Pick<Domains, 'lifecycle'>; publish: () => void },
+): void {
+  const projectOf = (hostname: string): string | null => {
+    const domain = domains.lifecycle.find(hostname);
+    if (domain !== null) return domain.projectId;
+    const isOf = (slug: string) => environment.options.some((each) => platformHostname(slug, each) === hostname);
+    return store.projects.list().find(({ slug }) => isOf(slug))?.id ?? null;
+  };
+  states.set('machine.resolver-gone', resolverBreak({ settings, changed: () => events.emit('settings.changed') }));
+  states.set(
+    'machine.upstream-dead',
+    upstreamBreak({
+      ...{ projects: store.projects, projectOf },
+      changed() {
+        publish();
+        events.emit('projects.changed');
+      },
+    }),
+  );
+  states.set('machine.disk-full', diskBreak(store.quota));
+  states.set(
+    'machine.port-taken',
+    portBreak({
+      port: () => settings.current().acmeHttpPort,
+      holdAt(port) {
+        const fronts = LOOPBACK_ADDRESSES.map((address) =>
+          createFront({ address, target: NOWHERE, ports: () => [port] }),
+        );
+        const release = async (): Promise<void> => void (await Promise.all(fronts.map((front) => front.closeAll())));
+        onStop(release);
+        return { open: async () => void (await Promise.all(fronts.map((front) => front.open('port')))), release };
+      },
+    }),
+  );
 }
 
 /** The edit of records, and the proxy to which they lead: no client finds it without them. */

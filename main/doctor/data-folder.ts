@@ -17,10 +17,18 @@ export interface DiskEvidence {
   path: string;
   /** Null if the system does not report it. */
   space: { freeBytes: number; totalBytes: number; freeFiles: number; totalFiles: number } | null;
+  /** Whether the database may not grow, whatever is free: while `machine.disk-full` runs. */
+  limited?: boolean;
 }
 
-export function evaluateDisk({ path, space }: DiskEvidence): DoctorCheck {
+export function evaluateDisk({ path, space, limited = false }: DiskEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'disk', title: 'Disk space' } as const;
+  if (limited) {
+    return finding(subject, 'failed', [`The database has all the room at ${path} that it may have: it can’t grow.`], {
+      fix: 'The break machine.disk-full limits it on purpose: repair that. On a disk that is full, free some space.',
+      commands: ['vivarium break off --all'],
+    });
+  }
   if (space === null) return finding(subject, 'skipped', [`The system does not say how much is free at ${path}.`]);
   const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
   const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free at ${path}.`];

@@ -3,12 +3,15 @@ import type { AdjustableClock } from '../base/clock.ts';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
 import { DATABASE_FILE } from '../base/data-folder.ts';
 import type { DesktopFacts } from '../base/desktop.ts';
+import { findPortHolder } from '../base/port-holder.ts';
 import { askSystem, type SystemAnswer } from '../base/system-names.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import { exampleOf } from '../contract/wildcards.ts';
+import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
+import { type Find, lookBroken, storeSeen, systemSeen } from './broken-probes.ts';
 import { type BrowserEvidence, evaluateBrowser, evaluateNoBrowser, UNASKED_BROWSERS } from './browsers.ts';
 import { evaluateAppClock } from './clock.ts';
 import { evaluateDesktop } from './desktop.ts';
@@ -26,7 +29,7 @@ import { finding } from './finding.ts';
 import { type FolderReaders, folderProbes, holderOf } from './folder-doctor.ts';
 import { performHandshake } from './handshake.ts';
 import { askListener, evaluateListener } from './listeners.ts';
-import type { PortName } from './ports.ts';
+import { evaluateAcmePort, type PortName } from './ports.ts';
 import { evaluateNoStores, evaluateStore } from './trust.ts';
 
 /** A running engine, as far as its doctor needs it. */
@@ -66,6 +69,11 @@ export interface ExaminedEngine {
   ownCommand: (command: string) => string;
   /** Opens `hostname` in each installed browser; a sentence when there is none. */
   tryBrowsers: (hostname: string) => Promise<string | readonly Omit<BrowserEvidence, 'hostname'>[]>;
+  /** What running breaks let the probes find. */
+  faults: Pick<FaultSource, 'named'>;
+  isLimited: () => boolean;
+  /** The port where ACME clients answer the CA. */
+  acmePort: () => number;
   /** Absent in plain Node. */
   describeDesktop?: () => DesktopFacts;
 }
@@ -99,7 +107,7 @@ const INTEGRITY_MS_MAX = 3_000;
 /** The doctor of a running engine. */
 export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   const { dataDir, stateDir, ephemeral, clock, status, certificates, dataPlane, control, dns, readers } = engine;
-  const { describeDesktop } = engine;
+  const { describeDesktop, faults, isLimited } = engine;
   const [address] = LOOPBACK_ADDRESSES;
   const root = () => certificates.root.describe();
 
@@ -166,7 +174,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   }
 
   /** Those that are served; any other one leads elsewhere rightly. */
-  async function examineSystem() {
+  async function examineSystem(find: Find) {
     const endMs = clock.monotonic() + SYSTEM_MS_MAX;
     const asked: { hostname: string; answer: SystemAnswer }[] = [];
     for (const domain of engine.hostnames()) {
@@ -174,7 +182,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       const isEnough = asked.length === SYSTEM_ASKED_MAX || clock.monotonic() > endMs;
       if (isEnough) return [evaluateSystem({ asked, hasMore: true })];
       const hostname = exampleOf(domain);
-      asked.push({ hostname, answer: await askSystem(hostname, clock) });
+      asked.push({ hostname, answer: systemSeen(find, hostname, await askSystem(hostname, clock)) });
     }
     return [evaluateSystem({ asked, hasMore: false })];
   }
@@ -214,9 +222,10 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     return [evaluateDnsServer({ port, name: CNAME_TARGET, expected: address, replies })];
   }
 
-  async function examineStores() {
+  async function examineStores(find: Find) {
     const stores = await certificates.trustStores.list();
-    return stores.length === 0 ? [evaluateNoStores()] : stores.map((store) => evaluateStore(store, process.platform));
+    if (stores.length === 0) return [evaluateNoStores()];
+    return stores.map((store) => evaluateStore(storeSeen(find, store), process.platform));
   }
 
   /** A domain where there is one that is served over HTTPS; browsers resolve platform hostnames themselves. */
@@ -251,6 +260,15 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     listener('http', 'HTTP', dataPlane.addresses.http, dataPlane.warnings),
     listener('https', 'HTTPS', dataPlane.addresses.https, dataPlane.warnings),
     listener('control', 'Control port', LOOPBACK_ADDRESSES.slice(0, 1), control().warnings),
+    {
+      area: 'listeners',
+      name: 'acme',
+      title: 'Port of ACME clients',
+      look() {
+        const port = engine.acmePort();
+        return [evaluateAcmePort({ port, holder: findPortHolder(port), pid: process.pid })];
+      },
+    },
     { area: 'dns', name: 'server', title: 'DNS server', look: examineDns },
     {
       area: 'dns',
@@ -258,11 +276,11 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       title: 'Resolver of verification',
       look: async () => [evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
     },
-    { area: 'dns', name: 'system', title: 'Custom domains on this system', look: examineSystem },
+    { area: 'dns', name: 'system', title: 'Custom domains on this system', look: lookBroken(faults, examineSystem) },
     { area: 'domains', name: 'platform', title: 'Platform hostnames', look: examinePlatform },
     { area: 'domains', name: 'custom', title: 'Custom domains', look: examineDomains },
     { area: 'upstreams', name: 'all', title: 'Upstreams', look: examineUpstreams },
-    { area: 'trust', name: 'stores', title: 'Trust stores', look: examineStores },
+    { area: 'trust', name: 'stores', title: 'Trust stores', look: lookBroken(faults, examineStores) },
     {
       area: 'browsers',
       name: 'all',
@@ -284,6 +302,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       },
       usedFingerprint: () => root().fingerprint,
       hostname: () => platformHostname(engine.projects()[0]?.slug ?? 'demo', 'production'),
+      ...{ faults, isLimited },
     }),
     ...(describeDesktop === undefined
       ? []

@@ -7,6 +7,8 @@ import { DATABASE_FILE, LOGS_FOLDER } from '../base/data-folder.ts';
 import { findPortHolder } from '../base/port-holder.ts';
 import { askSystem } from '../base/system-names.ts';
 import { VERSION } from '../base/version.ts';
+import { type FaultSource, NO_FAULTS } from '../model/fault.ts';
+import { lookBroken, machineTimeSeen, rootSeen, systemSeen } from './broken-probes.ts';
 import { evaluateMachineClock } from './clock.ts';
 import { evaluateDisk, evaluateFolder, evaluateLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
 import { type BackupEvidence, type Integrity, evaluateBackups, evaluateDatabase } from './database.ts';
@@ -47,6 +49,10 @@ export interface FolderParts {
   usedFingerprint: () => string | null;
   /** A platform hostname. */
   hostname: () => string;
+  /** What running breaks let the probes find; none without an engine. */
+  faults?: Pick<FaultSource, 'named'>;
+  /** Whether the database may grow no more, whatever the disk has. */
+  isLimited?: () => boolean;
 }
 
 const { platform } = process;
@@ -55,10 +61,16 @@ const UNREAD = { state: 'unread', why: 'there is none.' } as const;
 /** Probes that need no engine: the data folder, the root's files, this machine. */
 export function folderProbes(parts: FolderParts): Probe[] {
   const { dataDir, stateDir, databaseFile, clock, readers, readIntegrity, usedFingerprint, hostname } = parts;
+  const { faults = NO_FAULTS, isLimited = () => false } = parts;
   const realNowMs = () => clock.state().realNow;
   const rootFolder = join(stateDir, 'ca');
   return [
-    { area: 'data', name: 'disk', title: 'Disk space', look: () => [evaluateDisk(readDisk(existing(dataDir)))] },
+    {
+      area: 'data',
+      name: 'disk',
+      title: 'Disk space',
+      look: () => [evaluateDisk({ ...readDisk(existing(dataDir)), limited: isLimited() })],
+    },
     { area: 'data', name: 'folder', title: 'Permissions', look: () => [evaluateFolder(readFolder(dataDir, platform))] },
     {
       area: 'data',
@@ -95,28 +107,38 @@ export function folderProbes(parts: FolderParts): Probe[] {
       area: 'root',
       name: 'files',
       title: 'Root',
-      look() {
+      look: lookBroken(faults, (find) => {
         const { root, key } = readRoot(rootFolder, platform);
+        const certificate = rootSeen(find, root.certificate, realNowMs());
         return [
-          evaluateRoot({ ...root, usedFingerprint: usedFingerprint(), realNowMs: realNowMs(), platform }),
+          evaluateRoot({
+            ...{ ...root, certificate, platform },
+            usedFingerprint: usedFingerprint(),
+            realNowMs: realNowMs(),
+          }),
           evaluateRootKey(key),
         ];
-      },
+      }),
     },
     {
       area: 'clock',
       name: 'machine',
       title: 'The machine’s clock',
-      look: () => [evaluateMachineClock({ realNowMs: realNowMs(), past: pastMoments(rootFolder, databaseFile) })],
+      look: lookBroken(faults, (find) => [
+        evaluateMachineClock({
+          realNowMs: machineTimeSeen(find, realNowMs()),
+          past: pastMoments(rootFolder, databaseFile),
+        }),
+      ]),
     },
     {
       area: 'dns',
       name: 'localhost',
       title: '*.localhost on this system',
-      async look() {
-        const answer = await askSystem(hostname(), clock);
+      look: lookBroken(faults, async (find) => {
+        const answer = systemSeen(find, hostname(), await askSystem(hostname(), clock));
         return [evaluateLocalhost({ hostname: hostname(), answer, platform })];
-      },
+      }),
     },
     {
       area: 'system',

@@ -56,6 +56,19 @@ export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePo
   });
 }
 
+/** Where `lego --http` and others listen to answer http-01; free, or theirs. */
+export function evaluateAcmePort(evidence: { port: number; holder: PortHolder | null; pid: number }): DoctorCheck {
+  const { port, holder, pid } = evidence;
+  const subject: Subject = { area: 'listeners', name: 'acme', title: 'Port of ACME clients' };
+  if (holder === null) return finding(subject, 'ok', [`Port ${port} is free for an ACME client that answers itself.`]);
+  const held = `Port ${port}, where ACME clients answer the CA, is held by ${holderText(holder)}`;
+  if (holder.pid !== pid) return finding(subject, 'ok', [`${held}, which should be such a client.`]);
+  return finding(subject, 'failed', [`${held}, this Vivarium: no client can answer there.`], {
+    fix: 'The break machine.port-taken holds it on purpose: repair that. Otherwise choose another one with acmeHttpPort.',
+    commands: ['vivarium break off --all'],
+  });
+}
+
 export const holderText = ({ name, pid }: PortHolder): string => `${name} (pid ${pid})`;
 
 /** Real milliseconds for a connection; on this machine, a slower one is not accepted at all. */

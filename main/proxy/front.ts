@@ -50,10 +50,7 @@ export function createFront(options: { address: string; target: string; ports: (
       await once(server, 'listening');
     } catch (error) {
       const reason = codeOf(error) ?? String(error);
-      throw new VivariumError(
-        'conflict',
-        `A proxy can’t listen on ${address}, port ${port}, of this machine: ${reason}.`,
-      );
+      throw new VivariumError('conflict', `Vivarium can’t listen on ${address}, port ${port}: ${reason}.`);
     }
   }
 

@@ -22,6 +22,7 @@ import { createPets, type Pets } from './pets.ts';
 import { createOwned, type Owned } from './owned.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
+import { createQuota, type Quota } from './quota.ts';
 import { createRecords, type Records } from './records.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
@@ -47,6 +48,7 @@ export interface Store {
   breaks: Breaks;
   clock: ClockSettings;
   snapshots: Snapshots;
+  quota: Quota;
   /** Problems, in sentences; grows while the store is open. */
   warnings: string[];
   /** Paths of the backups, newest first. */
@@ -102,6 +104,7 @@ export function openStore(options: StoreOptions): Store {
     limits: createLimits(connection),
     breaks: createBreaks(connection),
     clock: createClockSettings(connection),
+    quota: createQuota(connection),
     snapshots: createSnapshots({
       connection,
       folder: options.snapshotFolder ?? join(dirname(options.file), SNAPSHOT_FOLDER),

@@ -52,6 +52,7 @@ say under [Names and DNS](#names-and-dns). What verification says is the code in
   ca: `The words are those of Debian 12’s certbot 2.1.0, lego 4.9.1 and dehydrated 0.7.0, shortened to the type of the problem where there is one; certbot 2.1.0 hides some
 behind an error of its own. These versions know neither ARI nor profiles, and obtain what they are asked for. uacme reads the machine’s trust store alone, and was not asked;
 clients of the API have no part in it. What the ACME server answers names the break in the member \`brokenOnPurpose\`.`,
+  machine: `“…” stands for what differs between machines. Clients see only what is done to Vivarium itself; the rest is in what the doctor finds.`,
   connection: STATUSES,
   http: STATUSES,
   api: STATUSES,
