@@ -125,6 +125,27 @@ export function endHttp1(connection: Connection, closingResponse: string, nowMs:
   connection.http1?.end(closingResponse);
 }
 
+/** What a client may still send after a refusal: more than the rest of any handshake. */
+const DRAINED_OCTETS_MAX = 65_536;
+
+/**
+ * Sends a last answer and ends our side, but reads on until the client has ended its side, or for the linger time. To
+ * close with input that is unread, or still on its way, would reset the connection and take the answer away.
+ */
+export function refuseConnection(connection: Connection, bytes: Buffer | null, nowMs: number): void {
+  const { raw } = connection;
+  connection.phase = 'closing';
+  connection.sinceMs = nowMs;
+  let drained = 0;
+  raw.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > DRAINED_OCTETS_MAX) raw.destroy();
+  });
+  if (bytes === null) raw.end();
+  else raw.end(bytes);
+  raw.resume();
+}
+
 export function destroyConnection(connection: Connection): void {
   connection.phase = 'closing';
   connection.session?.destroy();

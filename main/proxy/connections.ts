@@ -9,6 +9,7 @@ import {
   cutExchange,
   destroyConnection,
   isIdle,
+  refuseConnection,
   type Connection,
   type Exchange,
   type Listener,
@@ -32,6 +33,8 @@ export interface Connections {
   hold(connection: Connection, stream: ServerHttp2Stream): void;
   /** Gives a client the whole time for its handshake again, after one that was waited for on our side. */
   reopen(connection: Connection): void;
+  /** Sends a last answer, if any, and closes once the client has had the time to read it. */
+  refuse(connection: Connection, bytes: Buffer | null): void;
   /** Counts a tunnel's upstream socket towards the limit until it closes. */
   countUpstream(socket: Socket): void;
   /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
@@ -174,6 +177,7 @@ export function createConnections(options: {
     link: (key, connection) => void byKey.set(key, connection),
     of: (key) => byKey.get(key),
     reopen,
+    refuse: (connection, bytes) => refuseConnection(connection, bytes, clock.monotonic()),
     begin(exchange) {
       exchange.connection.exchanges.push(exchange);
     },

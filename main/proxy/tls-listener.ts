@@ -7,6 +7,7 @@ import { CLIENT_HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
 import { destroyConnection, resetConnection, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { Http2Acceptor } from './http2.ts';
+import { lingeringTransport } from './lingering-transport.ts';
 
 export interface TlsListenerOptions {
   connections: Connections;
@@ -85,7 +86,7 @@ export function serveTls(connection: Connection, options: TlsListenerOptions): v
       raw.unshift(received);
       secure(connection, hello.serverName, options);
     } else {
-      refuse(connection, ALERTS[hello.kind]);
+      options.connections.refuse(connection, ALERTS[hello.kind]);
     }
   };
   raw.on('data', onData);
@@ -97,7 +98,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
   const hostname = serverName ?? defaultHostname;
   if (hostname !== defaultHostname && !options.knows(hostname) && !connection.listener.own.serverNames.has(hostname)) {
     log.debug('A TLS client asked for a hostname that is not served', { hostname });
-    refuse(connection, ALERT_UNRECOGNIZED_NAME);
+    options.connections.refuse(connection, ALERT_UNRECOGNIZED_NAME);
     return;
   }
   const fault = options.faults.handshake?.(serverName) ?? null;
@@ -107,7 +108,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
   }
   const fail = (error: unknown): void => {
     log.error('No certificate could be made for a hostname', { hostname, error });
-    refuse(connection, ALERT_INTERNAL_ERROR);
+    options.connections.refuse(connection, ALERT_INTERNAL_ERROR);
   };
   connection.serverName = hostname;
   try {
@@ -131,7 +132,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
     return;
   }
   log.debug('A TLS client asked for a hostname that has no certificate', { hostname });
-  refuse(connection, ALERT_UNRECOGNIZED_NAME);
+  options.connections.refuse(connection, ALERT_UNRECOGNIZED_NAME);
 }
 
 type Terms = Extract<BrokenHandshake, { kind: 'handshake' }>;
@@ -151,7 +152,7 @@ async function waitFor(
 
 function serveBroken(connection: Connection, broken: BrokenHandshake, options: TlsListenerOptions): void {
   if (broken.kind === 'handshake') handshake(connection, broken, options);
-  else if (broken.kind === 'unrecognized_name') refuse(connection, ALERT_UNRECOGNIZED_NAME);
+  else if (broken.kind === 'unrecognized_name') options.connections.refuse(connection, ALERT_UNRECOGNIZED_NAME);
   // The sweep ends it, as a client that does not finish its handshake.
   else connection.raw.resume();
 }
@@ -162,8 +163,17 @@ function serveBroken(connection: Connection, broken: BrokenHandshake, options: T
  * listens to `secure` and `_tlsError`, and clears `secureConnecting`.
  */
 function handshake(connection: Connection, terms: Terms, options: TlsListenerOptions): void {
-  const { log } = options;
-  const socket: TLSSocket & { secureConnecting?: boolean } = new TLSSocket(connection.raw, {
+  const { log, connections } = options;
+  const { raw } = connection;
+  let secured = false;
+  // A client that has no certificate sends more after the message that is refused; every other refusal comes last.
+  const transport = terms.clientCertificate
+    ? lingeringTransport(raw, () => {
+        if (secured) raw.destroy();
+        else connections.refuse(connection, null);
+      })
+    : raw;
+  const socket: TLSSocket & { secureConnecting?: boolean } = new TLSSocket(transport, {
     isServer: true,
     secureContext: terms.context,
     ...(terms.protocols !== null && { ALPNProtocols: [...terms.protocols] }),
@@ -173,18 +183,12 @@ function handshake(connection: Connection, terms: Terms, options: TlsListenerOpt
   socket.on('error', (error) => log.debug('A TLS connection failed', { hostname: connection.serverName, error }));
   // After the handshake, only this event reports TLS errors.
   socket.on('_tlsError', () => socket.destroy());
-  socket.on('close', () => connection.raw.destroy());
+  socket.on('close', () => transport.destroy());
   socket.once('secure', () => {
+    secured = true;
     // An HTTP/2 session does not start while this is true.
     socket.secureConnecting = false;
     if (socket.alpnProtocol === 'h2' || terms.http2Only) options.serveHttp2(connection, socket);
     else options.serveHttp1(connection, socket);
   });
-}
-
-/** Sends an alert and closes without reading further input. */
-function refuse(connection: Connection, bytes: Buffer): void {
-  connection.phase = 'closing';
-  connection.raw.write(bytes);
-  connection.raw.destroySoon();
 }

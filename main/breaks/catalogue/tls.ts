@@ -198,7 +198,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       node: 'ssl/tls alert handshake failure',
       python: 'SSLV3_ALERT_HANDSHAKE_FAILURE',
       go: 'tls: handshake failure',
-      java: 'handshake_failure or Broken pipe',
+      java: 'handshake_failure',
       chromium: 'net::ERR_BAD_SSL_CLIENT_AUTH_CERT',
       firefox: 'SSL_ERROR_HANDSHAKE_FAILURE_ALERT',
     },

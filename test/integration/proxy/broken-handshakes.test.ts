@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
@@ -136,13 +137,36 @@ Host: ${DEMO}
 });
 
 test.each([
-  // The alert is lost where what the client sends meanwhile makes a reset of the close.
-  ['without a certificate', null, /handshake failure|ECONNRESET/],
+  ['without a certificate', null, /handshake failure/],
   ['with one', 'certificate', null],
 ])('a client %s, where one is demanded', async (_name, given, fault) => {
   const proxy = await startBroken('tls.client-cert-missing');
   const { certificatePem: cert, privateKeyPem: key } = createLeaf({ issuer: root, hostnames: ['client.test'], clock });
   const socket = open(proxy, DEMO, given === null ? {} : { cert, key });
-  if (fault !== null) expect(await faultOf(socket)).toMatch(fault);
-  else expect(await once(socket, 'secureConnect')).toEqual([]);
+  if (fault !== null) {
+    expect(await faultOf(socket)).toMatch(fault);
+    await untilConnections(proxy, 0);
+  } else expect(await once(socket, 'secureConnect')).toEqual([]);
+});
+
+test('an alert comes before what the client still sends, and a client that never ends is cut after a while', async () => {
+  const fakeClock = createFakeClock();
+  const proxy = await startBroken('tls.expired', broken.of, fakeClock);
+  const [reader, endless] = [0, 1].map(() => {
+    const socket = connectTcp({ host: '127.0.0.1', port: proxy.httpsPort, allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    // The type of a handshake, and then none.
+    socket.write(Buffer.concat([Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]), Buffer.alloc(32_000)]));
+    return socket;
+  });
+  if (reader === undefined || endless === undefined) throw new Error('There are two.');
+  const [alert] = (await once(reader, 'data')) as [Buffer];
+  expect([...alert.subarray(0, 1), alert.length]).toEqual([21, 7]);
+  reader.end(Buffer.alloc(16_000));
+  await once(reader, 'close');
+  await once(endless, 'data');
+  await untilConnections(proxy, 1);
+  await fakeClock.pass(5_000);
+  await untilConnections(proxy, 0);
 });
