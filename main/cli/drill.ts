@@ -86,7 +86,7 @@ function listDrills(all: readonly Drill[]): string[] {
 
 function describe({ title, running }: Drill): string[] {
   if (running === undefined) return [title];
-  const { story, command, causes, hints, found, task, missing } = running;
+  const { story, command, causes, hints, found, missing } = running;
   const choices = causes.map(({ id, text }, index) => [`${index + 1}`, id, text]);
   return [
     ...[title, '', story, '', 'See it:', `  ${command}`, ''],
@@ -94,13 +94,17 @@ function describe({ title, running }: Drill): string[] {
       ? ['What is the cause?', ...columns(choices).map((line) => `  ${line.trimEnd()}`)]
       : [`The cause: ${causes.find(({ id }) => id === found)?.text ?? found}`]),
     ...hints.map((hint) => `Hint: ${hint}`),
-    ...[task, missing].filter((line) => line !== undefined),
+    ...taskOf(running),
+    ...(missing === undefined ? [] : [missing]),
     '',
     found === undefined
       ? `A hint: ${typed('vivarium drill hint')}. The answer: ${typed('vivarium drill answer NUMBER')}`
       : `When it is mended: ${typed('vivarium drill answer')}`,
   ];
 }
+
+const taskOf = ({ task, taskCommand }: NonNullable<Drill['running']>): string[] =>
+  task === undefined ? [] : [task, `  ${taskCommand ?? ''}`];
 
 const leftOf = ({ running }: Drill): string => {
   const left = running?.hintsLeft ?? 0;
@@ -117,9 +121,14 @@ function verdictOn({ title, running, result }: Drill): string[] {
       'All that the drill made is removed.',
     ];
   }
-  const { found, wrong, task = '', missing = '' } = running;
+  const { found, wrong, missing = '' } = running;
   if (found === undefined) return [`No. ${wrong.at(-1)?.why ?? ''}`];
-  return ['That is the cause. It is not mended yet:', missing, task, `Then: ${typed('vivarium drill answer')}`];
+  return [
+    'That is the cause. It is not mended yet:',
+    missing,
+    ...taskOf(running),
+    `Then: ${typed('vivarium drill answer')}`,
+  ];
 }
 
 const counted = (count: number, what: string): string =>

@@ -32,6 +32,8 @@ const runningDrill = z.object({
   found: z.string().optional(),
   /** How to mend it, once the cause is found. */
   task: z.string().optional(),
+  /** A command that helps with that. */
+  taskCommand: z.string().optional(),
   /** What the mending still lacks, as the last answer found it. */
   missing: z.string().optional(),
   startedAt: timestamp,

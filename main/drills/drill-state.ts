@@ -33,7 +33,8 @@ export const drillState = z.object({
   hints: z.number(),
   /** Ids of the wrong causes that were answered. */
   wrong: z.array(z.string()),
-  isFound: z.boolean(),
+  /** When the right cause was answered. */
+  foundAtMs: z.number().nullable(),
   /** What the mending lacks; null before the first check, and once it is mended. */
   missing: z.string().nullable(),
   steps: z.array(z.object({ atMs: z.number(), what: z.string() })),
@@ -84,7 +85,7 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
       return answered(state, event, drill);
     case 'checked': {
       const { missing, atMs } = event;
-      if (!state.isFound) throw new VivariumError('conflict', 'The cause is not found yet.');
+      if (state.foundAtMs === null) throw new VivariumError('conflict', 'The cause is not found yet.');
       if (missing === null) return withStep({ ...state, missing, phase: 'ending' }, atMs, 'Mended');
       return withStep({ ...state, missing }, atMs, 'Checked: not mended yet');
     }
@@ -101,7 +102,7 @@ const begun = ({ id }: DrillText, { atMs, realMs }: { atMs: EpochMs; realMs: Epo
   untilMs: atMs + DRILL_MS,
   hints: 0,
   wrong: [],
-  isFound: false,
+  foundAtMs: null,
   missing: null,
   steps: [],
   ground: null,
@@ -112,9 +113,9 @@ function answered(
   { cause: text, atMs }: { cause?: string | undefined; atMs: EpochMs },
   drill: DrillText,
 ): DrillState {
-  if (state.isFound) return state;
+  if (state.foundAtMs !== null) return state;
   const cause = causeOf(drill, text);
-  if (cause === rightCause(drill)) return withStep({ ...state, isFound: true }, atMs, `Found: ${cause.text}`);
+  if (cause === rightCause(drill)) return withStep({ ...state, foundAtMs: atMs }, atMs, `Found: ${cause.text}`);
   const wrong = state.wrong.includes(cause.id) ? state.wrong : [...state.wrong, cause.id];
   return withStep({ ...state, wrong }, atMs, `Wrong: ${cause.text}`);
 }

@@ -57,8 +57,9 @@ export interface DrillText {
   /** Exactly one without `why`. */
   causes: readonly DrillCause[];
   hints: readonly string[];
-  /** How to mend it, said once the cause is found. */
+  /** How to mend it, said once the cause is found, with a command that helps. */
   task: string;
+  taskCommand: string;
   mending: DrillMending;
   /** What was done to cause it, said at the end. */
   explanation: string;
@@ -75,3 +76,6 @@ export function rightCause({ id, causes }: Pick<DrillText, 'id' | 'causes'>): Dr
   if (right === undefined) throw new Error(`The drill ${id} has no right cause.`);
   return right;
 }
+
+/** A command within a text. */
+export const code = (command: string): string => `\`${command}\``;

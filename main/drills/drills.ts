@@ -18,7 +18,7 @@ export interface Practice {
   disturb(drill: DrillText, ground: PracticeGround): Promise<void>;
   /** Ends the trouble and removes what is left of the ground; null: of one that was not finished. */
   remove(ground: PracticeGround | null): Promise<void>;
-  look(drill: DrillText, ground: PracticeGround): Promise<MendingFacts>;
+  look(drill: DrillText, ground: PracticeGround): Promise<Omit<MendingFacts, 'foundAtMs'>>;
   /** Fills in addresses, ports and keys. */
   fill(text: string, ground: PracticeGround): string;
 }
@@ -39,7 +39,7 @@ export interface Drills {
   stop(): Promise<Drill>;
   /** The same, also where none runs. */
   stopAny(): Promise<void>;
-  /** What shows of it among the breaks; null if none runs. */
+  /** What shows of it among the breaks, once something is made; null if none runs. */
   shown(): RunningBreak | null;
   /** Notes what was done meanwhile, such as `records.put shop`. */
   did(what: string): void;
@@ -120,8 +120,8 @@ export function createDrills(options: {
 
   async function answer(cause: string | undefined): Promise<Drill> {
     const { drill, state: told } = take({ type: 'answer', atMs: clock.now(), cause });
-    if (!told.isFound || told.ground === null) return present(drill);
-    const facts = await practice.look(drill, told.ground);
+    if (told.foundAtMs === null || told.ground === null) return present(drill);
+    const facts = { ...(await practice.look(drill, told.ground)), foundAtMs: told.foundAtMs };
     const missing = missingFor(drill.mending, facts);
     const checked = take({ type: 'checked', atMs: clock.now(), missing });
     if (missing === null) {
@@ -178,7 +178,9 @@ export function createDrills(options: {
       wrong: drill.causes.flatMap(({ id, why }) =>
         why !== undefined && now.wrong.includes(id) ? [{ cause: id, why: filled(why) }] : [],
       ),
-      ...(now.isFound && { found: rightCause(drill).id, task: filled(drill.task) }),
+      ...(now.foundAtMs !== null && {
+        ...{ found: rightCause(drill).id, task: drill.task, taskCommand: filled(drill.taskCommand) },
+      }),
       ...(now.missing !== null && { missing: now.missing }),
       startedAt: iso(now.startedAtMs),
       until: iso(now.untilMs),
@@ -203,11 +205,11 @@ export function createDrills(options: {
       }),
     stopAny,
     shown() {
-      if (state === null) return null;
+      if (state === null || state.ground === null) return null;
       const { ground, startedAtMs, untilMs } = state;
       return {
         ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, rate: 1, nth: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
-        on: ground === null ? {} : { hostname: ground.hostname },
+        on: { hostname: ground.hostname },
         startedAt: iso(startedAtMs),
         until: iso(untilMs),
       };

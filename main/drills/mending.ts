@@ -28,6 +28,7 @@ export interface MendingFacts {
   ground: PracticeGround;
   /** Whether the practice project is still there. */
   isThere: boolean;
+  foundAtMs: EpochMs;
   /** Oldest first; without those that have not ended. */
   requests: readonly SeenRequest[];
   /** Freshly verified; null where it is not attached, or not asked for. */
@@ -45,9 +46,11 @@ export function missingFor(mending: DrillMending, facts: MendingFacts): string |
     case 'gave up': {
       const seconds = mending.withinMs / 1_000;
       const isGivenUp = requests.some(
-        ({ isStruck, isAborted, durationMs }) => isStruck && isAborted && durationMs <= mending.withinMs,
+        // Before, it was the user who gave up.
+        ({ atMs, isStruck, isAborted, durationMs }) =>
+          atMs >= facts.foundAtMs && isStruck && isAborted && durationMs <= mending.withinMs,
       );
-      return isGivenUp ? null : `No client has given up within ${seconds} s yet.`;
+      return isGivenUp ? null : `Since the cause was found, no client has given up within ${seconds} s.`;
     }
     case 'looked':
       return missingLook(requests);
@@ -114,7 +117,7 @@ function missingService(
     return `${hostname} is not attached to the practice project.`;
   const wrong = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   if (domain.state !== 'verified' || wrong !== undefined)
-    return wrong === undefined ? `${hostname} is ${domain.state}.` : `${hostname}: ${wrong.message}`;
+    return wrong === undefined ? `${hostname} is ${domain.state}.` : wrong.message;
   if (domain.certificate.state !== 'issued') return `The certificate of ${hostname} is ${domain.certificate.state}.`;
   if (renewed === true && certificate?.serial === ground.serial)
     return `The certificate of ${hostname} is the one from before. Renew it.`;

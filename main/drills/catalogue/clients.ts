@@ -38,9 +38,10 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     hints: [
       'Compare the head of the first answer with that of the last. Which fields count down?',
       'An answer with 429 has the field Retry-After, in seconds. How long did the client wait before its next request?',
-      'A client that waits is answered. curl does so by itself: curl --retry 2 …',
+      'A client that waits is answered. curl does so by itself, with `--retry 2`.',
     ],
-    task: `Be a better client: send requests until one is refused, wait as long as its Retry-After says, and send it again. curl does it by itself: curl -i --retry 2 "{url}/pets?limit=[1-8]" ${KEY}`,
+    task: 'Be a better client: send requests until one is refused, wait as long as its Retry-After says, and send it again. With --retry, curl does it by itself:',
+    taskCommand: `curl -i --retry 2 "{url}/pets?limit=[1-3]" ${KEY}`,
     mending: { kind: 'waited' },
     explanation:
       'The practice project has a limit of 5 requests a minute. Requests before the end of the minute are refused, and a client that keeps sending them is banned.',
@@ -80,7 +81,8 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       'Read Retry-After in the answer with 429, letter by letter.',
       'RFC 9110 §10.2.3 permits two forms: seconds, or a date. Number("Wed, 21 Oct …") is NaN.',
     ],
-    task: `Send requests until one is refused, and send the next one after the date in its Retry-After, not earlier. curl reads both forms: curl -i --retry 2 "{url}/pets?limit=[1-2]" ${KEY}`,
+    task: 'Send requests until one is refused, and send the next one after the date in its Retry-After, not earlier. curl reads both forms:',
+    taskCommand: `curl -i --retry 2 "{url}/pets?limit=[1-2]" ${KEY}`,
     mending: { kind: 'waited' },
     explanation:
       'Every second request was refused with a Retry-After that is a date, three seconds ahead. A client reads both forms, and compares a date with the Date of the same answer.',
@@ -94,7 +96,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     troubles: [{ kind: 'break', entry: 'connection.black-hole', at: 'project', parameters: { seconds: 600 } }],
     story:
       '“The nightly import has been running since two o’clock. It isn’t slow: it does nothing at all. No error, no progress, and the process is still there.”',
-    command: `curl -i --max-time 20 "{url}/pets?limit=1" ${KEY}`,
+    command: `curl -i --max-time 60 "{url}/pets?limit=1" ${KEY}`,
     causes: [
       {
         id: 'name-unknown',
@@ -118,8 +120,9 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       'The connection is made and the request arrives, so names and ports are right. What is missing?',
       'Most clients wait without end by default. Which option of curl ends it after three seconds?',
     ],
-    task: `Let the client give up by itself, at most 10 seconds after it asked: curl --max-time 3 "{url}/pets?limit=1" ${KEY}`,
-    mending: { kind: 'gave up', withinMs: 10_000 },
+    task: 'Let the client give up by itself, at most 30 seconds after it asked:',
+    taskCommand: `curl --max-time 3 "{url}/pets?limit=1" ${KEY}`,
+    mending: { kind: 'gave up', withinMs: 30_000 },
     explanation:
       'The server took each request and sent nothing back, as with a deadlock or a firewall that forgot the connection. No retry helps until the client gives up.',
   },
@@ -152,11 +155,12 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       { id: 'done-before-failing', text: 'The pet is added before the answer fails, and a repetition adds another.' },
     ],
     hints: [
-      `Add a pet once. Then ask for the list: curl "{url}/pets?limit=100" ${KEY}`,
+      'Add a pet once. Then ask for the list: leave everything behind the key away from the command.',
       'A 500 says that the answer failed. Does it say that nothing was done?',
       'POST is not idempotent (RFC 9110 §9.2.2): a client may not repeat it blindly.',
     ],
-    task: `Add a pet and get 500. Then look whether it is there before you send anything else: curl "{url}/pets?limit=100" ${KEY}`,
+    task: 'Add a pet and get 500. Then look whether it is there before you send anything else:',
+    taskCommand: `curl "{url}/pets?limit=100" ${KEY}`,
     mending: { kind: 'looked' },
     explanation:
       'Every POST was carried out, and its answer was replaced by 500. A client that looks first, or sends an idempotency key where the API has them, adds one pet.',
@@ -190,11 +194,12 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      'Add -v to the command. Who ends the handshake, and with which alert?',
-      'Look for ALPN in the output of curl -v: which protocols does the client offer?',
-      'Leave --http1.1 away. What does the client offer then, and what does the server choose?',
+      'Add `-v` to the command. Who ends the handshake, and with which alert?',
+      'Look for ALPN in the output of `curl -v`: which protocols does the client offer?',
+      'Leave `--http1.1` away. What does the client offer then, and what does the server choose?',
     ],
-    task: `Get an answer with a client that offers what the server speaks: curl -i --http2 --cacert "{ca}" "{secureUrl}/pets?limit=1" ${KEY}`,
+    task: 'Get an answer with a client that offers what the server speaks:',
+    taskCommand: `curl -i --http2 --cacert "{ca}" "{secureUrl}/pets?limit=1" ${KEY}`,
     mending: { kind: 'over HTTP/2' },
     explanation:
       'The server accepted HTTP/2 only, as many gRPC servers do, and answered a handshake without h2 with the alert no_application_protocol (RFC 7301).',

@@ -1,4 +1,4 @@
-import { DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillTrouble } from '../drill.ts';
+import { code, DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillTrouble } from '../drill.ts';
 
 const broken = (entry: string): readonly DrillTrouble[] => [{ kind: 'break', entry, at: 'domain' }];
 
@@ -16,7 +16,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     place: 'domain',
     troubles: broken('domain.zone-doubled'),
     story: `“We moved the zone ${DRILL_ZONE} and typed in every record again, exactly as in your instructions: ${DRILL_DOMAIN}, CNAME, the target. I’m looking at it right now. But the shop can’t be found.”`,
-    command: `vivarium dns query ${DRILL_DOMAIN} CNAME`,
+    command: `vivarium dns query ${DRILL_DOMAIN} --type CNAME`,
     causes: [
       {
         id: 'not-propagated',
@@ -36,11 +36,12 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      `List what is really in the zone: vivarium records list ${DRILL_ZONE}. In the window: DNS.`,
+      `List what is really in the zone: ${code(`vivarium records list ${DRILL_ZONE}`)}. In the window: DNS.`,
       'Compare the name of the CNAME with that of the apex. Is it relative to the zone?',
       `A provider appends the zone to a name without a final dot. What becomes of ${DRILL_DOMAIN} then?`,
     ],
-    task: `Put the record where it belongs, and have the domain verified: ${verify}`,
+    task: 'Put the record where it belongs, and have the domain verified:',
+    taskCommand: verify,
     mending: { kind: 'serves', hostname: DRILL_DOMAIN },
     explanation: `The CNAME was at ${DRILL_DOMAIN}.${DRILL_ZONE}. In the fields of a provider, names are relative to the zone: shop is right.`,
   },
@@ -52,12 +53,12 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     place: 'domain',
     troubles: broken('domain.ns-mismatch'),
     story: `“Everything in ${DRILL_ZONE} works but the shop. The record is there, we see it. An agency made a campaign for us last year, and could change the shop’s records itself. They are gone now.”`,
-    command: `vivarium dns query ${DRILL_DOMAIN} A`,
+    command: `vivarium dns query ${DRILL_DOMAIN} --type A`,
     causes: [
       {
         id: 'record-missing',
         text: 'The CNAME was deleted.',
-        why: `It is in the zone: vivarium records list ${DRILL_ZONE}. Something takes precedence.`,
+        why: `It is in the zone: ${code(`vivarium records list ${DRILL_ZONE}`)}. Something takes precedence.`,
       },
       { id: 'delegated', text: 'The name is delegated to servers that don’t have it.' },
       {
@@ -72,11 +73,12 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      `Which types of records are there at the shop? vivarium records list ${DRILL_ZONE}`,
+      `Which types of records are there at the shop? ${code(`vivarium records list ${DRILL_ZONE}`)}`,
       'The authority section of an answer names the servers that are responsible. Which are they for the shop?',
       'NS records below the apex hand a name over to other servers, and all of its records here count for nothing.',
     ],
-    task: `Take the name back, by removing what hands it over, and have the domain verified: ${verify}`,
+    task: 'Take the name back, by removing what hands it over, and have the domain verified:',
+    taskCommand: verify,
     mending: { kind: 'serves', hostname: DRILL_DOMAIN },
     explanation:
       'An NS record at the shop delegated it to ns1.lame.invalid, which does not exist: a lame delegation. The zone’s own CNAME was not answered any longer.',
@@ -111,10 +113,11 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     ],
     hints: [
       'What does the check have under “found”?',
-      `List the records of the zone: vivarium records list ${DRILL_ZONE}. How many has the shop?`,
+      `List the records of the zone: ${code(`vivarium records list ${DRILL_ZONE}`)}. How many has the shop?`,
       'Beside a CNAME there may be nothing else (RFC 1034 §3.6.2). Which one is from before Monday?',
     ],
-    task: `Leave the CNAME alone at its name, and have the domain verified: ${verify}`,
+    task: 'Leave the CNAME alone at its name, and have the domain verified:',
+    taskCommand: verify,
     mending: { kind: 'serves', hostname: DRILL_DOMAIN },
     explanation:
       'An A record with 192.0.2.1 was left over from the old server. Resolvers that met it first led to the old shop.',
@@ -138,20 +141,21 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       {
         id: 'record-missing',
         text: `${WWW} has no record.`,
-        why: `It has the right one: vivarium dns query ${WWW} CNAME`,
+        why: `It has the right one: ${code(`vivarium dns query ${WWW} --type CNAME`)}`,
       },
       {
         id: 'ca-not-permitted',
         text: 'A CAA record forbids the certificate.',
-        why: `CAA would also concern the shop, and it permits this CA: vivarium caa explain ${WWW}`,
+        why: `CAA would also concern the shop, and it permits this CA: ${code(`vivarium caa explain ${WWW}`)}`,
       },
     ],
     hints: [
-      'Which hostnames does the project have? vivarium domains list. In the window: Domains.',
+      'Which hostnames does the project have? `vivarium domains list`. In the window: Domains.',
       'A record leads clients here. What tells Vivarium which project answers, and for which names to get certificates?',
       'Over plain HTTP, the page at www says what is missing.',
     ],
-    task: `Give ${WWW} what it lacks: vivarium domains attach drill ${WWW} --local. It is mended once it is verified and has a certificate.`,
+    task: `Give ${WWW} what it lacks, until it is verified and has a certificate:`,
+    taskCommand: `vivarium domains attach drill ${WWW} --local`,
     mending: { kind: 'serves', hostname: WWW },
     explanation: `${WWW} had a CNAME to Vivarium and was attached to no project: without that, no certificate is issued, and no project answers.`,
   },
@@ -168,10 +172,10 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       {
         id: 'own-caa',
         text: `A CAA record of ${DRILL_ZONE} permits another CA only.`,
-        why: `${DRILL_ZONE} has none: vivarium dns query ${DRILL_ZONE} CAA`,
+        why: `${DRILL_ZONE} has none: ${code(`vivarium dns query ${DRILL_ZONE} --type CAA`)}`,
       },
       { id: 'target-caa', text: 'The name to which the CNAME leads has a CAA record for another CA.' },
-      { id: 'root-over', text: 'The root of the CA is over.', why: 'It is valid: vivarium ca get' },
+      { id: 'root-over', text: 'The root of the CA is over.', why: 'It is valid: `vivarium ca get`' },
       {
         id: 'caa-fails',
         text: 'The name server fails for questions about CAA.',
@@ -179,11 +183,12 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
       },
     ],
     hints: [
-      `Ask why: vivarium caa explain ${DRILL_DOMAIN}. In the window: the domain’s page.`,
+      `Ask why: ${code(`vivarium caa explain ${DRILL_DOMAIN}`)}. In the window: the domain’s page.`,
       'At which name was the record found that decides? Is it yours?',
       'A CA follows the CNAME, and counts the CAA records of the name to which it leads. An edge network may have added one.',
     ],
-    task: `Make it permitted again, at that name or past it, and renew: vivarium certificates renew ${DRILL_DOMAIN}`,
+    task: 'Make it permitted again, at that name or past it, and renew:',
+    taskCommand: `vivarium certificates renew ${DRILL_DOMAIN}`,
     mending: { kind: 'serves', hostname: DRILL_DOMAIN, renewed: true },
     explanation: `The shop’s CNAME led through edge.${DRILL_DOMAIN}, which got a CAA record for other-ca.example. It counts for the shop, though its own zone file says nothing of CAA.`,
   },

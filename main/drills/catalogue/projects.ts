@@ -30,10 +30,11 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     ],
     hints: [
       'What does the body of the 401 say about the key?',
-      'The keys of the practice project: vivarium keys list drill. In the window: Keys & limits.',
+      'List the keys of the practice project: `vivarium keys list drill`. In the window: Keys and limits.',
       'The key in the command begins with the same characters as one of them. What does its row say?',
     ],
-    task: 'Create a key (vivarium keys create drill), and send a request with it that is answered with 200.',
+    task: 'Create a key, and send a request with it that is answered with 200:',
+    taskCommand: 'vivarium keys create drill',
     mending: { kind: 'answered', withNewKey: true },
     explanation: 'The key was revoked. Retrying a 401 helps nothing: a client stops, and says which key it used.',
   },
@@ -67,10 +68,11 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     ],
     hints: [
       'Open the request in Traffic: which stage answered, and what does the body say?',
-      'The proxy passes requests to the target of the project: vivarium projects get drill.',
+      'The proxy passes requests to the target of the project: `vivarium projects get drill`. In the window: General.',
       'Does anything listen at the target’s port?',
     ],
-    task: 'Give the project a target that answers, such as the built-in API (vivarium projects update drill --target api), and send a request that is answered with 200.',
+    task: 'Send a request that is answered with 200, once the project has a target that answers, such as the built-in API:',
+    taskCommand: 'vivarium projects update drill --target api',
     mending: { kind: 'answered' },
     explanation:
       'The target of the project was http://127.0.0.1:1, where nothing listens. A gateway that can’t reach what is behind it answers 502 (RFC 9110 §15.6.3).',

@@ -17,6 +17,7 @@ import {
 } from '../../../main/cli/procedures.ts';
 import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../main/cli/serve-options.ts';
 import { EMPTY } from '../../../main/cli/views.ts';
+import { DRILLS } from '../../../main/drills/catalogue/index.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 
 const procedures = listNamespaces().flatMap(listProcedures);
@@ -78,6 +79,15 @@ describe('every example', () => {
     expect(lines.filter((line) => line.trim().length > 100)).toEqual([]);
     for (const line of lines) await check(line.trim());
   });
+});
+
+it('the commands of the drills work', async () => {
+  const texts = DRILLS.flatMap(({ command, taskCommand, hints, causes }) => [
+    ...[command, taskCommand].filter((text) => text.startsWith('vivarium ')),
+    ...[...hints, ...causes.map(({ why = '' }) => why)].flatMap((text) => text.match(/(?<=`)vivarium [^`]+/g) ?? []),
+  ]);
+  expect(texts.length).toBeGreaterThan(20);
+  for (const text of texts) await check(text);
 });
 
 it('the commands that an empty list names work', async () => {

@@ -18,6 +18,7 @@ const DRILL: DrillText = {
   ],
   hints: ['Look up.', 'Look down.'],
   task: '',
+  taskCommand: '',
   mending: { kind: 'waited' },
   explanation: '',
 };
@@ -42,11 +43,11 @@ it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
   [
     'a wrong answer, twice',
     [...BEGUN, answer('rain'), answer('1')],
-    { wrong: ['rain'], isFound: false, steps: [{ atMs: 3_000, what: 'Wrong: It rains.' }, expect.anything()] },
+    { wrong: ['rain'], foundAtMs: null, steps: [{ atMs: 3_000, what: 'Wrong: It rains.' }, expect.anything()] },
   ],
-  ['a right answer', [...BEGUN, answer('hose')], { isFound: true, wrong: [], missing: null }],
-  ['a right answer by number', [...BEGUN, answer('2')], { isFound: true }],
-  ['an answer once it is found', [...BEGUN, answer('2'), answer('rain'), answer()], { isFound: true, wrong: [] }],
+  ['a right answer', [...BEGUN, answer('hose')], { foundAtMs: 3_000, wrong: [], missing: null }],
+  ['a right answer by number', [...BEGUN, answer('2')], { foundAtMs: 3_000 }],
+  ['an answer once it is found', [...BEGUN, answer('2'), answer('rain'), answer()], { foundAtMs: 3_000, wrong: [] }],
   ['a mending that lacks something', [...BEGUN, answer('2'), checked('Wet.')], { missing: 'Wet.', phase: 'running' }],
   ['a mending', [...BEGUN, answer('2'), checked('Wet.'), checked(null)], { missing: null, phase: 'ending' }],
   ['an end', [...BEGUN, END], { phase: 'ending' }],

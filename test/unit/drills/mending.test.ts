@@ -55,6 +55,11 @@ it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
   ],
   [{ kind: 'gave up', withinMs: 10_000 }, { requests: [seen(0, { isAborted: true })] }, 'within'],
   [{ kind: 'gave up', withinMs: 10_000 }, { requests: [seen(0, { isStruck: true, isAborted: true })] }, null],
+  [
+    { kind: 'gave up', withinMs: 10_000 },
+    { foundAtMs: 1, requests: [seen(0, { isStruck: true, isAborted: true })] },
+    'Since the cause was found',
+  ],
   [{ kind: 'looked' }, { requests: [seen(0, { method: 'POST' })] }, 'No request has failed'],
   [{ kind: 'looked' }, { requests: [failedPost(0)] }, 'hasn’t looked'],
   [{ kind: 'looked' }, { requests: [failedPost(0), failedPost(1)] }, 'hasn’t looked'],
@@ -72,7 +77,7 @@ it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
   [SERVES, {}, 'is not attached'],
   [SERVES, domain({ projectId: 'prj_2' }), 'is not attached to the practice project'],
   [SERVES, domain({ state: 'pending' }), 'is pending'],
-  [SERVES, domain({ checks: [{ code: 'a_conflict', outcome: 'failed', message: 'Two.' }] }), 'shop.drill.test: Two.'],
+  [SERVES, domain({ checks: [{ code: 'a_conflict', outcome: 'failed', message: 'Two.' }] }), 'Two.'],
   [SERVES, domain({ certificate: { state: 'pending' } }), 'is pending'],
   [SERVES, domain({}), null],
   [{ ...SERVES, renewed: true }, { ...domain({}), certificate: { serial: '0a' } }, 'Renew it'],
@@ -80,7 +85,7 @@ it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
   [{ kind: 'answered' }, { isThere: false, requests: [seen(0)] }, 'The practice project was removed'],
 ])('of %j with %j lacks: %s', (mending, facts, expected) => {
   const found = missingFor(mending, {
-    ...{ ground: GROUND, isThere: true, requests: [], domain: null, certificate: null },
+    ...{ ground: GROUND, isThere: true, foundAtMs: 0, requests: [], domain: null, certificate: null },
     ...facts,
   });
   expect(found === null ? null : found).toEqual(expected === null ? null : expect.stringContaining(expected));
