@@ -10,8 +10,10 @@ import { EVENT_KINDS, type EventKind, isEventKind, planYear } from '../rehearsal
 import { follow, POLICIES, type Policy, type Subject } from '../rehearsal/renewals/policies.ts';
 import type { Renewals } from '../rehearsal/renewals/report.ts';
 import { askFor } from './client.ts';
+import type { Host } from './command.ts';
 import { type Arguments, DATA_DIR_FLAG, lastOf, type Option, usageError } from './flags.ts';
 import type { Io } from './io.ts';
+import { observeClient } from './renewals-client.ts';
 import { findRunning } from './running.ts';
 
 const value = (name: string, placeholder: string, does: string): Option => ({ name, kind: 'value', placeholder, does });
@@ -21,6 +23,8 @@ const POLICY: Option = {
   ...value('policy', 'POLICY', 'With "renewals": a rule by which a client renews; all by default; may be repeated'),
   repeatable: true,
 };
+const CLIENT = value('client', 'COMMAND', 'With "renewals": a real client, which renews the hostnames');
+const DAY = value('day', 'DURATION', 'With --client: how long a day takes; 1s by default');
 const EVENT: Option = {
   ...value('event', 'EVENT=LENGTH', 'With "renewals": how long an event takes, or none; may be repeated'),
   repeatable: true,
@@ -32,7 +36,18 @@ const DARK = value('dark-at-most', 'DURATION', 'With "renewals": how long a name
 const DATA_DIR: Option = { ...DATA_DIR_FLAG, does: 'With "renewals": the data folder of the Vivarium to ask' };
 
 /** The options of `rehearse renewals`. */
-export const RENEWALS_OPTIONS: readonly Option[] = [PROFILE, POLICY, EVENT, FOR, FROM, SEED, DARK, DATA_DIR];
+export const RENEWALS_OPTIONS: readonly Option[] = [
+  PROFILE,
+  CLIENT,
+  DAY,
+  POLICY,
+  EVENT,
+  FOR,
+  FROM,
+  SEED,
+  DARK,
+  DATA_DIR,
+];
 
 export const RENEWALS_WORD = 'renewals';
 
@@ -43,8 +58,13 @@ const SEED_MAX = 2 ** 32 - 1;
 const SUBJECTS_MAX = 200;
 const ORDERS_READ = 1_000;
 
+const DAY_MS_MIN = 100;
+const REHEARSAL_MS_MAX = DAY_MS;
+/** What a real client may take for its first certificates, and before a name would go dark. */
+const REAL_MS = { firstMs: 120_000, patienceMs: 15_000 };
+
 /** @throws VivariumError when something of the command line is wrong, or no client has a certificate */
-export async function rehearseRenewals(read: Arguments, io: Io): Promise<Renewals> {
+export async function rehearseRenewals(read: Arguments, io: Io, host: Host): Promise<Renewals> {
   const names = read.positionals.slice(1).map(readHostname);
   const profileName = lastOf(read, PROFILE.name) ?? DEFAULT_PROFILE;
   const profile = readProfile(profileName);
@@ -54,10 +74,47 @@ export async function rehearseRenewals(read: Arguments, io: Io): Promise<Renewal
   const darkMsMax = readLength(read, DARK, 6 * HOUR_MS, 0, DAYS_MAX * DAY_MS);
   const seed = readSeed(lastOf(read, SEED.name) ?? '0');
   const from = lastOf(read, FROM.name) ?? new Date(realTime.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  const client = lastOf(read, CLIENT.name);
+  checkClient(read, names);
   const subjects = names.length > 0 ? names.map((name) => ({ names: [name] })) : await registered(read, io);
   const year = planYear({ seed, fromMs: readDate(from), days, names: subjects.flatMap((each) => each.names), lengths });
-  const courses = subjects.flatMap((subject) => policies.map((policy) => follow(policy, subject, profile, year, seed)));
+  const courses =
+    client === undefined
+      ? subjects.flatMap((subject) => policies.map((policy) => follow(policy, subject, profile, year, seed)))
+      : await observeClient(
+          {
+            ...REAL_MS,
+            names,
+            year,
+            lifetimeMs: profile.lifetimeMs,
+            dayMs: readDay(read, days, profileName),
+            command: client,
+          },
+          profileName,
+          io,
+          host,
+        );
   return { command: repeatOf(read, from), profile: profileName, year, courses, darkMsMax };
+}
+
+/** Options that go together. */
+function checkClient(read: Arguments, names: readonly string[]): void {
+  if (!read.flags.has(CLIENT.name)) {
+    if (read.flags.has(DAY.name)) throw usageError('--day is for --client.');
+    return;
+  }
+  if (names.length === 0) throw usageError('Name the hostnames that the client obtains certificates for.');
+  if (read.flags.has(POLICY.name)) throw usageError('Give --policy or --client, not both.');
+}
+
+/** Real milliseconds of a day, short enough for the whole time, and long enough for the dates of a certificate. */
+function readDay(read: Arguments, days: number, profile: string): number {
+  const dayMs = Math.round(durationOf(`--${DAY.name}`, lastOf(read, DAY.name) ?? '1s'));
+  if (dayMs < DAY_MS_MIN || dayMs * days > REHEARSAL_MS_MAX) {
+    throw usageError(`--${DAY.name} must be 100ms or more, and the rehearsal at most 24 hours.`);
+  }
+  if (findProfile(`${profile}@${dayMs}ms`) !== undefined) return dayMs;
+  throw usageError(`--${DAY.name} is too short or too long for certificates of the profile ${profile}.`);
 }
 
 /** What clients hold of the running Vivarium. */

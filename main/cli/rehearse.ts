@@ -18,7 +18,7 @@ import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from './i
 import { formatHelp } from './local-command.ts';
 import { type OwnEngine, startOwnEngine } from './own-engine.ts';
 import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
-import { withBinFolders } from './run-app.ts';
+import { shellWords, withBinFolders } from './run-app.ts';
 import { printable } from './text.ts';
 import { formatIssue, readWorldFile } from './world-file.ts';
 
@@ -59,6 +59,8 @@ export const REHEARSE: LoadedCommand = {
         '',
         '"renewals" follows the certificates that ACME clients hold of the running Vivarium, or hostnames, through a year with a',
         'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
+        'With --client, that command runs instead, on an engine of its own. It obtains and renews certificates for the hostnames;',
+        'it gets VIVARIUM_ACME_DIRECTORY, _ROOT (a file), _HTTP_PORT, _TLS_PORT and _FOLDER (removed at the end).',
         ...POLICIES.map(({ name, title }) => `Policy ${name}: ${title}`),
         ...EVENT_KINDS.map((kind) => `Event ${kind}: ${EVENTS[kind].title}`),
         '',
@@ -68,6 +70,7 @@ export const REHEARSE: LoadedCommand = {
         'vivarium rehearse vivarium.yaml',
         'vivarium rehearse vivarium.yaml --junit report.xml -- npm test',
         'vivarium rehearse renewals shop.acme.test --profile letsencrypt-2028',
+        'vivarium rehearse renewals shop.acme.test --client "caddy run" --day 1s',
         'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
       ],
     }),
@@ -80,7 +83,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     const read = readArguments(args.slice(0, dashes), OPTIONS);
     const command = args.slice(dashes + 1);
     const [path, ...surplus] = read.positionals;
-    if (path === RENEWALS_WORD) return await runRenewals(read, io);
+    if (path === RENEWALS_WORD) return await runRenewals(read, io, host);
     const stray = [...RENEWALS_OPTIONS, JSON_FLAG].find(({ name }) => read.flags.has(name));
     if (stray !== undefined) throw usageError(`--${stray.name} is for "rehearse renewals".`);
     if (path === undefined || path === '') {
@@ -106,8 +109,8 @@ async function give(report: Report, read: Arguments, io: Io, json?: object): Pro
   return hasFailed(report) ? EXIT_FAILED : EXIT_OK;
 }
 
-async function runRenewals(read: Arguments, io: Io): Promise<number> {
-  const renewals = await rehearseRenewals(read, io);
+async function runRenewals(read: Arguments, io: Io, host: Host): Promise<number> {
+  const renewals = await rehearseRenewals(read, io, host);
   return give(reportOf(renewals), read, io, isOn(read, JSON_FLAG.name) ? jsonOf(renewals) : undefined);
 }
 
@@ -208,9 +211,6 @@ interface Key {
   name: string;
   secret: string;
 }
-
-const shellWords = (command: string, platform: NodeJS.Platform): string[] =>
-  platform === 'win32' ? [command] : ['/bin/sh', '-c', command];
 
 /** The exit code; null when it did not end in time, and was killed. Nothing of it is left. */
 async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal): Promise<number | null> {

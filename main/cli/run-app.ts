@@ -192,6 +192,10 @@ function environment(
   };
 }
 
+/** The words that run a text as the system's shell does. */
+export const shellWords = (command: string, platform: NodeJS.Platform): string[] =>
+  platform === 'win32' ? [command] : ['/bin/sh', '-c', command];
+
 /** The environment with the `node_modules/.bin` folders first on its PATH, as npm has them. */
 export function withBinFolders({
   env,

@@ -99,6 +99,13 @@ const FAILURES: Readonly<Record<EventKind | 'other', { why: string; remedy: stri
   other: { why: 'the CA refused it.', remedy: 'Mend what the CA names.' },
 };
 
+/** Revokes what is valid at a moment. */
+export function revokeAt(held: Held[], atMs: EpochMs): void {
+  for (const [index, each] of held.entries()) {
+    if (each.fromMs < atMs && atMs < each.untilMs) held[index] = { ...each, revokedAtMs: atMs };
+  }
+}
+
 /** `15 days`, `6 h`: in one unit, as a reader of a year wants it. */
 export function spanOf(ms: number): string {
   if (ms >= 2 * DAY_MS) return `${Math.round(ms / DAY_MS).toLocaleString('en')} days`;

@@ -2,7 +2,7 @@ import { CAA_VALID_MS, type Profile } from '../../acme/profiles.ts';
 import { renewalWindow } from '../../acme/renewal-info.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
-import type { Attempt, Course, Held } from './course.ts';
+import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
 import { draw, eventAt, type EventKind, type Year } from './events.ts';
 
 /** When a client renews: a rule without the client. */
@@ -111,9 +111,3 @@ const issued = (nowMs: EpochMs, { lifetimeMs }: Profile): Held => ({
   untilMs: nowMs + lifetimeMs,
   revokedAtMs: null,
 });
-
-function revokeAt(held: Held[], atMs: EpochMs): void {
-  for (const [index, each] of held.entries()) {
-    if (each.fromMs < atMs && atMs < each.untilMs) held[index] = { ...each, revokedAtMs: atMs };
-  }
-}

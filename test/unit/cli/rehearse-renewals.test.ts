@@ -66,6 +66,11 @@ describe('vivarium rehearse renewals', () => {
     ['a year of no length', ['--for', '1h'], '--for must be from 1 to 3660 days'],
     ['a seed that is no number', ['--seed', 'x'], '--seed must be a whole number'],
     ['a day that is none', ['--from', '2028-02'], '--from must be a day'],
+    ['a day without a client', ['--day', '1s'], '--day is for --client'],
+    ['a client and a policy', ['--client', 'true', '--policy', 'ari'], 'Give --policy or --client, not both'],
+    ['a day that is too short', ['--client', 'true', '--day', '10ms'], '--day must be 100ms or more'],
+    ['more than 24 hours', ['--client', 'true', '--day', '10m'], 'the rehearsal at most 24 hours'],
+    ['a day too short for the profile', ['--client', 'true', '--day', '100ms', '--profile', 'shortlived'], 'too short'],
     ['a hostname that is none', ['shop acme'], '"shop acme" is not a hostname'],
   ])('exits with 2 for %s', async (_what, words, message) => {
     expect(await runHere([...WORDS, ...words])).toMatchObject({
@@ -73,6 +78,11 @@ describe('vivarium rehearse renewals', () => {
       stdout: '',
       stderr: expect.stringContaining(message),
     });
+  });
+
+  test('needs hostnames for a client', async () => {
+    const { code, stderr } = await runHere(['rehearse', 'renewals', '--client', 'true']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Name the hostnames')]);
   });
 
   test('keeps its options to itself', async () => {

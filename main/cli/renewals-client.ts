@@ -1,0 +1,74 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { realTime, sleep } from '../base/clock.ts';
+import { directoryUrl } from '../acme/urls.ts';
+import type { Course } from '../rehearsal/renewals/course.ts';
+import { type Observation, observe } from '../rehearsal/renewals/observe.ts';
+import { originOf } from '../base/hostname.ts';
+import { freePort } from './app-port.ts';
+import { startApp } from './app-process.ts';
+import { askFor } from './client.ts';
+import type { Host } from './command.ts';
+import { usageError } from './flags.ts';
+import type { Io } from './io.ts';
+import { startOwnEngine } from './own-engine.ts';
+import { shellWords, withBinFolders } from './run-app.ts';
+
+/** Names whose suffix every root permits. */
+const PERMITTED = /(?:^|\.)(?:localhost|test|example|internal)$/;
+
+/**
+ * Runs a client on an engine of its own, with `profile@day` as its directory, and observes it.
+ * @throws VivariumError, or an Error with a sentence, when it could not run
+ */
+export async function observeClient(observation: Observation, profile: string, io: Io, host: Host): Promise<Course[]> {
+  const interrupted = new AbortController();
+  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));
+  const { signal } = interrupted;
+  const engine = await startOwnEngine(io, host).catch((error: unknown) => {
+    stopListening();
+    throw error;
+  });
+  try {
+    signal.throwIfAborted();
+    const { pid, dataDir, control, https, caFile } = engine.runtime;
+    const call = <Answer>(procedure: string, input: object) =>
+      askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+    const [acmeHttpPort, acmeTlsPort] = [await freePort(), await freePort()];
+    await call('settings.update', { acmeHttpPort, acmeTlsPort });
+    await call('clock.freeze', {});
+    await call('clock.set', { to: new Date(observation.year.fromMs).toISOString() });
+    for (const name of observation.names) {
+      if (!PERMITTED.test(name)) await call('ca.extend', { suffix: name.replace(/^\*\./, '') });
+    }
+    const folder = join(dataDir, 'client');
+    await mkdir(folder);
+    const env = {
+      ...withBinFolders(io),
+      VIVARIUM_ACME_DIRECTORY: directoryUrl(
+        originOf('https', 'localhost', https.port),
+        `${profile}@${observation.dayMs}ms`,
+      ),
+      VIVARIUM_ACME_ROOT: caFile,
+      VIVARIUM_ACME_HTTP_PORT: String(acmeHttpPort),
+      VIVARIUM_ACME_TLS_PORT: String(acmeTlsPort),
+      VIVARIUM_ACME_FOLDER: folder,
+      VIVARIUM_DATA_DIR: dataDir,
+      // Where Caddy keeps its certificates: those of a rehearsal must not come among those of its user.
+      XDG_DATA_HOME: folder,
+      XDG_CONFIG_HOME: folder,
+    };
+    return await observe(observation, {
+      call,
+      start: () => startApp(shellWords(observation.command, io.platform), env, { ...io, toStderr: true }),
+      async sleep(ms) {
+        await sleep(ms, signal);
+        signal.throwIfAborted();
+      },
+      monotonic: () => realTime.monotonic(),
+    });
+  } finally {
+    await engine.stop();
+    stopListening();
+  }
+}

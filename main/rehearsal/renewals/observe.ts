@@ -1,0 +1,226 @@
+import type { EpochMs } from '../../base/clock.ts';
+import type { AcmeOrderInfo } from '../../contract/acme.ts';
+import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
+import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
+import { eventAt, type Year, type YearEvent } from './events.ts';
+
+/** The command of a client, while it runs. */
+export interface RunningClient {
+  exited: Promise<number>;
+  end(): Promise<void>;
+}
+
+/** The engine and the client that are observed. */
+export interface Scene {
+  /** Calls a procedure. @throws an Error with a sentence when it is refused */
+  call<Answer>(procedure: string, input: object): Promise<Answer>;
+  start(): Promise<RunningClient>;
+  /** Real milliseconds. @throws the reason when the user interrupts */
+  sleep(ms: number): Promise<void>;
+  monotonic(): number;
+}
+
+export interface Observation {
+  names: readonly string[];
+  year: Year;
+  lifetimeMs: number;
+  /** How long a day takes, in real milliseconds. */
+  dayMs: number;
+  command: string;
+  /** How long the client may take for its first certificates, and before a name goes dark, in real milliseconds. */
+  firstMs: number;
+  patienceMs: number;
+}
+
+/** Between looks at the orders, in real milliseconds. */
+const LOOK_MS = 100;
+/** A step of the clock takes at least so long, and is at most a day. */
+const STEP_REAL_MS = 200;
+/** Orders read at a look: more cannot come between two. */
+const ORDERS_READ = 500;
+/** What a shell ends with where it cannot start a command. */
+const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
+
+interface Track {
+  readonly name: string;
+  readonly held: Held[];
+  readonly attempts: Attempt[];
+  /** Real time until which the clock waits for a renewal instead of letting the name be dark; null before it waits. */
+  waitsUntil: number | null;
+}
+
+/**
+ * The year of a real client: its certificates and failures, by name. The clock moves in steps, each in the real time that
+ * the profile gives it; it waits for orders under way, and before a name would go dark. A command that ends is run again
+ * each day; one that goes on is started anew after an outage, because it waits in real time before it tries again.
+ * @throws Error with a sentence when the client obtains no certificate at the beginning, or cannot be started
+ */
+export async function observe(options: Observation, scene: Scene): Promise<Course[]> {
+  const { names, year, lifetimeMs, dayMs, command, firstMs, patienceMs } = options;
+  const tracks = names.map((name): Track => ({ name, held: [], attempts: [], waitsUntil: null }));
+  const addresses = new Map<string, string>();
+  const seen = new Set<string>();
+  /** Orders under way, and when they were first seen. */
+  const open = new Map<string, number>();
+  const isRunning = { value: false };
+  let client: RunningClient | null = null;
+  let exitCode: number | null = null;
+  let startedMs: EpochMs = year.fromMs;
+  let lastProblem = '';
+
+  async function start(nowMs: EpochMs): Promise<void> {
+    const started = await scene.start();
+    client = started;
+    isRunning.value = true;
+    startedMs = nowMs;
+    void started.exited.then((code) => {
+      if (client !== started) return;
+      isRunning.value = false;
+      exitCode = code;
+    });
+  }
+
+  /** Starts it anew, or again once it has ended. */
+  async function keepRunning(nowMs: EpochMs, isAnew: boolean): Promise<void> {
+    if (!isRunning.value && exitCode !== null && NOT_STARTED.has(exitCode)) {
+      throw new Error(`The client could not be started: ${command} ended with ${exitCode}.`);
+    }
+    if (isRunning.value ? !isAnew : nowMs - startedMs < DAY_MS) return;
+    await client?.end();
+    await start(nowMs);
+  }
+
+  async function look(): Promise<void> {
+    const orders = await scene.call<AcmeOrderInfo[]>('acme.orders', { limit: ORDERS_READ });
+    open.forEach((_since, id) => orders.some((each) => each.id === id) || open.delete(id));
+    for (const order of orders.toReversed()) {
+      if (seen.has(order.id)) continue;
+      if (order.status !== 'valid' && order.status !== 'invalid') {
+        if (!open.has(order.id)) open.set(order.id, scene.monotonic());
+        continue;
+      }
+      seen.add(order.id);
+      open.delete(order.id);
+      for (const track of tracks) if (order.names.includes(track.name)) note(track, order);
+    }
+  }
+
+  function note(track: Track, { status, createdAt, problem = '' }: AcmeOrderInfo): void {
+    const atMs = Date.parse(createdAt);
+    if (status === 'valid') {
+      if (track.held.length > 0) track.attempts.push({ atMs, failure: null, problem: null });
+      track.held.push({ fromMs: atMs, untilMs: atMs + lifetimeMs, revokedAtMs: null });
+      track.waitsUntil = null;
+      return;
+    }
+    lastProblem = problem;
+    const kinds = (['outage', 'caa', 'authorization'] as const).filter((kind) =>
+      eventAt(year, kind, atMs, [track.name]),
+    );
+    track.attempts.push({ atMs, failure: kinds[0] ?? 'other', problem });
+    track.waitsUntil = -Infinity;
+  }
+
+  /** Whether the clock has to wait before it moves to a moment. */
+  function isAwaited(nextMs: EpochMs): boolean {
+    const now = scene.monotonic();
+    if ([...open.values()].some((since) => now - since < patienceMs)) return true;
+    return tracks.some((track) => {
+      const last = track.held.at(-1);
+      if (last === undefined || last.revokedAtMs !== null || last.untilMs > nextMs) return false;
+      track.waitsUntil ??= now + patienceMs;
+      return now < track.waitsUntil;
+    });
+  }
+
+  async function begin({ kind, fromMs, name }: YearEvent): Promise<void> {
+    const concerned = names.filter((each) => name === undefined || each === name);
+    if (kind === 'revocation') {
+      await scene.call('acme.revoke', { orderId: 'all' });
+      for (const { held } of tracks) revokeAt(held, fromMs);
+    }
+    if (kind === 'outage') {
+      await scene.call('settings.update', { acmeOutage: true });
+      for (const track of tracks) track.waitsUntil = -Infinity;
+    }
+    if (kind === 'caa') for (const each of concerned) await put(each, 'CAA', '0 issue "ca.example"');
+    if (kind === 'authorization') {
+      for (const each of concerned) {
+        await scene.call('acme.loseAuthorizations', { name: each });
+        await remove(each, 'A');
+      }
+    }
+  }
+
+  async function finish({ kind, name }: YearEvent): Promise<void> {
+    for (const track of tracks) track.waitsUntil = null;
+    const concerned = names.filter((each) => name === undefined || each === name);
+    if (kind === 'outage') await scene.call('settings.update', { acmeOutage: false });
+    if (kind === 'caa') for (const each of concerned) await remove(each, 'CAA');
+    if (kind === 'authorization') for (const each of concerned) await put(each, 'A', '127.0.0.1');
+  }
+
+  /** In the zone of the name, which has no other records. */
+  async function put(name: string, type: 'A' | 'CAA', value: string): Promise<void> {
+    const zone = zoneOf(name);
+    const { id } = await scene.call<{ id: string }>('records.put', {
+      zone,
+      name: name === zone ? '@' : '*',
+      type,
+      value,
+    });
+    addresses.set(`${name} ${type}`, id);
+  }
+
+  async function remove(name: string, type: 'A' | 'CAA'): Promise<void> {
+    await scene.call('records.remove', { id: addresses.get(`${name} ${type}`) ?? '' });
+  }
+
+  try {
+    for (const zone of new Set(names.map(zoneOf))) await scene.call('zones.create', { name: zone });
+    for (const name of names) await put(name, 'A', '127.0.0.1');
+    await start(year.fromMs);
+    const until = scene.monotonic() + firstMs;
+    for (await look(); tracks.some(({ held }) => held.length === 0); await look()) {
+      if (!isRunning.value && exitCode !== null && (exitCode !== 0 || seen.size === 0)) break;
+      if (scene.monotonic() >= until) break;
+      await scene.sleep(LOOK_MS);
+    }
+    const without = tracks.filter(({ held }) => held.length === 0).map(({ name }) => name);
+    if (without.length > 0) {
+      const ended = isRunning.value || exitCode === null ? '' : ` It ended with ${exitCode}.`;
+      throw new Error(`The client obtained no certificate for ${without.join(', ')}.${ended} ${lastProblem}`.trim());
+    }
+
+    const stepMs = Math.min(DAY_MS, Math.max(HOUR_MS, (STEP_REAL_MS / dayMs) * DAY_MS));
+    for (let nowMs = year.fromMs; nowMs < year.toMs;) {
+      const moments = [
+        ...year.events.flatMap((event) => [event.fromMs, event.toMs]),
+        ...tracks.map(({ held }) => held.at(-1)?.untilMs ?? 0),
+      ].filter((each) => each > nowMs);
+      const nextMs = Math.min(nowMs + stepMs, year.toMs, ...moments);
+      await scene.sleep(((nextMs - nowMs) / DAY_MS) * dayMs);
+      for (await look(); isAwaited(nextMs); await look()) await scene.sleep(LOOK_MS);
+      // A renewal has moved what was to come.
+      await scene.call('clock.set', { to: new Date(nextMs).toISOString() });
+      for (const track of tracks) noteOutage(track, nextMs, year);
+      const ending = year.events.filter(({ fromMs, toMs }) => toMs === nextMs && toMs > fromMs);
+      for (const event of ending) await finish(event);
+      for (const event of year.events) if (event.fromMs === nextMs && nextMs < year.toMs) await begin(event);
+      nowMs = nextMs;
+      if (nowMs < year.toMs) await keepRunning(nowMs, ending.length > 0);
+    }
+  } finally {
+    await (client as RunningClient | null)?.end();
+  }
+  const about = `ran as a command, with ${dayMs.toLocaleString('en')} ms of its time for a day`;
+  return tracks.map(({ name, held, attempts }) => ({ client: command, about, names: [name], held, attempts }));
+}
+
+const zoneOf = (name: string): string => name.replace(/^\*\./, '');
+
+/** A certificate that ends in an outage: the CA has seen no order, because it answers none. */
+function noteOutage({ name, held, attempts }: Track, atMs: EpochMs, year: Year): void {
+  if (held.at(-1)?.untilMs !== atMs || eventAt(year, 'outage', atMs - 1, [name]) === undefined) return;
+  attempts.push({ atMs, failure: 'outage', problem: null });
+}
