@@ -40,11 +40,12 @@ export interface OrderParts {
 /** An order as a walk from its account to its certificate, in sentences. */
 export function explainOrder(order: AcmeOrder, found: OrderParts): AcmeExplanation {
   const { account, authorizations, certificate } = found;
+  const leaf = certificate === null ? null : leafOf(certificate, found);
   return {
     ...describeOrder(order),
     message: messageOf(order, authorizations),
-    walk: [accountStep(account), ...authorizations.flatMap(stepsOf), certificateStep(order, found)],
-    ...(certificate !== null && { leaf: leafOf(certificate, found) }),
+    walk: [accountStep(account), ...authorizations.flatMap(stepsOf), certificateStep(order, leaf)],
+    ...(leaf !== null && { leaf }),
   };
 }
 
@@ -115,20 +116,22 @@ function challengeStep(name: string, { type, status, error, attempts }: AcmeChal
   }
 }
 
-function certificateStep(
-  { serial, status }: AcmeOrder,
-  { certificate, revocation }: Pick<OrderParts, 'certificate' | 'revocation'>,
-): Step {
+function certificateStep({ serial, status }: AcmeOrder, leaf: AcmeLeaf | null): Step {
   if (serial === undefined) {
     return status === 'invalid'
       ? step('certificate', 'failed', 'None is issued.')
       : step('certificate', 'waiting', 'It is not issued yet.');
   }
-  if (certificate === null) return step('certificate', 'done', `${serial} was issued, and is not kept any longer.`);
-  const { wireNotBeforeMs, wireNotAfterMs, replacedBy } = certificate;
-  const replaced = replacedBy === undefined ? '' : ` The order ${replacedBy} has replaced it.`;
-  const valid = `${serial} is valid from ${iso(wireNotBeforeMs)} to ${iso(wireNotAfterMs)} for clients.`;
-  return step('certificate', 'done', `${valid}${revocation === null ? '' : ' It is revoked.'}${replaced}`);
+  if (leaf === null) return step('certificate', 'done', `${serial} was issued, and is not kept any longer.`);
+  const { wireNotBefore, wireNotAfter, renewal, revoked, replacedBy } = leaf;
+  const sentences = [
+    `${serial} is valid from ${wireNotBefore} to ${wireNotAfter} for clients.`,
+    ...(revoked === undefined ? [] : [`It was revoked at ${revoked.at}: ${revoked.reason}.`]),
+    replacedBy === undefined
+      ? `Clients with renewal information renew it between ${renewal.from} and ${renewal.until}.`
+      : `The order ${replacedBy} has replaced it.`,
+  ];
+  return step('certificate', 'done', sentences.join(' '));
 }
 
 function leafOf(certificate: AcmeCertificate, { revocation, clock }: OrderParts): AcmeLeaf {
