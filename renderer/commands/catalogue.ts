@@ -64,6 +64,7 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
       icon: 'add',
       keywords: ['world', 'demo', 'backup'],
     },
+    { page: 'acme', id: 'acme-limits', title: 'Limit ACME clients, or not', icon: 'acme', keywords: ['let’s encrypt'] },
     { page: 'certificates', id: 'root-extend', title: 'Extend the root by a suffix', icon: 'add', keywords: ['ca'] },
   ];
 
@@ -74,6 +75,12 @@ const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: r
     title: 'Trust the root on this machine',
     icon: 'certificates',
     keywords: ['ca', 'store', 'https', 'untrust'],
+  },
+  {
+    place: { page: 'acme' },
+    title: 'Connect an ACME client',
+    icon: 'acme',
+    keywords: ['certbot', 'caddy', 'lego', 'acme.sh', 'directory', 'let’s encrypt'],
   },
   { place: { page: 'domains', query: { show: 'redirects' } }, title: 'Redirects', icon: 'redirect', keywords: ['301'] },
   {

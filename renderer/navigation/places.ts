@@ -24,6 +24,7 @@ export const PAGES = {
   projects: { title: 'Projects', scope: 'engine', segment: 'projects' },
   dns: { title: 'DNS', scope: 'engine', segment: 'dns', item: 'zone' },
   certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },
+  acme: { title: 'ACME', scope: 'engine', segment: 'acme', item: 'order' },
   api: { title: 'API reference', scope: 'project', segment: 'api-reference', item: 'operation' },
   devices: { title: 'Other devices', scope: 'engine', segment: 'other-devices' },
   breaks: { title: 'Break it', scope: 'engine', segment: 'break-it', item: 'entry' },

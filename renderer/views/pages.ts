@@ -32,6 +32,7 @@ export const VIEWS: Partial<Record<PageName, PageView>> = {
   projects: { scope: 'engine', load: () => import('./ProjectsView.svelte') },
   dns: { scope: 'engine', load: () => import('./DnsView.svelte') },
   certificates: { scope: 'engine', load: () => import('./CertificatesView.svelte') },
+  acme: { scope: 'engine', load: () => import('./AcmeView.svelte') },
   devices: { scope: 'engine', load: () => import('./OtherDevicesView.svelte') },
   breaks: { scope: 'engine', load: () => import('./BreaksView.svelte') },
   doctor: { scope: 'engine', load: () => import('./DoctorView.svelte') },
@@ -72,6 +73,7 @@ export const RAIL: readonly RailGroup[] = [
     pages: [
       { page: 'dns', icon: 'dns', shortcut: 'g n' },
       { page: 'certificates', icon: 'certificates', shortcut: 'g c' },
+      { page: 'acme', icon: 'acme', shortcut: 'g m' },
       { page: 'devices', icon: 'devices', shortcut: 'g l' },
       { page: 'api', icon: 'api', shortcut: 'g a' },
       { page: 'breaks', icon: 'breaks', shortcut: 'g b' },

@@ -21,6 +21,8 @@ export const EVERY_PAGE = [
   '/dns/focus.test',
   '/certificates',
   `/certificates/${FULL_DOMAIN}`,
+  '/acme',
+  '/acme/forgotten',
   `${FULL_PROJECT}/api-reference/listPets`,
   '/other-devices',
   '/break-it',

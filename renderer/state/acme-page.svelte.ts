@@ -1,0 +1,110 @@
+import { ORPCError } from '@orpc/client';
+import type { AcmeExplanation, AcmeOrderInfo } from '../../main/contract/acme.ts';
+import type { Client } from '../connection/transport.ts';
+import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+
+/** What the list of orders is narrowed to; empty texts are no filter. */
+export interface OrderFilter {
+  search: string;
+  state: string;
+  accountId: string;
+}
+
+/** Orders shown at first, and more each time. */
+export const ORDERS_STEP = 100;
+
+/** Read at once. */
+const PAGE_SIZE = 200;
+
+const STATES = ['open', 'valid', 'invalid'] as const;
+
+/** What ACME clients did here: their orders, accounts and refusals, and what is left of their limits. */
+export class AcmePage {
+  /** One more than are shown, if there are more. */
+  readonly orders: LiveQuery<readonly AcmeOrderInfo[]>;
+  readonly rest: LiveQuery<Awaited<ReturnType<typeof readRest>>>;
+  #filter: OrderFilter;
+  #shown = $state(ORDERS_STEP);
+
+  constructor({ client, changes, time }: Source, filter: OrderFilter) {
+    this.#filter = filter;
+    this.orders = new LiveQuery({
+      ...{ changes, time, concerns },
+      read: async (signal) => {
+        const rows: AcmeOrderInfo[] = [];
+        for (;;) {
+          const limit = Math.min(PAGE_SIZE, this.#shown + 1 - rows.length);
+          const after = rows.at(-1)?.id;
+          const input = { ...inputOf(this.#filter), limit, ...(after !== undefined && { after }) };
+          const page = await client.acme.orders(input, { signal });
+          rows.push(...page);
+          if (page.length < limit || rows.length > this.#shown) return rows;
+        }
+      },
+    });
+    this.rest = new LiveQuery({
+      ...{ changes, time },
+      read: (signal) => readRest(client, signal),
+      concerns: (change) =>
+        concerns(change) || ['domains.changed', 'settings.changed', 'zones.changed'].includes(change.type),
+    });
+  }
+
+  get shown(): number {
+    return this.#shown;
+  }
+
+  showMore(): void {
+    this.#shown += ORDERS_STEP;
+    this.orders.reread('now');
+  }
+
+  narrow(filter: OrderFilter): void {
+    if (JSON.stringify(filter) === JSON.stringify(this.#filter)) return;
+    this.#filter = filter;
+    this.#shown = ORDERS_STEP;
+    this.orders.reread('now');
+  }
+
+  close(): void {
+    this.orders.close();
+    this.rest.close();
+  }
+}
+
+const concerns = ({ type }: { type: string }): boolean => type === 'acme.changed' || type === 'clock.changed';
+
+async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
+  const [accounts, refusals, limits, local, attached] = await Promise.all([
+    acme.accounts({}, { signal }),
+    acme.refusals({}, { signal }),
+    acme.limits({}, { signal }),
+    zones.list({}, { signal }),
+    domains.list({}, { signal }),
+  ]);
+  return { accounts, refusals, limits, zones: local, domains: attached };
+}
+
+/** Of an address, which may name a state that there is not. */
+function inputOf({ search, state, accountId }: OrderFilter) {
+  const known = STATES.find((each) => each === state);
+  return {
+    search: search.trim(),
+    ...(known !== undefined && { state: known }),
+    ...(accountId !== '' && { accountId }),
+  };
+}
+
+/** One order; null if it is not kept. */
+export const orderQuery = ({ client, changes, time }: Source, orderId: string): LiveQuery<AcmeExplanation | null> =>
+  new LiveQuery({
+    ...{ changes, time, concerns },
+    read: async (signal) => {
+      try {
+        return await client.acme.explain({ orderId }, { signal });
+      } catch (error) {
+        if (error instanceof ORPCError && error.code === 'not_found') return null;
+        throw error;
+      }
+    },
+  });

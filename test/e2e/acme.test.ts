@@ -1,0 +1,109 @@
+import { createServer } from 'node:http';
+import { expect, it } from 'vitest';
+import type { TestClient } from '../support/acme-client.ts';
+import { createRemoteClient } from '../support/acme-remote.ts';
+import { type Engine, track } from '../support/engine.ts';
+import { copyBy, expectSound, expectToFit, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { freePort } from '../support/ports.ts';
+
+const openPage = useEnginePages();
+
+/** A client with an account, whose web server answers http-01 for every name of the zone acme.test. */
+async function connectClient(engine: Engine): Promise<TestClient> {
+  const port = await freePort();
+  await engine.call('settings.update', { acmeHttpPort: port });
+  await engine.call('zones.create', { name: 'acme.test' });
+  await engine.call('records.put', { zone: 'acme.test', name: '*', type: 'A', value: '127.0.0.1' });
+  const client = createRemoteClient(engine.app.runtime);
+  track(() => client.close());
+  const server = createServer(
+    (request, response) =>
+      void client.keyAuthorization(request.url?.split('/').at(-1) ?? '').then((text) => response.end(text)),
+  );
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  track(() => void server.close());
+  await client.register({ contact: ['mailto:anna@acme.test'] });
+  return client;
+}
+
+it('shows what clients obtain, what CAA and limits refuse with the reason, and what is done about it', async () => {
+  const opened = await openPage({ path: '/acme' });
+  const { page, engine } = opened;
+  const orders = page.getByRole('region', { name: 'Orders' });
+  const walk = page.getByRole('region', { name: 'Walk' });
+  const toasts = page.getByRole('region', { name: 'Reports' });
+  await orders.getByText('No client has ordered yet').waitFor();
+  const { https, acme } = engine.app.runtime;
+  const connect = page.getByRole('region', { name: 'Connect a client' });
+  const directory = await copyBy(connect.getByRole('button', { name: 'Copy the directory’s URL' }));
+  expect(directory).toBe(acme.directoryUrl);
+  await connect.getByText('lego', { exact: true }).click();
+  await connect.getByText(`--server https://localhost:${https.port}/acme/classic/directory`).waitFor();
+  await expectSound(opened);
+
+  // What is issued appears by itself, with what was asked and found.
+  const client = await connectClient(engine);
+  await client.obtain(['www.acme.test']);
+  await orders.getByRole('link', { name: /^www\.acme\.test issued/ }).click();
+  await walk.getByText(/^GET http:\/\/www\.acme\.test\/\.well-known\/acme-challenge\/.* at 127\.0\.0\.1:/).waitFor();
+  await walk.getByText(/^status 200, \d+ bytes/).waitFor();
+  await walk.getByRole('link', { name: 'Ask again: www.acme.test AAAA and A' }).waitFor();
+  await expectSound(opened);
+  await page.getByRole('button', { name: 'Revoke…' }).press('Enter');
+  await page.getByRole('dialog', { name: 'Revoke the certificate?' }).getByRole('button', { name: 'Revoke' }).click();
+  await walk.getByText(/It was revoked at .*: unspecified\./).waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate('document.activeElement !== document.body')).toBe(true);
+
+  // CAA forbids the next: the walk names the record, leads to it, and permits it.
+  await engine.call('records.put', { zone: 'acme.test', name: '@', type: 'CAA', value: '0 issue "ca.example"' });
+  await client.respond(await client.order(['dark.acme.test']));
+  await orders.getByRole('link', { name: /^dark\.acme\.test failed/ }).click();
+  await walk.getByText('acme.test. CAA 0 issue "ca.example"', { exact: true }).waitFor();
+  await walk.getByText('CAA forbids the certificate', { exact: false }).first().waitFor();
+  await expectSound(opened);
+  await walk.getByRole('link', { name: 'The record in DNS' }).click();
+  await toFocus(page.getByRole('row', { name: /^@ CAA/ }));
+  await page.goBack();
+  await walk.getByRole('button', { name: 'Permit it in my local zone' }).click();
+  await toasts.getByText('The CAA records of acme.test permit it now', { exact: false }).waitFor();
+  await client.obtain(['dark.acme.test']);
+  await orders.getByRole('link', { name: /^dark\.acme\.test issued/ }).waitFor();
+
+  // Filters are part of the address.
+  await orders.getByLabel('State').selectOption('invalid');
+  await expect.poll(() => orders.getByRole('listitem').count()).toBe(1);
+  await orders.getByRole('searchbox', { name: 'Search orders' }).fill('nothing');
+  await orders.getByRole('button', { name: 'Show all' }).click();
+  await expect.poll(() => orders.getByRole('listitem').count()).toBe(3);
+
+  // Limits: switched on here, hit by the client, and reset here.
+  await opened.open('/acme');
+  const limits = page.getByRole('region', { name: 'Limits' });
+  await limits.getByRole('switch', { name: 'Limit clients as Let’s Encrypt does' }).check();
+  for (let count = 0; count < 4; count += 1) await client.obtain(['www.acme.test']);
+  const sixth = await client.order(['www.acme.test']);
+  expect(sixth.status).toBe(429);
+  await client.order(['shop.acme.com']);
+  const refused = page.getByRole('region', { name: 'Refused requests' });
+  const limited = refused.getByRole('listitem').filter({ hasText: 'rate limited' });
+  await limited.getByText('There are too many certificates for exactly this set of names', { exact: false }).waitFor();
+  await limited.getByText('vivarium acme reset-limits', { exact: true }).waitFor();
+  const command = await copyBy(refused.getByRole('button', { name: 'Copy “vivarium ca extend acme.com”' }));
+  expect(command).toBe('vivarium ca extend acme.com');
+  await limits.getByRole('meter', { name: 'certificates for exactly this set of names: www.acme.test' }).waitFor();
+  await expectSound(opened);
+  await limits.getByRole('button', { name: 'Reset…' }).click();
+  await page.getByRole('dialog', { name: 'Reset the limits?' }).getByRole('button', { name: 'Reset' }).click();
+  await limits.getByRole('meter').first().waitFor({ state: 'detached' });
+  await client.obtain(['www.acme.test']);
+
+  // An account is deactivated; it is the client's.
+  const accounts = page.getByRole('region', { name: 'Accounts' });
+  await accounts.getByRole('button', { name: /^Deactivate / }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate', exact: true }).click();
+  await accounts.getByText('deactivated', { exact: true }).waitFor();
+  const last = await client.order(['www.acme.test']);
+  expect(last.status).toBe(403);
+  await expectToFit(opened, '/acme', () => refused.waitFor());
+});
