@@ -58,16 +58,14 @@ describe('the install of a start', () => {
     expect(registry.asked).toHaveLength(asked);
   });
 
+  // One handler takes SIGINT, SIGTERM and SIGHUP, whatever npm does at that moment.
   it.each([
     ['SIGINT', 'a package is described', '/first'],
-    ['SIGTERM', 'a package is described', '/first'],
     ['SIGKILL', 'a package is described', '/first'],
-    ['SIGINT', 'a package is fetched', FIRST],
     ['SIGTERM', 'a package is fetched', FIRST],
     ['SIGHUP', 'a package is fetched', FIRST],
     ['SIGKILL', 'a package is fetched', FIRST],
     ['SIGINT', 'a package runs its script', SCRIPT],
-    ['SIGTERM', 'a package runs its script', SCRIPT],
     ['SIGKILL', 'a package runs its script', SCRIPT],
   ] as const)(
     'ended twice by %s while %s leaves nothing running, and the next start does it',
