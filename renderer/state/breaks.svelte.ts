@@ -6,6 +6,9 @@ import type { AppClock } from '../time/app-clock.svelte.ts';
 import { formatCounted, formatSpan } from '../time/format.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
+/** A running drill among the breaks, and its project; as in the contract, whose module is too large for the page. */
+export const DRILL = 'drill';
+
 /** What is broken on purpose at present, for every page, and its repair. */
 export class Breaks {
   readonly list: LiveQuery<RunningBreak[]>;
@@ -58,12 +61,13 @@ export class Breaks {
       const { stop, stopAll } = this.#client.breaks;
       const repaired = one === undefined ? await stopAll({}) : [await stop({ id: one.id })];
       this.list.amend((all) => all.filter(({ id }) => !repaired.some((other) => other.id === id)));
+      const breaks = repaired.filter(({ entry }) => entry !== DRILL);
+      if (breaks.length < repaired.length) toasts.say('The drill has ended.');
+      if (breaks.length === 0 && repaired.length > 0) return;
       toasts.done({
         text:
-          one === undefined
-            ? `Repaired ${formatCounted(repaired.length, 'break', 'breaks')}.`
-            : `Repaired ${one.entry}.`,
-        undo: () => Promise.all(repaired.map((before) => this.#again(before))),
+          one === undefined ? `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.` : `Repaired ${one.entry}.`,
+        undo: () => Promise.all(breaks.map((before) => this.#again(before))),
         undone: 'Broken again.',
       });
     });

@@ -99,3 +99,63 @@ it(
     });
   },
 );
+
+it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNEY_MS }, async () => {
+  const opened = await openPage({ path: '/break-it' });
+  const { page, engine } = opened;
+  const title = 'The client hammers on after a 429';
+  const focused = () => page.locator('main :focus').count();
+  const drill = region(page, title);
+  const choose = async (text: RegExp): Promise<void> => {
+    await drill.getByRole('radio', { name: text }).press('Space');
+    await page.keyboard.press('Enter');
+  };
+
+  await page.getByRole('radio', { name: 'Catalogue' }).press('ArrowRight');
+  await region(page, 'Drills').getByRole('listitem').nth(11).waitFor();
+  await expectSound(opened);
+  await page.getByRole('button', { name: `Start: ${title}` }).press('Enter');
+  await drill.getByText('Is the API broken?').waitFor();
+  await page.getByText('A drill runs').waitFor();
+  await expect.poll(focused).toBe(1);
+
+  const command = await drill.getByText(/^curl -i /).textContent();
+  const key = /viv_\w+/.exec(command ?? '')?.[0] ?? '';
+  const ask = () => engine.api({ host: 'drill.vivarium.localhost', key });
+  await engine.call('clock.freeze');
+  const statuses = [];
+  for (let sent = 0; sent < 6; sent++) statuses.push((await ask()).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+
+  for (let left = 3; left > 0; left--) {
+    await drill.getByRole('button', { name: `Hint (${left} left)` }).press('Enter');
+    await expect.poll(() => drill.getByRole('list', { name: 'Hints' }).getByRole('listitem').count()).toBe(4 - left);
+  }
+  await expect.poll(focused).toBe(1);
+  await choose(/overloaded/);
+  await drill.getByText('No. An overloaded server').waitFor();
+  await choose(/as long as Retry-After/);
+  await drill.getByText(/none came after it/).waitFor();
+  const check = drill.getByRole('button', { name: 'Check the mending' });
+  await expect.poll(() => check.and(page.locator(':focus')).count()).toBe(1);
+  await expectSound(opened);
+  await expectToFit(opened, '/break-it/drill', () => drill.getByText('See it in a terminal').waitFor());
+
+  await engine.call('clock.advance', { by: 'PT1M' });
+  expect((await ask()).status).toBe(200);
+  await check.press('Enter');
+  const result = region(page, `Mended: ${title}`);
+  await result.getByText('3 hints, 1 wrong answer, 7 requests.').waitFor();
+  await page.getByText('A drill runs').waitFor({ state: 'detached' });
+  await expect.poll(focused).toBe(1);
+  await region(page, 'Drills')
+    .getByText(/^Mended in/)
+    .waitFor();
+  await expectSound(opened);
+
+  // Given up from the band.
+  await page.getByRole('button', { name: 'Start: The import hangs for ever' }).press('Enter');
+  await page.getByRole('button', { name: 'End the drill' }).press('Enter');
+  await page.getByText('The drill has ended.').waitFor();
+  await page.getByText('A drill runs').waitFor({ state: 'detached' });
+});

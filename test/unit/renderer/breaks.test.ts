@@ -1,9 +1,10 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { BREAK_FOR_DEFAULT, type BreakEntry, type RunningBreak } from '../../../main/contract/breaks.ts';
+import { DRILL_ENTRY } from '../../../main/contract/drills.ts';
 import { findEntries, hostnamesOf } from '../../../renderer/state/break-catalogue.ts';
 import { breakForm, narrowingOf } from '../../../renderer/state/break-form.ts';
-import { Breaks, countOf, covers, placeOf } from '../../../renderer/state/breaks.svelte.ts';
+import { Breaks, countOf, covers, DRILL, placeOf } from '../../../renderer/state/breaks.svelte.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -96,6 +97,16 @@ describe('what is broken', () => {
     toasts.undoLast();
     await settle();
     expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
+  });
+
+  it('ends a drill, which Undo does not start again', async () => {
+    const { breaks, calls, toasts } = await setUp(running('one'), running('drill', { entry: DRILL }));
+    await breaks.repair(toasts);
+    expect(toasts.list.map(({ text }) => text)).toEqual(['The drill has ended.', 'Repaired 1 break.']);
+    toasts.undoLast();
+    await settle();
+    expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
+    expect(DRILL).toBe(DRILL_ENTRY);
   });
 
   it('marks the records whose answers are broken, not those of what strikes later', async () => {
