@@ -1,9 +1,10 @@
 import { CNAME_TARGET } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import type { Log } from '../base/log.ts';
+import type { Domain } from '../contract/domains.ts';
 import type { TargetSetting } from '../contract/projects.ts';
 import type { Services } from '../contract/index.ts';
-import { closestZone, nameWithin } from '../contract/record-plan.ts';
+import { closestZone, nameWithin, recordNames } from '../contract/record-plan.ts';
 import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import type { ProjectRows, SettingRows } from './dependencies.ts';
@@ -49,22 +50,28 @@ export function createRunJournal(parts: {
 
   async function undo(trace: RunTrace): Promise<void> {
     const { domains } = parts.services();
+    const removed = new Map<string, Domain>();
     for (const { hostname, attached } of trace.hostnames) {
       if (!attached && lifecycle.find(hostname)?.projectId === trace.projectId)
-        await domains.remove({ hostname }, CALL);
+        removed.set(hostname, await domains.remove({ hostname }, CALL));
     }
-    for (const place of trace.hostnames) await undoRecords(place);
+    for (const place of trace.hostnames) await undoRecords(place, removed.get(place.hostname));
     await undoProject(trace);
   }
 
-  /** Takes back the record that leads to Vivarium, and the zone made for it once nothing else is in it. */
-  async function undoRecords(place: RunTrace['hostnames'][number]): Promise<void> {
+  /** Takes back the records that the domain asked for, and the zone made for them once nothing else is in it. */
+  async function undoRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined): Promise<void> {
     const { zones, records } = parts.services();
     const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
     if (zone === null) return;
-    const there = await records.list({ zone: zone.name, name: nameWithin(place.hostname, zone.name) }, CALL);
-    for (const record of there as RecordInfo[]) {
-      if (!place.records.includes(record.id) && leadsHere(record)) await records.remove({ id: record.id }, CALL);
+    const own = nameWithin(place.hostname, zone.name);
+    // Claims elsewhere in a zone that was there may be older than the run.
+    const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
+    for (const name of names) {
+      for (const record of (await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]) {
+        const isAsked = leadsHere(record) || isInstruction(record, domain);
+        if (!place.records.includes(record.id) && isAsked) await records.remove({ id: record.id }, CALL);
+      }
     }
     if (place.hasZone) return;
     if ((await records.list({ zone: zone.name }, CALL)).length === 0) {
@@ -129,3 +136,6 @@ export function createRunJournal(parts: {
 
 const leadsHere = ({ type, value }: RecordInfo): boolean =>
   ['CNAME', 'ALIAS', 'ANAME'].includes(type) && value.replace(/\.$/, '') === CNAME_TARGET;
+
+const isInstruction = ({ type, value }: RecordInfo, domain: Domain | undefined): boolean =>
+  domain?.instructions.some((wanted) => wanted.type === type && wanted.value === value.replace(/\.$/, '')) === true;

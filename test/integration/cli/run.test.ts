@@ -221,7 +221,7 @@ describe('vivarium run', () => {
 
   test('keeps what was there, and what was added meanwhile', async () => {
     const engine = await startEngine({ empty: true });
-    await engine.call('projects.create', { name: 'Shop', plan: 'pro' });
+    await engine.call('projects.create', { name: 'Shop', plan: 'pro', persona: 'netlify' });
     await engine.call('zones.create', { name: 'acme.test' });
     const run = startRun(engine.dataDir, ['app.acme.test', '--project', 'shop'], ON_PORT);
     const other = startRun(engine.dataDir, ['own'], ON_PORT);
