@@ -35,18 +35,24 @@ export function recordNames(
     .map((name) => nameWithin(name, zone));
 }
 
-/** The next change for a domain: TXT records first, because they may be there before traffic moves. */
-export function planRecord(domain: Domain, local: LocalZone): RecordPlan {
+/** A plan for each record of a domain: TXT records first, because they may be there before traffic moves. */
+export function planRecords(domain: Domain, local: LocalZone): RecordPlan[] {
   const [leading, ...proofs] = domain.instructions;
-  if (leading === undefined) return { kind: 'impossible', why: 'There is no record to add.' };
-  const plans = [...proofs, leading].map((instruction) => planOne(domain, instruction, local));
+  if (leading === undefined) return [{ kind: 'impossible', why: 'There is no record to add.' }];
+  return [...proofs, leading].map((instruction) => planOne(domain, instruction, local));
+}
+
+/** The next change for a domain, or that of its last record. */
+export function planRecord(domain: Domain, local: LocalZone): RecordPlan {
+  const plans = planRecords(domain, local);
   const [last] = plans.toReversed();
   return (
     plans.find(({ kind }) => kind !== 'present') ?? last ?? { kind: 'impossible', why: 'There is no record to add.' }
   );
 }
 
-interface LocalZone {
+/** Vivarium's own DNS, as far as a domain is concerned. */
+export interface LocalZone {
   zone: ZoneInfo | null;
   /** Those at `recordNames`. */
   records: readonly RecordInfo[];

@@ -1,9 +1,9 @@
 import { posixWord } from '../base/shell.ts';
 import type { CheckCode, Domain } from '../contract/domains.ts';
 import type { CallContext, Services } from '../contract/index.ts';
-import { closestZone, nameWithin } from '../contract/record-plan.ts';
+import { closestZone, nameWithin, planRecords, type RecordPlan } from '../contract/record-plan.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
-import { readRecordPlan } from './local-attachment.ts';
+import { readLocalZone } from './local-attachment.ts';
 
 /** The services that know what is in Vivarium's own DNS, and what would make CAA permit. */
 export type RepairServices = {
@@ -21,6 +21,7 @@ const OF_RECORD: ReadonlySet<CheckCode> = new Set([
   'stale_target',
   'cname_with_siblings',
   'a_conflict',
+  'txt_missing',
 ]);
 
 /**
@@ -39,7 +40,10 @@ export async function repairCommands(
 }
 
 async function recordCommands(domain: Domain, services: RepairServices, context: CallContext): Promise<string[]> {
-  const plan = await readRecordPlan(domain, services, context);
+  return planRecords(domain, await readLocalZone(domain, services, context)).flatMap(commandsOf);
+}
+
+function commandsOf(plan: RecordPlan): string[] {
   if (plan.kind !== 'put' || plan.createsZone) return [];
   const { zone, record, replaced } = plan;
   const [last, ...others] = replaced.toReversed();

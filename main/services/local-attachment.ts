@@ -2,7 +2,14 @@ import type { AttachedLocally, AttachStep, Check, CheckCode, Domain } from '../c
 import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { mention } from '../contract/mentions.ts';
-import { closestZone, lineOf, planRecord, recordNames, type RecordPlan } from '../contract/record-plan.ts';
+import {
+  closestZone,
+  lineOf,
+  type LocalZone,
+  planRecord,
+  recordNames,
+  type RecordPlan,
+} from '../contract/record-plan.ts';
 import { exampleOf } from '../contract/wildcards.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
@@ -22,17 +29,17 @@ interface Asked {
   hostname: string;
 }
 
-/** What Vivarium's own DNS needs for a domain. */
-export async function readRecordPlan(
+/** What Vivarium's own DNS has of a domain. */
+export async function readLocalZone(
   domain: Domain,
   { zones, records }: { zones: Pick<Services['zones'], 'list'>; records: Pick<Services['records'], 'list'> },
   context: CallContext,
-): Promise<RecordPlan> {
+): Promise<LocalZone> {
   const zone = closestZone(domain.hostname, (await zones.list({}, context)) as ZoneInfo[]);
-  if (zone === null) return planRecord(domain, { zone, records: [] });
+  if (zone === null) return { zone, records: [] };
   const names = recordNames(domain, zone.name);
   const found = await Promise.all(names.map((name) => records.list({ zone: zone.name, name }, context)));
-  return planRecord(domain, { zone, records: found.flat() });
+  return { zone, records: found.flat() };
 }
 
 /** Checks about the certificate rather than the hostname. */
@@ -73,7 +80,7 @@ export function createLocalAttachment(options: LocalAttachment) {
   async function putAll(domain: Domain, context: CallContext): Promise<AttachStep[]> {
     const steps: AttachStep[] = [];
     for (let index = 0; index < domain.instructions.length; index++) {
-      const plan = await readRecordPlan(domain, options, context);
+      const plan = planRecord(domain, await readLocalZone(domain, options, context));
       if (plan.kind === 'present' && index > 0) break;
       steps.push(...(await put(domain, plan, context)).filter(({ step }) => step !== 'zone' || index === 0));
       if (plan.kind !== 'put' || steps.some(({ ok }) => !ok)) break;

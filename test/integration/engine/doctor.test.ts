@@ -81,14 +81,21 @@ describe('domains', () => {
 
   it('are mended by the commands that are printed first', async () => {
     const engine = await startEngine();
-    for (const hostname of ['shop.happypaws.test', 'happypaws.example']) {
+    const cases = [
+      { hostname: 'happypaws.example', persona: 'animal-store', records: 1 },
+      { hostname: 'shop.happypaws.test', persona: 'mintlify', records: 3 },
+    ];
+    for (const { hostname, persona, records } of cases) {
+      await engine.call('projects.update', { projectId: 'happy-paws', persona });
       const { commands = '' } = await check(engine, `domains.${hostname}`);
-      const [first = '', ...rest] = commands.split('\n');
-      expect(rest).toHaveLength(1);
-      const [, procedure, ...words] = splitShellLine(first.slice(first.indexOf('records ')));
-      const [zone, name, type, value] = words;
-      if (procedure === 'put') await engine.call('records.put', { zone, name, type, value });
-      else await engine.call('records.update', { id: words[0], value: words[2] });
+      const lines = commands.split('\n').slice(0, -1);
+      expect(lines).toHaveLength(records);
+      for (const line of lines) {
+        const [, procedure, ...words] = splitShellLine(line.slice(line.indexOf('records ')));
+        const [zone, name, type, value] = words;
+        if (procedure === 'put') await engine.call('records.put', { zone, name, type, value });
+        else await engine.call('records.update', { id: words[0], value: words[2] });
+      }
       await engine.call('clock.advance', { by: 'PT1H' });
       expect(await engine.call('domains.verify', { hostname })).toMatchObject({
         state: 'verified',
