@@ -7,11 +7,14 @@ import { Agent, get as getHttps } from 'node:https';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { AcmeExplanation } from '../../../main/contract/acme.ts';
+import type { AcmeExplanation, AcmeOrderInfo } from '../../../main/contract/acme.ts';
 import { openSite, serveFiles, type Site } from '../../support/acme-site.ts';
 import { track } from '../../support/engine.ts';
+import type { TLSSocket } from 'node:tls';
 import { freePort } from '../../support/ports.ts';
 import { findTool } from '../../support/tools.ts';
+
+const GUIDE = readFileSync('docs/acme.md', 'utf8');
 
 const readCertificate = ({ folder }: Site, ...path: string[]) =>
   new X509Certificate(readFileSync(join(folder, ...path)));
@@ -285,33 +288,92 @@ describe('lego, for a hostname that Vivarium serves', () => {
   );
 });
 
-describe('Caddy', () => {
-  test.skipIf(isMissing('caddy'))('serves a site with a certificate of its own, unless CAA forbids that', async () => {
+/** The guide's block under a heading. */
+function blockOf(heading: string): string {
+  const [, block = ''] = new RegExp(`^### ${heading}\n[^]*?^\`\`\`\\w+\n([^]*?)^\`\`\``, 'm').exec(GUIDE) ?? [];
+  return block;
+}
+
+describe('the guide', () => {
+  /** A site with the zone of the guide, and the variables that its blocks use. */
+  async function openGuided(): Promise<Site & { variables: Record<string, string> }> {
     const site = await openSite();
-    const { engine, directory, folder, httpPort, tlsPort, rootFile } = site;
-    // The wildcard has no records for a name with a record of its own.
-    await engine.call('records.put', { zone: 'acme.test', name: 'dark', type: 'A', value: '127.0.0.1' });
-    await engine.call('records.put', { zone: 'acme.test', name: 'dark', type: 'CAA', value: '0 issue "ca.example"' });
-    const head = `admin off\nhttp_port ${httpPort}\nhttps_port ${tlsPort}\nacme_ca ${directory}\nacme_ca_root ${rootFile}\n`;
-    const sites = 'lit.acme.test {\nrespond "caddy"\n}\ndark.acme.test {\nrespond "caddy"\n}\n';
-    writeFileSync(join(folder, 'Caddyfile'), `{\n${head}}\n${sites}`);
-    const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', 'Caddyfile'], {
+    await site.engine.call('zones.create', { name: 'guide-acme.test' });
+    await site.engine.call('records.put', { zone: 'guide-acme.test', name: '*', type: 'A', value: '127.0.0.1' });
+    const variables = {
+      VIVARIUM_ACME_DIRECTORY: site.directory,
+      VIVARIUM_ACME_ROOT: site.rootFile,
+      VIVARIUM_ACME_HTTP_PORT: String(site.httpPort),
+      VIVARIUM_ACME_TLS_PORT: String(site.tlsPort),
+    };
+    expect([...GUIDE.matchAll(/^export (VIVARIUM_ACME_\w+)=/gm)].map(([, name]) => name)).toEqual(
+      Object.keys(variables),
+    );
+    return { ...site, variables };
+  }
+
+  test.skipIf(isMissing('certbot') || isMissing('lego'))(
+    'has commands of certbot and lego that can be pasted',
+    async () => {
+      const site = await openGuided();
+      for (const client of ['certbot', 'lego']) await site.run('sh', ['-e', '-c', blockOf(client)], site.variables);
+      const certbot = readCertificate(site, 'certbot', 'live', 'certbot.guide-acme.test', 'cert.pem');
+      expect(certbot.subjectAltName).toBe('DNS:certbot.guide-acme.test');
+      const lego = readCertificate(site, 'lego', 'certificates', 'lego.guide-acme.test.crt');
+      expect(lego.subjectAltName).toBe('DNS:lego.guide-acme.test');
+    },
+  );
+
+  test.skipIf(isMissing('caddy'))('has a Caddyfile: it serves until CAA forbids the renewal', async () => {
+    const site = await openGuided();
+    const { engine, folder, tlsPort, rootFile, variables } = site;
+    writeFileSync(join(folder, 'Caddyfile'), blockOf('Caddy'));
+    const caddy = spawn('caddy', ['run'], {
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...{ PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+        ...variables,
+        // Certificates that live for six seconds, so that Caddy renews them after four.
+        VIVARIUM_ACME_DIRECTORY: site.directory.replace('classic', 'tlsserver@134ms'),
+      },
+      stdio: 'ignore',
     });
     track(() => void caddy.kill('SIGKILL'));
-    let log = '';
-    caddy.stderr.on('data', (chunk) => (log += String(chunk)));
     const ca = readFileSync(rootFile);
+    /** What is answered, and by which certificate; or why the handshake failed. */
     const ask = () =>
-      new Promise<string>((resolve) => {
-        const options = { host: '127.0.0.1', port: tlsPort, servername: 'lit.acme.test', ca, agent: false };
-        getHttps({ ...options, headers: { host: 'lit.acme.test' } }, (response) => {
-          response.on('data', (chunk) => resolve(String(chunk)));
-        }).on('error', ({ message }) => resolve(message));
+      new Promise<{ said: string; serial?: string }>((resolve) => {
+        const options = { host: '127.0.0.1', port: tlsPort, servername: 'www.guide-acme.test', ca, agent: false };
+        getHttps({ ...options, headers: { host: 'www.guide-acme.test' } }, (response) => {
+          const { serialNumber } = (response.socket as TLSSocket).getPeerCertificate();
+          response.on('data', (chunk) => resolve({ said: String(chunk), serial: serialNumber }));
+        }).on('error', (error: NodeJS.ErrnoException) => resolve({ said: error.code ?? error.message }));
       });
-    await expect.poll(ask, { timeout: 20_000 }).toBe('caddy');
-    await expect.poll(() => log, { timeout: 20_000 }).toContain('dark.acme.test. CAA 0 issue');
+    let first: string | undefined;
+    const serving = async () => {
+      const { said, serial } = await ask();
+      first ??= serial;
+      return said;
+    };
+    await expect.poll(serving, { timeout: 60_000 }).toBe('It works.');
+    // Renewed by itself.
+    const isRenewed = async () => {
+      const { said, serial } = await ask();
+      return said === 'It works.' && serial !== first;
+    };
+    await expect.poll(isRenewed, { timeout: 60_000, interval: 200 }).toBe(true);
+    const value = '0 issue "ca.example"';
+    // The wildcard has no records for a name with a record of its own.
+    await engine.call('records.put', { zone: 'guide-acme.test', name: 'www', type: 'A', value: '127.0.0.1' });
+    await engine.call('records.put', { zone: 'guide-acme.test', name: 'www', type: 'CAA', value });
+    // The CA's last answer about CAA counts for eight hours.
+    await engine.call('clock.advance', { by: 'PT8H' });
+    await expect.poll(async () => (await ask()).said, { timeout: 60_000, interval: 200 }).toBe('CERT_HAS_EXPIRED');
+    // Why, as the page has it.
+    const orders = (await engine.call('acme.orders')) as AcmeOrderInfo[];
+    const refused = orders.find(({ status }) => status === 'invalid');
+    const explained = (await engine.call('acme.explain', { orderId: refused?.id })) as AcmeExplanation;
+    expect(explained.message).toContain('The record www.guide-acme.test. CAA 0 issue "ca.example"');
+    expect(orders.filter(({ status }) => status === 'valid').length).toBeGreaterThanOrEqual(2);
   });
 });

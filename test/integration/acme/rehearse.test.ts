@@ -11,7 +11,7 @@ interface Rehearsed {
 }
 
 /** That of the guide. */
-const [, CADDYFILE = ''] = /^```caddyfile\n([^]*?)^```/m.exec(readFileSync('docs/rehearse.md', 'utf8')) ?? [];
+const [, CADDYFILE = ''] = /^```caddyfile\n([^]*?)^```/m.exec(readFileSync('docs/acme.md', 'utf8')) ?? [];
 
 // Certificates of 160 hours: two renewals and an outage in ten days, then eight days of CAA for another CA.
 test.skipIf(findTool('caddy') === null)(
@@ -19,13 +19,13 @@ test.skipIf(findTool('caddy') === null)(
   async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'Caddyfile'), CADDYFILE);
-    const client = ['--client', 'exec caddy run --config Caddyfile --adapter caddyfile', '--day', '500ms'];
+    const client = ['--client', 'caddy run', '--day', '500ms'];
     const time = ['--profile', 'shortlived', '--for', '20d', '--from', '2028-02-16', '--seed', '2'];
     const events = ['caa=8d', 'outage=1d', 'revocation=none', 'authorization=none'].flatMap((each) => [
       '--event',
       each,
     ]);
-    const words = ['rehearse', 'renewals', 'lit.acme.test', ...client, ...time, ...events, '--json'];
+    const words = ['rehearse', 'renewals', 'www.guide-acme.test', ...client, ...time, ...events, '--json'];
     const { stdout, stderr, code } = await runCli(words, { cwd: folder, env: { TMPDIR: folder } });
     expect(code, stderr).toBe(1);
     const rehearsed = JSON.parse(stdout) as Rehearsed;
@@ -35,7 +35,7 @@ test.skipIf(findTool('caddy') === null)(
     expect(caddy?.renewals).toBeGreaterThanOrEqual(2);
     const [dark, ...more] = caddy?.dark ?? [];
     expect(more).toEqual([]);
-    expect(dark?.why).toContain('The record lit.acme.test. CAA 0 issue "ca.example" authorises ca.example only.');
+    expect(dark?.why).toContain('The record www.guide-acme.test. CAA 0 issue "ca.example" authorises ca.example only.');
     expect(dark?.to).toBe(caa?.to);
     expect(Date.parse(dark?.from ?? '')).toBeGreaterThan(Date.parse(caa?.from ?? ''));
     expect(readdirSync(folder)).toEqual(['Caddyfile']);
