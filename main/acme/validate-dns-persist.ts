@@ -2,8 +2,8 @@ import type { EpochMs } from '../base/clock.ts';
 import { formatIssueValue, parseIssueValue } from '../model/caa/value.ts';
 import { type Answered, failed, type Outcome, shown, type Task } from './outcome.ts';
 
-/** Of one CA at one name; more are no use. */
-const RECORDS_MAX = 10;
+/** Wrong records of one CA at one name whose faults are told. */
+const FAULTS_TOLD = 10;
 
 /** What a record has to say for a validation to succeed. */
 export interface PersistentClaim {
@@ -47,10 +47,10 @@ const unauthorized = (why: string): Fault => ({ type: 'unauthorized', why });
 /** Why none of the records at a name makes the claim; null if one does. */
 export function persistenceFault(values: readonly string[], claim: PersistentClaim): Fault | null {
   // Others are for other CAs, and none of this one's business.
-  const own = values.filter((value) => issuerOf(value) === claim.issuer).slice(0, RECORDS_MAX);
+  const own = values.filter((value) => issuerOf(value) === claim.issuer);
   const faults = own.map((value) => faultOf(value, claim));
   if (faults.includes(null)) return null;
-  const [first, ...others] = faults.filter((fault) => fault !== null);
+  const [first, ...others] = faults.filter((fault) => fault !== null).slice(0, FAULTS_TOLD);
   if (first === undefined) return unauthorized(`No TXT record names ${claim.issuer}.`);
   return { ...first, why: [first, ...others].map(({ why }) => why).join(' ') };
 }

@@ -20,6 +20,7 @@ describe('a record that stays', () => {
     ['with what is not known yet', [`${GOOD}; later=x`], 'valid'],
     ['among those of other CAs', ['ca.example; accounturi=x', 'v=spf1 -all', GOOD], 'valid'],
     ['beside a wrong one', [`${GOOD}; accounturi=x`, GOOD], 'valid'],
+    ['behind many wrong ones', [...Array.from({ length: 20 }, () => `${GOOD}x`), GOOD], 'valid'],
     ['is missing', [], 'unauthorized'],
     ['is for another CA', [`ca.example; accounturi=${CLAIM.accountUri}`], 'unauthorized'],
     [
