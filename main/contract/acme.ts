@@ -32,7 +32,6 @@ const newAcmeExternalKey = acmeExternalKey.extend({
   /** The HMAC key in base64url, for certbot's `--eab-hmac-key`; it is not shown again. */
   hmacKey: z.string(),
 });
-export type NewAcmeExternalKey = z.infer<typeof newAcmeExternalKey>;
 
 const acmeOrder = z.object({
   id,
