@@ -65,7 +65,8 @@ const REAL_MS = { firstMs: 120_000, patienceMs: 15_000 };
 
 /** @throws VivariumError when something of the command line is wrong, or no client has a certificate */
 export async function rehearseRenewals(read: Arguments, io: Io, host: Host): Promise<Renewals> {
-  const names = read.positionals.slice(1).map(readHostname);
+  const names = [...new Set(read.positionals.slice(1).map(readHostname))];
+  if (names.length > SUBJECTS_MAX) throw usageError(`Name at most ${SUBJECTS_MAX} hostnames.`);
   const profileName = lastOf(read, PROFILE.name) ?? DEFAULT_PROFILE;
   const profile = readProfile(profileName);
   const policies = readPolicies(read.flags.get(POLICY.name));

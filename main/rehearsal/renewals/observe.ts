@@ -37,7 +37,7 @@ const LOOK_MS = 100;
 /** A step of the clock takes at least so long, and is at most a day. */
 const STEP_REAL_MS = 200;
 /** Orders read at a look: more cannot come between two. */
-const ORDERS_READ = 500;
+const ORDERS_READ = 100;
 /** What a shell ends with where it cannot start a command. */
 const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
 

@@ -66,6 +66,7 @@ export function follow(policy: Policy, { names }: Subject, profile: Profile, yea
   let authorizedUntilMs = fromMs + profile.authorizationMs;
   let caaAtMs = fromMs;
   let happenedMs = -Infinity;
+  let share = draw(seed, `${client} 1`);
 
   /** Lets the events happen that begin up to a moment. */
   function passTo(nowMs: EpochMs): void {
@@ -97,10 +98,12 @@ export function follow(policy: Policy, { names }: Subject, profile: Profile, yea
   for (let nowMs = fromMs + draw(seed, client) * policy.everyMs; nowMs < toMs; nowMs += policy.everyMs) {
     passTo(nowMs);
     const last = held.at(-1);
-    if (last === undefined || !policy.isDue(last, nowMs, draw(seed, `${client} ${held.length}`))) continue;
+    if (last === undefined || !policy.isDue(last, nowMs, share)) continue;
     const failure = attempt(nowMs);
     attempts.push({ atMs: nowMs, failure, problem: null });
-    if (failure === null) held.push(issued(nowMs, profile));
+    if (failure !== null) continue;
+    held.push(issued(nowMs, profile));
+    share = draw(seed, `${client} ${held.length}`);
   }
   passTo(toMs);
   return { client: policy.name, about: policy.title, names, held, attempts };
