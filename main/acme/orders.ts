@@ -227,6 +227,7 @@ export function createOrders(parts: AcmeParts): Orders {
     }
     const responded = withChallenge(given, { ...challenge, status: stepChallenge(challenge.status, 'respond') });
     rows.save({ authorizations: [responded] });
+    onChanged();
     const done = run(responded, method, { accountId, thumbprint });
     await Promise.race([done, new Promise<void>((resolve) => clock.realTimer(ANSWER_WITHIN_MS, resolve))]);
     return rows.authorization(given.id) ?? responded;
