@@ -168,7 +168,7 @@ export const acme = {
           search: z
             .string()
             .max(253)
-            .meta({ description: 'a part of a name', examples: ['shop.acme.test'] })
+            .meta({ description: 'a part of a name, or the id of an account', examples: ['shop.acme.test'] })
             .optional(),
           state: z
             .enum(['open', 'valid', 'invalid'])

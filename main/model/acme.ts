@@ -135,7 +135,7 @@ export interface OrderSelection {
   accountId?: string;
   /** Those before this order, by its id. */
   after?: string;
-  /** A part of a name, in lower case. */
+  /** A part of a name in any case, or the id of an account. */
   search?: string;
   /** The state at a moment. An order is open until it is valid or invalid. */
   in?: { state: 'open' | 'valid' | 'invalid'; atMs: EpochMs };

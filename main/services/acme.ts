@@ -122,7 +122,7 @@ export function createAcmeServices(options: {
       const { orders } = await server.endpoint();
       const found = rows.orders({
         ...(accountId !== undefined && { accountId }),
-        ...(search !== undefined && search !== '' && { search: search.toLowerCase() }),
+        ...(search !== undefined && search !== '' && { search }),
         ...(state !== undefined && { in: { state, atMs: clock.state().now } }),
         ...(after !== undefined && { after }),
         limit,

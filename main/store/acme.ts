@@ -40,13 +40,14 @@ interface Term {
 /** The conditions of a selection of orders; at most sixteen combinations. */
 function termsOf({ accountId, after, search, in: at }: Omit<OrderSelection, 'limit'>): Term[] {
   // Most rows are told by their text, before their names are read.
-  const byName = `instr(acme_orders.body, ?) AND EXISTS (SELECT 1 FROM json_each(acme_orders.body, '$.identifiers') WHERE instr(value ->> 'value', ?))`;
+  const byName = `(account_id = ? OR (instr(acme_orders.body, ?) AND EXISTS (
+    SELECT 1 FROM json_each(acme_orders.body, '$.identifiers') WHERE instr(value ->> 'value', ?))))`;
   return [
     ...(accountId === undefined ? [] : [{ sql: 'account_id = ?', values: [accountId] }]),
     ...(after === undefined
       ? []
       : [{ sql: 'number < (SELECT number FROM acme_orders WHERE id = ?)', values: [after] }]),
-    ...(search === undefined ? [] : [{ sql: byName, values: [search, search] }]),
+    ...(search === undefined ? [] : [{ sql: byName, values: [search, search.toLowerCase(), search.toLowerCase()] }]),
     ...(at === undefined ? [] : [stateTerm(at)]),
   ];
 }

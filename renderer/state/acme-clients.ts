@@ -31,6 +31,7 @@ export function clientTexts({ directory, root, httpPort, tlsPort, hostname }: Cl
       `--server ${directory}`,
       `--standalone --httpport ${httpPort} -d ${hostname}`,
     ),
+    other: `${directory}\n${root}`,
     Caddy: `{
   http_port ${httpPort}
   https_port ${tlsPort}

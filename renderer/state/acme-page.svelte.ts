@@ -3,11 +3,10 @@ import type { AcmeExplanation, AcmeOrderInfo } from '../../main/contract/acme.ts
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** What the list of orders is narrowed to; empty texts are no filter. */
+/** What the list of orders is narrowed to: a part of a name or an account's id, and a state; empty texts are no filter. */
 export interface OrderFilter {
   search: string;
   state: string;
-  accountId: string;
 }
 
 /** Orders shown at first, and more each time. */
@@ -86,12 +85,11 @@ async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
 }
 
 /** Of an address, which may name a state that there is not. */
-function inputOf({ search, state, accountId }: OrderFilter) {
+function inputOf({ search, state }: OrderFilter) {
   const known = STATES.find((each) => each === state);
   return {
     search: search.trim(),
     ...(known !== undefined && { state: known }),
-    ...(accountId !== '' && { accountId }),
   };
 }
 

@@ -35,8 +35,9 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await orders.getByText('No client has ordered yet').waitFor();
   const { https, acme } = engine.app.runtime;
   const connect = page.getByRole('region', { name: 'Connect a client' });
-  const directory = await copyBy(connect.getByRole('button', { name: 'Copy the directory’s URL' }));
-  expect(directory).toBe(acme.directoryUrl);
+  await connect.getByText('other', { exact: true }).click();
+  const other = await copyBy(connect.getByRole('button', { name: 'Copy the text for other' }));
+  expect(other).toBe(`${acme.directoryUrl}\n${engine.app.runtime.caFile}`);
   await connect.getByText('lego', { exact: true }).click();
   await connect.getByText(`--server https://localhost:${https.port}/acme/classic/directory`).waitFor();
   await expectSound(opened);
@@ -64,15 +65,16 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await expectSound(opened);
   await walk.getByRole('link', { name: 'The record in DNS' }).click();
   await toFocus(page.getByRole('row', { name: /^@ CAA/ }));
-  await page.goBack();
+  await page.getByRole('link', { name: 'Failed ACME orders at acme.test' }).click();
+  await orders.getByRole('link', { name: /^dark\.acme\.test failed/ }).click();
   await walk.getByRole('button', { name: 'Permit it in my local zone' }).click();
   await toasts.getByText('The CAA records of acme.test permit it now', { exact: false }).waitFor();
   await client.obtain(['dark.acme.test']);
-  await orders.getByRole('link', { name: /^dark\.acme\.test issued/ }).waitFor();
 
-  // Filters are part of the address.
-  await orders.getByLabel('State').selectOption('invalid');
+  // The link to the failed orders has narrowed the list; what is typed does, too.
   await expect.poll(() => orders.getByRole('listitem').count()).toBe(1);
+  await orders.getByLabel('State').selectOption('');
+  await orders.getByRole('link', { name: /^dark\.acme\.test issued/ }).waitFor();
   await orders.getByRole('searchbox', { name: 'Search orders' }).fill('nothing');
   await orders.getByRole('button', { name: 'Show all' }).click();
   await expect.poll(() => orders.getByRole('listitem').count()).toBe(3);
@@ -81,6 +83,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await opened.open('/acme');
   const limits = page.getByRole('region', { name: 'Limits' });
   await limits.getByRole('switch', { name: 'Limit clients as Let’s Encrypt does' }).check();
+  await toasts.getByText('ACME clients are limited.').waitFor();
   for (let count = 0; count < 4; count += 1) await client.obtain(['www.acme.test']);
   const sixth = await client.order(['www.acme.test']);
   expect(sixth.status).toBe(429);

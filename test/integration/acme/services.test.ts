@@ -55,6 +55,7 @@ describe('the orders of ACME clients are listed', () => {
       [{ state: 'valid', limit: 100 }, all.slice(2)],
       [{ state: 'valid', search: 'mail', limit: 100 }, []],
       [{ accountId: 'another', limit: 100 }, []],
+      [{ search: client.kid?.split('/').at(-1) ?? '', state: 'open', limit: 100 }, all.slice(0, 1)],
       [{ accountId: client.kid?.split('/').at(-1) ?? '', state: 'open', limit: 100 }, all.slice(0, 1)],
       [{ limit: 2 }, all.slice(0, 2)],
       [{ after: idOf(failed), limit: 2 }, all.slice(2)],
