@@ -11,7 +11,6 @@ export type DrillSubject = (typeof DRILL_SUBJECTS)[number];
 
 const cause = z.object({ id: z.string(), text: z.string() });
 const drillStep = z.object({ at: timestamp, what: z.string() });
-export type DrillStep = z.infer<typeof drillStep>;
 
 /** What is known while the drill runs. */
 const runningDrill = z.object({

@@ -121,10 +121,10 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
 
   const command = await drill.getByText(/^curl -i /).textContent();
   const key = /viv_\w+/.exec(command ?? '')?.[0] ?? '';
-  const ask = () => engine.api({ host: 'drill.vivarium.localhost', key });
+  const asked = { host: 'drill.vivarium.localhost', key };
   await engine.call('clock.freeze');
   const statuses = [];
-  for (let sent = 0; sent < 6; sent++) statuses.push((await ask()).status);
+  for (let sent = 0; sent < 6; sent++) statuses.push((await engine.api(asked)).status);
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
 
   for (let left = 3; left > 0; left--) {
@@ -142,7 +142,7 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   await expectToFit(opened, '/break-it/drill', () => drill.getByText('See it in a terminal').waitFor());
 
   await engine.call('clock.advance', { by: 'PT1M' });
-  expect((await ask()).status).toBe(200);
+  expect((await engine.api(asked)).status).toBe(200);
   await check.press('Enter');
   const result = region(page, `Mended: ${title}`);
   await result.getByText('3 hints, 1 wrong answer, 7 requests.').waitFor();
