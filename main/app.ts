@@ -10,7 +10,7 @@ import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
 import { openDrills, withDrill } from './composition/drills.ts';
-import { addZoneBreaks, verifyRepaired, addMachineBreaks } from './composition/state-breaks.ts';
+import { addZoneBreaks, verifyRepaired, addMachineBreaks, verifyBroken } from './composition/state-breaks.ts';
 import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/urls.ts';
 import { openEngineDoctor } from './composition/examination.ts';
@@ -94,11 +94,10 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const foundation = openFoundation(options, onStop);
   const { clock, log, store } = foundation;
 
-  const breaks = openBreaks(
-    foundation,
-    () => dns,
-    (repaired) => verifyRepaired(foundation, domains, repaired),
-  );
+  const breaks = openBreaks(foundation, () => dns, {
+    onStarted: (started) => verifyBroken(foundation, domains, started),
+    onRepaired: (repaired) => verifyRepaired(foundation, domains, repaired),
+  });
   const certificates = await openCertificates(foundation);
   // Answers with the stored projects' names until the first snapshot.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });

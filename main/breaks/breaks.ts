@@ -69,10 +69,13 @@ export function createBreaks(options: {
   breakable: Breakable;
   states: StateBreaks;
   onChanged: () => void;
+  /** Called once it is in force, and waited for. Never rejects. */
+  onStarted?: (started: RunningBreak) => Promise<void>;
   /** Called once they are repaired, and waited for. Never rejects. */
   onRepaired?: (repaired: readonly RunningBreak[]) => Promise<void>;
 }): Breaks {
-  const { clock, log, storage, states, onChanged, onRepaired = () => Promise.resolve() } = options;
+  const { clock, log, storage, states, onChanged } = options;
+  const { onStarted = () => Promise.resolve(), onRepaired = () => Promise.resolve() } = options;
   const running = new Map<string, Running>();
   const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
   let order = 0;
@@ -220,6 +223,7 @@ export function createBreaks(options: {
       }
     }
     changed();
+    await onStarted(present(begun));
     return present(begun);
   }
 

@@ -15,7 +15,10 @@ import type { Foundation } from './foundation.ts';
 export function openBreaks(
   { clock, log, store, events, onStop }: Foundation,
   dns: () => Pick<Dns, 'zoneOf'>,
-  onRepaired: (repaired: readonly RunningBreak[]) => Promise<void>,
+  hooks: {
+    onStarted: (started: RunningBreak) => Promise<void>;
+    onRepaired: (repaired: readonly RunningBreak[]) => Promise<void>;
+  },
 ) {
   let hostnames: ReadonlySet<string> | null = null;
   let published: Pick<Snapshot, 'routes' | 'redirects'> = { routes: [], redirects: new Map() };
@@ -35,7 +38,7 @@ export function openBreaks(
     },
     states,
     onChanged: () => events.emit('breaks.changed'),
-    onRepaired,
+    ...hooks,
   });
   onStop(() => breaks.close());
   return {

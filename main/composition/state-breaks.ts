@@ -130,6 +130,20 @@ const proxied = (edit: StateBreak, front: Front): StateBreak => ({
 /** Families that can make a check of a domain fail. */
 const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca'];
 
+/** Checks a domain that was just broken, so that its page shows what is wrong. Others are checked in their own time. */
+export async function verifyBroken(
+  { log }: Pick<Foundation, 'log'>,
+  { lifecycle }: Pick<Domains, 'lifecycle'>,
+  { entry, on: { hostname } }: RunningBreak,
+): Promise<void> {
+  if (!entry.startsWith('domain.') || hostname === undefined || lifecycle.find(hostname) === null) return;
+  try {
+    await lifecycle.verify(hostname);
+  } catch (error) {
+    log.error('A broken domain could not be checked; verify it', { error, hostname });
+  }
+}
+
 /** Checks the domains again that were checked, and found wrong, while they were broken. */
 export async function verifyRepaired(
   { log }: Pick<Foundation, 'log'>,

@@ -221,9 +221,15 @@ function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, exchange:
     const answered = explain({ ...exchange, fault: null });
     return `${answered} The break ${entry} (${breakId}) changed the handshake of its connection, on purpose.`;
   }
-  return exchange.stage === 'break'
-    ? `The break ${entry} (${breakId}) answered in place of the target, on purpose.`
-    : `The target answered, and the break ${entry} (${breakId}) spoiled the answer, on purpose.`;
+  switch (exchange.stage) {
+    case 'break':
+      return `The break ${entry} (${breakId}) answered in place of the target, on purpose.`;
+    case 'target':
+      return `The target answered, and the break ${entry} (${breakId}) spoiled the answer, on purpose.`;
+    default:
+      // It never came to the target.
+      return `${explain({ ...exchange, fault: null })} The break ${entry} (${breakId}) spoiled the answer, on purpose.`;
+  }
 }
 
 /** Without the time, which `rate` has and readers show in their own time zone. */

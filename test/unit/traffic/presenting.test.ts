@@ -136,6 +136,10 @@ describe('an entry', () => {
       { fault: { entry: 'tls.ecc384', breakId: 'brk_1' } },
       'The built-in API answered. The break tls.ecc384 (brk_1) changed the handshake of its connection, on purpose.',
     ],
+    [
+      { stage: 'limit', status: 429, decision: refusedIn('minute'), fault: { entry: 'http.x', breakId: 'brk_1' } },
+      'the limit of 60 requests per minute was used up. The break http.x (brk_1) spoiled the answer, on purpose.',
+    ],
   ] as const)('%o explains itself', (changes, text) => {
     expect(presentDetail(entry(changes), presentation).explanation).toContain(text);
   });
