@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RuntimeFile } from '../../../main/base/config.ts';
+import { challengeOf } from '../../support/acme-client.ts';
+import { createRemoteClient, textRecordOf } from '../../support/acme-remote.ts';
+import { createCsr } from '../../support/certificate-request.ts';
+import { track } from '../../support/engine.ts';
+import { freePort } from '../../support/ports.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { makeLeaf } from '../../bench/cases/http2-requests.ts';
+
+const PROGRAMS = join(import.meta.dirname, '..', '..', 'pebble');
+
+test('the programs named pebble and pebble-challtestsrv run public suites for Pebble', async () => {
+  const folder = temporaryFolder();
+  const dataDir = join(folder, 'data');
+  const [dns, manage, web, listen, management] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  const { key: privateKey, certificate } = makeLeaf('localhost', folder);
+  const addresses = { listenAddress: `0.0.0.0:${listen}`, managementListenAddress: `0.0.0.0:${management}` };
+  const config = { pebble: { ...addresses, certificate, privateKey, httpPort: web, tlsPort: 1 } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  const env = { ...process.env, VIVARIUM_PEBBLE_DATA: dataDir, VIVARIUM_PEBBLE_SUFFIXES: 'le.wtf' };
+  const start = (name: string, ...args: string[]): void => {
+    const child = spawn(process.execPath, [join(PROGRAMS, name), ...args], { env, stdio: 'ignore' });
+    track(async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    });
+  };
+  start('challtestsrv.ts', '-management', `:${manage}`, '-dnsserver', `:${dns}`, '-http01', `:${web}`);
+  start('pebble.ts', '-config', join(folder, 'config.json'));
+  const ask = (port: number, path: string) =>
+    new Promise<string>((resolve) => {
+      const options = { host: '127.0.0.1', servername: 'localhost', port, path, ca: readFileSync(certificate) };
+      get({ ...options, agent: false }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => (text += String(chunk)));
+        response.on('end', () => resolve(text));
+      }).on('error', ({ message }) => resolve(message));
+    });
+  await expect.poll(() => ask(listen, '/dir')).toContain('/acme/new-nonce');
+  expect(await ask(management, '/set-renewal-info/')).toContain('nothing for this');
+  const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
+  expect(await ask(management, '/roots/0')).toBe(readFileSync(runtime.caFile, 'utf8'));
+  const tell = async (path: string, body: object): Promise<string> => {
+    const response = await fetch(`http://127.0.0.1:${manage}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${text}`);
+    return text;
+  };
+
+  const client = createRemoteClient(runtime);
+  track(() => client.close());
+  await client.register();
+  /** How the authorisation for a name ends after `prepare`. */
+  const authorize = async (name: string, type: 'http-01' | 'dns-01', prepare: (host: string) => Promise<unknown>) => {
+    const order = await client.order([name]);
+    const [authorization] = await client.authorizations(order);
+    if (authorization === undefined) return order.text;
+    if (type === 'dns-01') {
+      const { name: host, value } = await textRecordOf(client, authorization);
+      await tell('/set-txt', { host: `${host}.`, value });
+    } else {
+      const { token } = challengeOf(authorization.json, type);
+      await tell('/add-http01', { token, content: await client.keyAuthorization(token) });
+    }
+    await prepare(name);
+    const [challenge] = await client.respond(order, type);
+    const { error, status } = (challenge ?? order).json as { status: string; error?: { type: string } };
+    if (status === 'valid') await client.finalize(order, createCsr({ names: [name] }));
+    return error?.type.split(':').at(-1) ?? status;
+  };
+  const ended = {
+    http: await authorize('h.le.wtf', 'http-01', () => Promise.resolve()),
+    dns: await authorize('d.le.wtf', 'dns-01', () => Promise.resolve()),
+    // A name beside one with records of its own.
+    beside: await authorize('e.d.le.wtf', 'http-01', () => Promise.resolve()),
+    servfail: await authorize('s.le.wtf', 'http-01', (host) => tell('/set-servfail', { host })),
+    caa: await authorize('c.le.wtf', 'http-01', (host) =>
+      tell('/add-caa', { host, policies: [{ tag: 'issue', value: 'ca.example' }] }),
+    ),
+  };
+  expect(ended).toEqual({ http: 'valid', dns: 'valid', beside: 'valid', servfail: 'dns', caa: 'caa' });
+  expect(JSON.parse(await tell('/http-request-history', { host: 'h.le.wtf' }))).toHaveLength(1);
+});
