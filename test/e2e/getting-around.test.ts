@@ -207,6 +207,42 @@ describe('getting around', () => {
     await expect.poll(() => page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
   });
 
+  it('keeps Tab within what lies over the page, and closes it at a press beside it', async () => {
+    const { page, errors } = await openPage({ path: '/projects/happy-paws/domains' });
+    const clock = page.getByRole('button', { name: /The app’s clock/ });
+    const panel = page.getByRole('dialog', { name: 'The app’s clock' });
+    await clock.click();
+    await toFocus(panel.getByLabel('Forward by'));
+    await panel.getByRole('button', { name: '+1 min' }).press('Shift+Tab');
+    await toFocus(panel.getByRole('button', { name: 'Reset to the real time' }));
+    await page.keyboard.press('Tab');
+    await toFocus(panel.getByRole('button', { name: '+1 min' }));
+    await page.getByRole('heading', { level: 1 }).click();
+    await panel.waitFor({ state: 'detached' });
+    await clock.press('Enter');
+    await clock.click();
+    await panel.waitFor({ state: 'detached' });
+
+    const menu = page.getByRole('menu');
+    await page.getByRole('button', { name: 'More for www.happypaws.test' }).press('Enter');
+    await toFocus(menu.getByRole('menuitem', { name: 'Re-verify' }));
+    await page.keyboard.type('red');
+    await toFocus(menu.getByRole('menuitem', { name: 'Redirect to another hostname' }));
+    await page.keyboard.press('Tab');
+    await menu.waitFor({ state: 'detached' });
+    await toFocus(page.getByRole('button', { name: 'Verify all' }));
+
+    await page.keyboard.press('?');
+    const sheet = page.getByRole('dialog', { name: 'Shortcuts' });
+    await sheet.waitFor();
+    const pets = await page.getByRole('link', { name: 'Pets', exact: true }).boundingBox();
+    await page.mouse.click((pets?.x ?? 0) + 5, (pets?.y ?? 0) + 5);
+    await sheet.waitFor({ state: 'detached' });
+    await toFocus(page.getByRole('button', { name: 'Verify all' }));
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains');
+    expect(errors).toEqual([]);
+  });
+
   it('accepts a page’s own keys before it is loaded, and focuses a dialog’s first field', async () => {
     const { page, errors } = await openPage();
     let arrive: () => void = () => undefined;
