@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Config } from '../../main/base/config.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page-build.ts';
 import { useEnginePages } from '../support/page-on-engine.ts';
@@ -18,17 +19,17 @@ const isAboutNetwork = (text: string): boolean => /^(?:WebSocket connection to|F
 /** The link that signs in. */
 const linkTo = ({ control }: Engine['app']['runtime']): string => `${control.url}/#token=${control.token}`;
 
+/** An engine whose data the next one finds. */
+const startKept = async (options: Partial<Config> = {}): Promise<Engine> =>
+  startEngine(options, { assetsDir: await buildPage() });
+
 /** Starts on the data and the control port of an engine that has stopped. */
-async function startAgain({ dataDir, app }: Engine): Promise<Engine> {
-  return startEngine(
-    { dataDir, controlPort: Number(new URL(app.runtime.control.url).port) },
-    { assetsDir: await buildPage() },
-  );
-}
+const startAgain = ({ dataDir, app }: Engine): Promise<Engine> =>
+  startKept({ dataDir, controlPort: Number(new URL(app.runtime.control.url).port) });
 
 describe('a lost connection', () => {
   it('shows, keeps the page readable, and recovers automatically', async () => {
-    const { page, engine, errors } = await openPage();
+    const { page, engine, errors } = await openPage({ engine: await startKept() });
     await seen(page, 'Biscuit');
     const { id: projectId } = await engine.demo();
     await engine.stop();
@@ -57,7 +58,7 @@ describe('a lost connection', () => {
   });
 
   it('asks for the new link when the engine has been started with another token', async () => {
-    const { page, engine } = await openPage();
+    const { page, engine } = await openPage({ engine: await startKept() });
     // It is there before the engine goes; whether it stays is what is asked.
     await seen(page, 'Biscuit');
     await engine.stop();

@@ -20,7 +20,7 @@ export interface EnginePage {
 }
 
 export interface EnginePageOptions {
-  /** A running engine; by default a new one with the demo. */
+  /** A running engine; by default a new one with the demo, which keeps nothing on the disk. */
   engine?: Engine;
   /** A folder in place of the system's root, for machine changes. */
   machineRoot?: string;
@@ -119,7 +119,10 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     } = options;
     const engine =
       options.engine ??
-      (await startEngine({ empty }, { assetsDir: folder, ...(machineRoot !== undefined && { machineRoot }) }));
+      (await startEngine(
+        { empty, ephemeral: true },
+        { assetsDir: folder, ...(machineRoot !== undefined && { machineRoot }) },
+      ));
     await prepare?.(engine);
     const tab = await takeTab(options.timezoneId);
     const { page, context } = tab;
