@@ -1,0 +1,78 @@
+import { flushSync } from 'svelte';
+import { type Cell, HEAD, moveBy, startsText } from '../../state/grid-cursor.svelte.ts';
+import { readPasted } from '../../state/pet-text.ts';
+import type { PetGridActs, PetGridHost } from './grid-acts.ts';
+
+/** The keyboard and the clipboard at a cell of the grid of pets. */
+export function createGridKeys(host: PetGridHost, acts: PetGridActs) {
+  const { cursor, selection } = host.pets;
+
+  const controlOf = (key: string): (() => void) | undefined =>
+    key.toLowerCase() === 'a' ? () => void host.pets.selectAll() : undefined;
+
+  function actionOf(key: string, cell: Cell): (() => void) | undefined {
+    const { row, column } = cell;
+    if (key === 'F2') return () => host.begin(cell);
+    if (key === 'Delete' && selection.size > 0) return acts.removeSelected;
+    if (key === 'Delete' && row !== HEAD) return () => acts.remove(acts.petAt(row));
+    if (key === 'Escape' && selection.size > 0) return () => selection.clear();
+    if (key === 'Escape' && host.chosen !== undefined) return () => host.open(undefined);
+    if (key === ' ' && row !== HEAD) return () => acts.toggle(row);
+    if (key !== 'Enter' && key !== ' ') return undefined;
+    if (row === HEAD) return () => acts.actOnHead(column);
+    if (column === 'select') return () => acts.toggle(row);
+    if (column === 'id') return () => host.open(acts.petAt(row)?.id);
+    if (column === 'actions') return () => acts.remove(acts.petAt(row));
+    return () => host.begin(cell);
+  }
+
+  /** Begins an edit with the typed character: the field has the focus, and all of its text selected, before it is typed. */
+  function type(event: KeyboardEvent, cell: Cell): void {
+    if (cell.row === HEAD || acts.petAt(cell.row) === undefined) return;
+    flushSync(() => host.begin(cell));
+    // It is no shortcut of the page any more.
+    event.stopPropagation();
+  }
+
+  return {
+    press(event: KeyboardEvent): void {
+      const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+      const { cell } = cursor;
+      if (event.defaultPrevented || altKey) return;
+      const withControl = ctrlKey || metaKey;
+      const moved = moveBy(key, withControl, cell, host.size);
+      const act =
+        moved !== null
+          ? () => (shiftKey ? acts.goSelecting(moved) : host.go(moved))
+          : withControl
+            ? controlOf(key)
+            : actionOf(key, cell);
+      if (act === undefined) {
+        if (!withControl && startsText(key, cell.column)) type(event, cell);
+        return;
+      }
+      event.preventDefault();
+      act();
+    },
+
+    copy(event: ClipboardEvent): void {
+      const { row, column } = cursor.cell;
+      const pet = acts.petAt(row);
+      if (host.edit !== undefined || getSelection()?.isCollapsed === false) return;
+      if (selection.size > 0) host.copy('tsv');
+      else if (pet !== undefined && column !== 'select' && column !== 'actions') {
+        event.clipboardData?.setData('text/plain', pet[column]);
+      } else return;
+      event.preventDefault();
+    },
+
+    paste(event: ClipboardEvent): void {
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      if (host.edit !== undefined || text === '') return;
+      event.preventDefault();
+      const pasted = readPasted(text);
+      if (pasted.kind === 'rows') host.paste(pasted.text, pasted.form);
+      else if (cursor.row !== HEAD) void host.pets.pasteCells(cursor.cell, pasted.cells);
+    },
+  };
+}
