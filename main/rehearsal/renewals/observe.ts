@@ -136,11 +136,11 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
   async function begin({ kind, fromMs, name }: YearEvent): Promise<void> {
     const concerned = names.filter((each) => name === undefined || each === name);
     if (kind === 'revocation') {
-      await scene.call('acme.revoke', { orderId: 'all' });
+      await scene.call('acme.revokeAll', {});
       for (const { held } of tracks) revokeAt(held, fromMs);
     }
     if (kind === 'outage') {
-      await scene.call('settings.update', { acmeOutage: true });
+      await scene.call('breaks.start', { entry: 'ca.unavailable', parameters: { part: 'all' }, for: 'P7D' });
       for (const track of tracks) track.waitsUntil = -Infinity;
     }
     if (kind === 'caa') for (const each of concerned) await put(each, 'CAA', '0 issue "ca.example"');
@@ -155,7 +155,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
   async function finish({ kind, name }: YearEvent): Promise<void> {
     for (const track of tracks) track.waitsUntil = null;
     const concerned = names.filter((each) => name === undefined || each === name);
-    if (kind === 'outage') await scene.call('settings.update', { acmeOutage: false });
+    if (kind === 'outage') await scene.call('breaks.stopAll', {});
     if (kind === 'caa') for (const each of concerned) await remove(each, 'CAA');
     if (kind === 'authorization') for (const each of concerned) await put(each, 'A', '127.0.0.1');
   }

@@ -316,8 +316,8 @@ describe('lego, for a hostname that Vivarium serves', () => {
       expect(new Set(ports)).toEqual(new Set([behind.engine.app.runtime.http.port]));
       const beside = await openServed();
       await obtain(beside, beside.httpPort);
-      await beside.engine.call('settings.update', { acmeOutage: true });
-      await expect(obtain(beside, beside.httpPort)).rejects.toThrow('--no-acme-outage');
+      await beside.engine.call('breaks.start', { entry: 'ca.unavailable', parameters: { part: 'all' } });
+      await expect(obtain(beside, beside.httpPort)).rejects.toThrow('down for maintenance');
     },
   );
 });

@@ -53,8 +53,10 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
 
   const answers: Record<string, (input: Record<string, unknown>) => unknown> = {
     'acme.orders': () => (isRunning && order(), orders),
-    'acme.revoke': () => [],
+    'acme.revokeAll': () => [],
     'acme.loseAuthorizations': () => (blocked = 'authorization'),
+    'breaks.start': () => (blocked = 'outage'),
+    'breaks.stopAll': () => (blocked = null),
     'clock.set': ({ to }) => (nowMs = Date.parse(String(to))),
     'records.put': ({ type }) => {
       if (type === 'CAA') blocked = 'caa';
@@ -62,7 +64,6 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
       return { id: String(type) };
     },
     'records.remove': ({ id }) => id === 'CAA' && (blocked = null),
-    'settings.update': ({ acmeOutage }) => (blocked = acmeOutage === true ? 'outage' : null),
     'zones.create': () => ({}),
   };
   world.scene = {
@@ -156,7 +157,7 @@ test('does each thing at its day, and undoes it', async () => {
   const world = worldOf({ renews: 30 });
   await darkDays(world, options([event('outage', 10, 12), event('caa', 20, 25), event('authorization', 40, 45)], 50));
   expect(world.changes).toEqual([
-    ...['0 zones.create', '0 records.put', '10 settings.update', '12 settings.update', '20 records.put'],
+    ...['0 zones.create', '0 records.put', '10 breaks.start', '12 breaks.stopAll', '20 records.put'],
     ...['25 records.remove', '40 acme.loseAuthorizations', '40 records.remove', '45 records.put'],
   ]);
   // At the beginning, and after each event.
