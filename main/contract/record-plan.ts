@@ -21,36 +21,6 @@ export function closestZone(name: string, zones: readonly ZoneInfo[]): ZoneInfo 
 export const nameWithin = (name: string, zone: string): string =>
   name === zone ? '@' : name.slice(0, -zone.length - 1);
 
-/**
- * The names of a domain's records, relative to a zone that has the hostname. Names outside the zone are left out: TXT
- * records of a claim may be above it.
- */
-export function recordNames(
-  { hostname, instructions }: Pick<Domain, 'hostname' | 'instructions'>,
-  zone: string,
-): string[] {
-  const names = instructions.map((instruction) => absoluteName(hostname, instructions, instruction));
-  return [...new Set(names)]
-    .filter((name) => name === zone || name.endsWith(`.${zone}`))
-    .map((name) => nameWithin(name, zone));
-}
-
-/** A plan for each record of a domain: TXT records first, because they may be there before traffic moves. */
-export function planRecords(domain: Domain, local: LocalZone): RecordPlan[] {
-  const [leading, ...proofs] = domain.instructions;
-  if (leading === undefined) return [{ kind: 'impossible', why: 'There is no record to add.' }];
-  return [...proofs, leading].map((instruction) => planOne(domain, instruction, local));
-}
-
-/** The next change for a domain, or that of its last record. */
-export function planRecord(domain: Domain, local: LocalZone): RecordPlan {
-  const plans = planRecords(domain, local);
-  const [last] = plans.toReversed();
-  return (
-    plans.find(({ kind }) => kind !== 'present') ?? last ?? { kind: 'impossible', why: 'There is no record to add.' }
-  );
-}
-
 /** Vivarium's own DNS, as far as a domain is concerned. */
 export interface LocalZone {
   zone: ZoneInfo | null;
@@ -58,18 +28,29 @@ export interface LocalZone {
   records: readonly RecordInfo[];
 }
 
-function planOne(
-  { hostname, instructions }: Domain,
-  instruction: Instruction,
-  { zone, records }: LocalZone,
-): RecordPlan {
-  const zoneName = zone?.name ?? zoneOfInstructions(hostname, instructions);
-  const absolute = absoluteName(hostname, instructions, instruction);
-  const { type, value, ttl } = instruction;
-  if (absolute !== zoneName && !absolute.endsWith(`.${zoneName}`)) {
-    return { kind: 'impossible', why: `${absolute} is not in the zone ${zoneName}. Add it to the zone above.` };
-  }
-  const name = nameWithin(absolute, zoneName);
+type Instructed = Pick<Domain, 'hostname' | 'instructions'>;
+
+/** The names of a domain's records in a zone that has the hostname; TXT records of a claim may be above it. */
+export const recordNames = (domain: Instructed, zone: string): string[] => [
+  ...new Set(domain.instructions.flatMap((instruction) => nameOf(domain, instruction, zone) ?? [])),
+];
+
+/** The next change for a domain: TXT records first, because they may be there before traffic moves. */
+export function planRecord(domain: Domain, local: LocalZone): RecordPlan {
+  const [leading, ...proofs] = domain.instructions;
+  if (leading === undefined) return { kind: 'impossible', why: 'There is no record to add.' };
+  const missing = proofs.map((proof) => planOne(domain, proof, local)).find(({ kind }) => kind !== 'present');
+  return missing ?? planOne(domain, leading, local);
+}
+
+/** A plan for each record of a domain. */
+export const planRecords = (domain: Domain, local: LocalZone): RecordPlan[] =>
+  domain.instructions.map((instruction) => planOne(domain, instruction, local));
+
+function planOne(domain: Instructed, instruction: Instruction, { zone, records }: LocalZone): RecordPlan {
+  const zoneName = zone?.name ?? zoneOfInstructions(domain);
+  const name = nameOf(domain, instruction, zoneName);
+  if (name === null) return { kind: 'impossible', why: `${instruction.name} is above the zone ${zoneName}.` };
   const impossible = impossibility(instruction, name, zone);
   if (impossible !== null) return { kind: 'impossible', why: impossible };
   const there = records.filter((record) => record.name === name);
@@ -78,6 +59,7 @@ function planOne(
   if (right !== undefined && conflicting.length === 0) {
     return { kind: 'present', zone: zoneName, visibleAt: right.visibleAt };
   }
+  const { type, value, ttl } = instruction;
   return {
     kind: 'put',
     zone: zoneName,
@@ -88,16 +70,14 @@ function planOne(
 }
 
 /** The zone that the names of instructions are relative to: the first is of the hostname itself. */
-function zoneOfInstructions(hostname: string, [leading]: readonly Instruction[]): string {
-  const name = leading?.name ?? '@';
-  return name === '@' ? hostname : hostname.slice(name.length + 1);
-}
+const zoneOfInstructions = ({ hostname, instructions: [leading] }: Instructed): string =>
+  leading === undefined || leading.name === '@' ? hostname : hostname.slice(leading.name.length + 1);
 
-/** The name of an instruction; one outside its zone ends with a dot. */
-function absoluteName(hostname: string, instructions: readonly Instruction[], { name }: Instruction): string {
-  if (name.endsWith('.')) return name.slice(0, -1);
-  const zone = zoneOfInstructions(hostname, instructions);
-  return name === '@' ? zone : `${name}.${zone}`;
+/** The name of an instruction in a zone; null above it. A name that ends with a dot is absolute. */
+function nameOf(domain: Instructed, { name }: Instruction, zone: string): string | null {
+  const own = zoneOfInstructions(domain);
+  const absolute = name === '@' ? own : name.endsWith('.') ? name.slice(0, -1) : `${name}.${own}`;
+  return absolute === zone || absolute.endsWith(`.${zone}`) ? nameWithin(absolute, zone) : null;
 }
 
 function impossibility({ type, note }: Instruction, name: string, zone: ZoneInfo | null): string | null {
@@ -115,9 +95,9 @@ function isRight({ type, value }: RecordInfo, wanted: Instruction): boolean {
 
 /** A CNAME allows no other record (RFC 1034 §3.6.2); beside an ALIAS or address, only those conflict. */
 const conflicts = ({ type }: RecordInfo, wanted: Instruction): boolean =>
-  type === 'CNAME' || wanted.type === 'CNAME'
-    ? true
-    : wanted.type !== 'TXT' && ['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME'].includes(type);
+  type === 'CNAME' ||
+  wanted.type === 'CNAME' ||
+  (wanted.type !== 'TXT' && ['A', 'AAAA', 'ALIAS', 'ANAME'].includes(type));
 
 /** A record in zone-file notation. */
 export const lineOf = ({ name, type, value }: WantedRecord): string => `${name} ${type} ${value}`;

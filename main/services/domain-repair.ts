@@ -40,7 +40,9 @@ export async function repairCommands(
 }
 
 async function recordCommands(domain: Domain, services: RepairServices, context: CallContext): Promise<string[]> {
-  return planRecords(domain, await readLocalZone(domain, services, context)).flatMap(commandsOf);
+  return planRecords(domain, await readLocalZone(domain, services, context))
+    .toReversed()
+    .flatMap(commandsOf);
 }
 
 function commandsOf(plan: RecordPlan): string[] {

@@ -150,11 +150,11 @@ export class DomainActions {
     const { client, projectId, toasts } = this.#options;
     const before = await this.#update({ persona });
     if (before === undefined) return;
-    const { name } = before;
+    const say = (id: PersonaId) => `The domains imitate ${PERSONA_NAMES[id]}`;
     toasts.done({
-      text: `The domains of ${name} imitate ${PERSONA_NAMES[persona]}.`,
+      text: `${say(persona)}.`,
       undo: () => client.projects.update({ projectId, persona: before.persona }),
-      undone: `The domains of ${name} imitate ${PERSONA_NAMES[before.persona]} again.`,
+      undone: `${say(before.persona)} again.`,
     });
   }
 

@@ -35,7 +35,7 @@ const TROUBLES: Record<CheckCode, string> = {
   wildcard_risk: 'A wildcard points here too',
   moved: 'It points elsewhere now',
   issuance_pending: 'The certificate is being issued',
-  timed_out: 'No certificate within 30 minutes',
+  timed_out: 'No certificate in time',
   suffix_not_permitted: 'The root may not sign for it',
 };
 
@@ -129,8 +129,8 @@ const NEVER_CHECKED: Summary = {
   action: 'verify',
 };
 
-function certificateSummary(domain: Domain, trouble: Check | undefined): Summary {
-  const { state, nextAttemptAt, renewAt } = domain.certificate;
+function certificateSummary({ certificate }: Domain, trouble: Check | undefined): Summary {
+  const { state, nextAttemptAt, renewAt } = certificate;
   const why = trouble === undefined ? '' : ` ${IN_SHORT[trouble.code] ?? trouble.message}`;
   const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
   switch (state) {
@@ -164,7 +164,7 @@ function certificateSummary(domain: Domain, trouble: Check | undefined): Summary
       return {
         tone: 'brick',
         icon: 'refused',
-        title: domain.persona === undefined ? TROUBLES.timed_out : 'No certificate in time',
+        title: TROUBLES.timed_out,
         text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };

@@ -192,12 +192,12 @@ describe('the life of a domain', () => {
     await page.getByLabel('Domains', { exact: true }).check();
     await row(page, 'shop.happypaws.test').click();
     await checks.getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
-    await page.getByText('GitHub Pages: “DNS check unsuccessful”').waitFor();
+    await page.getByText('GitHub Pages · DNS check unsuccessful').waitFor();
     await region(page, 'Records').getByText('_github-pages-challenge-happy-paws', { exact: true }).waitFor();
     await button(page, 'Put it in my local zone').click();
     await button(page, 'Replace it in my local zone').click();
     await button(page, /^(Verify|Re-verify)$/).click();
-    await page.getByText('GitHub Pages: “DNS check successful”, “approved”').waitFor();
+    await page.getByText('GitHub Pages · DNS check successful · approved').waitFor();
     await expectSound(opened);
     expect(opened.errors).toEqual([]);
   });
