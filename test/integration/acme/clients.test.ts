@@ -260,14 +260,14 @@ describe('opens an account that is bound to an external one', () => {
   test.skipIf(isMissing('certbot'))('certbot', async () => {
     const { run, directory, rootFile, id, hmacKey, states } = await openBound();
     const folders = ['--config-dir', 'config', '--work-dir', 'work', '--logs-dir', 'logs', '--non-interactive'];
-    const register = (...args: string[]) => {
+    const signUp = (...args: string[]) => {
       const all = ['register', '--server', directory, '--agree-tos', '-m', 'anna@acme.test', ...folders, ...args];
       return run('certbot', all, { REQUESTS_CA_BUNDLE: rootFile });
     };
-    await expect(register()).rejects.toThrow('requires external account binding');
+    await expect(signUp()).rejects.toThrow('requires external account binding');
     const wrong = Buffer.alloc(32).toString('base64url');
-    await expect(register('--eab-kid', id, '--eab-hmac-key', wrong)).rejects.toThrow('is not made with');
-    await register('--eab-kid', id, '--eab-hmac-key', hmacKey);
+    await expect(signUp('--eab-kid', id, '--eab-hmac-key', wrong)).rejects.toThrow('is not made with');
+    await signUp('--eab-kid', id, '--eab-hmac-key', hmacKey);
     expect(await states()).toEqual(['used']);
   });
 
