@@ -38,7 +38,7 @@ export interface KnownNames {
 }
 
 /** A person waits for the candidates of a running Vivarium this long, in milliseconds. */
-const ANSWER_MS_MAX = 500;
+const ANSWER_MS_MAX = 2_000;
 
 /** Projects whose keys are offered. */
 const KEY_PROJECTS_MAX = 20;
