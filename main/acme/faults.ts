@@ -42,7 +42,7 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
     request({ method, target }) {
       if (source.named === null) return;
       const part = partOf(target);
-      const down = find('ca.unavailable');
+      const down = find('ca.part-unavailable');
       const wanted = down?.parameters['part'];
       if (down !== null && (wanted === 'all' || wanted === part)) {
         throw new AcmeError('serverInternal', 'The service is down for maintenance or had an internal error.', {

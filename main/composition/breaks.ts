@@ -54,7 +54,7 @@ export function openBreaks(
 
 /** Why the CA gives no certificate to a custom domain, by entry; those that CAA concerns are answers of the DNS. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  'ca.unavailable': 'The CA is down: it answers with 503.',
+  'ca.part-unavailable': 'The CA is down: it answers with 503.',
   'ca.rate-limited': 'The CA has issued too many certificates for this domain, and refuses more for a while.',
 };
 

@@ -128,7 +128,7 @@ const proxied = (edit: StateBreak, front: Front): StateBreak => ({
 });
 
 /** Families that can make a check of a domain fail. */
-const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca'];
+const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca', 'machine'];
 
 /** Checks a domain that was just broken, so that its page shows what is wrong. Others are checked in their own time. */
 export async function verifyBroken(

@@ -40,7 +40,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     selectors: [],
     rate: 0.05,
   }),
-  entry('unavailable', {
+  entry('part-unavailable', {
     title: 'A part of the CA is down',
     cause:
       'Maintenance, or a failing machine behind the CA: one part of its API answers 503 with Retry-After. No custom domain gets a certificate meanwhile.',

@@ -10,7 +10,13 @@ import { ACME_CLIENTS, isHere, saidOf } from '../../support/break-acme-clients.t
  * Otherwise one client is asked about what differs between the parts of the server.
  */
 const FILE = process.env.BREAK_SYMPTOMS;
-const SAMPLE = ['ca.unavailable', 'ca.rate-limited', 'ca.caa-forbids', 'ca.challenge-not-found', 'ca.eab-demanded'];
+const SAMPLE = [
+  'ca.part-unavailable',
+  'ca.rate-limited',
+  'ca.caa-forbids',
+  'ca.challenge-not-found',
+  'ca.eab-demanded',
+];
 
 const CLIENTS_TIMEOUT_MS = 60_000;
 const TABLE_TIMEOUT_MS = 1_800_000;
@@ -36,7 +42,7 @@ test(
   },
 );
 
-test.each(['ca.unavailable', 'ca.rate-limited', 'ca.caa-forbids', 'ca.caa-servfail'])(
+test.each(['ca.part-unavailable', 'ca.rate-limited', 'ca.caa-forbids', 'ca.caa-servfail'])(
   'a custom domain gets no certificate during %s, and one after it',
   async (entry) => {
     const { engine } = await openSite();

@@ -47,7 +47,7 @@ test.each([
   ['all', 503, 503],
 ])('%s is down', async (part, order, directory) => {
   const server = await registered();
-  server.broken = broken('ca.unavailable', { part });
+  server.broken = broken('ca.part-unavailable', { part });
   const found = await server.client.order([NAME]);
   expect([found.status, (await ask(server.endpoint, '/acme/classic/directory')).status]).toEqual([order, directory]);
   if (order === 503) expect(found.fields['retry-after']).toEqual(['60']);
