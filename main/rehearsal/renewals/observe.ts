@@ -140,7 +140,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
       for (const { held } of tracks) revokeAt(held, fromMs);
     }
     if (kind === 'outage') {
-      await scene.call('breaks.start', { entry: 'ca.unavailable', parameters: { part: 'all' }, for: 'P7D' });
+      await scene.call('breaks.start', { entry: 'ca.part-unavailable', parameters: { part: 'all' }, for: 'P7D' });
       for (const track of tracks) track.waitsUntil = -Infinity;
     }
     if (kind === 'caa') for (const each of concerned) await put(each, 'CAA', '0 issue "ca.example"');

@@ -316,7 +316,7 @@ describe('lego, for a hostname that Vivarium serves', () => {
       expect(new Set(ports)).toEqual(new Set([behind.engine.app.runtime.http.port]));
       const beside = await openServed();
       await obtain(beside, beside.httpPort);
-      await beside.engine.call('breaks.start', { entry: 'ca.unavailable', parameters: { part: 'all' } });
+      await beside.engine.call('breaks.start', { entry: 'ca.part-unavailable', parameters: { part: 'all' } });
       await expect(obtain(beside, beside.httpPort)).rejects.toThrow('down for maintenance');
     },
   );
