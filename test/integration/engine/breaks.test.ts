@@ -47,7 +47,7 @@ it('breaks by the command, names the break in Traffic, and repairs', async () =>
 });
 
 const REFUSED: readonly [args: string[], message: string][] = [
-  [['api.unavailabel'], 'Did you mean "api.unavailable"?'],
+  [['api.unavailabel'], 'Did you mean "api.unavailable" or "ca.unavailable"?'],
   [['api.unavailable', '--rate', 'much'], '--rate must be a share such as 10% or 0.1, not "much".'],
   [['api.unavailable', '--rate', '0%'], 'must be above 0 and at most 1'],
   [['api.unavailable', '--rate', '101%'], 'must be above 0 and at most 1'],
@@ -60,7 +60,7 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', '--for', '8d'], 'must be from 1 second to 7 days'],
   [['api.unavailable', '--all'], '--all is not for "break ENTRY".'],
   [['connection.refused'], "can't be had here"],
-  [['list', 'unavailable'], 'Did you mean "api.unavailable"?'],
+  [['list', 'unavailable'], 'Did you mean "api.unavailable" or "ca.unavailable"?'],
   [['off'], 'Name one break by its id, or give --all.'],
   [['off', 'brk_1'], 'No break "brk_1" runs.'],
 ];
