@@ -1,7 +1,9 @@
 import type { BreakEntry, RunningBreak } from '../contract/breaks.ts';
+import { ownCommand, typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
 import { askFor } from './client.ts';
+import type { OwnCommand } from './command-line.ts';
 import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from './flags.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
@@ -57,11 +59,12 @@ export const BREAK = localCommand({
     const print = (answer: unknown, lines: readonly string[]): void => {
       io.stdout.write(`${(isJson ? [JSON.stringify(answer)] : lines.map(printable)).join('\n')}\n`);
     };
+    const own = ownCommand(dataDir);
     refuseStray(read);
 
     if (word === undefined) {
       const running = await call<RunningBreak[]>('list');
-      print(running, listRunning(running));
+      print(running, listRunning(running, own));
     } else if (word === LIST) {
       const catalogue = await call<BreakEntry[]>('catalogue');
       if (what === undefined) return print(catalogue, listCatalogue(catalogue));
@@ -76,7 +79,7 @@ export const BREAK = localCommand({
       );
     } else {
       const started = await call<RunningBreak>('start', inputOf(word, what, read));
-      print(started, [`Broken: ${summaryOf(started)}.`, `To repair it: vivarium break off ${started.id}`]);
+      print(started, [`Broken: ${summaryOf(started)}.`, `To repair it: ${own(`vivarium break off ${started.id}`)}`]);
     }
   },
 });
@@ -87,7 +90,7 @@ async function stop(
   call: <Answer>(procedure: string, input?: object) => Promise<Answer>,
 ): Promise<RunningBreak[]> {
   if (isAll === (id !== undefined))
-    throw usageError('Name one break by its id, or give --all. What runs: vivarium break');
+    throw usageError(`Name one break by its id, or give --all. What runs: ${typed('vivarium break')}`);
   return id === undefined ? call<RunningBreak[]>('stopAll') : [await call<RunningBreak>('stop', { id })];
 }
 
@@ -166,8 +169,8 @@ function shareText({ rate, nth }: RunningBreak): string {
 const summaryOf = (running: RunningBreak): string =>
   `${running.entry} on ${onOf(running)}, ${shareText(running)}, until ${running.until}`;
 
-function listRunning(running: readonly RunningBreak[]): string[] {
-  if (running.length === 0) return ['Nothing is broken. What could be: vivarium break list'];
+function listRunning(running: readonly RunningBreak[], own: OwnCommand): string[] {
+  if (running.length === 0) return [`Nothing is broken. What could be: ${own('vivarium break list')}`];
   const rows = running.map((each) => [
     each.id,
     each.entry,

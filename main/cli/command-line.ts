@@ -4,7 +4,7 @@ import { replaceMentions } from '../contract/mentions.ts';
 import { IN_QUOTES } from '../contract/traffic-filter.ts';
 import { type Field, fieldNameAt, listFields, positionalsOf } from './fields.ts';
 import { type CliProcedure, findProcedure, kebab } from './procedures.ts';
-import type { Failure } from './io.ts';
+import { type Failure, RemoteFailure } from './io.ts';
 
 /** The command line of a call, as short as it can be typed. `input` has every required property, or all but the project. */
 export function commandLineOf(procedure: CliProcedure, input: Record<string, unknown>): string {
@@ -29,6 +29,14 @@ export function withCommandLines(text: string, own: OwnCommand = typed): string 
       return null;
     }
   });
+}
+
+/** An engine's error with the calls in its message as command lines. */
+export function withTypedCommands(error: unknown): unknown {
+  if (error instanceof RemoteFailure)
+    return new RemoteFailure({ ...error.failure, message: withCommandLines(error.failure.message) });
+  if (error instanceof Error) error.message = withCommandLines(error.message);
+  return error;
 }
 
 function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): string[] {

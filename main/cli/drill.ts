@@ -1,10 +1,11 @@
+import { ownCommand } from '../base/own-command.ts';
 import type { Drill } from '../contract/drills.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, usageError } from './flags.ts';
+import type { OwnCommand } from './command-line.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
-import { typed } from '../base/own-command.ts';
 
 const ANSWER = 'answer';
 const START = 'start';
@@ -49,19 +50,20 @@ export const DRILL = localCommand({
       io.stdout.write(`${text.join('\n')}\n`);
     };
 
+    const own = ownCommand(dataDir);
     if (word === undefined || word === 'list') {
       const all = await ask<Drill[]>('list');
       const current = word === undefined ? all.find(({ running }) => running !== undefined) : undefined;
-      if (current === undefined) print(all, listDrills(all));
-      else print(current, describe(current));
+      if (current === undefined) print(all, listDrills(all, own));
+      else print(current, describe(current, own));
       return 0;
     }
     const drill = await ask<Drill>(word, inputOf(word, what));
-    if (word === START) print(drill, describe(drill));
+    if (word === START) print(drill, describe(drill, own));
     else if (word === 'hint') print(drill, [drill.running?.hints.at(-1) ?? '', leftOf(drill)]);
     else if (word === 'stop') print(drill, [`Stopped: ${drill.title}. All that it made is removed.`]);
     else {
-      print(drill, verdictOn(drill));
+      print(drill, verdictOn(drill, own));
       return drill.running === undefined ? 0 : 1;
     }
     return 0;
@@ -73,7 +75,7 @@ function inputOf(word: string, what: string | undefined): object {
   return word === START ? { drill: what } : { cause: what };
 }
 
-function listDrills(all: readonly Drill[]): string[] {
+function listDrills(all: readonly Drill[], own: OwnCommand): string[] {
   const rows = all.map(({ id, title, subject, running, result }) => [
     id,
     subject,
@@ -81,10 +83,10 @@ function listDrills(all: readonly Drill[]): string[] {
     running !== undefined ? 'runs' : result !== undefined ? `mended in ${timeOf(result.seconds)}` : '',
   ]);
   const lines = columns([['drill', 'subject', 'title', ''], ...rows]).map((line) => line.trimEnd());
-  return [...lines, '', `Begin with the first: ${typed(`vivarium drill start ${all[0]?.id ?? ''}`)}`];
+  return [...lines, '', `Begin with the first: ${own(`vivarium drill start ${all[0]?.id ?? ''}`)}`];
 }
 
-function describe({ title, running }: Drill): string[] {
+function describe({ title, running }: Drill, own: OwnCommand): string[] {
   if (running === undefined) return [title];
   const { story, command, causes, hints, found, missing } = running;
   const choices = causes.map(({ id, text }, index) => [`${index + 1}`, id, text]);
@@ -98,8 +100,8 @@ function describe({ title, running }: Drill): string[] {
     ...(missing === undefined ? [] : [missing]),
     '',
     found === undefined
-      ? `A hint: ${typed('vivarium drill hint')}. The answer: ${typed('vivarium drill answer NUMBER')}`
-      : `When it is mended: ${typed('vivarium drill answer')}`,
+      ? `A hint: ${own('vivarium drill hint')}. The answer: ${own('vivarium drill answer NUMBER')}`
+      : `When it is mended: ${own('vivarium drill answer')}`,
   ];
 }
 
@@ -111,7 +113,7 @@ const leftOf = ({ running }: Drill): string => {
   return left === 0 ? 'That was the last hint.' : `${left} more.`;
 };
 
-function verdictOn({ title, running, result }: Drill): string[] {
+function verdictOn({ title, running, result }: Drill, own: OwnCommand): string[] {
   if (running === undefined) {
     if (result === undefined) return [title];
     const { seconds, hints, wrong, requests, explanation } = result;
@@ -127,7 +129,7 @@ function verdictOn({ title, running, result }: Drill): string[] {
     'That is the cause. It is not mended yet:',
     missing,
     ...taskOf(running),
-    `Then: ${typed('vivarium drill answer')}`,
+    `Then: ${own('vivarium drill answer')}`,
   ];
 }
 

@@ -56,7 +56,10 @@ export function localCommand({ run, ...about }: LocalCommand): LoadedLocalComman
         }
         return (await run(read, resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), io)) ?? EXIT_OK;
       } catch (error) {
-        return printFailure(error, args, io);
+        if (args.includes('--json')) return printFailure(error, args, io);
+        // Loads the whole contract, which no command needs that works.
+        const { withTypedCommands } = await import('./command-line.ts');
+        return printFailure(withTypedCommands(error), args, io);
       }
     },
   };

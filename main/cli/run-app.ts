@@ -14,7 +14,7 @@ import { exampleOf } from '../contract/wildcards.ts';
 import { placeOf, readAppFolder } from './app-name.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
-import { withCommandLines } from './command-line.ts';
+import { withCommandLines, withTypedCommands } from './command-line.ts';
 import type { Host, LoadedCommand } from './command.ts';
 import { findAnswering } from './engine-status.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError, type Option } from './flags.ts';
@@ -140,12 +140,6 @@ const noCommand = (): VivariumError =>
   );
 
 const SHOWN_MAX = 8_192;
-
-/** Commands in the engine's messages, as they are typed here. */
-function withTypedCommands(error: unknown): unknown {
-  if (error instanceof Error) error.message = withCommandLines(error.message);
-  return error;
-}
 
 const dashesOf = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
 

@@ -1,6 +1,6 @@
 import { platformHostname } from '../base/config.ts';
 import { originOf } from '../base/hostname.ts';
-import { typed } from '../base/own-command.ts';
+import { ownCommand } from '../base/own-command.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { Services } from '../contract/index.ts';
@@ -16,7 +16,7 @@ import type { Foundation } from './foundation.ts';
 const SETTING = 'drills';
 
 export function openDrills(
-  { clock, log, store, events, onStop }: Foundation,
+  { config, clock, log, store, events, onStop }: Foundation,
   {
     breaks,
     services,
@@ -49,7 +49,7 @@ export function openDrills(
         ca: certificates.certificateFile,
         https: String(ports.https),
         dns: String(dns.listening.port),
-        command: typed('vivarium'),
+        command: ownCommand(config.dataDir)('vivarium'),
       }),
     }),
     onChanged: () => events.emit('breaks.changed'),

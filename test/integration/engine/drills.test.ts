@@ -268,6 +268,7 @@ it('plays every drill: its trouble is met, hidden and mended, and nothing is lef
     if (wrong === undefined || play === undefined) throw new Error(`${id} is no drill to play.`);
     const started = await call<Drill>(engine, 'drills.start', { drill: id });
     expect(started.running?.command).not.toMatch(/\{\w+\}/);
+    expect(started.running?.command).not.toMatch(/\bvivarium (?:-- )?(?!--)/);
     const player = playerOf(engine, started);
     await play.symptom(player);
     const shown = [
@@ -305,10 +306,10 @@ async function command({ dataDir }: Engine, ...args: string[]): Promise<string> 
 it('is played by the command, keeps over a restart, and is stopped whole', async () => {
   let engine = await startEngine();
   const before = await worldOf(engine);
-  expect(await command(engine)).toMatch(/Begin with the first: .*vivarium.* drill start hammering\n$/);
+  expect(await command(engine)).toMatch(/Begin with the first: .*vivarium.* drill start hammering --data-dir \/.*\n$/);
   expect(await command(engine, 'list')).toMatch(/\nlocked-out +api +Everything is 401 since lunch\n/);
   for (const [args, message] of [
-    [['hint'], 'No drill runs.'],
+    [['hint'], ' drills list\n'],
     [['answer', '1'], 'No drill runs.'],
     [['stop'], 'No drill runs.'],
     [['start'], 'Name a drill.'],
