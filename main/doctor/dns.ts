@@ -107,7 +107,8 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
     return finding(subject, 'ok', [said, ...rest]);
   }
   const effects = new Set(found.map(({ effect }) => effect));
-  const fixes = found.flatMap(({ fix }) => (fix === null ? [] : [fix]));
+  // One line of the hosts file may have several names.
+  const fixes = new Set(found.flatMap(({ fix }) => (fix === null ? [] : [fix])));
   const byDns = found.filter(({ fix }) => fix === null);
   return finding(subject, 'warning', [...found.map(({ message }) => message), ...effects, ...rest], {
     fix: [...fixes, ...(byDns.length === 0 ? [] : ['Let this system find them here: the command shows how.'])].join(

@@ -205,6 +205,12 @@ describe('custom domains on this system', () => {
       /a\.test to 203\.0\.113\.9, as line 12 of \/etc\/hosts says\..*so does Firefox.*Remove line 12 of \/etc\/hosts, or change/s,
     ],
     [
+      ['a.test', 'b.test'].map((hostname) => ({ hostname, answer: system(['203.0.113.9'], 12) })),
+      false,
+      'warning',
+      /^(?!.*Remove line 12.*Remove line 12).*a\.test to .*b\.test to /s,
+    ],
+    [
       [{ hostname: 'b.test', answer: system(['::1', '2001:db8::9']) }],
       false,
       'warning',
