@@ -143,6 +143,11 @@ function get(
           });
     const fail = (error: Error): void => resolve({ failure: reasonOf(error) });
     sent.on('error', fail);
+    // Node emits neither "response" nor "error" for such an answer.
+    sent.on('upgrade', ({ statusCode: status = 0, headers: { location } }, socket) => {
+      socket.destroy();
+      resolve({ status, location, body: '' });
+    });
     sent.on(
       'response',
       (response) =>

@@ -129,6 +129,12 @@ describe('http-01', () => {
     expect(verdict(await validate([port]))).toMatch(/^connection: GET /);
   });
 
+  test('fails with a server that switches to another protocol', async () => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(head)));
+    expect(verdict(await validate([port]))).toMatch(/^unauthorized: .*status 101/);
+  });
+
   test.each<[string, (response: ServerResponse) => void]>([
     ['its answer', (response) => response.write('t')],
     ['a head', (response) => response.writeHead(200).flushHeaders()],
