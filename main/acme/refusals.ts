@@ -18,6 +18,8 @@ export interface AcmeRefusal {
 /** The last ones, in memory. */
 const REFUSALS_KEPT = 100;
 const DETAIL_LENGTH_MAX = 2_000;
+/** A client can send one of many kilobytes. */
+const PATH_LENGTH_MAX = 200;
 const NAMES_KEPT = 10;
 
 export interface Refusals {
@@ -30,9 +32,9 @@ export interface Refusals {
 export function createRefusals(): Refusals {
   let kept: readonly AcmeRefusal[] = [];
   return {
-    add({ detail, names, ...refusal }) {
+    add({ detail, path, names, ...refusal }) {
       const short = {
-        ...{ ...refusal, detail: detail.slice(0, DETAIL_LENGTH_MAX) },
+        ...{ ...refusal, detail: detail.slice(0, DETAIL_LENGTH_MAX), path: path.slice(0, PATH_LENGTH_MAX) },
         ...(names !== undefined && { names: names.slice(0, NAMES_KEPT) }),
       };
       kept = [short, ...kept.slice(0, REFUSALS_KEPT - 1)];

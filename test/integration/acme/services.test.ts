@@ -101,6 +101,8 @@ describe('refusals', () => {
     ]);
     for (let count = 0; count < 150; count += 1) server.refusals.add({ atMs: 0, type: 'x', detail: '', path: '/' });
     expect(desk.refusals({}, CALL)).toHaveLength(100);
+    await client.post(`/acme/order/${'x'.repeat(8_000)}`, {});
+    expect((await desk.refusals({}, CALL))[0]?.path).toBe(`/acme/order/${'x'.repeat(188)}`);
   });
 });
 
