@@ -177,7 +177,10 @@ function readLengths(given: readonly string[]): Partial<Record<EventKind, number
           `--event must be ${EVENT_KINDS.join(', ')} with a length or none, such as caa=30d, not ${JSON.stringify(text)}.`,
         );
       }
-      return [kind, length === 'none' ? null : durationOf(`--event ${kind}`, length)];
+      if (length === 'none') return [kind, null];
+      if (kind === 'revocation')
+        throw usageError('--event revocation has no length, only none: it happens at one moment.');
+      return [kind, durationOf(`--event ${kind}`, length)];
     }),
   );
 }

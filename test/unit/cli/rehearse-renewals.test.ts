@@ -63,6 +63,7 @@ describe('vivarium rehearse renewals', () => {
     ['an event that there is not', ['--event', 'fire=1d'], '--event must be revocation, outage, caa, authorization'],
     ['an event without a length', ['--event', 'caa'], '--event must be'],
     ['an event with a length that is none', ['--event', 'caa=long'], '--event caa must be a duration'],
+    ['a length of a revocation', ['--event', 'revocation=3d'], '--event revocation has no length'],
     ['a year of no length', ['--for', '1h'], '--for must be from 1 to 3660 days'],
     ['a seed that is no number', ['--seed', 'x'], '--seed must be a whole number'],
     ['a day that is none', ['--from', '2028-02'], '--from must be a day'],
