@@ -243,6 +243,61 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
+  it('keeps a dialog at anything but a click beside it, and over what was open before', async () => {
+    const { page, errors } = await openPage({ path: '/projects/demo/pets' });
+    const reports = page.getByRole('region', { name: 'Reports' });
+    await page.getByRole('rowheader', { name: 'Biscuit' }).click();
+    await page.keyboard.press('Delete');
+    await reports.getByText('Removed Biscuit').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Add a pet' });
+    const name = dialog.getByLabel('Name', { exact: true });
+    await page.getByRole('button', { name: 'Add a pet' }).dblclick();
+    await toFocus(name);
+    // The heading is not focusable, so that the dialog itself gets the focus.
+    await dialog.getByRole('heading').click();
+    await toFocus(dialog);
+    await page.keyboard.press('Shift+Tab');
+    await toFocus(dialog.getByRole('button', { name: 'Add the pet' }));
+    const { x = 0, y = 0 } = (await name.boundingBox()) ?? {};
+    const beside = { x: 20, y: 300 };
+    const field = { x: x + 20, y: y + 8 };
+    for (const [from, to] of [
+      [field, beside],
+      [beside, field],
+    ] as const) {
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(to.x, to.y);
+      await page.mouse.up();
+    }
+    await reports.getByRole('button', { name: 'Undo' }).click();
+    await reports.getByText('Biscuit the Border Collie is back').waitFor();
+    await name.waitFor();
+    await page.mouse.click(beside.x, beside.y);
+    await dialog.waitFor({ state: 'detached' });
+    const isCovered = async (panel: Locator) => {
+      const { x, y } = (await panel.boundingBox()) ?? {};
+      return page.evaluate(`document.elementFromPoint(${x} + 9, ${y} + 9).closest('.overlay') !== null`);
+    };
+    const clock = page.getByRole('dialog', { name: 'The app’s clock' });
+    const menu = page.getByRole('menu');
+    const palette = page.getByRole('dialog', { name: 'Commands' });
+    await page.getByRole('button', { name: /The app’s clock/ }).click();
+    await clock.waitFor();
+    await page.keyboard.press('Control+k');
+    await palette.waitFor();
+    await expect.poll(() => isCovered(clock)).toBe(true);
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+    await page.getByRole('rowheader', { name: 'Biscuit' }).click({ button: 'right' });
+    await clock.waitFor({ state: 'detached' });
+    await menu.waitFor();
+    await page.keyboard.press('Control+k');
+    await palette.waitFor();
+    await expect.poll(() => isCovered(menu)).toBe(true);
+    expect(errors).toEqual([]);
+  });
+
   it('accepts a page’s own keys before it is loaded, and focuses a dialog’s first field', async () => {
     const { page, errors } = await openPage();
     let arrive: () => void = () => undefined;

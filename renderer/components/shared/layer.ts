@@ -8,14 +8,12 @@ const FIELD = ':is(input:not([type=file], [type=radio], [type=checkbox]), textar
 export interface Layer {
   /** Asks for its end: Escape, or a press beside it. */
   close: () => void;
-  /** What belongs to it; a press on the rest of the node is one beside it. */
-  inside?: Element | null;
   /** Its button. A press on it is its own affair, and the focus returns to it. */
   opener?: HTMLElement | null;
-  /** Covers the page, which does not scroll meanwhile. */
+  /** Covers the page, which does not scroll meanwhile. A press on the node itself is one beside what is in it. */
   modal?: boolean;
   /** What has the focus at first: by default its first control, else the node. */
-  begin?: HTMLElement | null;
+  begin?: (() => HTMLElement | undefined) | undefined;
   /** In a menu, Tab goes on from the button. */
   leavesAtTab?: boolean;
   /** For a node that is fixed at the top left of the window; `anchor` is asked again whenever something moves. */
@@ -26,18 +24,19 @@ export interface Layer {
 const open: HTMLElement[] = [];
 
 /** The first field to type in, if there is one. */
-export const firstField = (panel: HTMLElement): HTMLElement | null => panel.querySelector<HTMLElement>(FIELD);
+export const firstField = (panel: HTMLElement): HTMLElement | undefined =>
+  [...panel.querySelectorAll<HTMLElement>(FIELD)].find((field) => field.checkVisibility());
 
 /**
  * Puts a node over the page, within `home`, and the focus into it. Returns what removes it and gives the focus back,
  * unless that has gone elsewhere.
  */
 export function openLayer(node: HTMLElement, home: Element, layer: Layer): () => void {
-  const { inside = node, opener, modal = false, beside } = layer;
+  const { opener, modal = false, beside } = layer;
   const before = opener ?? document.activeElement;
   const isTop = (): boolean => open.at(-1) === node;
   const holds = (target: EventTarget | null): boolean =>
-    target instanceof Node && (inside?.contains(target) === true || opener?.contains(target) === true);
+    target instanceof Node && (node.contains(target) || opener?.contains(target) === true);
 
   function press(event: KeyboardEvent): void {
     if (!isTop() || event.defaultPrevented || event.isComposing) return;
@@ -52,13 +51,20 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
 
   let pressed = false;
   function pressBeside({ target }: PointerEvent): void {
-    pressed = isTop() && !holds(target);
+    pressed = isTop() && (modal ? target === node : !holds(target));
     if (pressed && !modal) layer.close();
   }
 
-  /** Only the whole click closes what covers the page: it would else end on what lies below. */
-  function releaseBeside({ target }: MouseEvent): void {
-    if (pressed && !holds(target)) layer.close();
+  function release({ target }: PointerEvent): void {
+    pressed &&= target === node;
+  }
+
+  /**
+   * Only a whole click closes what covers the page: a press would else end on what lies below, and a drag into a field
+   * or out of it is none. Nor is the second click of the double click that opened it.
+   */
+  function clickBeside({ detail }: MouseEvent): void {
+    if (pressed && detail < 2) layer.close();
     pressed = false;
   }
 
@@ -69,9 +75,14 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
   const { signal } = listening;
   document.addEventListener('keydown', press, { signal });
   document.addEventListener('pointerdown', pressBeside, { capture: true, signal });
-  if (modal) document.addEventListener('click', releaseBeside, { capture: true, signal });
+  if (modal) {
+    // A press beside what has the focus would take it away.
+    node.addEventListener('mousedown', (event) => event.target === node && event.preventDefault());
+    document.addEventListener('pointerup', release, { capture: true, signal });
+    document.addEventListener('click', clickBeside, { capture: true, signal });
+  }
   if (beside !== undefined) keepBeside(node, beside, signal);
-  (layer.begin ?? stopsOf(node)[0] ?? node).focus({ preventScroll: true });
+  (layer.begin?.() ?? stopsOf(node)[0] ?? node).focus({ preventScroll: true });
 
   return () => {
     listening.abort();
@@ -123,20 +134,32 @@ function stopsOf(node: HTMLElement): HTMLElement[] {
 
 /** Lets Tab go round within a node. */
 function keepWithin(node: HTMLElement, event: KeyboardEvent): void {
-  const stops = stopsOf(node);
-  const [from, to] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+  const stops = event.shiftKey ? stopsOf(node).toReversed() : stopsOf(node);
   const { activeElement } = document;
-  const isWithin = activeElement !== null && activeElement !== node && node.contains(activeElement);
-  if (isWithin && activeElement !== from) return;
+  // The focus may be on what is no stop itself: on the panel after a click into it.
+  const ahead = event.shiftKey ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
+  const last = stops.at(-1);
+  const goesOn =
+    last !== undefined &&
+    activeElement !== null &&
+    node.contains(activeElement) &&
+    (activeElement.compareDocumentPosition(last) & ahead) !== 0;
+  if (goesOn) return;
   event.preventDefault();
-  to?.focus();
+  stops[0]?.focus();
 }
 
+/** How many hold the page still. */
+let locks = 0;
+
 /** Holds the page still, without a jump where its scroll bar was. */
-function lockScroll(): (() => void) | undefined {
+function lockScroll(): () => void {
   const { style } = document.body;
-  if (style.overflow === 'hidden') return undefined;
-  style.paddingRight = `${window.innerWidth - document.documentElement.clientWidth}px`;
-  style.overflow = 'hidden';
-  return () => Object.assign(style, { overflow: '', paddingRight: '' });
+  if (locks++ === 0) {
+    style.paddingRight = `${window.innerWidth - document.documentElement.clientWidth}px`;
+    style.overflow = 'hidden';
+  }
+  return () => {
+    if (--locks === 0) Object.assign(style, { overflow: '', paddingRight: '' });
+  };
 }
