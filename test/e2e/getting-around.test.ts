@@ -44,6 +44,8 @@ describe('getting around', () => {
     const opened = await openPage({ path: '/projects/happy-paws/domains' });
     const { page } = opened;
     const row = page.getByRole('link', { name: /www\.happypaws\.test/ });
+    // Text selected elsewhere does not matter.
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))");
     await row.click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Make primary' }).waitFor();
     await page.keyboard.press('Escape');
