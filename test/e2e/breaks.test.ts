@@ -133,7 +133,9 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   }
   await expect.poll(focused).toBe(1);
   await choose(/overloaded/);
-  await drill.getByText('No. An overloaded server').waitFor();
+  const announced = drill.locator('[aria-live=polite]');
+  await announced.getByText('No. An overloaded server').waitFor();
+  await announced.getByRole('list', { name: 'Hints' }).waitFor();
   await choose(/as long as Retry-After/);
   await drill.getByText(/none came after it/).waitFor();
   const check = drill.getByRole('button', { name: 'Check the mending' });
