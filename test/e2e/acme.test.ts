@@ -50,7 +50,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await walk.getByText(/^status 200, \d+ bytes/).waitFor();
   await walk.getByRole('link', { name: 'Ask again: www.acme.test AAAA and A' }).waitFor();
   await expectSound(opened);
-  await page.getByRole('button', { name: 'Revoke…' }).press('Enter');
+  await page.getByRole('button', { name: 'Revoke…', disabled: false }).press('Enter');
   await page.getByRole('dialog', { name: 'Revoke the certificate?' }).getByRole('button', { name: 'Revoke' }).click();
   await walk.getByText(/It was revoked at .*: unspecified\./).waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });

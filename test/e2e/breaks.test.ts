@@ -39,7 +39,7 @@ it(
     await entry.getByText('More', { exact: true }).click();
     await entry.getByLabel('Path').fill('/v1/pets?limit=1');
     await entry.getByText('More', { exact: true }).click();
-    await entry.getByRole('button', { name: 'Break it' }).press('Enter');
+    await entry.getByRole('button', { name: 'Break it', disabled: false }).press('Enter');
     await expect.poll(() => entry.getByLabel('Path').and(page.locator(':focus')).count()).toBe(1);
     await entry.getByText(/without a query/).waitFor();
     await page.keyboard.press('Control+a');
@@ -55,7 +55,7 @@ it(
     await band.waitFor();
     await region(page, 'Entries').getByTitle(`Broken on purpose: ${ENTRY}`).click();
     const struck = region(page, /^Entry trf_/);
-    await struck.getByRole('button', { name: 'Repair' }).press('Enter');
+    await struck.getByRole('button', { name: 'Repair', disabled: false }).press('Enter');
     await band.waitFor({ state: 'detached' });
     await struck.getByText('repaired since').waitFor();
     await expect.poll(() => page.locator('main :focus').count()).toBe(1);
@@ -94,7 +94,7 @@ it(
     expect((await engine.api()).status).toBe(200);
 
     await expectToFit(opened, `/break-it/${ENTRY}`, async () => {
-      await page.getByRole('button', { name: 'Break it' }).press('Enter');
+      await page.getByRole('button', { name: 'Break it', disabled: false }).press('Enter');
       await now(page).getByText(DOMAIN).waitFor();
     });
   },
@@ -108,13 +108,14 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   const drill = region(page, title);
   const choose = async (text: RegExp): Promise<void> => {
     await drill.getByRole('radio', { name: text }).press('Space');
+    await drill.getByRole('button', { name: 'Answer', disabled: false }).waitFor();
     await page.keyboard.press('Enter');
   };
 
   await page.getByRole('radio', { name: 'Catalogue' }).press('ArrowRight');
   await region(page, 'Drills').getByRole('listitem').nth(11).waitFor();
   await expectSound(opened);
-  await page.getByRole('button', { name: `Start: ${title}` }).press('Enter');
+  await page.getByRole('button', { name: `Start: ${title}`, disabled: false }).press('Enter');
   await drill.getByText('Is the API broken?').waitFor();
   await page.getByText('A drill runs').waitFor();
   await expect.poll(focused).toBe(1);
@@ -128,7 +129,7 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
 
   for (let left = 3; left > 0; left--) {
-    await drill.getByRole('button', { name: `Hint (${left} left)` }).press('Enter');
+    await drill.getByRole('button', { name: `Hint (${left} left)`, disabled: false }).press('Enter');
     await expect.poll(() => drill.getByRole('list', { name: 'Hints' }).getByRole('listitem').count()).toBe(4 - left);
   }
   await expect.poll(focused).toBe(1);
@@ -138,7 +139,7 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   await announced.getByRole('list', { name: 'Hints' }).waitFor();
   await choose(/as long as Retry-After/);
   await drill.getByText(/none came after it/).waitFor();
-  const check = drill.getByRole('button', { name: 'Check the mending' });
+  const check = drill.getByRole('button', { name: 'Check the mending', disabled: false });
   await expect.poll(() => check.and(page.locator(':focus')).count()).toBe(1);
   await expectSound(opened);
   await expectToFit(opened, '/break-it/drill', () => drill.getByText('See it in a terminal').waitFor());
@@ -156,8 +157,8 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   await expectSound(opened);
 
   // Given up from the band.
-  await page.getByRole('button', { name: 'Start: The import hangs for ever' }).press('Enter');
-  await page.getByRole('button', { name: 'End the drill' }).press('Enter');
+  await page.getByRole('button', { name: 'Start: The import hangs for ever', disabled: false }).press('Enter');
+  await page.getByRole('button', { name: 'End the drill', disabled: false }).press('Enter');
   await page.getByText('The drill has ended.').waitFor();
   await page.getByText('A drill runs').waitFor({ state: 'detached' });
 });

@@ -78,14 +78,14 @@ describe('zones', () => {
     await page.getByRole('button', { name: 'More for acme.test' }).click();
     await page.getByRole('menuitem', { name: 'Signed answers (DNSSEC)' }).click();
     const dialog = page.getByRole('dialog', { name: 'DNSSEC of acme.test' });
-    await dialog.getByRole('switch', { name: 'Sign the answers of acme.test' }).press('Space');
+    await dialog.getByRole('switch', { name: 'Sign the answers of acme.test', disabled: false }).press('Space');
     await toast(page, 'acme.test is signed.').waitFor();
     const { anchors } = await dnssec();
     await dialog.getByText(anchors?.unbound.trim() ?? 'no anchor', { exact: true }).waitFor();
     await expectSound(opened);
     await dialog.getByLabel('Failure to rehearse').selectOption('Expired signatures');
     await toast(page, 'acme.test is answered with expired signatures.').waitFor();
-    await dialog.getByRole('button', { name: 'Roll the key' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Roll the key', disabled: false }).press('Enter');
     await toast(page, 'A new key signs acme.test too.').waitFor();
     await dialog.getByText('retires in 2 days').waitFor();
     await expect.poll(() => dnssec()).toMatchObject({ break: 'expired', keys: [{}, {}] });

@@ -202,7 +202,7 @@ describe('the overview', () => {
     await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
     for (let step = 0; step < 3; step++) await moment.press('Shift+ArrowLeft');
     await moment.press('Enter');
-    await page.getByRole('button', { name: 'Show all five minutes' }).press('Enter');
+    await page.getByRole('button', { name: 'Show all five minutes', disabled: false }).press('Enter');
     await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
   });

@@ -493,7 +493,7 @@ describe('a pet', () => {
     await expectSound(opened);
     const { json } = await engine.api({ path: '/v1/store/orders' });
     expect(json).toMatchObject([{ id: 1, petId: 8, quantity: 1_200 }]);
-    await detail.getByRole('button', { name: 'Remove order 1' }).press('Enter');
+    await detail.getByRole('button', { name: 'Remove order 1', disabled: false }).press('Enter');
     await toast(page, 'Removed order 1.').waitFor();
     await detail.getByText('None yet.').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');

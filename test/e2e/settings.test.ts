@@ -141,7 +141,7 @@ describe('about this Vivarium', () => {
       .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
     await expectSound(opened);
     const downloading = page.waitForEvent('download');
-    await panel.getByRole('button', { name: 'Save as file' }).press('Enter');
+    await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
     expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
     for (const path of ['/dns/acme.test', '/projects/acme/domains/acme.test', '/projects/acme/general']) {
       await opened.open(path);
