@@ -135,8 +135,8 @@ export const startInput = z.strictObject({
   on: breakSelection.default({}),
   rate: z
     .number()
-    .gt(0, 'must be above 0 and at most 1 (1 is all, 0.1 is 10 %)')
-    .max(1, 'must be above 0 and at most 1 (1 is all, 0.1 is 10 %)')
+    .gt(0, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
+    .max(1, 'must be more than 0 % and at most 100 % (in JSON, 0.1 is 10 %)')
     .meta({ description: 'the share to break, such as 0.1; that of the entry, mostly 1, if omitted' })
     .optional(),
   nth: z.int().min(1).max(1_000_000).meta({ description: 'break every n-th only' }).default(1),

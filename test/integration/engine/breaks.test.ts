@@ -51,8 +51,8 @@ it('breaks by the command, names the break in Traffic, and repairs', async () =>
 const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailabel'], 'Did you mean "api.unavailable" or "ca.unavailable"?'],
   [['api.unavailable', '--rate', 'much'], '--rate must be a share such as 10% or 0.1, not "much".'],
-  [['api.unavailable', '--rate', '0%'], 'must be above 0 and at most 1'],
-  [['api.unavailable', '--rate', '101%'], 'must be above 0 and at most 1'],
+  [['api.unavailable', '--rate', '0%'], 'must be more than 0 % and at most 100 %'],
+  [['api.unavailable', '--rate', '101%'], 'must be more than 0 % and at most 100 %'],
   [['api.unavailable', '--nth', '0'], 'nth'],
   [['api.unavailable', '--set', 'seconds'], '--set must be NAME=VALUE'],
   [['api.unavailable', '--set', 'seconds=-1'], 'must be a whole number from 0'],

@@ -217,7 +217,7 @@ describe('the schema of steps', () => {
       { dns: 'a.test', expect: { status: 200 } },
       'does not belong to what is expected',
     ],
-    ['a rate of nothing', { break: 'dns.servfail', rate: 0 }, 'must be above 0 and at most 1'],
+    ['a rate of nothing', { break: 'dns.servfail', rate: 0 }, 'must be more than 0 % and at most 100 %'],
     ['a break of many', { break: 'dns.servfail', times: 2 }, 'does not belong to a step with "break"'],
     ['an address with a port', { request: 'GET http://a.test:8080/' }, 'an address without a port'],
     ['a clock that goes back', { clock: '-1h' }, 'must be a duration such as'],
