@@ -84,7 +84,7 @@ export function createRecorder(
   let closed = false;
   let waiting: RecordedExchange[] = [];
   /** The clocks when the first waiting exchange was added. */
-  let taken: Moment = { now: 0, realNow: 0, monotonicMs: 0 };
+  let taken: Moment = { now: 0, realNow: 0, monotonicMs: 0, frozen: false };
   // Waiting exchanges belong to the time before the adjustment.
   const unsubscribe = clock.onAdjusted(settle);
 
@@ -138,7 +138,8 @@ export function createRecorder(
     const written = spans.write(exchange.record);
     written.block.newest = number;
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
-    rows.write(number, taken.now + afterTakenMs, taken.realNow + afterTakenMs, exchange, written);
+    // A frozen clock showed the same when the exchange began.
+    rows.write(number, taken.now + (taken.frozen ? 0 : afterTakenMs), taken.realNow + afterTakenMs, exchange, written);
     note(exchange, number);
     nextNumber += 1;
     reserve.count(projectOf(exchange));
@@ -169,8 +170,8 @@ export function createRecorder(
     take(exchange) {
       if (exchange.record === null || closed) return;
       if (waiting.length === 0) {
-        const { now, realNow } = clock.state();
-        taken = { now, realNow, monotonicMs: clock.monotonic() };
+        const { now, realNow, frozen } = clock.state();
+        taken = { now, realNow, monotonicMs: clock.monotonic(), frozen };
         setImmediate(settle);
       }
       if (waiting.push(exchange) >= WAITING_MAX) settle();
@@ -292,6 +293,7 @@ interface Moment {
   now: EpochMs;
   realNow: EpochMs;
   monotonicMs: number;
+  frozen: boolean;
 }
 
 interface Watcher {

@@ -122,6 +122,17 @@ describe('the recorder', () => {
     ]);
   });
 
+  it('dates what took long on a frozen clock by the moment at which it is frozen', async () => {
+    const clock = createFakeClock();
+    const recorder = createRecorder(clock, { onChanged: () => undefined });
+    await clock.freeze();
+    await clock.pass(5_000);
+    recorder.take(exchange({ startedMs: 4_000, durationMs: 1_000 }));
+    expect([...recorder.oldestFirst()].map(({ atMs, realAtMs }) => [atMs, realAtMs])).toEqual([
+      [FAKE_NOW_MS, FAKE_NOW_MS + 4_000],
+    ]);
+  });
+
   it('is read oldest first, but for what has gone meanwhile and what came later', () => {
     const { recorder } = setUp();
     for (const target of ['/a', '/b', '/c', '/d']) recorder.take(exchange({ target }));
