@@ -20,7 +20,7 @@ export function createAcmeDns(lookup: DnsLookup) {
       case 'failed':
         return {
           ok: false,
-          detail: `The question for ${type} of ${name} failed: ${end.reason} ${end.detail ?? ''}`.trim(),
+          detail: `The question for ${type} of ${name} failed: ${end.reason}${end.detail === undefined ? '' : `, ${end.detail}`}.`,
         };
       case 'loop':
       case 'too_long':

@@ -46,14 +46,21 @@ describe('what validations ask of DNS', () => {
   test('says why there is no answer, and how to have one', async () => {
     const refused: DnsReply = { kind: 'answered', rcode: 'REFUSED', answers: [], authority: [], source };
     const failed: DnsReply = { kind: 'failed', reason: 'timeout', source };
-    const { texts, addresses } = dnsOf({ 'www.b.test TXT': refused, 'a.test TXT': failed, 'a.test A': failed });
+    const unreachable: DnsReply = { kind: 'failed', reason: 'unreachable', detail: 'the port is closed', source };
+    const { texts, addresses } = dnsOf({
+      ...{ 'www.b.test TXT': refused, 'a.test TXT': failed, 'a.test A': failed },
+      'c.test TXT': unreachable,
+    });
     expect(await texts('www.b.test')).toMatchObject({
       ok: false,
       detail: 'www.b.test is in no zone here. Create one: vivarium zones create b.test',
     });
     expect(await texts('a.test')).toMatchObject({
       ok: false,
-      detail: 'The question for TXT of a.test failed: timeout',
+      detail: 'The question for TXT of a.test failed: timeout.',
+    });
+    expect(await texts('c.test')).toMatchObject({
+      detail: 'The question for TXT of c.test failed: unreachable, the port is closed.',
     });
     expect((await addresses('a.test')).ok).toBe(false);
   });
