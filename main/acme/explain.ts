@@ -43,7 +43,8 @@ export function explainOrder(order: AcmeOrder, found: OrderParts): AcmeExplanati
   const leaf = certificate === null ? null : leafOf(certificate, found);
   return {
     ...describeOrder(order),
-    message: messageOf(order, authorizations),
+    message:
+      leaf?.revoked === undefined ? messageOf(order, authorizations) : 'The certificate was issued, and revoked.',
     walk: [accountStep(account), ...authorizations.flatMap(stepsOf), certificateStep(order, leaf)],
     ...(leaf !== null && { leaf }),
   };

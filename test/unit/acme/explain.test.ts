@@ -132,9 +132,12 @@ describe('an order is explained', () => {
       renewal: { from: '1970-03-01T02:24:00.000Z', until: '1970-03-02T21:36:00.000Z' },
     });
     const revocation = { atMs: 86_400_000, wireAtMs: 86_400_000, reason: 'superseded' } as const;
-    expect(explain(order, of, { certificate, revocation }).leaf).toMatchObject({
-      revoked: { at: '1970-01-02T00:00:00.000Z', reason: 'superseded' },
-      renewal: { from: '1970-01-01T23:00:00.000Z', until: '1970-01-01T23:30:00.000Z' },
+    expect(explain(order, of, { certificate, revocation })).toMatchObject({
+      message: 'The certificate was issued, and revoked.',
+      leaf: {
+        revoked: { at: '1970-01-02T00:00:00.000Z', reason: 'superseded' },
+        renewal: { from: '1970-01-01T23:00:00.000Z', until: '1970-01-01T23:30:00.000Z' },
+      },
     });
   });
 });
