@@ -272,6 +272,9 @@ describe('getting around', () => {
       await page.mouse.move(to.x, to.y);
       await page.mouse.up();
     }
+    // Neither a key nor a screen reader gets to the page behind it, but to its reports.
+    await page.evaluate("document.querySelector('nav a').focus()");
+    await toFocus(name);
     await reports.getByRole('button', { name: 'Undo' }).click();
     await reports.getByText('Biscuit the Border Collie is back').waitFor();
     await name.waitFor();

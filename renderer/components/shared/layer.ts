@@ -4,6 +4,9 @@ const STOPS = ':is(a[href], button, input, select, textarea, summary, [tabindex]
 
 const FIELD = ':is(input:not([type=file], [type=radio], [type=checkbox]), textarea, select):not(:disabled)';
 
+/** What is read out and can be pressed while a dialog covers the page. */
+const REPORTS = '[data-reports]';
+
 /** An open dialog, popover or menu. */
 export interface Layer {
   /** Asks for its end: Escape, or a press beside it. */
@@ -71,6 +74,8 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
   home.append(node);
   open.push(node);
   const unlock = modal ? lockScroll() : undefined;
+  const behind = modal ? behindOf(document.body, node) : [];
+  for (const part of behind) part.inert = true;
   const listening = new AbortController();
   const { signal } = listening;
   document.addEventListener('keydown', press, { signal });
@@ -88,6 +93,7 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
     listening.abort();
     open.splice(open.indexOf(node), 1);
     unlock?.();
+    for (const part of behind) part.inert = false;
     node.remove();
     if (document.activeElement === document.body && before instanceof HTMLElement)
       before.focus({ preventScroll: true });
@@ -147,6 +153,14 @@ function keepWithin(node: HTMLElement, event: KeyboardEvent): void {
   if (goesOn) return;
   event.preventDefault();
   stops[0]?.focus();
+}
+
+/** The rest of the page, but for its reports: no focus, no press and no screen reader gets there past `node`. */
+function behindOf(box: Element, node: HTMLElement): HTMLElement[] {
+  return [...box.children].flatMap((part) => {
+    if (!(part instanceof HTMLElement) || part === node || part.inert || part.matches(REPORTS)) return [];
+    return part.querySelector(REPORTS) === null ? [part] : behindOf(part, node);
+  });
 }
 
 /** How many hold the page still. */
