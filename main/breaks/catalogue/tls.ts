@@ -199,7 +199,8 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       python: 'SSLV3_ALERT_HANDSHAKE_FAILURE',
       go: 'tls: handshake failure',
       java: 'handshake_failure',
-      chromium: 'net::ERR_BAD_SSL_CLIENT_AUTH_CERT',
+      chromium:
+        'net::ERR_BAD_SSL_CLIENT_AUTH_CERT or net::ERR_CONNECTION_CLOSED or net::ERR_CONNECTION_RESET or net::ERR_SOCKET_NOT_CONNECTED',
       firefox: 'SSL_ERROR_HANDSHAKE_FAILURE_ALERT',
     },
     remedy: 'Give the client a certificate and its key, as with curl’s --cert and --key.',
