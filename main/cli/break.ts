@@ -79,7 +79,13 @@ export const BREAK = localCommand({
       );
     } else {
       const started = await call<RunningBreak>('start', inputOf(word, what, read));
-      print(started, [`Broken: ${summaryOf(started)}.`, `To repair it: ${own(`vivarium break off ${started.id}`)}`]);
+      const entry = (await call<BreakEntry[]>('catalogue')).find(({ id }) => id === started.entry);
+      const only = entry?.http === undefined ? [] : [`It concerns requests over ${entry.http} only.`];
+      print(started, [
+        `Broken: ${summaryOf(started)}.`,
+        ...only,
+        `To repair it: ${own(`vivarium break off ${started.id}`)}`,
+      ]);
     }
   },
 });

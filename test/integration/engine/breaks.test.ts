@@ -45,11 +45,12 @@ it('breaks by the command, names the break in Traffic, and repairs', async () =>
   expect(await command(engine, 'off', id)).toBe(`0\nRepaired: api.unavailable (${id}).\n`);
   expect((await engine.api()).status).toBe(200);
   expect(await command(engine, 'off', '--all')).toBe('0\nNothing was broken.\n');
+  expect(await command(engine, 'http.empty-response', HOST)).toContain('\nIt concerns requests over HTTP/1.1 only.\n');
   expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Concerns     requests over HTTP/1.1 only');
 });
 
 const REFUSED: readonly [args: string[], message: string][] = [
-  [['api.unavailabel'], 'Did you mean "api.unavailable" or "ca.unavailable"?'],
+  [['api.unavailabel'], 'Did you mean "api.unavailable"?'],
   [['api.unavailable', '--rate', 'much'], '--rate must be a share such as 10% or 0.1, not "much".'],
   [['api.unavailable', '--rate', '0%'], 'must be more than 0 % and at most 100 %'],
   [['api.unavailable', '--rate', '101%'], 'must be more than 0 % and at most 100 %'],
@@ -62,7 +63,7 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', '--for', '8d'], 'must be from 1 second to 7 days'],
   [['api.unavailable', '--all'], '--all is not for "break ENTRY".'],
   [['connection.refused'], "can't be had here"],
-  [['list', 'unavailable'], 'Did you mean "api.unavailable" or "ca.unavailable"?'],
+  [['list', 'unavailable'], 'Did you mean "api.unavailable"?'],
   [['off'], 'Name one break by its id, or give --all.'],
   [['off', 'brk_1'], ' breaks list\n'],
 ];
