@@ -96,7 +96,7 @@ export function formatSpan(milliseconds: number): string {
 }
 
 function pair(ms: number, largeMs: number, large: string, smallMs: number, small: string): string {
-  const larges = Math.floor(ms / largeMs);
+  const larges = Math.floor(ms / largeMs).toLocaleString('en');
   const smalls = Math.floor((ms % largeMs) / smallMs);
   return smalls === 0 ? `${larges} ${large}` : `${larges} ${large} ${smalls} ${small}`;
 }
