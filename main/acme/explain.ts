@@ -16,7 +16,7 @@ type Step = AcmeExplanation['walk'][number];
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 
-export const describeOrder = (order: AcmeOrder): AcmeOrderInfo => ({
+export const describeOrder = (order: AcmeOrder, isRevoked: boolean): AcmeOrderInfo => ({
   id: order.id,
   status: order.status,
   names: order.identifiers.map(({ value }) => value),
@@ -25,6 +25,7 @@ export const describeOrder = (order: AcmeOrder): AcmeOrderInfo => ({
   createdAt: iso(order.createdAtMs),
   expiresAt: iso(order.expiresAtMs),
   ...(order.serial !== undefined && { certificate: order.serial }),
+  ...(isRevoked && { revoked: true }),
   ...(order.error !== undefined && { problem: order.error.detail }),
 });
 
@@ -42,7 +43,7 @@ export function explainOrder(order: AcmeOrder, found: OrderParts): AcmeExplanati
   const { account, authorizations, certificate } = found;
   const leaf = certificate === null ? null : leafOf(certificate, found);
   return {
-    ...describeOrder(order),
+    ...describeOrder(order, leaf?.revoked !== undefined),
     message:
       leaf?.revoked === undefined ? messageOf(order, authorizations) : 'The certificate was issued, and revoked.',
     walk: [accountStep(account), ...authorizations.flatMap(stepsOf), certificateStep(order, leaf)],

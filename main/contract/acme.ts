@@ -43,6 +43,8 @@ const acmeOrder = z.object({
   expiresAt: timestamp,
   /** The serial number of the certificate. */
   certificate: z.string().optional(),
+  /** Whether that is revoked. */
+  revoked: z.boolean().optional(),
   /** Why it is invalid. */
   problem: z.string().optional(),
 });

@@ -5,8 +5,15 @@ import { describeOrder, explainOrder } from '../acme/explain.ts';
 import type { Rates } from '../acme/rates.ts';
 import type { Refusals } from '../acme/refusals.ts';
 import { accountUrl } from '../acme/urls.ts';
+import { mapInTurns } from '../base/turns.ts';
 import { randomBase62 } from '../base/secret.ts';
-import type { AcmeAccountInfo, AcmeExplanation, AcmeExternalKeyInfo, AcmeLimits } from '../contract/acme.ts';
+import type {
+  AcmeAccountInfo,
+  AcmeExplanation,
+  AcmeExternalKeyInfo,
+  AcmeLimits,
+  AcmeOrderInfo,
+} from '../contract/acme.ts';
 import { formatDuration } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
@@ -67,6 +74,15 @@ export function createAcmeServices(options: {
     throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
   }
 
+  /** Orders with their state of now. */
+  async function described(found: readonly AcmeOrder[]): Promise<AcmeOrderInfo[]> {
+    const { orders } = await server.endpoint();
+    return found.map((order) => {
+      const isRevoked = order.serial !== undefined && revocations.get(order.serial) !== null;
+      return describeOrder(orders.get(order.id) ?? order, isRevoked);
+    });
+  }
+
   async function explain(order: AcmeOrder): Promise<AcmeExplanation> {
     const { orders } = await server.endpoint();
     const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
@@ -119,7 +135,6 @@ export function createAcmeServices(options: {
     },
     async orders(input) {
       const { accountId, search, state, after, limit = 100 } = input ?? {};
-      const { orders } = await server.endpoint();
       const found = rows.orders({
         ...(accountId !== undefined && { accountId }),
         ...(search !== undefined && search !== '' && { search }),
@@ -127,7 +142,7 @@ export function createAcmeServices(options: {
         ...(after !== undefined && { after }),
         limit,
       });
-      return found.map((order) => describeOrder(orders.get(order.id) ?? order));
+      return described(found);
     },
     explain: async ({ orderId }) => explain(await find(orderId)),
     async revoke({ orderId, reason }) {
@@ -149,18 +164,18 @@ export function createAcmeServices(options: {
       })),
     async revokeAll(input) {
       const { reason = 'unspecified' } = input ?? {};
-      const { now, realNow } = clock.state();
-      const { orders } = await server.endpoint();
-      const revoked = rows.orders({ limit: ORDERS_MAX }).filter(({ serial }) => {
-        const certificate = serial === undefined ? null : rows.certificate(serial);
-        if (certificate === null || certificate.notAfterMs <= now) return false;
-        if (revocations.get(certificate.serial) !== null) return false;
-        const { wireNotAfterMs } = certificate;
-        revocations.insert({ serial: certificate.serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
-        return true;
+      // Each waits for the disk.
+      const revoked = await mapInTurns(rows.orders({ limit: ORDERS_MAX }), 1, (order) => {
+        const { now, realNow } = clock.state();
+        const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
+        if (certificate === null || certificate.notAfterMs <= now) return [];
+        const { serial, wireNotAfterMs } = certificate;
+        if (revocations.get(serial) !== null) return [];
+        revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
+        return [order];
       });
-      if (revoked.length > 0) changed();
-      return revoked.map((order) => describeOrder(orders.get(order.id) ?? order));
+      if (revoked.flat().length > 0) changed();
+      return described(revoked.flat());
     },
     async loseAuthorizations(input) {
       const { orders } = await server.endpoint();

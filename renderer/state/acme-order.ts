@@ -11,14 +11,19 @@ import { formatQuestion } from './dig.ts';
 type Step = AcmeExplanation['walk'][number];
 type Attempt = Step['attempts'][number];
 
-/** The state of an order as shape and word. */
-export const ORDER_STATES: Record<AcmeOrderInfo['status'], { tone: Tone; icon: IconName; text: string }> = {
+type State = { tone: Tone; icon: IconName; text: string };
+
+const ORDER_STATES: Record<AcmeOrderInfo['status'], State> = {
   pending: { tone: 'water', icon: 'pending', text: 'pending' },
   ready: { tone: 'water', icon: 'pending', text: 'ready' },
   processing: { tone: 'water', icon: 'waiting', text: 'processing' },
   valid: { tone: 'moss', icon: 'ok', text: 'issued' },
   invalid: { tone: 'brick', icon: 'failed', text: 'failed' },
 };
+
+/** The state of an order as shape and word. */
+export const stateOf = ({ status, revoked }: Pick<AcmeOrderInfo, 'status' | 'revoked'>): State =>
+  revoked === true ? { tone: 'amber', icon: 'ban', text: 'revoked' } : ORDER_STATES[status];
 
 /** The state of a step as shape and word. */
 export const STEP_STATES: Record<Step['state'], { icon: IconName; word: string }> = {

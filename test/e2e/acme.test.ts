@@ -53,6 +53,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await page.getByRole('button', { name: 'Revoke…', disabled: false }).press('Enter');
   await page.getByRole('dialog', { name: 'Revoke the certificate?' }).getByRole('button', { name: 'Revoke' }).click();
   await walk.getByText(/It was revoked at .*: unspecified\./).waitFor();
+  await orders.getByText('revoked').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expect.poll(() => page.evaluate('document.activeElement !== document.body')).toBe(true);
 

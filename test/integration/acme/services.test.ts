@@ -114,6 +114,7 @@ describe('at the page', () => {
     const before = await desk.explain({ orderId }, CALL);
     const after = await desk.revoke({ orderId, reason: 'keyCompromise' }, CALL);
     expect([before.leaf?.revoked, after.leaf?.revoked?.reason, changes()]).toEqual([undefined, 'keyCompromise', 1]);
+    expect([before.revoked, after.revoked]).toEqual([undefined, true]);
     expect(Date.parse(after.leaf?.renewal.from ?? '')).toBeLessThan(Date.parse(before.leaf?.renewal.from ?? ''));
     expect(store.revocations.get(after.leaf?.serial ?? '')?.reason).toBe('keyCompromise');
     await expect(desk.revoke({ orderId, reason: 'unspecified' }, CALL)).rejects.toThrow('is revoked already');
