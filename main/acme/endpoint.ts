@@ -5,6 +5,7 @@ import { createCertificates } from './certificates.ts';
 import { readIdentifiers } from './identifiers.ts';
 import { parseObject, type PublicJwk, readJws, verifyJws } from './jws.ts';
 import { createNonces } from './nonce.ts';
+import { createAuthorizations, type Authorizations } from './authorizations.ts';
 import { createOrders, type Orders } from './orders.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed, problemDocument } from './problem.ts';
@@ -64,8 +65,9 @@ interface Signed {
 export interface Endpoint {
   /** Answers a request. Never rejects. */
   answer(request: AcmeRequest): Promise<AcmeAnswer>;
-  /** Orders with their state of now, for views. */
-  orders: Pick<Orders, 'get' | 'authorization' | 'deactivate'>;
+  /** With their state of now, for views. */
+  orders: Pick<Orders, 'get'>;
+  authorizations: Pick<Authorizations, 'get' | 'deactivate'>;
   accounts: Pick<Accounts, 'update'>;
 }
 
@@ -74,7 +76,8 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
   const place = () => ({ origin: origin(), issuer: parts.caaDomain() });
   const nonces = createNonces();
   const accounts = createAccounts(parts);
-  const orders = createOrders(parts);
+  const authorizations = createAuthorizations(parts);
+  const orders = createOrders(parts, authorizations);
   const certificates = createCertificates(parts);
 
   /** @throws AcmeError */
@@ -180,21 +183,21 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
 
   async function authorizationAt(request: AcmeRequest, path: string, id: string): Promise<AcmeAnswer> {
     const { payload, account } = await byAccount(request, path);
-    const found = own(orders.authorization(id), account);
+    const found = own(authorizations.get(id), account);
     const given: Payload = payload === '' ? {} : parseObject(payload, 'The payload');
     if (given['status'] !== undefined && given['status'] !== 'deactivated') {
       throw malformed('The status of an authorization can be changed to "deactivated" only.');
     }
-    const shown = given['status'] === undefined ? found : orders.deactivate(found);
+    const shown = given['status'] === undefined ? found : authorizations.deactivate(found);
     return json(200, authorizationResource(place(), shown), retryOf(shown));
   }
 
   async function challengeAt(request: AcmeRequest, path: string, id: string, type: string): Promise<AcmeAnswer> {
     const { payload, account } = await byAccount(request, path);
-    const found = own(orders.authorization(id), account);
+    const found = own(authorizations.get(id), account);
     if (!found.challenges.some((each) => each.type === type)) throw NOT_FOUND();
     if (payload !== '') parseObject(payload, 'The payload');
-    const shown = payload === '' ? found : await orders.respond(account, found, type as AcmeMethod);
+    const shown = payload === '' ? found : await authorizations.respond(account, found, type as AcmeMethod);
     const challenge = shown.challenges.find((each) => each.type === type);
     if (challenge === undefined) throw NOT_FOUND();
     const up = link(authorizationUrl(origin(), id), 'up');
@@ -333,7 +336,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     return ['Replay-Nonce', nonces.create(), 'Cache-Control', 'no-store'];
   }
 
-  return { answer, orders, accounts };
+  return { answer, orders, authorizations, accounts };
 }
 
 const withFields = (answer: AcmeAnswer, fields: readonly string[]): AcmeAnswer => ({

@@ -1,40 +1,24 @@
 import type { EpochMs } from '../base/clock.ts';
 import { randomBase62 } from '../base/secret.ts';
-import { createTurns } from '../base/turns.ts';
-import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
-import { isWildcard } from '../contract/wildcards.ts';
+import { HOUR_MS } from '../contract/duration.ts';
 import {
-  ACME_METHODS,
   nameOf,
   type AcmeAccount,
   type AcmeAuthorization,
-  type AcmeChallenge,
   type AcmeFault,
   type AcmeIdentifier,
-  type AcmeMethod,
   type AcmeOrder,
 } from '../model/acme.ts';
 import type { LeafDates } from '../model/leaf.ts';
+import { PENDING_MS, type Authorizations } from './authorizations.ts';
 import { namesFault, problemOf } from './identifiers.ts';
 import { thumbprintOf } from './jws.ts';
-import { stepAuthorization, stepChallenge, stepOrder } from './machines.ts';
+import { stepOrder } from './machines.ts';
 import type { AcmeParts, CertificateRequest } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
-import { CAA_VALID_MS, findProfile, type Profile } from './profiles.ts';
+import { findProfile, type Profile } from './profiles.ts';
 import { blockOf, type Counted } from './rates.ts';
-import { keptVerdict } from './kept-verdict.ts';
 import { findCertificate, wireWindow } from './renewal-info.ts';
-import { accountUrl } from './urls.ts';
-
-/** How long an order, and an authorisation without an answer, wait for their client. */
-const PENDING_MS = 7 * DAY_MS;
-
-/** Validations at the same time, and those that wait for one. */
-const VALIDATIONS_MAX = 64;
-const WAITING_MAX = 20_000;
-
-/** Real milliseconds for which the answer to a client waits for the validation: most take less, and need no poll then. */
-const ANSWER_WITHIN_MS = 300;
 
 const BACKDATE_MS_MAX = HOUR_MS;
 
@@ -45,7 +29,7 @@ const HELD_MAX = 1_000;
 interface Held {
   /** Real time; null for the end of the break. */
   atMs: EpochMs | null;
-  goOn: () => Promise<AcmeOrder>;
+  resume: () => Promise<AcmeOrder>;
 }
 
 export interface Orders {
@@ -53,10 +37,6 @@ export interface Orders {
   create(account: AcmeAccount, request: NewOrder): AcmeOrder;
   /** With its state of now; null for one that is not there. */
   get(id: string): AcmeOrder | null;
-  authorization(id: string): AcmeAuthorization | null;
-  deactivate(authorization: AcmeAuthorization): AcmeAuthorization;
-  /** Validates, if that is not done or under way. Resolves when it is done, or with `processing` if it takes long. */
-  respond(account: AcmeAccount, authorization: AcmeAuthorization, method: AcmeMethod): Promise<AcmeAuthorization>;
   /** @throws AcmeError badCSR, caa, orderNotReady */
   finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder>;
   /** The order that a client looks at; issues what a break has held up until now. */
@@ -70,9 +50,8 @@ export interface NewOrder {
   replaces: string | null;
 }
 
-export function createOrders(parts: AcmeParts): Orders {
-  const { clock, log, rows, issuer, rates, faults, onChanged } = parts;
-  const turns = createTurns(VALIDATIONS_MAX);
+export function createOrders(parts: AcmeParts, authorizations: Authorizations): Orders {
+  const { clock, rows, issuer, rates, faults, onChanged } = parts;
   /** Orders whose CSR is being answered. */
   const finalizing = new Set<string>();
   /** Those among them whose issuance a break holds up, by id. */
@@ -102,9 +81,8 @@ export function createOrders(parts: AcmeParts): Orders {
       rates.count(ordered);
     }
     const createdAtMs = now();
-    const found = identifiers.map(
-      (identifier) =>
-        reusable(account, identifier) ?? newAuthorization(account.id, identifier, createdAtMs, profile.authorizationMs),
+    const found = identifiers.map((identifier) =>
+      authorizations.reusableOrNew(account, identifier, profile.authorizationMs),
     );
     const order: AcmeOrder = {
       id: randomBase62(16),
@@ -123,12 +101,6 @@ export function createOrders(parts: AcmeParts): Orders {
     rows.save({ orders: [order], authorizations: found.filter(({ status }) => status === 'pending') });
     onChanged();
     return stateOf(order);
-  }
-
-  function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
-    const last = rows.lastValid(account.id, value);
-    if (last === null || Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity) <= now()) return null;
-    return faults.forgets(value) ? null : last;
   }
 
   /** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */
@@ -178,16 +150,6 @@ export function createOrders(parts: AcmeParts): Orders {
     ];
   }
 
-  function authorization(id: string): AcmeAuthorization | null {
-    const found = rows.authorization(id);
-    if (found === null || found.expiresAtMs > now()) return found;
-    const status = stepAuthorization(found.status, 'expire');
-    if (status === found.status) return found;
-    const expired = { ...found, status };
-    rows.save({ authorizations: [expired] });
-    return expired;
-  }
-
   function get(id: string): AcmeOrder | null {
     const order = rows.order(id);
     return order === null ? null : stateOf(order);
@@ -196,7 +158,7 @@ export function createOrders(parts: AcmeParts): Orders {
   /** Ready and processing follow from the rest, and are not written. */
   function stateOf(order: AcmeOrder): AcmeOrder {
     if (order.status !== 'pending') return order;
-    const found = order.authorizationIds.map(authorization);
+    const found = order.authorizationIds.map(authorizations.get);
     const lost = found.find((each) => each === null || (each.status !== 'pending' && each.status !== 'valid'));
     if (lost !== undefined) return save({ ...order, status: stepOrder(order.status, 'failed'), error: reasonOf(lost) });
     if (order.expiresAtMs <= now()) {
@@ -214,110 +176,15 @@ export function createOrders(parts: AcmeParts): Orders {
     return order;
   }
 
-  async function respond(
-    { id: accountId, thumbprint }: AcmeAccount,
-    given: AcmeAuthorization,
-    method: AcmeMethod,
-  ): Promise<AcmeAuthorization> {
-    const challenge = given.challenges.find(({ type }) => type === method);
-    if (challenge === undefined) throw malformed(`The authorization has no challenge "${method}".`);
-    if (given.status !== 'pending' || challenge.status !== 'pending') return given;
-    if (turns.waiting() >= WAITING_MAX) {
-      throw new AcmeError('rateLimited', `More than ${WAITING_MAX} validations are waiting. Try again in a minute.`);
-    }
-    const responded = withChallenge(given, { ...challenge, status: stepChallenge(challenge.status, 'respond') });
-    rows.save({ authorizations: [responded] });
-    onChanged();
-    const done = run(responded, method, { accountId, thumbprint });
-    await Promise.race([done, new Promise<void>((resolve) => clock.realTimer(ANSWER_WITHIN_MS, resolve))]);
-    return rows.authorization(given.id) ?? responded;
-  }
-
-  /** Validates, and writes the result. Must not reject. */
-  function run(
-    { id, identifier, wildcard, token }: AcmeAuthorization,
-    method: AcmeMethod,
-    by: { accountId: string; thumbprint: string },
-  ): Promise<void> {
-    const work = turns.take(async () => {
-      const { attempts, error, reuseMs } = await parts.validate(method, {
-        ...{ identifier, wildcard, token, accountUri: accountUrl(parts.origin(), by.accountId) },
-        keyAuthorization: `${token}.${by.thumbprint}`,
-      });
-      const name = nameOf({ identifier, wildcard });
-      const gate = error === null ? await askCaa(name, identifier, method, by.accountId) : null;
-      const result = { attempts, error: error ?? gate?.error ?? null, caa: gate?.caa ?? null };
-      finish(id, method, { ...result, ...(reuseMs !== undefined && { reuseMs }) });
-    });
-    const done = work
-      .catch((error: unknown) => {
-        log.error('An ACME validation failed', { error });
-        const detail = 'The validation could not be done; the log has the reason.';
-        finish(id, method, { attempts: [], error: new AcmeError('serverInternal', detail), caa: null });
-      })
-      .catch((error: unknown) => log.error('The result of an ACME validation could not be written', { error }));
-    return done;
-  }
-
-  function finish(
-    id: string,
-    method: AcmeMethod,
-    result: {
-      attempts: AcmeChallenge['attempts'];
-      error: AcmeError | null;
-      caa: AcmeAuthorization['caa'] | null;
-      reuseMs?: number;
-    },
-  ): void {
-    // It may have been deactivated, or have expired, meanwhile.
-    const found = authorization(id);
-    const challenge = found?.challenges.find(({ type }) => type === method);
-    if (found === null || challenge === undefined) return;
-    const { attempts, error, caa, reuseMs } = result;
-    const of = `${found.accountId} ${nameOf(found)}`;
-    if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);
-    else
-      rates.count([
-        { limit: 'failedValidations', of },
-        { limit: 'consecutiveFailures', of },
-      ]);
-    const status = stepChallenge(challenge.status, error === null ? 'validated' : 'failed');
-    const atMs = now();
-    const answered = withChallenge(found, {
-      ...{ ...challenge, status, attempts },
-      ...(error === null ? { validatedAtMs: atMs } : { error: faultOf(error) }),
-    });
-    rows.save({
-      authorizations: [
-        {
-          ...answered,
-          status: stepAuthorization(found.status, error === null ? 'validated' : 'failed'),
-          ...(error === null && { expiresAtMs: atMs + found.validForMs }),
-          ...(error === null && reuseMs !== undefined && { reusableUntilMs: atMs + reuseMs }),
-          ...(caa !== null && { caa }),
-        },
-      ],
-    });
-    onChanged();
-  }
-
-  async function askCaa(name: string, { type }: AcmeIdentifier, method: AcmeMethod, accountId: string) {
-    if (type === 'ip') return { error: null, caa: null };
-    const verdict = await parts.askCaa({ name, method, accountUri: accountUrl(parts.origin(), accountId) });
-    const caa = { atMs: now(), message: verdict.message, verdict: keptVerdict(verdict) };
-    if (verdict.verdict === 'allowed') return { error: null, caa };
-    return { error: new AcmeError('caa', `${verdict.message} ${verdict.change}`.trim()), caa };
-  }
-
   async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
     stepOrder(order.status, 'finalize');
     const request = await readCsr(account, order, csr);
     // Another request may have been faster.
     const status = stepOrder(stateOf(rows.order(order.id) ?? order).status, 'finalize');
     finalizing.add(order.id);
-    const goOn = async (): Promise<AcmeOrder> => {
+    const resume = async (): Promise<AcmeOrder> => {
       try {
-        await recheckCaa(account, order);
+        await authorizations.recheckCaa(account, order.authorizationIds);
         return issue({ ...order, status }, request);
       } catch (error) {
         if (error instanceof AcmeError && error.type === 'caa') {
@@ -329,8 +196,8 @@ export function createOrders(parts: AcmeParts): Orders {
       }
     };
     const afterMs = held.size < HELD_MAX ? faults.issuesAfterMs(order.identifiers.map(({ value }) => value)) : 0;
-    if (afterMs === 0) return await goOn();
-    held.set(order.id, { atMs: afterMs === Infinity ? null : clock.state().realNow + afterMs, goOn });
+    if (afterMs === 0) return await resume();
+    held.set(order.id, { atMs: afterMs === Infinity ? null : clock.state().realNow + afterMs, resume });
     return { ...order, status };
   }
 
@@ -344,7 +211,7 @@ export function createOrders(parts: AcmeParts): Orders {
     if (isHeld) return order;
     held.delete(order.id);
     try {
-      return await waiting.goOn();
+      return await waiting.resume();
     } catch (error) {
       if (error instanceof AcmeError) return get(order.id) ?? order;
       throw error;
@@ -366,20 +233,6 @@ export function createOrders(parts: AcmeParts): Orders {
     return request;
   }
 
-  /** Asks again where the last answer is too old. @throws AcmeError caa */
-  async function recheckCaa(account: AcmeAccount, order: AcmeOrder): Promise<void> {
-    for (const id of order.authorizationIds) {
-      const found = authorization(id);
-      if (found?.status !== 'valid')
-        throw new AcmeError('orderNotReady', 'An authorization of the order is not valid any longer.');
-      if (found.identifier.type === 'ip' || (found.caa?.atMs ?? 0) > now() - CAA_VALID_MS) continue;
-      const method = found.challenges.find(({ status }) => status === 'valid')?.type ?? 'http-01';
-      const { error, caa } = await askCaa(nameOf(found), found.identifier, method, account.id);
-      rows.save({ authorizations: [{ ...found, ...(caa !== null && { caa }) }] });
-      if (error !== null) throw error;
-    }
-  }
-
   /** Signs, and writes the certificate and the order in one transaction. */
   function issue(order: AcmeOrder, { publicKey }: CertificateRequest): AcmeOrder {
     const names = order.identifiers.map(({ value }) => value);
@@ -399,25 +252,9 @@ export function createOrders(parts: AcmeParts): Orders {
     return issued;
   }
 
-  // After a crash: what was under way goes on.
-  for (const each of rows.openAuthorizations('processing')) {
-    const account = rows.account(each.accountId);
-    const challenge = each.challenges.find(({ status }) => status === 'processing');
-    if (account === null || challenge === undefined) continue;
-    void run(each, challenge.type, { accountId: account.id, thumbprint: account.thumbprint });
-  }
-
   return {
     create,
     get,
-    authorization,
-    deactivate(given) {
-      const deactivated = { ...given, status: stepAuthorization(given.status, 'deactivate') };
-      rows.save({ authorizations: [deactivated] });
-      onChanged();
-      return deactivated;
-    },
-    respond,
     finalize,
     poll,
   };
@@ -429,30 +266,6 @@ function profileOf(name: string): Profile {
   if (profile !== undefined) return profile;
   throw new AcmeError('invalidProfile', `There is no profile ${JSON.stringify(name)}; the directory lists them.`);
 }
-
-function newAuthorization(
-  accountId: string,
-  { type, value }: AcmeIdentifier,
-  createdAtMs: number,
-  validForMs: number,
-): AcmeAuthorization {
-  const wildcard = isWildcard(value);
-  const identifier = { type, value: wildcard ? value.slice(2) : value };
-  const methods = ACME_METHODS.filter((method) => (method.startsWith('dns-') ? type === 'dns' : !wildcard));
-  return {
-    id: randomBase62(16),
-    ...{ accountId, identifier, wildcard, createdAtMs, validForMs },
-    status: 'pending',
-    expiresAtMs: createdAtMs + PENDING_MS,
-    token: randomBase62(32),
-    challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
-  };
-}
-
-const withChallenge = (authorization: AcmeAuthorization, challenge: AcmeChallenge): AcmeAuthorization => ({
-  ...authorization,
-  challenges: authorization.challenges.map((each) => (each.type === challenge.type ? challenge : each)),
-});
 
 /** Why an authorisation ended its order. */
 function reasonOf(authorization: AcmeAuthorization | null): AcmeFault {

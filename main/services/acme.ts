@@ -29,7 +29,7 @@ const EXTERNAL_KEYS_MAX = 1_000;
 
 export interface AcmeServer {
   /** It is loaded when it is first needed. */
-  endpoint(): Promise<Pick<Endpoint, 'orders' | 'accounts'>>;
+  endpoint(): Promise<Pick<Endpoint, 'orders' | 'authorizations' | 'accounts'>>;
   rates: Pick<Rates, 'limits' | 'list' | 'reset'>;
   refusals: Pick<Refusals, 'list'>;
   origin(): string;
@@ -84,11 +84,11 @@ export function createAcmeServices(options: {
   }
 
   async function explain(order: AcmeOrder): Promise<AcmeExplanation> {
-    const { orders } = await server.endpoint();
+    const { authorizations } = await server.endpoint();
     const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
     return explainOrder(order, {
       account: rows.account(order.accountId),
-      authorizations: order.authorizationIds.map(orders.authorization).filter((each) => each !== null),
+      authorizations: order.authorizationIds.map(authorizations.get).filter((each) => each !== null),
       certificate,
       revocation: certificate === null ? null : revocations.get(certificate.serial),
       clock: clock.state(),
@@ -178,14 +178,14 @@ export function createAcmeServices(options: {
       return described(revoked.flat());
     },
     async loseAuthorizations(input) {
-      const { orders } = await server.endpoint();
+      const { authorizations } = await server.endpoint();
       const wanted = input?.name?.toLowerCase();
       const lost = rows
         .accounts(ACCOUNTS_LISTED)
         .flatMap(({ id }) => rows.openAuthorizations({ accountId: id }))
-        .filter((each) => orders.authorization(each.id)?.status === 'valid')
+        .filter((each) => authorizations.get(each.id)?.status === 'valid')
         .filter((each) => wanted === undefined || wanted === nameOf(each))
-        .map((each) => ({ name: nameOf(orders.deactivate(each)), accountId: each.accountId }));
+        .map((each) => ({ name: nameOf(authorizations.deactivate(each)), accountId: each.accountId }));
       await rows.stored();
       return lost;
     },

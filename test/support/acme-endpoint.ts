@@ -112,10 +112,10 @@ export function createTestServer(): TestServer {
   const server: TestServer = {
     endpoint: {
       answer: (request) => running.answer(request),
-      orders: {
-        get: (id) => running.orders.get(id),
-        authorization: (id) => running.orders.authorization(id),
-        deactivate: (authorization) => running.orders.deactivate(authorization),
+      orders: { get: (id) => running.orders.get(id) },
+      authorizations: {
+        get: (id) => running.authorizations.get(id),
+        deactivate: (authorization) => running.authorizations.deactivate(authorization),
       },
       accounts: { update: (account, payload) => running.accounts.update(account, payload) },
     },

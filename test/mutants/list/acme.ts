@@ -55,7 +55,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.reuse-beyond-the-record',
-    file: 'main/acme/orders.ts',
+    file: 'main/acme/authorizations.ts',
     find: 'Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity)',
     replace: 'last.expiresAtMs',
     breaks: 'other orders use the validation of a record longer than its TTL says',
@@ -63,7 +63,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.success-does-not-lift-the-pause',
-    file: 'main/acme/orders.ts',
+    file: 'main/acme/authorizations.ts',
     find: "if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);\n    else",
     replace: 'if (error !== null)',
     breaks: 'failures count as in a row though a success was between them',

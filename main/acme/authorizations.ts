@@ -1,0 +1,218 @@
+import { randomBase62 } from '../base/secret.ts';
+import { createTurns } from '../base/turns.ts';
+import { DAY_MS } from '../contract/duration.ts';
+import { isWildcard } from '../contract/wildcards.ts';
+import {
+  ACME_METHODS,
+  nameOf,
+  type AcmeAccount,
+  type AcmeAuthorization,
+  type AcmeChallenge,
+  type AcmeIdentifier,
+  type AcmeMethod,
+} from '../model/acme.ts';
+import { keptVerdict } from './kept-verdict.ts';
+import { stepAuthorization, stepChallenge } from './machines.ts';
+import type { AcmeParts } from './parts.ts';
+import { AcmeError, faultOf, malformed } from './problem.ts';
+import { CAA_VALID_MS } from './profiles.ts';
+import { accountUrl } from './urls.ts';
+
+/** How long an order, and an authorisation without an answer, wait for their client. */
+export const PENDING_MS = 7 * DAY_MS;
+
+/** Validations at the same time, and those that wait for one. */
+const VALIDATIONS_MAX = 64;
+const WAITING_MAX = 20_000;
+
+/** Real milliseconds for which the answer to a client waits for the validation: most take less, and need no poll then. */
+const ANSWER_WITHIN_MS = 300;
+
+/** What an account has proved of a name, and how (RFC 8555 §7.1.4, §7.5). */
+export interface Authorizations {
+  /** With its state of now; null for one that is not there. */
+  get(id: string): AcmeAuthorization | null;
+  /** One that still counts as proof, or else a new one, which the caller writes. */
+  reusableOrNew(account: AcmeAccount, identifier: AcmeIdentifier, validForMs: number): AcmeAuthorization;
+  deactivate(authorization: AcmeAuthorization): AcmeAuthorization;
+  /** Validates, if that is not done or under way. Resolves when it is done, or with `processing` if it takes long. */
+  respond(account: AcmeAccount, authorization: AcmeAuthorization, method: AcmeMethod): Promise<AcmeAuthorization>;
+  /** Asks for CAA again where the last answer is too old. @throws AcmeError caa, orderNotReady */
+  recheckCaa(account: AcmeAccount, ids: readonly string[]): Promise<void>;
+}
+
+export function createAuthorizations(parts: AcmeParts): Authorizations {
+  const { clock, log, rows, rates, faults, onChanged } = parts;
+  const turns = createTurns(VALIDATIONS_MAX);
+  const now = (): number => clock.state().now;
+
+  function get(id: string): AcmeAuthorization | null {
+    const found = rows.authorization(id);
+    if (found === null || found.expiresAtMs > now()) return found;
+    const status = stepAuthorization(found.status, 'expire');
+    if (status === found.status) return found;
+    const expired = { ...found, status };
+    rows.save({ authorizations: [expired] });
+    return expired;
+  }
+
+  function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
+    const last = rows.lastValid(account.id, value);
+    if (last === null || Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity) <= now()) return null;
+    return faults.forgets(value) ? null : last;
+  }
+
+  async function respond(
+    { id: accountId, thumbprint }: AcmeAccount,
+    given: AcmeAuthorization,
+    method: AcmeMethod,
+  ): Promise<AcmeAuthorization> {
+    const challenge = given.challenges.find(({ type }) => type === method);
+    if (challenge === undefined) throw malformed(`The authorization has no challenge "${method}".`);
+    if (given.status !== 'pending' || challenge.status !== 'pending') return given;
+    if (turns.waiting() >= WAITING_MAX) {
+      throw new AcmeError('rateLimited', `More than ${WAITING_MAX} validations are waiting. Try again in a minute.`);
+    }
+    const responded = withChallenge(given, { ...challenge, status: stepChallenge(challenge.status, 'respond') });
+    rows.save({ authorizations: [responded] });
+    onChanged();
+    const done = run(responded, method, { accountId, thumbprint });
+    await Promise.race([done, new Promise<void>((resolve) => clock.realTimer(ANSWER_WITHIN_MS, resolve))]);
+    return rows.authorization(given.id) ?? responded;
+  }
+
+  /** Validates, and writes the result. Must not reject. */
+  function run(
+    { id, identifier, wildcard, token }: AcmeAuthorization,
+    method: AcmeMethod,
+    by: { accountId: string; thumbprint: string },
+  ): Promise<void> {
+    const work = turns.take(async () => {
+      const { attempts, error, reuseMs } = await parts.validate(method, {
+        ...{ identifier, wildcard, token, accountUri: accountUrl(parts.origin(), by.accountId) },
+        keyAuthorization: `${token}.${by.thumbprint}`,
+      });
+      const name = nameOf({ identifier, wildcard });
+      const gate = error === null ? await askCaa(name, identifier, method, by.accountId) : null;
+      const result = { attempts, error: error ?? gate?.error ?? null, caa: gate?.caa ?? null };
+      finish(id, method, { ...result, ...(reuseMs !== undefined && { reuseMs }) });
+    });
+    const done = work
+      .catch((error: unknown) => {
+        log.error('An ACME validation failed', { error });
+        const detail = 'The validation could not be done; the log has the reason.';
+        finish(id, method, { attempts: [], error: new AcmeError('serverInternal', detail), caa: null });
+      })
+      .catch((error: unknown) => log.error('The result of an ACME validation could not be written', { error }));
+    return done;
+  }
+
+  function finish(
+    id: string,
+    method: AcmeMethod,
+    result: {
+      attempts: AcmeChallenge['attempts'];
+      error: AcmeError | null;
+      caa: AcmeAuthorization['caa'] | null;
+      reuseMs?: number;
+    },
+  ): void {
+    // It may have been deactivated, or have expired, meanwhile.
+    const found = get(id);
+    const challenge = found?.challenges.find(({ type }) => type === method);
+    if (found === null || challenge === undefined) return;
+    const { attempts, error, caa, reuseMs } = result;
+    const of = `${found.accountId} ${nameOf(found)}`;
+    if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);
+    else
+      rates.count([
+        { limit: 'failedValidations', of },
+        { limit: 'consecutiveFailures', of },
+      ]);
+    const status = stepChallenge(challenge.status, error === null ? 'validated' : 'failed');
+    const atMs = now();
+    const answered = withChallenge(found, {
+      ...{ ...challenge, status, attempts },
+      ...(error === null ? { validatedAtMs: atMs } : { error: faultOf(error) }),
+    });
+    rows.save({
+      authorizations: [
+        {
+          ...answered,
+          status: stepAuthorization(found.status, error === null ? 'validated' : 'failed'),
+          ...(error === null && { expiresAtMs: atMs + found.validForMs }),
+          ...(error === null && reuseMs !== undefined && { reusableUntilMs: atMs + reuseMs }),
+          ...(caa !== null && { caa }),
+        },
+      ],
+    });
+    onChanged();
+  }
+
+  async function askCaa(name: string, { type }: AcmeIdentifier, method: AcmeMethod, accountId: string) {
+    if (type === 'ip') return { error: null, caa: null };
+    const verdict = await parts.askCaa({ name, method, accountUri: accountUrl(parts.origin(), accountId) });
+    const caa = { atMs: now(), message: verdict.message, verdict: keptVerdict(verdict) };
+    if (verdict.verdict === 'allowed') return { error: null, caa };
+    return { error: new AcmeError('caa', `${verdict.message} ${verdict.change}`.trim()), caa };
+  }
+
+  async function recheckCaa(account: AcmeAccount, ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const found = get(id);
+      if (found?.status !== 'valid')
+        throw new AcmeError('orderNotReady', 'An authorization of the order is not valid any longer.');
+      if (found.identifier.type === 'ip' || (found.caa?.atMs ?? 0) > now() - CAA_VALID_MS) continue;
+      const method = found.challenges.find(({ status }) => status === 'valid')?.type ?? 'http-01';
+      const { error, caa } = await askCaa(nameOf(found), found.identifier, method, account.id);
+      rows.save({ authorizations: [{ ...found, ...(caa !== null && { caa }) }] });
+      if (error !== null) throw error;
+    }
+  }
+
+  // After a crash: what was under way goes on.
+  for (const each of rows.openAuthorizations('processing')) {
+    const account = rows.account(each.accountId);
+    const challenge = each.challenges.find(({ status }) => status === 'processing');
+    if (account === null || challenge === undefined) continue;
+    void run(each, challenge.type, { accountId: account.id, thumbprint: account.thumbprint });
+  }
+
+  return {
+    get,
+    reusableOrNew: (account, identifier, validForMs) =>
+      reusable(account, identifier) ?? newAuthorization(account.id, identifier, now(), validForMs),
+    deactivate(given) {
+      const deactivated = { ...given, status: stepAuthorization(given.status, 'deactivate') };
+      rows.save({ authorizations: [deactivated] });
+      onChanged();
+      return deactivated;
+    },
+    respond,
+    recheckCaa,
+  };
+}
+
+function newAuthorization(
+  accountId: string,
+  { type, value }: AcmeIdentifier,
+  createdAtMs: number,
+  validForMs: number,
+): AcmeAuthorization {
+  const wildcard = isWildcard(value);
+  const identifier = { type, value: wildcard ? value.slice(2) : value };
+  const methods = ACME_METHODS.filter((method) => (method.startsWith('dns-') ? type === 'dns' : !wildcard));
+  return {
+    id: randomBase62(16),
+    ...{ accountId, identifier, wildcard, createdAtMs, validForMs },
+    status: 'pending',
+    expiresAtMs: createdAtMs + PENDING_MS,
+    token: randomBase62(32),
+    challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
+  };
+}
+
+const withChallenge = (authorization: AcmeAuthorization, challenge: AcmeChallenge): AcmeAuthorization => ({
+  ...authorization,
+  challenges: authorization.challenges.map((each) => (each.type === challenge.type ? challenge : each)),
+});
