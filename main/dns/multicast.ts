@@ -148,9 +148,9 @@ export function announceHost(options: {
     async close() {
       timer?.cancel();
       if (isClosed) return;
-      const farewell = isAnnounced;
+      const needsGoodbye = isAnnounced;
       isAnnounced = false;
-      if (farewell)
+      if (needsGoodbye)
         await new Promise<void>((resolve) =>
           socket.send(announcement(announced, 0), MULTICAST_PORT, GROUP, () => resolve()),
         );

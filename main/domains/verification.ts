@@ -214,15 +214,15 @@ function wildcardCheck({ sibling, target }: Observation, { cnameTarget }: Verifi
   if (sibling === null) return null;
   const own = allAddresses(target);
   const addresses = allAddresses(sibling);
-  const leadsHere = [sibling.a, sibling.aaaa].some(({ chain }) => chain.includes(cnameTarget));
+  const namesPlatform = [sibling.a, sibling.aaaa].some(({ chain }) => chain.includes(cnameTarget));
   const sameAddresses = addresses.length > 0 && addresses.every((address) => own.includes(address));
-  if (!leadsHere && !sameAddresses) return null;
+  if (!namesPlatform && !sameAddresses) return null;
   const parent = sibling.name.slice(sibling.name.indexOf('.') + 1);
   return {
     code: 'wildcard_risk',
     outcome: 'warning',
     expected: `no answer for ${sibling.name}`,
-    found: leadsHere ? `CNAME ${cnameTarget}` : addresses.join(', '),
+    found: namesPlatform ? `CNAME ${cnameTarget}` : addresses.join(', '),
     message: `The random name ${sibling.name} also leads to the platform, because of the wildcard record *.${parent}. Anyone on the platform could attach a name under it.`,
     fix: `Replace the wildcard with a record for each hostname that you use.`,
   };

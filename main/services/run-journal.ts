@@ -69,7 +69,7 @@ export function createRunJournal(parts: {
     const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
     for (const name of names) {
       for (const record of (await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]) {
-        const isAsked = leadsHere(record) || isInstruction(record, domain);
+        const isAsked = pointsToPlatform(record) || isInstruction(record, domain);
         if (!place.records.includes(record.id) && isAsked) await records.remove({ id: record.id }, CALL);
       }
     }
@@ -94,7 +94,7 @@ export function createRunJournal(parts: {
     } else if (isOurs && url !== null) await service.update({ projectId, target }, CALL);
   }
 
-  /** Whether nobody has added anything to a project that a run created. */
+  /** Whether a project is as a run created it. */
   async function isAsCreated(projectId: string, slug: string): Promise<boolean> {
     const now = projects.get(projectId);
     const keys = await parts.services().keys.list({ projectId }, CALL);
@@ -134,7 +134,7 @@ export function createRunJournal(parts: {
   };
 }
 
-const leadsHere = ({ type, value }: RecordInfo): boolean =>
+const pointsToPlatform = ({ type, value }: RecordInfo): boolean =>
   ['CNAME', 'ALIAS', 'ANAME'].includes(type) && value.replace(/\.$/, '') === CNAME_TARGET;
 
 const isInstruction = ({ type, value }: RecordInfo, domain: Domain | undefined): boolean =>
