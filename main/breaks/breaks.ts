@@ -1,6 +1,7 @@
 import type { AdjustableClock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createId } from '../base/secret.ts';
+import { createTurns } from '../base/turns.ts';
 import { BREAKS_MAX, type BreakEntry, type RunningBreak } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
@@ -80,14 +81,7 @@ export function createBreaks(options: {
   const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
   let order = 0;
   let timer: Timer | null = null;
-  let turn: Promise<unknown> = Promise.resolve();
-
-  /** Runs after all work before it has ended, well or not. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = turn.then(work);
-    turn = result.catch(() => undefined);
-    return result;
-  }
+  const { take: inTurn } = createTurns(1);
 
   function changed(): void {
     const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));

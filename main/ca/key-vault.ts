@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
 import type { Sealer } from '../base/desktop.ts';
+import { createTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createFile, openFolder, readOwnBytes } from './owned-files.ts';
 import { ROOT_FILE_BYTES_MAX, ROOT_KEY_FILE } from './root-folder.ts';
@@ -48,7 +49,7 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
   const sealed = isSealed ? read(sealedFile, log) : null;
   const sealedKeyPem = sealed === null ? null : await openSealed(sealed, sealedFile, sealer, log);
   let storage: KeyStorage = sealedKeyPem === null ? 'file' : 'keyring';
-  let moving: Promise<void> = Promise.resolve();
+  const moves = createTurns(1);
 
   async function move(to: KeyStorage): Promise<void> {
     if (to === storage) return;
@@ -75,11 +76,7 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
           : `The private key is in ${keyFile}, which only its owner can read.`;
       return { storage, sealable: refusal === null, message: refusal === null ? message : `${message} ${refusal}` };
     },
-    move(to) {
-      const turn = moving.then(() => move(to));
-      moving = turn.catch(() => undefined);
-      return turn;
-    },
+    move: (to) => moves.take(() => move(to)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AdjustableClock, EpochMs, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { createTurns } from '../base/turns.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import { DRILL_ENTRY, type Drill, drillResult, type DrillResult } from '../contract/drills.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -66,13 +67,7 @@ export function createDrills(options: {
   const read = stored.safeParse(storage.read());
   let { state, results } = read.success ? read.data : { state: null, results: {} };
   let timer: Timer | null = null;
-  let turn: Promise<unknown> = Promise.resolve();
-
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = turn.then(work);
-    turn = result.catch(() => undefined);
-    return result;
-  }
+  const { take: inTurn } = createTurns(1);
 
   function keep(next: DrillState | null): void {
     state = next;

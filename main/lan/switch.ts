@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { createTurns } from '../base/turns.ts';
 import { choosePlace, type Interfaces, type Place } from './interfaces.ts';
 
 /** How often to look whether the interface still has the address, in real time. */
@@ -51,14 +52,8 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
   const { clock, log, look, kept, onChanged } = options;
   let state: SwitchState<Opened> = { kind: 'off' };
   let timer: Timer | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** One after the other: each finds the state that the one before has left. */
-  function inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
-    const result = last.then(step);
-    last = result.catch(() => undefined);
-    return result;
-  }
+  /** Each step finds the state that the one before it has left. */
+  const { take: inTurn } = createTurns(1);
 
   function become(next: SwitchState<Opened>): void {
     state = next;
