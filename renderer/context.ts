@@ -2,7 +2,7 @@ import { createContext, onDestroy, untrack } from 'svelte';
 import type { Command, Commands } from './commands/commands.svelte.ts';
 import type { Navigator } from './navigation/navigator.svelte.ts';
 import type { Announcer } from './state/announcer.svelte.ts';
-import type { Drafts } from './state/drafts.svelte.ts';
+import type { KeptValues } from './state/storage.ts';
 import type { Preferences } from './state/preferences.svelte.ts';
 import type { Toasts } from './state/toasts.svelte.ts';
 import type { AppClock } from './time/app-clock.svelte.ts';
@@ -12,7 +12,7 @@ import type { RealTime } from './time/real-time.ts';
 export interface PageContext {
   readonly announcer: Announcer;
   readonly commands: Commands;
-  readonly drafts: Drafts;
+  readonly drafts: KeptValues;
   readonly navigator: Navigator;
   readonly preferences: Preferences;
   readonly time: RealTime;

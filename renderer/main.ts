@@ -17,7 +17,7 @@ import { browserAddress, followLinks } from './navigation/browser-address.ts';
 import { keepFocus } from './navigation/focus-keeper.ts';
 import { Navigator } from './navigation/navigator.svelte.ts';
 import { Announcer } from './state/announcer.svelte.ts';
-import { Drafts } from './state/drafts.svelte.ts';
+import { KeptValues } from './state/storage.ts';
 import { SignIn } from './state/sign-in.svelte.ts';
 import { Preferences } from './state/preferences.svelte.ts';
 import { Session } from './state/session.svelte.ts';
@@ -28,7 +28,7 @@ import { browserTime } from './time/real-time.ts';
 const time = browserTime;
 const { origin } = window.location;
 const ofTab = openStorage(() => window.sessionStorage);
-const drafts = new Drafts(ofTab);
+const drafts = new KeptValues(ofTab, 'vivarium.draft.');
 const remembered = openStorage(() => window.localStorage);
 
 const preferences = new Preferences(remembered, (theme) => {

@@ -3,18 +3,18 @@ import { fillVariables } from '../../main/contract/http-file.ts';
 import { prettyJson } from '../json/json-text.ts';
 import type { ApiContent, ApiOperation, ApiParameter } from './api-document.ts';
 import { checkResponse, type CheckOutcome } from './response-checks.ts';
-import { fillRequest } from './saved-requests.svelte.ts';
 import type { Draftable } from './drafts.svelte.ts';
 import { Form } from './form.svelte.ts';
-import { collectHeaders, fillPath, parameterKey, readMembers, withoutSecrets, writeBody } from './trial-request.ts';
-
-/** A request without its target and credentials. */
-export interface TrialRequest {
-  method: string;
-  path: string;
-  headers: Record<string, string>;
-  body?: string;
-}
+import {
+  collectHeaders,
+  fillPath,
+  fillRequest,
+  parameterKey,
+  readMembers,
+  type TrialRequest,
+  withoutSecrets,
+  writeBody,
+} from './trial-request.ts';
 
 export interface TrialOptions {
   /** Undefined for a custom request with any method and path. */

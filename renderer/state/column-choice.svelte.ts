@@ -1,7 +1,7 @@
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 
 export interface ColumnChoiceOptions<Id extends string> {
-  views: Drafts;
+  views: KeptValues;
   /** What remembers the choice. */
   keptAs: string;
   /** All columns, in their own order. */

@@ -1,8 +1,8 @@
 import { readWidths, withWidth, type ColumnWidths } from './column-widths.ts';
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 
 export interface ColumnSizesOptions {
-  views: Drafts;
+  views: KeptValues;
   /** What remembers the widths. */
   keptAs: string;
   columns: readonly string[];

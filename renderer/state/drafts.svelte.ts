@@ -1,40 +1,5 @@
 import { onDestroy, untrack } from 'svelte';
 import { getPage } from '../context.ts';
-import type { KeyValueStorage } from './storage.ts';
-
-/** Longer drafts would fill the tab's storage, which browsers bound at 5 MB. */
-const DRAFT_LENGTH_MAX = 200_000;
-
-/** Small values by name, for as long as their storage: unsaved ones of forms for the tab. */
-export class Drafts {
-  readonly #storage: KeyValueStorage;
-  readonly #prefix: string;
-
-  constructor(storage: KeyValueStorage, prefix = 'vivarium.draft.') {
-    this.#storage = storage;
-    this.#prefix = prefix;
-  }
-
-  /** What was kept last; undefined if nothing was. */
-  read(name: string): unknown {
-    try {
-      return JSON.parse(this.#storage.getItem(this.#prefix + name) ?? 'null') ?? undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Keeps a JSON value, or forgets the last one. */
-  keep(name: string, value: unknown): void {
-    const text = value === undefined ? undefined : JSON.stringify(value);
-    try {
-      if (text === undefined || text.length > DRAFT_LENGTH_MAX) this.#storage.removeItem(this.#prefix + name);
-      else this.#storage.setItem(this.#prefix + name, text);
-    } catch {
-      // The storage is full. The form itself still has the values.
-    }
-  }
-}
 
 /** What a user types: a form, or an editor. */
 export interface Draftable {

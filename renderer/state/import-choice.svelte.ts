@@ -1,7 +1,8 @@
 import type { ImportColumns, ImportDelimiter, ImportFormat, ImportPreview } from '../../main/contract/pets.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { formatOf, type DatasetOfPets, type ImportForm, type ImportSource } from './pet-works.ts';
+import type { ImportForm } from './pet-text.ts';
+import { formatOf, type DatasetOfPets, type ImportSource } from './pet-works.ts';
 import { encodingOf, textPieces, UnreadableFileError, type Encoding } from './text-pieces.ts';
 
 /** Read for a preview; the engine shows the first 50 rows of it. */

@@ -1,6 +1,12 @@
-import type { ImportDelimiter, PetRecord } from '../../main/contract/pets.ts';
+import type { ImportColumns, ImportDelimiter, ImportFormat, PetRecord } from '../../main/contract/pets.ts';
 import type { PetFilter } from './pet-filter.ts';
-import type { ImportForm } from './pet-works.ts';
+
+/** How the engine reads a text; it finds what is left out. */
+export interface ImportForm {
+  format: ImportFormat;
+  delimiter?: ImportDelimiter;
+  columns?: ImportColumns;
+}
 
 /** How rows are written: TSV is what spreadsheets copy, NDJSON has a pet on each line. */
 export type RowFormat = 'tsv' | 'csv' | 'json' | 'ndjson';

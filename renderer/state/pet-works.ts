@@ -1,15 +1,9 @@
-import type {
-  ImportColumns,
-  ImportDelimiter,
-  ImportFormat,
-  ImportReport,
-  PetRecord,
-} from '../../main/contract/pets.ts';
+import type { ImportFormat, ImportReport, PetRecord } from '../../main/contract/pets.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import type { Client } from '../connection/transport.ts';
 import { formatBytes, formatCount, formatCounted } from '../time/format.ts';
 import { listQuery, type PetFilter } from './pet-filter.ts';
-import { createRowText, type RowFormat } from './pet-text.ts';
+import { createRowText, type ImportForm, type RowFormat } from './pet-text.ts';
 import { PIECE_BYTES, textPieces, type Encoding } from './text-pieces.ts';
 import type { Work, WorkOptions } from './works.svelte.ts';
 
@@ -75,13 +69,6 @@ export interface ImportSource {
   name: string;
   encoding?: Encoding;
   form: ImportForm;
-}
-
-/** How the engine reads a text; it finds what is left out. */
-export interface ImportForm {
-  format: ImportFormat;
-  delimiter?: ImportDelimiter;
-  columns?: ImportColumns;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Source } from '../live/live-query.svelte.ts';
 import type { CellEdit } from './cell-edit.svelte.ts';
 import { ColumnChoice } from './column-choice.svelte.ts';
 import { ColumnSizes } from './column-sizes.svelte.ts';
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 import { type Cell, GridCursor, isEditable } from './grid-cursor.svelte.ts';
 import { fieldOf, PetActions, type TypedPet } from './pet-actions.ts';
 import { PetBulk, type PetChange } from './pet-bulk.ts';
@@ -36,7 +36,7 @@ export interface PetsPageOptions extends Source {
   toasts: Toasts;
   works: Works;
   /** What the browser remembers. */
-  views: Drafts;
+  views: KeptValues;
   projectId: string;
   filter: PetFilter;
 }

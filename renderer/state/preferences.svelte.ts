@@ -1,4 +1,4 @@
-import { Drafts } from './drafts.svelte.ts';
+import { KeptValues } from './storage.ts';
 import type { KeyValueStorage } from './storage.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -12,13 +12,13 @@ export class Preferences {
   #theme = $state<ThemeChoice>('system');
   #singleKeys = $state(true);
   /** What pages remember about their own views; each validates what it reads. */
-  readonly views: Drafts;
+  readonly views: KeptValues;
   readonly #storage: KeyValueStorage;
   readonly #applyTheme: (choice: ThemeChoice) => void;
 
   constructor(storage: KeyValueStorage, applyTheme: (choice: ThemeChoice) => void) {
     this.#storage = storage;
-    this.views = new Drafts(storage, 'vivarium.view.');
+    this.views = new KeptValues(storage, 'vivarium.view.');
     this.#applyTheme = applyTheme;
     const remembered = storage.getItem(THEME_KEY);
     this.#theme = THEMES.find((theme) => theme === remembered) ?? 'system';

@@ -1,5 +1,5 @@
 import { readFilter } from '../../main/contract/traffic-filter.ts';
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 
 /** A filter of the list of requests, under a name. */
 export interface SavedFilter {
@@ -15,9 +15,9 @@ const KEPT_AS = 'traffic.filters';
 /** The filters that the browser remembers, by name. */
 export class SavedFilters {
   #list = $state.raw<readonly SavedFilter[]>([]);
-  readonly #views: Drafts;
+  readonly #views: KeptValues;
 
-  constructor(views: Drafts) {
+  constructor(views: KeptValues) {
     this.#views = views;
     const kept = views.read(KEPT_AS);
     if (Array.isArray(kept)) this.#list = kept.filter(isSaved).slice(0, SAVED_MAX);

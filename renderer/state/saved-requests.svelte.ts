@@ -1,5 +1,4 @@
 import {
-  fillVariables,
   joinTexts,
   readHttpFile,
   withoutRequest,
@@ -10,7 +9,6 @@ import {
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
-import type { TrialRequest } from './api-trial.svelte.ts';
 
 type Texts = Awaited<ReturnType<Client['requests']['get']>>;
 
@@ -98,25 +96,4 @@ export class SavedRequests {
     this.#unfollow();
     this.query.close();
   }
-}
-
-/** A request with values in place of its variables, and the names of those that have none. */
-export function fillRequest(
-  request: TrialRequest,
-  variables: Readonly<Record<string, string>>,
-): { request: TrialRequest; missing: readonly string[] } {
-  let missing: readonly string[] = [];
-  const fill = (text: string): string => {
-    const filled = fillVariables(text, variables);
-    missing = [...missing, ...filled.missing.filter((name) => !missing.includes(name))];
-    return filled.text;
-  };
-  const { body, headers, path } = request;
-  const filled = {
-    ...request,
-    path: fill(path),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
-    ...(body !== undefined && { body: fill(body) }),
-  };
-  return { request: filled, missing };
 }

@@ -4,7 +4,7 @@ import type { StatusReport } from '../../main/contract/status.ts';
 import { Connection } from '../connection/connection.svelte.ts';
 import type { Client, Transport } from '../connection/transport.ts';
 import { Breaks } from './breaks.svelte.ts';
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 import { LiveQuery } from '../live/live-query.svelte.ts';
 import { AppClock } from '../time/app-clock.svelte.ts';
 import type { RealTime } from '../time/real-time.ts';
@@ -20,7 +20,7 @@ export interface SessionOptions {
   /** The storage of the selected project. */
   storage: KeyValueStorage;
   /** Keeps secrets of new keys in sight over a reload of the tab. */
-  drafts: Drafts;
+  drafts: KeptValues;
   /** The slug of the project in the address. Reactive. */
   named: () => string | undefined;
 }

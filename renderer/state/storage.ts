@@ -27,3 +27,37 @@ export function createMemoryStorage(): KeyValueStorage {
     removeItem: (key) => void values.delete(key),
   };
 }
+
+/** Longer values would fill the storage, which browsers bound at 5 MB. */
+const VALUE_LENGTH_MAX = 200_000;
+
+/** JSON values by name, kept as long as their storage: drafts of forms for the tab, choices of pages for good. */
+export class KeptValues {
+  readonly #storage: KeyValueStorage;
+  readonly #prefix: string;
+
+  constructor(storage: KeyValueStorage, prefix: string) {
+    this.#storage = storage;
+    this.#prefix = prefix;
+  }
+
+  /** What was kept last; undefined if nothing was. */
+  read(name: string): unknown {
+    try {
+      return JSON.parse(this.#storage.getItem(this.#prefix + name) ?? 'null') ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps a JSON value, or forgets the last one. */
+  keep(name: string, value: unknown): void {
+    const text = value === undefined ? undefined : JSON.stringify(value);
+    try {
+      if (text === undefined || text.length > VALUE_LENGTH_MAX) this.#storage.removeItem(this.#prefix + name);
+      else this.#storage.setItem(this.#prefix + name, text);
+    } catch {
+      // The storage is full. The form itself still has the values.
+    }
+  }
+}

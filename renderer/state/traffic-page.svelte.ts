@@ -11,7 +11,7 @@ import { formatCounted } from '../time/format.ts';
 import { ArchiveLog } from './archive-log.svelte.ts';
 import { ColumnChoice } from './column-choice.svelte.ts';
 import { ColumnSizes } from './column-sizes.svelte.ts';
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 import { hostnameIn, hostnameOf } from './entry-look.ts';
 import { isArchived } from './har-entry.ts';
 import { openArchive, type Archive } from './har-reader.ts';
@@ -50,7 +50,7 @@ export interface TrafficPageOptions extends SettingsSource {
   navigator: Navigator;
   toasts: Toasts;
   /** What the browser remembers. */
-  views: Drafts;
+  views: KeptValues;
   /** Reactive; always the same project. */
   project: () => Project;
   /** All projects. Reactive. */

@@ -1,5 +1,14 @@
+import { fillVariables } from '../../main/contract/http-file.ts';
 import type { ApiParameter, SchemaView } from './api-document.ts';
 import { readExactly, writeExactly } from '../json/json-text.ts';
+
+/** A request without its target and credentials. */
+export interface TrialRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
 
 /** The typed values of a trial, as texts. */
 export interface TrialInput {
@@ -89,4 +98,25 @@ export function readMembers(example: string | undefined): Record<string, string>
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, typeof member === 'string' ? member : writeExactly(member)]),
   );
+}
+
+/** A request with values in place of its variables, and the names of those that have none. */
+export function fillRequest(
+  request: TrialRequest,
+  variables: Readonly<Record<string, string>>,
+): { request: TrialRequest; missing: readonly string[] } {
+  let missing: readonly string[] = [];
+  const fill = (text: string): string => {
+    const filled = fillVariables(text, variables);
+    missing = [...missing, ...filled.missing.filter((name) => !missing.includes(name))];
+    return filled.text;
+  };
+  const { body, headers, path } = request;
+  const filled = {
+    ...request,
+    path: fill(path),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
+    ...(body !== undefined && { body: fill(body) }),
+  };
+  return { request: filled, missing };
 }

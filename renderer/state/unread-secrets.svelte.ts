@@ -1,4 +1,4 @@
-import type { Drafts } from './drafts.svelte.ts';
+import type { KeptValues } from './storage.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 
 /** A newly created key with its secret, which the engine never shows again. */
@@ -19,9 +19,9 @@ const KEPT_AS = 'new-keys';
  */
 export class UnreadSecrets {
   #fresh = $state.raw<readonly Unread[]>([]);
-  readonly #drafts: Pick<Drafts, 'read' | 'keep'>;
+  readonly #drafts: Pick<KeptValues, 'read' | 'keep'>;
 
-  constructor(drafts: Pick<Drafts, 'read' | 'keep'>) {
+  constructor(drafts: Pick<KeptValues, 'read' | 'keep'>) {
     this.#drafts = drafts;
     const kept = drafts.read(KEPT_AS);
     this.#fresh = Array.isArray(kept) ? (kept as Unread[]) : [];

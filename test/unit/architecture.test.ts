@@ -254,14 +254,20 @@ describe('imports', () => {
 });
 
 describe('import cycles', () => {
-  it('there are none in main, type-only imports counted', () => {
-    const targets = (path: string): string[] => {
-      const file = byPath.get(path);
-      return file === undefined
-        ? []
-        : importsOf(file).flatMap(({ specifier }) => (isRelative(specifier) ? [resolve(path, specifier)] : []));
-    };
-    const found = cyclesIn([...byPath.keys()].sort(), targets);
+  it('there are none in main, preload and renderer, type-only imports counted', () => {
+    // The table of pages loads each of them when it is opened, and they link to each other; a component may be recursive.
+    const isCounted = (from: string, target: string): boolean =>
+      !(from === 'renderer/views/pages.ts' && target.endsWith('View.svelte')) &&
+      !(from === target && from.endsWith('.svelte'));
+    const targets = new Map(
+      everything.map((file) => [
+        file.path,
+        importsOf(file)
+          .flatMap(({ specifier }) => (isRelative(specifier) ? [resolve(file.path, specifier)] : []))
+          .filter((target) => isCounted(file.path, target)),
+      ]),
+    );
+    const found = cyclesIn([...targets.keys()].sort(), (path) => targets.get(path) ?? []);
     expect(found, 'move what both need into a file of its own, or into main/model').toEqual([]);
   });
 

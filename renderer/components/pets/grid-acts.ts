@@ -3,7 +3,7 @@ import type { PetSort } from '../../../main/contract/values.ts';
 import type { CellEdit } from '../../state/cell-edit.svelte.ts';
 import { type Cell, type Column, type GridSize, HEAD } from '../../state/grid-cursor.svelte.ts';
 import type { RowFormat } from '../../state/pet-text.ts';
-import type { ImportForm } from '../../state/pet-works.ts';
+import type { ImportForm } from '../../state/pet-text.ts';
 import type { PetsPage } from '../../state/pets-page.svelte.ts';
 
 /** What the keyboard and the pointer find in the grid of pets, and ask of it. */

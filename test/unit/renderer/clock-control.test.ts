@@ -2,7 +2,7 @@
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { ClockControl, PRESETS } from '../../../renderer/state/clock-control.svelte.ts';
-import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { KeptValues } from '../../../renderer/state/storage.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
 import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../support/fake-clock.ts';
@@ -22,7 +22,7 @@ async function setUp() {
     transport,
     time: createFakeClock(),
     storage: createMemoryStorage(),
-    drafts: new Drafts(createMemoryStorage()),
+    drafts: new KeptValues(createMemoryStorage(), ''),
     named: () => undefined,
   });
   const said: string[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
-import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { KeptValues } from '../../../renderer/state/storage.ts';
 import { KeysAndLimits } from '../../../renderer/state/keys-and-limits.svelte.ts';
 import { domainConsequence, readLimits } from '../../../renderer/state/plans.ts';
 import { settingsQuery } from '../../../renderer/state/settings-query.ts';
@@ -26,7 +26,7 @@ async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), do
   connection.start();
   await settle();
   const toasts = new Toasts(time);
-  const secrets = new UnreadSecrets(new Drafts(createMemoryStorage()));
+  const secrets = new UnreadSecrets(new KeptValues(createMemoryStorage(), ''));
   let current = project;
   transport.teach('projects.update', (input) => {
     current = { ...current, ...(input as Partial<Project>) };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../../main/contract/pets.ts';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
 import { CellEdit } from '../../../renderer/state/cell-edit.svelte.ts';
-import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { KeptValues } from '../../../renderer/state/storage.ts';
 import { PetDetail } from '../../../renderer/state/pet-detail.svelte.ts';
 import { PetsPage } from '../../../renderer/state/pets-page.svelte.ts';
 import { createMemoryStorage } from '../../../renderer/state/storage.ts';
@@ -39,7 +39,13 @@ async function setUp() {
   const toasts = new Toasts(time);
   const works = new Works(time);
   const base = { client: connection.client, changes: connection, time, projectId: 'prj_demo' };
-  const page = new PetsPage({ ...base, toasts, works, views: new Drafts(createMemoryStorage()), filter: NO_FILTER });
+  const page = new PetsPage({
+    ...base,
+    toasts,
+    works,
+    views: new KeptValues(createMemoryStorage(), ''),
+    filter: NO_FILTER,
+  });
   await settle();
   const sent = (procedure: string) =>
     transport.calls.filter((call) => call.procedure === procedure).map(({ input }) => input);

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
-import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { KeptValues } from '../../../renderer/state/storage.ts';
 import { ProjectOverview } from '../../../renderer/state/project-overview.svelte.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
 import { ProjectSelection } from '../../../renderer/state/project-selection.svelte.ts';
@@ -24,7 +24,7 @@ function setUp(storage = createMemoryStorage()) {
     transport,
     time,
     storage,
-    drafts: new Drafts(createMemoryStorage()),
+    drafts: new KeptValues(createMemoryStorage(), ''),
     named: () => undefined,
   });
   const overview = () =>

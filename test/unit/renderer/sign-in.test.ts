@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { SignIn } from '../../../renderer/state/sign-in.svelte.ts';
 import { Session } from '../../../renderer/state/session.svelte.ts';
-import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { KeptValues } from '../../../renderer/state/storage.ts';
 import { createMemoryStorage, openStorage } from '../../../renderer/state/storage.ts';
 import { Preferences } from '../../../renderer/state/preferences.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
@@ -24,7 +24,7 @@ function setUp(storage = createMemoryStorage(), neighbour: string | null = null)
         transport,
         time,
         storage: createMemoryStorage(),
-        drafts: new Drafts(createMemoryStorage()),
+        drafts: new KeptValues(createMemoryStorage(), ''),
         named: () => undefined,
       });
     },
@@ -105,7 +105,7 @@ describe('sign-in', () => {
       transport,
       time,
       storage,
-      drafts: new Drafts(createMemoryStorage()),
+      drafts: new KeptValues(createMemoryStorage(), ''),
       named: () => undefined,
     });
     signIn.admit(session);

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import { Navigator } from '../../../renderer/navigation/navigator.svelte.ts';
-import { Drafts } from '../../../renderer/state/drafts.svelte.ts';
+import { KeptValues } from '../../../renderer/state/storage.ts';
 import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 import { SELECT_DELAY_MS, TrafficPage } from '../../../renderer/state/traffic-page.svelte.ts';
 import { settingsQuery } from '../../../renderer/state/settings-query.ts';
@@ -11,7 +11,7 @@ import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { fakeTraffic, makeDetail, makeEntry } from '../../support/page-traffic.ts';
 import { makeKey, makeProject } from '../../support/page-world.ts';
 
-async function setUp(path = '/projects/demo/traffic', views = new Drafts(createMemoryStorage())) {
+async function setUp(path = '/projects/demo/traffic', views = new KeptValues(createMemoryStorage(), '')) {
   const time = createFakeClock();
   const traffic = fakeTraffic([makeEntry(2), makeEntry(1)]);
   let recording = { record: true, bodies: true };
@@ -132,7 +132,7 @@ describe('the Traffic page', () => {
   });
 
   it('remembers the columns of each scope and their order, and takes the default ones back', async () => {
-    const views = new Drafts(createMemoryStorage());
+    const views = new KeptValues(createMemoryStorage(), '');
     const { page } = await setUp(undefined, views);
     const { columns } = page;
     const usual = columns.shown;
@@ -161,7 +161,7 @@ describe('the Traffic page', () => {
   });
 
   it('remembers filters by name, replaces and removes them, and refuses what is none', async () => {
-    const views = new Drafts(createMemoryStorage());
+    const views = new KeptValues(createMemoryStorage(), '');
     const { page } = await setUp(undefined, views);
     expect(page.saved.save('', ' ')).toContain('type one first');
     expect(page.saved.save(' ', 'status:4xx')).toBeUndefined();
