@@ -5,8 +5,8 @@ import type { ChangeScope, ChangeType } from '../base/events.ts';
  * bigints.
  */
 export type { DeployRow, Deploys as DeployRows } from '../store/deploys.ts';
-export type { Requests as RequestRows } from '../store/requests.ts';
-export type { Revocations as RevocationRows } from '../store/revocations.ts';
+export type { Requests as RequestRows } from '../store/projects.ts';
+export type { Revocations as RevocationRows } from '../store/domains.ts';
 export type { KeyRow, Keys as KeyRows } from '../store/keys.ts';
 export type { OrderRow, Orders as OrderRows } from '../store/orders.ts';
 export type { NewPet as NewPetRow, Pet as PetRow } from '../model/pet.ts';

@@ -1,20 +1,20 @@
 import type { Database } from 'better-sqlite3';
-import { INITIAL_SCHEMA } from './migrations/001-initial.ts';
-import { ZONES_SCHEMA } from './migrations/002-zones.ts';
-import { DOMAINS_SCHEMA } from './migrations/003-domains.ts';
-import { SERIALS_SCHEMA } from './migrations/004-serials.ts';
-import { LAST_REQUESTS_SCHEMA } from './migrations/005-last-requests.ts';
-import { ORDERS_BY_PET_SCHEMA } from './migrations/006-orders-by-pet.ts';
-import { REVOCATIONS_SCHEMA } from './migrations/007-revocations.ts';
-import { UPDATE_KEYS_SCHEMA } from './migrations/008-update-keys.ts';
-import { REQUESTS_SCHEMA } from './migrations/009-requests.ts';
-import { REMOVED_ZONES_SCHEMA } from './migrations/010-removed-zones.ts';
-import { SIGNING_SCHEMA } from './migrations/011-signing.ts';
-import { OWNED_SCHEMA } from './migrations/012-owned.ts';
-import { BREAKS_SCHEMA } from './migrations/013-breaks.ts';
-import { ACME_SCHEMA } from './migrations/014-acme.ts';
-import { ACME_EXTERNAL_KEYS_SCHEMA } from './migrations/015-acme-external-keys.ts';
-import { PERSONAS_SCHEMA } from './migrations/016-personas.ts';
+import { INITIAL_SCHEMA, ZONES_SCHEMA, DOMAINS_SCHEMA } from './migrations/001-003.ts';
+import {
+  SERIALS_SCHEMA,
+  LAST_REQUESTS_SCHEMA,
+  ORDERS_BY_PET_SCHEMA,
+  REVOCATIONS_SCHEMA,
+  UPDATE_KEYS_SCHEMA,
+  REQUESTS_SCHEMA,
+  REMOVED_ZONES_SCHEMA,
+  SIGNING_SCHEMA,
+  OWNED_SCHEMA,
+  BREAKS_SCHEMA,
+  ACME_SCHEMA,
+  ACME_EXTERNAL_KEYS_SCHEMA,
+  PERSONAS_SCHEMA,
+} from './migrations/004-016.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {

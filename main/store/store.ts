@@ -7,25 +7,23 @@ import { createAcmeRows } from './acme.ts';
 import { writeBackupFile } from './backup-file.ts';
 import { SNAPSHOT_FOLDER } from '../base/data-folder.ts';
 import { createBreaks, type Breaks } from './breaks.ts';
+import type { Connection } from './connection.ts';
 import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets } from './datasets.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
-import { createRequests, type Requests } from './requests.ts';
-import { createDomains, type Domains } from './domains.ts';
+import { createRequests, type Requests, createProjects, type Projects } from './projects.ts';
+import { createDomains, type Domains, createRevocations, type Revocations } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits, type Limits } from './limits.ts';
 import { watchDatabaseFile } from './lost-file.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createOwned, type Owned } from './owned.ts';
-import { createProjects, type Projects } from './projects.ts';
 import { createPurge } from './purge.ts';
-import { createQuota, type Quota } from './quota.ts';
 import { createRecords, type Records } from './records.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
-import { createRevocations, type Revocations } from './revocations.ts';
 import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
 
 /** Vivarium's storage. Results of returned methods and resolved promises survive a power failure. */
@@ -145,4 +143,29 @@ function closeDatabase({ connection, file }: OpenDatabase, log: Log): void {
     log.warn('The write-ahead log could not be moved into the database', { file, error: connection.explain(error) });
   }
   connection.sqlite.close();
+}
+
+/** How far the database may grow; a limit ends with the process. */
+interface Quota {
+  /** Lets it grow no more: what doesn't fit is refused as on a full disk. */
+  limit(): void;
+  lift(): void;
+  isLimited(): boolean;
+}
+
+/** SQLite's own limit: it can't be less than the pages that there are (sqlite.org/pragma.html#pragma_max_page_count). */
+const PAGES_MIN = 1;
+const PAGES_MAX = 4_294_967_294;
+
+function createQuota({ sqlite, guarded }: Pick<Connection, 'sqlite' | 'guarded'>): Quota {
+  let limited = false;
+  const set = guarded((pages: number, wanted: boolean) => {
+    sqlite.pragma(`max_page_count = ${pages}`);
+    limited = wanted;
+  });
+  return {
+    limit: () => set(PAGES_MIN, true),
+    lift: () => set(PAGES_MAX, false),
+    isLimited: () => limited,
+  };
 }
