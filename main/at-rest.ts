@@ -10,7 +10,7 @@ import type { TrustStores } from './ca/truststores.ts';
 import { openTrustStores } from './composition/certificates.ts';
 import { openMachine, openMachineLedger, trustLedger } from './composition/machine.ts';
 import { ownCommand } from './base/own-command.ts';
-import type { WrittenBackup } from './contract/backup.ts';
+import type { WrittenBackup } from './contract/snapshots.ts';
 import { VivariumError } from './contract/errors.ts';
 import type { Machine } from './machine/machine.ts';
 import { findTraces, type Trace, type TraceFacts } from './reach/traces.ts';

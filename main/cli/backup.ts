@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ownCommand } from '../base/own-command.ts';
 import { shellWord } from '../base/shell.ts';
-import type { WrittenBackup } from '../contract/backup.ts';
+import type { WrittenBackup } from '../contract/snapshots.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, usageError, type Option } from './flags.ts';
 import { writtenLine, type Io } from './io.ts';

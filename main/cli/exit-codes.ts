@@ -1,6 +1,6 @@
 import type { CaaVerdict } from '../contract/caa.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
-import type { Deploy } from '../contract/deploys.ts';
+import type { Deploy } from '../contract/projects.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
 import type { MachineChanges } from '../contract/machine.ts';

@@ -186,3 +186,18 @@ export function slugify(name: string): string {
     .slice(0, SLUG_LENGTH_MAX)
     .replace(/^-+|-+$/g, '');
 }
+
+export const deploy = z.object({
+  id: identifier,
+  status: z.enum(['succeeded', 'failed']),
+  reason: z.string().optional(),
+  createdAt: timestamp,
+});
+export type Deploy = z.infer<typeof deploy>;
+
+const input = z.strictObject({ projectId: projectReference });
+
+export const deploys = {
+  create: base.route({ summary: 'Deploy: check that the project’s target answers' }).input(input).output(deploy),
+  list: base.route({ summary: 'A project’s deploys, newest first, at most 100' }).input(input).output(z.array(deploy)),
+};

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { createId } from '../base/secret.ts';
-import type { Deploy } from '../contract/deploys.ts';
+import type { Deploy } from '../contract/projects.ts';
 import type { Services } from '../contract/index.ts';
 import type { DeployRow, DeployRows, Effects, ProjectRow, ProjectRows } from './dependencies.ts';
 import { existingProject } from './projects.ts';

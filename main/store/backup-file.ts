@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY } from '../base/files.ts';
 import { nextTurn } from '../base/turns.ts';
-import type { WrittenBackup } from '../contract/backup.ts';
+import type { WrittenBackup } from '../contract/snapshots.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { headerFault } from './backup-reading.ts';
 import { syncFolder, syncPath } from './backups.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { WrittenBackup } from '../contract/backup.ts';
+import type { WrittenBackup } from '../contract/snapshots.ts';
 import type { AcmeRows } from '../model/acme.ts';
 import { createAcmeRows } from './acme.ts';
 import { writeBackupFile } from './backup-file.ts';

@@ -1,4 +1,4 @@
-import type { Deploy } from '../../main/contract/deploys.ts';
+import type { Deploy } from '../../main/contract/projects.ts';
 import type { DoctorCheck } from '../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../main/contract/domains.ts';
 import type { IconName } from '../components/shared/icons.ts';

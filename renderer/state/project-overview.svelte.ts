@@ -1,4 +1,4 @@
-import type { Deploy } from '../../main/contract/deploys.ts';
+import type { Deploy } from '../../main/contract/projects.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';

@@ -1,5 +1,4 @@
-import type { Deploy } from '../../main/contract/deploys.ts';
-import type { Project } from '../../main/contract/projects.ts';
+import type { Deploy, Project } from '../../main/contract/projects.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
