@@ -31,7 +31,7 @@ import { ownFile } from './proxy/own-paths.ts';
 import { createLooks } from './proxy/looks.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/demo.ts';
-import { noteOf } from './services/drills.ts';
+import { noteOf } from './services/breaks.ts';
 
 export interface AppOptions extends FoundationOptions {
   /** The folder of the built interface; null when it is not built. */

@@ -21,7 +21,7 @@ import { explainCaa } from '../model/caa/walk.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { OwnPath } from '../proxy/own-paths.ts';
 import { refusal } from '../proxy/own-paths.ts';
-import type { ListenerPorts } from '../services/addresses.ts';
+import type { ListenerPorts } from '../services/projects.ts';
 import { createAcmeDns } from './acme-dns.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';

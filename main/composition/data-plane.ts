@@ -18,7 +18,7 @@ import { createLimiter } from '../ratelimit/limiter.ts';
 import { STANDING_HOSTS } from '../breaks/standing-hosts.ts';
 import { createRecorder } from '../traffic/recorder.ts';
 import { createSeries } from '../traffic/series.ts';
-import type { ListenerPorts } from '../services/addresses.ts';
+import type { ListenerPorts } from '../services/projects.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';

@@ -9,18 +9,16 @@ import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
 import { createAcmeServices } from '../services/acme.ts';
-import { presentProject } from '../services/addresses.ts';
+import { presentProject, createProjectServices } from '../services/projects.ts';
 import { createApiServices } from '../services/api.ts';
-import { createBreakServices } from '../services/breaks.ts';
+import { createBreakServices, createDrillServices } from '../services/breaks.ts';
 import { createCaServices } from '../services/ca.ts';
-import { createCaaServices } from '../services/caa.ts';
+import { createCaaServices, createDnsServices } from '../services/dns.ts';
 import { createCertificateServices } from '../services/certificates.ts';
 import { createClockServices } from '../services/clock.ts';
 import { createDemo } from '../services/demo.ts';
 import type { ProjectRow } from '../services/dependencies.ts';
 import { createDeployServices } from '../services/deploys.ts';
-import { createDnsServices } from '../services/dns.ts';
-import { createDrillServices } from '../services/drills.ts';
 import {
   createDoctorServices,
   createStatusServices,
@@ -29,13 +27,11 @@ import {
 } from '../services/status.ts';
 import { createDomainServices } from '../services/domains.ts';
 import { createKeyServices } from '../services/keys.ts';
-import { createLanServices } from '../services/lan.ts';
+import { createLanServices, createMachineServices } from '../services/machine.ts';
 import { createLimitServices } from '../services/limits.ts';
-import { createMachineServices } from '../services/machine.ts';
 import { createOrderServices } from '../services/orders.ts';
 import { createPetSeeds } from '../services/pet-seeds.ts';
 import { createPetServices } from '../services/pets.ts';
-import { createProjectServices } from '../services/projects.ts';
 import { createRunJournal } from '../services/run-journal.ts';
 import { createRuns } from '../services/runs.ts';
 import { createRequestHistory, createRequestServices } from '../services/requests.ts';

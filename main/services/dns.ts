@@ -1,12 +1,17 @@
 import type { Clock } from '../base/clock.ts';
+import { normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
+import type { Settings } from '../contract/settings.ts';
 import type { AnswerRecord } from '../contract/zones.ts';
 import type { DnsClient } from '../dns/client.ts';
 import { showRecord } from '../dns/dnssec-format.ts';
 import { serverText } from '../dns/lookup.ts';
 import type { ResponseRecord } from '../dns/message-reader.ts';
 import { typeCode, typeName } from '../dns/record.ts';
+import { caaLookupOver } from '../domains/caa-lookup.ts';
+import { type CaaRequest, explainCaa } from '../model/caa/walk.ts';
+import type { DnsLookup } from '../model/dns-lookup.ts';
 import { parseName } from '../model/dns-name.ts';
 import { inputError } from './project-rules.ts';
 
@@ -64,4 +69,27 @@ function failure(at: string, { reason, detail }: { reason: string; detail?: stri
   }
   const what = reason === 'malformed' ? 'sent a malformed reply' : 'can’t be reached';
   return new VivariumError('bad_gateway', `${at} ${what}${because}; check the setting "resolver".`);
+}
+
+export function createCaaServices(options: {
+  dns: DnsLookup;
+  identity: () => Settings['caaIdentity'];
+}): Services['caa'] {
+  return {
+    explain({ hostname: text, issuer, wildcard, method, accountUri }) {
+      const name = normalizeHostname(text.trim().replace(/^\*\./, ''));
+      if (!name.ok) throw inputError('hostname', 'must be a hostname, such as "www.example.test".');
+      const identity = options.identity();
+      // The account belongs to the CA in the settings; another CA does not know it.
+      const own = issuer === undefined || issuer.toLowerCase() === identity.domain.toLowerCase();
+      const request: CaaRequest = {
+        hostname: name.hostname,
+        wildcard: wildcard || text.trim().startsWith('*.'),
+        issuer: issuer ?? identity.domain,
+        method,
+        accountUri: accountUri ?? (own ? identity.accountUri : null),
+      };
+      return explainCaa({ ...request, lookup: caaLookupOver(options.dns) });
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import type { Services } from '../contract/index.ts';
+import type { LanStatus } from '../contract/lan.ts';
 import type { Wish } from '../machine/change.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
@@ -32,5 +33,23 @@ export function createMachineServices(options: {
     },
     status: () => machine.status(),
     export: () => ({ fileName: 'vivarium-machine-changes.json', text: machine.export() }),
+  };
+}
+
+export function createLanServices(lan: {
+  status(): LanStatus;
+  start(wanted: string, keep?: boolean): Promise<void>;
+  stop(): Promise<void>;
+}): Services['lan'] {
+  return {
+    status: lan.status,
+    async start(input) {
+      await lan.start(input?.interface ?? '', input?.keep ?? false);
+      return lan.status();
+    },
+    async stop() {
+      await lan.stop();
+      return lan.status();
+    },
   };
 }
