@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/data-dir.ts';
-import { keepHeapSmall } from './base/heap.ts';
+import { keepHeapSmall, findAssets, findProgramFile } from './base/program.ts';
 import { readLogLevel } from './base/log.ts';
-import { findAssets, findProgramFile } from './base/program-folder.ts';
 import type { Config } from './base/config.ts';
 import type { Io } from './cli/io.ts';
 import { NotRunningError, findRunning } from './cli/running.ts';

@@ -1,5 +1,4 @@
-import { hasBearerCredentials } from '../base/http/fields.ts';
-import type { HttpRequest } from '../base/http/message.ts';
+import { hasBearerCredentials, type HttpRequest } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import { ERROR_CATALOGUE, VivariumError, type ErrorCode } from '../contract/errors.ts';
 import { problemOf, type Problem } from '../model/problem.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, relative } from 'node:path';
 import { impliedDataDir } from './data-dir.ts';
-import { findOptionalProgramFile } from './program-folder.ts';
+import { findOptionalProgramFile } from './program.ts';
 import { shellWord } from './shell.ts';
 
 /** In a clone of the sources, where npm provides the command; absent in an installed Vivarium. */

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { sleep } from '../base/clock.ts';
 import { LOGS_FOLDER } from '../base/data-folder.ts';
 import { codeOf, reasonOf } from '../base/error-code.ts';
-import { logFiles } from '../base/log-file.ts';
+import { logFiles } from '../base/log.ts';
 import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isOn, lastOf, usageError, type Option } from './flags.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isWithin } from '../base/hostname.ts';
-import { environmentOutside } from '../base/program-folder.ts';
+import { environmentOutside } from '../base/program.ts';
 import { openAuthority } from '../ca/authority.ts';
 import { createRevocationList, LIST_LIFETIME_MS } from '../ca/revocation-list.ts';
 import { describeRoot } from '../ca/root.ts';

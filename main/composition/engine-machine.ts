@@ -1,4 +1,4 @@
-import { environmentOutside } from '../base/program-folder.ts';
+import { environmentOutside } from '../base/program.ts';
 import { createRunCommand } from '../ca/run-command.ts';
 import type { Wish } from '../machine/change.ts';
 import type { Certificates } from './certificates.ts';

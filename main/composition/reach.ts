@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
-import { environmentOutside } from '../base/program-folder.ts';
+import { environmentOutside } from '../base/program.ts';
 import { shellWord } from '../base/shell.ts';
 import { askSystem } from '../base/system-names.ts';
 import { type NssOptions, nssDatabases } from '../ca/nss-databases.ts';

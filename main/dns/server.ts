@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import { codeOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
-import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from '../base/port-refusal.ts';
+import { ADDRESS_MISSING_CODES, missingAddress, portRefusal } from '../base/bind-port.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { Connections } from './connections.ts';
 import { createExchange, type Exchange } from './exchange.ts';

@@ -2,12 +2,11 @@ import { app, BrowserWindow, dialog, Menu, type MessageBoxOptions, Notification,
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
-import { openLogFile } from '../base/log-file.ts';
+import { openLogFile, createLog, type LogLevel, type LogLine } from '../base/log.ts';
 import { askForSignInLink } from '../base/open-in-browser.ts';
 import { realTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { DESKTOP_FOLDER } from '../base/data-folder.ts';
-import { createLog, type LogLevel, type LogLine } from '../base/log.ts';
 import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';

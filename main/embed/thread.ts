@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads';
 import { type App, startApp } from '../app.ts';
 import { isFolderLocked } from '../at-rest.ts';
 import { formatLogLine } from '../base/log.ts';
-import { findAssets, findProgramFile } from '../base/program-folder.ts';
+import { findAssets, findProgramFile } from '../base/program.ts';
 import { isAlive } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { removeLeftBehind } from './folders.ts';

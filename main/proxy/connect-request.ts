@@ -1,4 +1,4 @@
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf } from '../base/http/message.ts';
 import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/hostname.ts';
 import type { Connection } from './connection.ts';
 import type { HeaderSurvey } from './header-section.ts';

@@ -1,4 +1,4 @@
-import { readBearerToken } from '../base/http/fields.ts';
+import { readBearerToken } from '../base/http/message.ts';
 import { API_KEY_PATTERN, createApiKeySecret, hashSecret } from '../base/secret.ts';
 import type { RouteTable } from './route-table.ts';
 import type { ApiKeyOwner, Route } from '../model/route.ts';

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as openHttp } from 'node:http';
 import { request as openHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf } from '../base/http/message.ts';
 import type { Scheme } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 

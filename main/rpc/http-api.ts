@@ -13,7 +13,7 @@ import { generateOpenApi } from './openapi.ts';
 import { sendFailure, sendJson } from './responses.ts';
 import { IDEMPOTENCY_HEADER } from './outcomes.ts';
 import type { ControlRouter } from './router.ts';
-import { readBearerToken } from '../base/http/fields.ts';
+import { readBearerToken } from '../base/http/message.ts';
 
 export const API_PREFIX = '/api/';
 const OPENAPI_PATH = '/api/openapi.json';

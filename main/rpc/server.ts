@@ -18,7 +18,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bindPort } from '../base/bind-port.ts';
-import { pairsOf, readBearerToken } from '../base/http/fields.ts';
+import { pairsOf, readBearerToken } from '../base/http/message.ts';
 import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';
 import type { Log } from '../base/log.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import { readBearerToken } from '../base/http/fields.ts';
+import { readBearerToken } from '../base/http/message.ts';
 import { findConnectionOwner } from '../base/port-holder.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';

@@ -1,4 +1,4 @@
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf } from '../base/http/message.ts';
 import { redactJson } from './redact-json.ts';
 import { HIDDEN, secretNames, type IsSecretName } from './secret-names.ts';
 

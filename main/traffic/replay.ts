@@ -1,4 +1,4 @@
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf } from '../base/http/message.ts';
 import { SENDER_FIELDS } from '../base/request-shell.ts';
 import type { HeaderField } from '../contract/api.ts';
 import type { Entry } from './entry.ts';

@@ -1,4 +1,4 @@
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf } from '../base/http/message.ts';
 import type { MatchContext } from '../contract/traffic-match.ts';
 import type { RecordedBody } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';

@@ -2,7 +2,7 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { AdjustableClock } from '../base/clock.ts';
-import { pairsOf } from '../base/http/fields.ts';
+import { pairsOf } from '../base/http/message.ts';
 import { nextTurn } from '../base/turns.ts';
 import { trafficDetail, type TrafficDetail } from '../contract/traffic.ts';
 import type { RecordedBody, RecordedFrames } from '../model/exchange-record.ts';

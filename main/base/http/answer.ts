@@ -1,7 +1,6 @@
 import { type DrainBounds, cutOff, drain, hasUnreadBody } from './drain.ts';
-import { type HttpExchange, asHttp1, isHttp2 } from './message.ts';
+import { type HttpExchange, asHttp1, isHttp2, pairsOf } from './message.ts';
 import { STATUS_CODES } from 'node:http';
-import { pairsOf } from './fields.ts';
 
 /** An encoded response body. */
 export interface Body {

@@ -1,4 +1,4 @@
-import { pairsOf } from '../../base/http/fields.ts';
+import { pairsOf, asHttp1 } from '../../base/http/message.ts';
 import type { EpochMs } from '../../base/clock.ts';
 import { type Problem, problemOf, rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
@@ -6,7 +6,6 @@ import { sendChanged } from './http-faults.ts';
 import { changedFields, fieldOf, type HeldAnswer, writeHeldHead } from './held-answer.ts';
 import { idBeforeLast, roundIntegers } from './json-edits.ts';
 import { type Breaking, numberOf, type Struck } from './struck.ts';
-import { asHttp1 } from '../../base/http/message.ts';
 
 /** IMF-fixdate (RFC 9110 §5.6.7). */
 const httpDate = (atMs: EpochMs): string => new Date(atMs).toUTCString();

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { asHttp1, type HttpResponse } from '../../base/http/message.ts';
-import { pairsOf, withoutFields } from '../../base/http/fields.ts';
+import { asHttp1, type HttpResponse, pairsOf, withoutFields } from '../../base/http/message.ts';
 import { toHttp2 } from '../upstream/relay.ts';
 
 /** The complete answer of a target, which its client has not got yet. */

@@ -1,4 +1,4 @@
-import { withoutFields } from '../../base/http/fields.ts';
+import { withoutFields } from '../../base/http/message.ts';
 
 /**
  * Header fields of one connection rather than of the message (RFC 9110 §7.6.1), in addition to those named in

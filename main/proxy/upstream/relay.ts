@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { cutOff, drain } from '../../base/http/drain.ts';
-import { withoutFields } from '../../base/http/fields.ts';
-import { isHttp2 as isHttp2Request, type HttpRequest, type HttpResponse } from '../../base/http/message.ts';
+import {
+  withoutFields,
+  isHttp2 as isHttp2Request,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
 import { endToEndFields, isRateField } from './hop-by-hop.ts';

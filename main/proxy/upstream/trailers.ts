@@ -1,4 +1,4 @@
-import { pairsOf } from '../../base/http/fields.ts';
+import { pairsOf } from '../../base/http/message.ts';
 import { isHopByHop } from './hop-by-hop.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { pairsOf } from '../../base/http/fields.ts';
+import { pairsOf } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpgradeContext } from '../target.ts';

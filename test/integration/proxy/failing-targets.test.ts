@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Log } from '../../../main/base/log.ts';
-import { silentLog } from '../../../main/base/log.ts';
+import { type Log, silentLog } from '../../../main/base/log.ts';
 import { DEMO, startProxy, untilConnections, type Handler, type RunningProxy } from '../../support/proxy-harness.ts';
 import { openSocket, sendRaw } from '../../support/proxy-raw.ts';
 

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Log } from '../../../main/base/log.ts';
-import { silentLog } from '../../../main/base/log.ts';
+import { type Log, silentLog } from '../../../main/base/log.ts';
 import { openStore, type Store } from '../../../main/store/store.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { HERE, projectRow } from '../../unit/store/parts.ts';

@@ -83,11 +83,11 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.bearer-compared-with-case',
-    file: 'main/base/http/fields.ts',
+    file: 'main/base/http/message.ts',
     find: '=*) *$/i;',
     replace: '=*) *$/;',
     breaks: 'a key after "bearer" is not found',
-    tests: ['test/unit/base/http/fields.test.ts'],
+    tests: ['test/unit/base/http/message.test.ts'],
   },
   {
     id: 'proxy.key-of-another-project',

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LogLine } from '../../../main/base/log.ts';
-import { openLogFile } from '../../../main/base/log-file.ts';
+import { type LogLine, openLogFile } from '../../../main/base/log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function logsFolder(): string {

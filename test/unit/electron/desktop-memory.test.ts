@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Log } from '../../../main/base/log.ts';
-import { silentLog } from '../../../main/base/log.ts';
+import { type Log, silentLog } from '../../../main/base/log.ts';
 import { findBounds, nameScreens, openDesktopMemory, storeBounds } from '../../../main/electron/window-state.ts';
 
 function memoryFile(): string {

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Dataset } from '../../../main/model/pet.ts';
-import { silentLog } from '../../../main/base/log.ts';
-import type { Log } from '../../../main/base/log.ts';
+import { silentLog, type Log } from '../../../main/base/log.ts';
 import { VivariumError, type ErrorCode } from '../../../main/contract/errors.ts';
 import { openDatabase } from '../../../main/store/database.ts';
 import { createDatasets } from '../../../main/store/datasets.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { environmentOutside } from '../../../main/base/program-folder.ts';
+import { environmentOutside } from '../../../main/base/program.ts';
 
 it.each<[what: string, given: Record<string, string>, expected: Record<string, string>]>([
   ['is the same without an AppImage', { PATH: '/bin', LD_LIBRARY_PATH: '/x' }, { PATH: '/bin', LD_LIBRARY_PATH: '/x' }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasBearerCredentials, readBearerToken, pairsOf, withoutFields } from '../../../../main/base/http/fields.ts';
+import { hasBearerCredentials, readBearerToken, pairsOf, withoutFields } from '../../../../main/base/http/message.ts';
 import { originOf } from '../../../../main/base/hostname.ts';
 import { rawResponse } from '../../../../main/base/http/answer.ts';
 
