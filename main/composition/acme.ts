@@ -19,15 +19,13 @@ import type { AcmeIdentifier } from '../model/acme.ts';
 import type { FaultSource } from '../model/fault.ts';
 import { explainCaa } from '../model/caa/walk.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
-import type { OwnPath } from '../proxy/own-paths.ts';
-import { refusal } from '../proxy/own-paths.ts';
+import { type OwnPath, refusal, readBody } from '../proxy/own-paths.ts';
 import type { ListenerPorts } from '../services/projects.ts';
 import { createAcmeDns } from './acme-dns.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
-import { readBody } from './own-body.ts';
 
 export type Acme = ReturnType<typeof openAcme>;
 

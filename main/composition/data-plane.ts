@@ -22,7 +22,7 @@ import type { ListenerPorts } from '../services/projects.ts';
 import type { Certificates } from './certificates.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
-import { openStandingHosts } from './standing-hosts.ts';
+import { openStandingHosts } from './own-paths.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 

@@ -7,7 +7,9 @@ import { environmentOutside } from '../base/program.ts';
 import { shellWord } from '../base/shell.ts';
 import { askSystem } from '../base/system-names.ts';
 import { type NssOptions, nssDatabases } from '../ca/nss-databases.ts';
+import { createRunCommand } from '../ca/run-command.ts';
 import { DOH_PATH } from '../dns/doh.ts';
+import type { Wish } from '../machine/change.ts';
 import { createBrowserProcesses } from '../reach/browser-processes.ts';
 import {
   createMappedHostnames,
@@ -27,6 +29,7 @@ import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 import { ownCommand } from '../base/own-command.ts';
+import { openMachine } from './machine.ts';
 
 export type Reach = ReturnType<typeof openReach>;
 
@@ -130,7 +133,7 @@ export function openReach(
 }
 
 /** The command that starts this Vivarium again on its data folder; options may be appended. */
-export function startCommand(dataDir: string): string {
+function startCommand(dataDir: string): string {
   const { versions, defaultApp, env, execPath, platform } = process;
   if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
   // The program of an AppImage is in a mount, which ends with it.
@@ -153,4 +156,32 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+export type EngineMachine = ReturnType<typeof openEngineMachine>;
+
+/** The changes of this machine that lead it to this engine. */
+export function openEngineMachine(
+  { config, clock, machineRoot }: Foundation,
+  parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; reach: Pick<Reach, 'proxy'> },
+) {
+  const { certificates, dns, dataPlane, reach } = parts;
+  const machine = openMachine({
+    ledger: certificates.ledger,
+    root: machineRoot,
+    dataDir: config.dataDir,
+    clock,
+    run: createRunCommand({ clock, environment: environmentOutside(process.env) }),
+    stores: certificates.trustStores,
+  });
+  return {
+    ...machine,
+    wishFor: (hostname: string): Wish => ({
+      hostname,
+      zone: dns.zoneOf(hostname)?.zone ?? hostname,
+      ports: { ...dataPlane.ports, dns: dns.listening.port },
+      pacUrl: reach.proxy().pacUrl,
+      start: startCommand(config.dataDir),
+    }),
+  };
 }

@@ -56,10 +56,9 @@ import type { DataPlane } from './data-plane.ts';
 import type { Doctor } from '../doctor/examination.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
-import type { EngineMachine } from './engine-machine.ts';
+import type { EngineMachine, Reach } from './reach.ts';
 import type { Foundation } from './foundation.ts';
 import type { Lan } from './lan.ts';
-import type { Reach } from './reach.ts';
 
 export interface ServiceParts {
   acme: Acme;
