@@ -5,7 +5,7 @@ import { listenAddresses, PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import { isBrokenHandshake } from '../ca/broken-handshakes.ts';
 import { NO_HOSTNAME } from '../ca/leaf-contexts.ts';
-import { loadErrorPages } from '../proxy/error-pages.ts';
+import { loadErrorPages } from '../proxy/answer.ts';
 import { createLoopback } from '../proxy/loopback.ts';
 import { createInternalTokens } from '../proxy/identify.ts';
 import { createProxy } from '../proxy/proxy.ts';

@@ -1,10 +1,10 @@
 import { type Answer, bodyOf } from '../base/http/answer.ts';
 import type { HttpRequest } from '../base/http/message.ts';
 import { originOf } from '../base/hostname.ts';
+import { escapeHtml, loadPageTemplate } from '../base/http/page.ts';
 import { type Problem, problemAnswer } from '../model/problem.ts';
 import type { Redirect } from '../model/route.ts';
 import type { Listener } from './connection.ts';
-import type { ErrorPages } from './error-pages.ts';
 import { ALLOWED_METHODS } from './problem.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -116,4 +116,42 @@ function quality(parameters: readonly string[]): number {
   const text = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
   if (text === undefined) return 1;
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
+}
+
+/** Content of an error page, as plain text; rendering escapes it. */
+interface ErrorPage {
+  status: number;
+  heading: string;
+  message: string;
+  /** Links to served hostnames, and how many more exist. */
+  served: { links: readonly { url: string; text: string }[]; more: number } | null;
+}
+
+/** Error pages for browsers. */
+export interface ErrorPages {
+  render(page: ErrorPage): string;
+  contentSecurityPolicy: string;
+}
+
+/** @throws Error as `loadPageTemplate` */
+export function loadErrorPages(directory: string): ErrorPages {
+  const { contentSecurityPolicy, render } = loadPageTemplate(directory);
+  return {
+    contentSecurityPolicy,
+    render: ({ status, heading, message, served }) =>
+      render({
+        ...{ heading, message },
+        title: `${status} ${heading}`,
+        corner: String(status),
+        content: renderServed(served),
+      }),
+  };
+}
+
+function renderServed(served: ErrorPage['served']): string {
+  if (served === null) return '';
+  if (served.links.length === 0) return '<p>Nothing is served here yet. Create a project in Vivarium first.</p>';
+  const items = served.links.map(({ url, text }) => `<li><a href="${escapeHtml(url)}">${escapeHtml(text)}</a></li>`);
+  const more = served.more > 0 ? `<p>And ${served.more} more.</p>` : '';
+  return `<h2>Served here</h2>\n<ul>\n${items.join('\n')}\n</ul>\n${more}`;
 }

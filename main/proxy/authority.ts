@@ -1,8 +1,7 @@
 import { parseAuthority, type Authority } from '../base/hostname.ts';
-import type { HeaderSurvey } from './header-section.ts';
+import { type HeaderSurvey, readRequestTarget } from './request-head.ts';
 import type { Problem } from '../model/problem.ts';
 import * as problem from './problem.ts';
-import { readRequestTarget } from './request-target.ts';
 import type { Scheme } from '../base/hostname.ts';
 
 /** An authority as sent, with its parsed form. */

@@ -1,7 +1,7 @@
 import { pairsOf } from '../base/http/message.ts';
 import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/hostname.ts';
 import type { Connection } from './connection.ts';
-import type { HeaderSurvey } from './header-section.ts';
+import type { HeaderSurvey } from './request-head.ts';
 import type { Problem } from '../model/problem.ts';
 import * as problem from './problem.ts';
 

@@ -7,7 +7,6 @@ import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
 import type { OwnPlace } from './own-paths.ts';
-import type { StallMark } from './stall.ts';
 import type { StageTimes } from './server-timing.ts';
 import type { Capture } from './capture.ts';
 import type { Client } from './forwarded-client.ts';
@@ -186,4 +185,20 @@ export function closeIdle(connection: Connection, closingResponse: string, nowMs
 export function cutExchange({ request, connection }: Exchange): void {
   if (isHttp2(request)) request.stream.close(constants.NGHTTP2_CANCEL);
   else destroyConnection(connection);
+}
+
+/** The progress seen by the last check, and since when it has not changed. */
+export interface StallMark {
+  progress: number;
+  /** Monotonic. */
+  sinceMs: number;
+}
+
+/**
+ * How long `watched` has made no progress at `nowMs`, on the monotonic clock; 0 if it has moved since the last check.
+ * `progress` is any number that changes with every movement.
+ */
+export function stalledMs(watched: { seen: StallMark | null }, progress: number, nowMs: number): number {
+  if (watched.seen?.progress !== progress) watched.seen = { progress, sinceMs: nowMs };
+  return nowMs - watched.seen.sinceMs;
 }

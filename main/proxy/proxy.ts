@@ -12,7 +12,7 @@ import type { Log } from '../base/log.ts';
 import type { RequestLimiter } from '../model/caller.ts';
 import { cutExchange, destroyConnection, type Connection, type Exchange, type Listener } from './connection.ts';
 import { createConnections } from './connections.ts';
-import type { ErrorPages } from './error-pages.ts';
+import type { ErrorPages } from './answer.ts';
 import type { ExchangeSummary } from '../model/exchange-record.ts';
 import { createExchanges, type Recording } from './exchanges.ts';
 import { asUpgrade } from './extended-connect.ts';

@@ -1,9 +1,16 @@
 import { constants } from 'node:http2';
 import type { Log } from '../base/log.ts';
 import { hasBody, isHttp2 } from '../base/http/message.ts';
-import { closeIdle, cutExchange, destroyConnection, isIdle, type Connection, type Exchange } from './connection.ts';
+import {
+  closeIdle,
+  cutExchange,
+  destroyConnection,
+  isIdle,
+  type Connection,
+  type Exchange,
+  stalledMs,
+} from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import { stalledMs } from './stall.ts';
 
 /**
  * Enforces the time-outs that Node has no option for (`headersTimeout` and `keepAliveTimeout` cover HTTP/1.x). Checks

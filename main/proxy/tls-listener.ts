@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { Log } from '../base/log.ts';
 import type { BrokenHandshake } from '../model/broken-handshake.ts';
@@ -7,7 +8,6 @@ import { CLIENT_HELLO_BYTES_MAX, readClientHello } from './client-hello.ts';
 import { destroyConnection, resetConnection, type Connection, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { Http2Acceptor } from './http2.ts';
-import { lingeringTransport } from './lingering-transport.ts';
 
 export interface TlsListenerOptions {
   connections: Connections;
@@ -191,4 +191,32 @@ function handshake(connection: Connection, terms: Terms, options: TlsListenerOpt
     if (socket.alpnProtocol === 'h2' || terms.http2Only) options.serveHttp2(connection, socket);
     else options.serveHttp1(connection, socket);
   });
+}
+
+/**
+ * Carries TLS over a socket that outlives it: Node destroys what a refused handshake ran on at once, with what the client
+ * still sends unread, so that the client sees a reset in place of the alert. `onDestroyed` has the socket then, without
+ * listeners for its data. Costs a copy in JavaScript of each chunk: for rare handshakes only.
+ */
+function lingeringTransport(raw: Socket, onDestroyed: () => void): Duplex {
+  const onData = (chunk: Buffer): void => {
+    if (!transport.push(chunk)) raw.pause();
+  };
+  const transport = new Duplex({
+    read: () => void raw.resume(),
+    write(chunk: Buffer, _encoding, done) {
+      if (raw.write(chunk)) done();
+      else raw.once('drain', () => done());
+    },
+    final: (done) => void raw.end(() => done()),
+    destroy(_error, done) {
+      raw.removeListener('data', onData);
+      onDestroyed();
+      done(null);
+    },
+  });
+  raw.on('data', onData);
+  raw.on('end', () => transport.push(null));
+  raw.on('close', () => transport.destroy());
+  return transport;
 }

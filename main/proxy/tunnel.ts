@@ -6,7 +6,7 @@ import { describeServed } from './answer.ts';
 import { evaluateConnect, type Reachable } from './connect-request.ts';
 import { destroyConnection, endHttp1, type Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
-import { surveyHeaders } from './header-section.ts';
+import { surveyHeaders } from './request-head.ts';
 import { faultResponse } from './parser-fault.ts';
 import type { Problem } from '../model/problem.ts';
 import { stoppingNow, tooEarlyConnect } from './problem.ts';

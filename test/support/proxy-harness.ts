@@ -7,7 +7,7 @@ import { silentLog, type Log } from '../../main/base/log.ts';
 import { hashSecret } from '../../main/base/secret.ts';
 import type { PlanLimits } from '../../main/contract/projects.ts';
 import type { Caller, RequestLimiter } from '../../main/model/caller.ts';
-import { loadErrorPages } from '../../main/proxy/error-pages.ts';
+import { loadErrorPages } from '../../main/proxy/answer.ts';
 import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
 import type { OwnPaths } from '../../main/proxy/own-paths.ts';

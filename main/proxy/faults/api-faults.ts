@@ -3,8 +3,7 @@ import type { EpochMs } from '../../base/clock.ts';
 import { type Problem, problemOf, rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
 import { sendChanged } from './http-faults.ts';
-import { changedFields, fieldOf, type HeldAnswer, writeHeldHead } from './held-answer.ts';
-import { idBeforeLast, roundIntegers } from './json-edits.ts';
+import { changedFields, fieldOf, type HeldAnswer, writeHeldHead, idBeforeLast, roundIntegers } from './held-answer.ts';
 import { type Breaking, numberOf, type Struck } from './struck.ts';
 
 /** IMF-fixdate (RFC 9110 §5.6.7). */

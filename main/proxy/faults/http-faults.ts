@@ -3,8 +3,7 @@ import { gzip } from 'node:zlib';
 import { asHttp1, isHttp2 } from '../../base/http/message.ts';
 import { bodyOf } from '../../base/http/answer.ts';
 import { halfOf, writePart } from './connection-faults.ts';
-import { changedFields, fieldOf, type HeldAnswer, writeHeldHead } from './held-answer.ts';
-import { repeatKey, spoilText } from './json-edits.ts';
+import { changedFields, fieldOf, type HeldAnswer, writeHeldHead, repeatKey, spoilText } from './held-answer.ts';
 import { type Breaking, endByHand, numberOf, type Struck } from './struck.ts';
 
 /** Sends an answer whole, with a body of another length than it had. */

@@ -1,9 +1,41 @@
+import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { type Socket, connect, isIP } from 'node:net';
 import { type SecureContext, connect as tlsConnect, createSecureContext, getCACertificates } from 'node:tls';
-import { DEFAULT_PORT } from '../../base/hostname.ts';
+import { DEFAULT_PORT, isWithin } from '../../base/hostname.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
-import { lookup } from './lookup.ts';
 import { type UpstreamDiagnosis, codeOf, describeUpstreamFault } from './upstream-problem.ts';
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
+
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * Resolves `localhost` and names below it to this machine (RFC 6761 §6.3), at both addresses, even if the system's
+ * resolver knows only one or none. For `localhost` itself, the system's order of addresses applies.
+ */
+export function lookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+  const name = hostname.toLowerCase().replace(/\.$/, '');
+  if (!isWithin(name, 'localhost')) {
+    systemLookup(hostname, options, callback);
+    return;
+  }
+  if (options.all !== true) {
+    process.nextTick(callback, null, '127.0.0.1', 4);
+    return;
+  }
+  if (name !== 'localhost') {
+    process.nextTick(callback, null, [...LOOPBACK]);
+    return;
+  }
+  systemLookup(hostname, { ...options, all: true }, (_error, found: LookupAddress[] | undefined) => {
+    const first = found ?? [];
+    const known = new Set(first.map(({ address }) => address));
+    callback(null, [...first, ...LOOPBACK.filter(({ address }) => !known.has(address))]);
+  });
+}
 
 /**
  * Connects to an upstream with the same name resolution and certificate checks as requests, then disconnects without

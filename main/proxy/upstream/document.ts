@@ -1,8 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { UpstreamDestination } from '../../model/route.ts';
-import { lookup } from './lookup.ts';
-import { machineTrust } from './dial.ts';
+import { lookup, machineTrust } from './dial.ts';
 
 /** Where many frameworks serve their OpenAPI document. */
 const DOCUMENT_PATH = '/openapi.json';

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { asHttp1, hasBody, type HttpRequest, isHttp2 } from '../../base/http/message.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
-import { type StallMark, stalledMs } from '../stall.ts';
+import { type StallMark, stalledMs } from '../connection.ts';
 import type { UpstreamContext } from '../target.ts';
 import type { Origin } from './origin.ts';
 import { drainRest, flatFields, flushSoon, relayHead, relayInterim, type ResponseHead } from './relay.ts';

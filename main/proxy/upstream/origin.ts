@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 import { buildConnector, errors, H2CClient, Pool } from 'undici';
 import type { HttpRequest } from '../../base/http/message.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
-import { machineTrust } from './dial.ts';
-import { lookup } from './lookup.ts';
+import { machineTrust, lookup } from './dial.ts';
 import { codeOf } from './upstream-problem.ts';
 
 /**

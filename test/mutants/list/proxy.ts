@@ -59,7 +59,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.one-authorization-counts',
-    file: 'main/proxy/header-section.ts',
+    file: 'main/proxy/request-head.ts',
     find: 'survey.authorizationFields++;',
     replace: 'survey.authorizationFields = 1;',
     breaks: 'the first of two Authorization fields counts',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readAuthority, type AuthorityFacts } from '../../../main/proxy/authority.ts';
-import { surveyHeaders } from '../../../main/proxy/header-section.ts';
+import { surveyHeaders } from '../../../main/proxy/request-head.ts';
 
 const LIMITS = { headerFieldsMax: 10, targetLengthMax: 100 };
 

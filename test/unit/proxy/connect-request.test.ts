@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateConnect, type ConnectFacts } from '../../../main/proxy/connect-request.ts';
 import { loopbackPlace } from '../../../main/proxy/own-paths.ts';
-import { surveyHeaders } from '../../../main/proxy/header-section.ts';
+import { surveyHeaders } from '../../../main/proxy/request-head.ts';
 
 const SHOP = 'shop.acme.test';
 const IDN = 'xn--bcher-kva.example';

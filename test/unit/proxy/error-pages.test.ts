@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadErrorPages } from '../../../main/proxy/error-pages.ts';
+import { loadErrorPages } from '../../../main/proxy/answer.ts';
 import { PAGES_DIRECTORY } from '../../support/proxy-harness.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { idBeforeLast, repeatKey, roundIntegers, spoilText } from '../../../main/proxy/faults/json-edits.ts';
+import { idBeforeLast, repeatKey, roundIntegers, spoilText } from '../../../main/proxy/faults/held-answer.ts';
 
 it.each([
   ['[{"id":9007199254740993}]', '[{"id":9007199254740992}]'],

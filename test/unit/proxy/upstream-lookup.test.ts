@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
-import { lookup } from '../../../main/proxy/upstream/lookup.ts';
+import { lookup } from '../../../main/proxy/upstream/dial.ts';
 
 const addressesOf = (hostname: string): Promise<string[]> =>
   new Promise((resolve, reject) => {

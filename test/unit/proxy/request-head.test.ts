@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../../main/proxy/request-target.ts';
+import { readRequestTarget } from '../../../main/proxy/request-head.ts';
 
 const origin = (path: string) => ({ ok: true, target: { form: 'origin', path } });
 const absolute = (scheme: string, authority: string, path: string) => ({
