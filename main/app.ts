@@ -12,7 +12,7 @@ import { startDns } from './composition/dns.ts';
 import { openDrills, withDrill } from './composition/drills.ts';
 import { addZoneBreaks, verifyRepaired, addMachineBreaks, verifyBroken } from './composition/state-breaks.ts';
 import { openDomains } from './composition/domains.ts';
-import { ACME_PATH } from './acme/urls.ts';
+import { ACME_PATH } from './acme/resources.ts';
 import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
 import { ownCommand } from './base/own-command.ts';

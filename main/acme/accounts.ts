@@ -6,7 +6,7 @@ import { isObject, type PublicJwk, parseObject, readJws, readKey, thumbprintOf, 
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
 import { blockOf, type Counted } from './rates.ts';
-import { accountUrl } from './urls.ts';
+import { accountUrl } from './resources.ts';
 
 const CONTACTS_MAX = 10;
 

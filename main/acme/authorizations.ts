@@ -11,12 +11,12 @@ import {
   type AcmeIdentifier,
   type AcmeMethod,
 } from '../model/acme.ts';
-import { keptVerdict } from './kept-verdict.ts';
+import { keptVerdict } from './explain.ts';
 import { stepAuthorization, stepChallenge } from './machines.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
 import { CAA_VALID_MS } from './profiles.ts';
-import { accountUrl } from './urls.ts';
+import { accountUrl } from './resources.ts';
 
 /** How long an order, and an authorisation without an answer, wait for their client. */
 export const PENDING_MS = 7 * DAY_MS;

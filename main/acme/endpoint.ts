@@ -3,9 +3,8 @@ import type { AcmeAccount, AcmeAuthorization, AcmeMethod, AcmeOrder } from '../m
 import { type Accounts, createAccounts, type Payload } from './accounts.ts';
 import { createCertificates } from './certificates.ts';
 import { readIdentifiers } from './identifiers.ts';
-import { parseObject, type PublicJwk, readJws, verifyJws } from './jws.ts';
-import { createNonces } from './nonce.ts';
 import { createAuthorizations, type Authorizations } from './authorizations.ts';
+import { parseObject, type PublicJwk, readJws, verifyJws, createNonces } from './jws.ts';
 import { createOrders, type Orders } from './orders.ts';
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed, problemDocument } from './problem.ts';
@@ -20,8 +19,11 @@ import {
   orderResource,
   orderUrl,
   renewalResource,
+  ACME_PATH,
+  accountUrl,
+  directoryUrl,
+  REQUEST_OCTETS_MAX,
 } from './resources.ts';
-import { ACME_PATH, accountUrl, directoryUrl, REQUEST_OCTETS_MAX } from './urls.ts';
 
 /** A request below `ACME_PATH`. */
 export interface AcmeRequest {

@@ -4,7 +4,7 @@ import { nameOf, type Fault, type FaultSource } from '../model/fault.ts';
 import { AcmeError } from './problem.ts';
 import { type Counted, standardRateOf, tooMany } from './rates.ts';
 import type { Window } from './renewal-info.ts';
-import { ACME_PATH } from './urls.ts';
+import { ACME_PATH } from './resources.ts';
 import type { Got } from './validate-http.ts';
 
 /** What the running breaks of the family `ca` make of each step; the rest of the server asks here, and knows none of them. */

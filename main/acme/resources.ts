@@ -1,12 +1,16 @@
-import {
-  type AcmeAccount,
-  type AcmeAuthorization,
-  type AcmeChallenge,
-  type AcmeFault,
-  type AcmeOrder,
-} from '../model/acme.ts';
+import type { AcmeAccount, AcmeAuthorization, AcmeChallenge, AcmeFault, AcmeOrder } from '../model/acme.ts';
 import { problemDocument } from './problem.ts';
-import { ACME_PATH, accountUrl } from './urls.ts';
+
+/** Paths below this one are the ACME server's. */
+export const ACME_PATH = '/acme/';
+
+/** Of a request's body: larger than a CSR for 100 names with an RSA key; Boulder takes 50,000. */
+export const REQUEST_OCTETS_MAX = 65_536;
+
+export const directoryUrl = (origin: string, profile: string): string => `${origin}${ACME_PATH}${profile}/directory`;
+
+/** Names an account for good, also in CAA records (RFC 8657 §3): it has no profile in it. */
+export const accountUrl = (origin: string, id: string): string => `${origin}${ACME_PATH}account/${id}`;
 
 /** Resources as clients get them (RFC 8555 §7.1), with URLs below an origin. */
 export const orderUrl = (origin: string, id: string): string => `${origin}${ACME_PATH}order/${id}`;

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { EpochMs } from '../base/clock.ts';
+import { formatIssueValue, parseIssueValue } from '../model/caa/value.ts';
 import { type Answered, failed, type Outcome, shown, type Task } from './outcome.ts';
 
 /** dns-01 (RFC 8555 §8.4), and with the account's own label below it dns-account-01. */
@@ -35,3 +37,85 @@ export function accountLabel(accountUri: string): string {
   const digits = Array.from({ length: 16 }, (_, index) => BASE32[Number((octets >> BigInt(75 - 5 * index)) & 31n)]);
   return `_${digits.join('')}.`;
 }
+
+/** Wrong records of one CA at one name whose faults are told. */
+const FAULTS_TOLD = 10;
+
+/** What a record has to say for a validation to succeed. */
+export interface PersistentClaim {
+  /** The CA's name, in lower case. */
+  readonly issuer: string;
+  readonly accountUri: string;
+  readonly wildcard: boolean;
+  readonly nowMs: EpochMs;
+}
+
+/**
+ * dns-persist-01 (draft-ietf-acme-dns-persist-01): a record that stays, and that names the CA and the account's URL. As
+ * Boulder and Pebble, it reads the record of the very name; one with `policy=wildcard` does for a wildcard too.
+ */
+export async function validateDnsPersist(
+  { identifier, wildcard, accountUri }: Task,
+  { texts, ...ca }: { texts: (name: string) => Promise<Answered>; issuer: string; nowMs: EpochMs },
+): Promise<Outcome> {
+  const name = `_validation-persist.${identifier.value}`;
+  const what = `${name} TXT`;
+  const answer = await texts(name);
+  if (!answer.ok) return failed('dns', answer.detail, [{ what, found: answer.detail }]);
+  const { values } = answer;
+  const attempts = [{ what, found: values.length === 0 ? 'no record' : values.slice(0, 10).map(shown).join(', ') }];
+  const claim = { ...ca, accountUri, wildcard };
+  const fault = persistenceFault(values, claim);
+  // Other orders may use it no longer than the record's TTL says (draft, "Validation Data Reuse and TTL Handling").
+  if (fault === null) return { attempts, error: null, reuseMs: (answer.ttlSeconds ?? 0) * 1_000 };
+  return failed(fault.type, `${fault.why} The challenge wants ${wanted(claim)} at ${name}.`, attempts);
+}
+
+interface Fault {
+  /** As the draft's "Error Handling" says. */
+  readonly type: 'malformed' | 'unauthorized';
+  readonly why: string;
+}
+
+const malformed = (why: string): Fault => ({ type: 'malformed', why });
+const unauthorized = (why: string): Fault => ({ type: 'unauthorized', why });
+
+/** Why none of the records at a name makes the claim; null if one does. */
+export function persistenceFault(values: readonly string[], claim: PersistentClaim): Fault | null {
+  // Others are for other CAs, and none of this one's business.
+  const own = values.filter((value) => issuerOf(value) === claim.issuer);
+  const faults = own.map((value) => faultOf(value, claim));
+  if (faults.includes(null)) return null;
+  const [first, ...others] = faults.filter((fault) => fault !== null).slice(0, FAULTS_TOLD);
+  if (first === undefined) return unauthorized(`No TXT record names ${claim.issuer}.`);
+  return { ...first, why: [first, ...others].map(({ why }) => why).join(' ') };
+}
+
+const issuerOf = (value: string): string => (value.split(';', 1)[0] ?? '').trim().toLowerCase();
+
+function faultOf(text: string, { accountUri, wildcard, nowMs }: PersistentClaim): Fault | null {
+  const parsed = parseIssueValue(text);
+  if (!parsed.ok) return malformed(`The record ${shown(text)} is malformed: ${parsed.fault}.`);
+  const parameters = new Map<string, string>();
+  for (const { tag, value } of parsed.value.parameters) {
+    const known = tag.toLowerCase();
+    if (parameters.has(known)) return malformed(`The record ${shown(text)} has "${known}" twice.`);
+    parameters.set(known, value);
+  }
+  const [account, until] = [parameters.get('accounturi'), parameters.get('persistuntil')];
+  if (account === undefined) return malformed(`The record ${shown(text)} lacks "accounturi".`);
+  if (until !== undefined && !/^\d{1,12}$/.test(until)) {
+    return malformed(`"persistUntil" is ${shown(until)}, and not a number of seconds since 1970.`);
+  }
+  if (account !== accountUri) return unauthorized(`The record is for the account ${shown(account)}.`);
+  if (wildcard && parameters.get('policy')?.toLowerCase() !== 'wildcard') {
+    return unauthorized('The record is for the name alone: "policy=wildcard" is missing.');
+  }
+  const untilMs = until === undefined ? Infinity : Number(until) * 1_000;
+  return nowMs > untilMs ? unauthorized(`The record was valid until ${new Date(untilMs).toISOString()}.`) : null;
+}
+
+const wanted = ({ issuer, accountUri, wildcard }: PersistentClaim): string => {
+  const policy = wildcard ? [{ tag: 'policy', value: 'wildcard' }] : [];
+  return `"${formatIssueValue({ issuer, parameters: [{ tag: 'accounturi', value: accountUri }, ...policy] })}"`;
+};

@@ -1,8 +1,7 @@
 import type { AcmeMethod } from '../model/acme.ts';
 import type { Answered, Outcome, Task } from './outcome.ts';
 import type { EpochMs } from '../base/clock.ts';
-import { accountLabel, validateDns } from './validate-dns.ts';
-import { validateDnsPersist } from './validate-dns-persist.ts';
+import { accountLabel, validateDns, validateDnsPersist } from './validate-dns.ts';
 import { type HttpValidation, validateHttp } from './validate-http.ts';
 import { type TlsValidation, validateTls } from './validate-tls.ts';
 

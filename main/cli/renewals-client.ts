@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { realTime, sleep } from '../base/clock.ts';
-import { directoryUrl } from '../acme/urls.ts';
+import { directoryUrl } from '../acme/resources.ts';
 import type { Course } from '../rehearsal/renewals/course.ts';
 import { type Observation, observe } from '../rehearsal/renewals/observe.ts';
 import { originOf } from '../base/hostname.ts';

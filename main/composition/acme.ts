@@ -1,11 +1,10 @@
 import { DEFAULT_PROFILE } from '../acme/profiles.ts';
 import { createRates } from '../acme/rates.ts';
 import { createRefusals } from '../acme/refusals.ts';
-import { directoryUrl } from '../acme/urls.ts';
+import { directoryUrl, REQUEST_OCTETS_MAX } from '../acme/resources.ts';
 import type { AcmeAnswer, Endpoint } from '../acme/endpoint.ts';
 import type { CaaQuestion } from '../acme/parts.ts';
 import type { Seen } from '../acme/perspectives.ts';
-import { REQUEST_OCTETS_MAX } from '../acme/urls.ts';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin, originOf } from '../base/hostname.ts';
 import { bodyOf } from '../base/http/answer.ts';

@@ -4,7 +4,7 @@ import type { AdjustableClock } from '../base/clock.ts';
 import { describeOrder, explainOrder } from '../acme/explain.ts';
 import type { Rates } from '../acme/rates.ts';
 import type { Refusals } from '../acme/refusals.ts';
-import { accountUrl } from '../acme/urls.ts';
+import { accountUrl } from '../acme/resources.ts';
 import { mapInTurns } from '../base/turns.ts';
 import { randomBase62 } from '../base/secret.ts';
 import type {

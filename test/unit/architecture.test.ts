@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'main/traffic/redact.ts',
     'main/traffic/secret-names.ts',
     'main/acme/profiles.ts',
-    'main/acme/urls.ts',
+    'main/acme/resources.ts',
   ],
   // An engine in somebody else’s process.
   embed: ['app', 'at-rest', 'cli', 'contract', 'base'],

@@ -31,7 +31,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.persistent-record-without-policy',
-    file: 'main/acme/validate-dns-persist.ts',
+    file: 'main/acme/validate-dns.ts',
     find: "if (wildcard && parameters.get('policy')",
     replace: "if (!wildcard && parameters.get('policy')",
     breaks: 'a record for the name alone proves a wildcard',
@@ -39,7 +39,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.persistent-record-until-the-day-after',
-    file: 'main/acme/validate-dns-persist.ts',
+    file: 'main/acme/validate-dns.ts',
     find: 'nowMs > untilMs ?',
     replace: 'nowMs - 86_400_000 > untilMs ?',
     breaks: 'a record counts after its end',

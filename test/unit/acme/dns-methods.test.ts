@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createValidation } from '../../../main/acme/validation.ts';
-import { accountLabel } from '../../../main/acme/validate-dns.ts';
-import { persistenceFault } from '../../../main/acme/validate-dns-persist.ts';
+import { accountLabel, persistenceFault } from '../../../main/acme/validate-dns.ts';
 
 const CLAIM = {
   issuer: 'vivarium.localhost',

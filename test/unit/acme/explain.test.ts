@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { explainOrder, type OrderParts } from '../../../main/acme/explain.ts';
-import { keptVerdict } from '../../../main/acme/kept-verdict.ts';
+import { explainOrder, type OrderParts, keptVerdict } from '../../../main/acme/explain.ts';
 import { createStyle } from '../../../main/cli/text.ts';
 import { renderFor } from '../../../main/cli/views.ts';
 import type { CaaVerdict } from '../../../main/contract/caa.ts';

@@ -1,8 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { FlattenedSign, type FlattenedJWSInput } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { readJws, type ReadJws, verifyJws } from '../../../main/acme/jws.ts';
-import { createNonces } from '../../../main/acme/nonce.ts';
+import { readJws, type ReadJws, verifyJws, createNonces } from '../../../main/acme/jws.ts';
 import { AcmeError } from '../../../main/acme/problem.ts';
 import { sequence } from '../../support/sequence.ts';
 
