@@ -8,8 +8,7 @@ import { mention } from '../contract/mentions.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 import { type Breakable, checkRule } from './check.ts';
-import { decide } from './decide.ts';
-import { indexRules, type RuleIndex } from './rule-index.ts';
+import { decide, indexRules, type RuleIndex } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
 /** Where the rules in force are kept. */

@@ -7,7 +7,7 @@ import { LruMap } from '../base/lru.ts';
 import { CIPHERS } from '../base/secure-contexts.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import type { BrokenHandshake } from '../model/broken-handshake.ts';
+import type { BrokenHandshake } from '../model/fault.ts';
 import { LEAF_LIFETIME_MS, type Revocation } from '../model/leaf.ts';
 import {
   certificatePem,

@@ -48,7 +48,7 @@ import { createEntryIds } from '../traffic/entry.ts';
 import { createRedactors } from '../traffic/redact.ts';
 import { createTrafficStorage } from '../traffic/stored.ts';
 import type { Breaks } from '../breaks/breaks.ts';
-import { breaksOf } from '../breaks/concerning.ts';
+import { breaksOf } from '../breaks/rule-index.ts';
 import type { Drills } from '../drills/drills.ts';
 import type { Acme } from './acme.ts';
 import type { Certificates } from './certificates.ts';

@@ -1,5 +1,5 @@
 import { LOOPBACK_ADDRESSES, platformHostname } from '../base/config.ts';
-import { selects } from '../breaks/concerning.ts';
+import { selects } from '../breaks/rule-index.ts';
 import { DOMAIN_EDITS, PROXY_ADDRESS } from '../breaks/domain-edits.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import { environment } from '../contract/values.ts';

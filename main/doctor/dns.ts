@@ -1,7 +1,6 @@
 import { posixWord, powerShellString } from '../base/shell.ts';
-import { foreignOf, type SystemAnswer } from '../base/system-names.ts';
+import { foreignOf, type SystemAnswer, explainElsewhere } from '../base/system-names.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
-import { explainElsewhere } from '../model/elsewhere.ts';
 import { finding, addressText } from './finding.ts';
 
 /** Result of one question: the rcode as a mnemonic and the values of the answer, or why there was none. */

@@ -5,9 +5,8 @@ import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/hos
 import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
-import type { Caller, RequestLimiter } from '../model/caller.ts';
+import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-decision.ts';
 import { refusedByLimit, type Problem } from '../model/problem.ts';
-import type { Decision, RateState } from '../model/rate-decision.ts';
 import type { Redirect, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem, type ErrorPages } from './answer.ts';
 import { readAuthority, type SentAuthority } from './authority.ts';

@@ -1,9 +1,10 @@
 import type { AdjustableClock } from '../base/clock.ts';
 import { LruMap } from '../base/lru.ts';
 import type { PlanLimits } from '../contract/projects.ts';
-import { type Caller, callerName, type RequestLimiter } from '../model/caller.ts';
-import { specifiedRateFields } from '../model/problem.ts';
 import {
+  type Caller,
+  callerName,
+  type RequestLimiter,
   type BanRule,
   type CallerState,
   decide,
@@ -14,6 +15,7 @@ import {
   rateLimitFields,
   settle,
 } from '../model/rate-decision.ts';
+import { specifiedRateFields } from '../model/problem.ts';
 
 /** Stores counters and bans across restarts. Called in batches, outside of requests. */
 export interface LimitStorage {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { decide } from '../../../main/breaks/decide.ts';
+import { decide } from '../../../main/breaks/rule-index.ts';
 import { BREAKS_MAX } from '../../../main/contract/breaks.ts';
 import {
   compare,

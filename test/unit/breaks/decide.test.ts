@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decide } from '../../../main/breaks/decide.ts';
+import { decide } from '../../../main/breaks/rule-index.ts';
 
 const numbers = (upTo: number) => Array.from({ length: upTo }, (_, index) => index + 1);
 const struck = (choice: { seed: number; nth?: number; rate?: number }, upTo = 10_000) =>

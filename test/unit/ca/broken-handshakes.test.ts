@@ -12,7 +12,7 @@ import {
 } from '../../../main/ca/broken-handshakes.ts';
 import { intermediateOf } from '../../../main/ca/intermediate.ts';
 import { createRoot, extendRoot, type Root } from '../../../main/ca/root.ts';
-import type { BrokenHandshake } from '../../../main/model/broken-handshake.ts';
+import type { BrokenHandshake } from '../../../main/model/fault.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
 const HOST = 'a.b.shop.acme.test';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../main/model/caller.ts';
-import type { LimitRow } from '../../../main/model/rate-decision.ts';
+import type { Caller, LimitRow } from '../../../main/model/rate-decision.ts';
 import { createLimiter, type LimitStorage } from '../../../main/ratelimit/limiter.ts';
 import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
