@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto';
 import type { AdjustableClock, ClockState } from '../base/clock.ts';
+import { DAY_MS } from '../contract/duration.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { LEAF_LIFETIME_MS, type Leaf, type LeafDates } from '../model/leaf.ts';
+import { LEAF_LIFETIME_MS, type Leaf, type LeafDates, type Revocation } from '../model/leaf.ts';
 import {
   type CertificateFields,
   certificatePem,
@@ -11,12 +13,14 @@ import {
   signCertificate,
   createKeyPair,
   keyIdentifier,
+  signed,
 } from './certificate.ts';
 import { permits } from './constraints.ts';
-import { leafExtensions } from './extensions.ts';
+import { children, content, decode, integer, type Node, sequence, tagged, time } from './der.ts';
+import { leafExtensions, entryExtensions, listExtensions } from './extensions.ts';
 import { parseLeafName, type LeafName } from './names.ts';
 import { BACKDATE_MS, rootError } from './root.ts';
-import { type Signer } from './signer.ts';
+import type { Signer } from './signer.ts';
 
 /** Let's Encrypt's limit; more hostnames are a mistake. */
 export const LEAF_NAMES_MAX = 100;
@@ -51,7 +55,7 @@ export function createLeaf({ issuer, hostnames, clock, filesUrl = null }: Create
 }
 
 /** Signs a leaf for a key, with dates on the wire. The serial is hexadecimal, upper case, 32 digits. */
-export function signLeaf(leaf: {
+function signLeaf(leaf: {
   issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
   names: readonly LeafName[];
   dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
@@ -117,3 +121,56 @@ function leafDates({ now, realNow }: Pick<ClockState, 'now' | 'realNow'>, issuer
 }
 
 const wholeSeconds = (epochMs: number): number => Math.floor(epochMs / 1000) * 1000;
+
+export interface RequestedLeaf {
+  readonly certificatePem: string;
+  /** Hexadecimal, upper case, 32 digits. */
+  readonly serial: string;
+}
+
+/** Issues a leaf for the key of a CSR, RSA or EC. Its names are checked already. */
+export function createRequestedLeaf(options: {
+  issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
+  publicKey: KeyObject;
+  /** Hostnames and IP addresses in normal form. */
+  names: readonly string[];
+  dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
+  /** The base of the addresses of the issuer's revocation list and certificate. */
+  filesUrl: string | null;
+}): RequestedLeaf {
+  const { issuer, publicKey, dates, filesUrl } = options;
+  const spki = decode(publicKey.export({ type: 'spki', format: 'der' }));
+  // The octets of the key's bit string without the count of its unused bits.
+  const subjectKey = keyIdentifier(content(children(spki)[1]).subarray(1));
+  const names = options.names.map(parseLeafName);
+  const { der, serial } = signLeaf({ issuer, names, dates, point: spki, subjectKey, filesUrl });
+  return { certificatePem: certificatePem(der), serial };
+}
+
+/** How long clients may cache a list; each request gets a new one. */
+export const LIST_LIFETIME_MS = 7 * DAY_MS;
+
+/**
+ * The revocation list that an authority's certificates point to (RFC 5280 §5), in DER. Some clients, such as curl on
+ * Windows, refuse a certificate whose revocation they cannot check.
+ */
+export const createRevocationList = (
+  signer: Pick<Signer, 'privateKey' | 'subject' | 'keyIdentifier'>,
+  realNowMs: number,
+  revoked: readonly Revocation[] = [],
+): Buffer =>
+  signed(signer.privateKey, 'sha256', (algorithm) =>
+    sequence(
+      integer(Buffer.of(1)),
+      algorithm,
+      signer.subject,
+      time(realNowMs - BACKDATE_MS),
+      time(realNowMs + LIST_LIFETIME_MS),
+      // RFC 5280 §5.1.2.6: absent when no certificate is revoked.
+      ...(revoked.length === 0 ? [] : [sequence(...revoked.map(listEntry))]),
+      tagged(0, sequence(...listExtensions(signer.keyIdentifier, realNowMs))),
+    ),
+  );
+
+const listEntry = ({ serial, wireAtMs, reason }: Revocation): Node =>
+  sequence(integer(Buffer.from(serial, 'hex')), time(wireAtMs), ...entryExtensions(reason));

@@ -9,7 +9,7 @@ import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin, originOf } from '../base/hostname.ts';
 import { bodyOf } from '../base/http/answer.ts';
 import { VERSION } from '../base/version.ts';
-import { readChallengeCertificate } from '../ca/challenge-certificate.ts';
+import { readChallengeCertificate } from '../ca/certificate.ts';
 import { readSigningRequest } from '../ca/signing-request.ts';
 import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import { caaLookupOver } from '../domains/caa-lookup.ts';

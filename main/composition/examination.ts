@@ -2,7 +2,7 @@ import type { StatusReport } from '../contract/status.ts';
 import type { DnsResult } from '../dns/client.ts';
 import { serverText } from '../dns/lookup.ts';
 import { typeCode } from '../dns/record.ts';
-import { formatValue } from '../dns/record-format.ts';
+import { formatValue } from '../dns/record-text.ts';
 import type { Reply } from '../doctor/dns.ts';
 import { createEngineDoctor, type ExaminedEngine } from '../doctor/engine-doctor.ts';
 import type { Doctor } from '../doctor/examination.ts';

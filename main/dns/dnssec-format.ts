@@ -1,5 +1,5 @@
 import { absoluteText, readWireName, ROOT, type DomainName } from '../model/dns-name.ts';
-import { formatValue, formatZoneValue } from './record-format.ts';
+import { formatValue, formatZoneValue } from './record-text.ts';
 import { codeOfType, QUESTION_TYPES, typeName, type RecordData, type UnknownData } from './record.ts';
 
 /** An answered record as `dig` shows it. */

@@ -2,11 +2,19 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { canonicalAddress } from '../model/address.ts';
 import { caaFault } from '../model/caa/value.ts';
 import { caaWarnings } from '../model/caa/wording.ts';
-import { parseName, ROOT, unescape, utf8Octets, type DomainName } from '../model/dns-name.ts';
+import {
+  parseName,
+  ROOT,
+  unescape,
+  utf8Octets,
+  type DomainName,
+  absoluteText,
+  relativeText,
+} from '../model/dns-name.ts';
 import { RECORD_TYPES, type NamedType } from '../contract/record-types.ts';
 import type { Words } from './field.ts';
-import { dataOf, fieldsOf } from './record-fields.ts';
-import { TTL_SECONDS_MAX, typeCode, type RecordData, type RecordType } from './record.ts';
+import { dataOf, fieldsOf, valueIn } from './record-fields.ts';
+import { TTL_SECONDS_MAX, typeCode, type RecordData, type RecordType, type ResourceRecord } from './record.ts';
 import { readTokens, type Token } from './tokens.ts';
 import { readData } from './wire-reader.ts';
 
@@ -208,4 +216,33 @@ export function parseTtl(text: string): number | null {
     seconds += Number(count) * (UNIT_SECONDS[(unit ?? 's').toLowerCase()] ?? 1);
   }
   return seconds <= TTL_SECONDS_MAX ? seconds : null;
+}
+
+/** A record's value in the form that `parseValue` reads. */
+export function formatValue(data: RecordData): string {
+  if (data.type === 'TXT') return Buffer.from(data.strings.join(''), 'latin1').toString('utf8');
+  return formatData(data, (name) => (name === ROOT ? '.' : name));
+}
+
+/** A record's value as in a zone file; names relative to `origin` if given, else absolute. */
+export function formatZoneValue(data: RecordData, origin?: DomainName): string {
+  return formatData(data, origin === undefined ? absoluteText : (name) => relativeText(name, origin));
+}
+
+/** A record as one line of a zone file: `www.example. 3600 IN A 192.0.2.1`. */
+export function formatRecord(record: ResourceRecord, origin?: DomainName): string {
+  const owner = origin === undefined ? absoluteText(record.name) : relativeText(record.name, origin);
+  return `${owner} ${record.ttlSeconds} IN ${record.data.type} ${formatZoneValue(record.data, origin)}`;
+}
+
+function formatData(data: RecordData, name: (name: DomainName) => string): string {
+  if ('octets' in data) return formatUnknown(data.octets);
+  const values = (fieldsOf(data.type) ?? []).map(([field, { format }]) => format(valueIn(data, field), name));
+  return values.filter((text) => text !== '').join(' ');
+}
+
+/** RFC 3597 §5. */
+function formatUnknown(octets: string): string {
+  const hex = Buffer.from(octets, 'latin1').toString('hex').toUpperCase();
+  return `\\# ${octets.length} ${hex}`.trimEnd();
 }

@@ -1,6 +1,5 @@
 import { isAtOrBelow, type DomainName } from '../model/dns-name.ts';
-import { formatZoneValue } from './record-format.ts';
-import { parseZoneValue } from './record-text.ts';
+import { formatZoneValue, parseZoneValue } from './record-text.ts';
 import {
   CLASS_ANY,
   CLASS_IN,

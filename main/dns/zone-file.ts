@@ -1,6 +1,5 @@
 import { absoluteText, isAtOrBelow, parseName, type DomainName } from '../model/dns-name.ts';
-import { formatRecord } from './record-format.ts';
-import { parseTokens, parseTtl } from './record-text.ts';
+import { formatRecord, parseTokens, parseTtl } from './record-text.ts';
 import { NAMED_TYPES } from '../contract/record-types.ts';
 import { readRecordType, TTL_SECONDS_MAX, type RecordData, type RecordType, type ResourceRecord } from './record.ts';
 import { expandEntry } from './generate.ts';

@@ -1,7 +1,7 @@
 import { VivariumError } from '../contract/errors.ts';
 import { CanonicalOrder } from './canonical.ts';
 import { absoluteText, isAtOrBelow, parentOf, ROOT, type DomainName } from '../model/dns-name.ts';
-import { formatZoneValue } from './record-format.ts';
+import { formatZoneValue } from './record-text.ts';
 import { isAlias, type RecordData, type RecordType, type ResourceRecord, type RRset } from './record.ts';
 import { negativeSoa, type Zone } from './zone.ts';
 import type { ZoneSigner } from './zone-signer.ts';

@@ -7,7 +7,7 @@ import {
   wireLength,
   type DomainName,
 } from '../model/dns-name.ts';
-import { formatZoneValue } from './record-format.ts';
+import { formatZoneValue } from './record-text.ts';
 import {
   isAlias,
   TTL_SECONDS_MAX,

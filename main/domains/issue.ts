@@ -11,7 +11,7 @@ import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { type Leaf, renewAtMs } from '../model/leaf.ts';
 import { apexOf } from './public-suffix.ts';
-import type { Rhythm } from './rhythm.ts';
+import type { Rhythm } from './personas.ts';
 
 /** The part of the CA that custom domains use. */
 export interface CertificateIssuer {

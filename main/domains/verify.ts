@@ -12,10 +12,9 @@ import type { DomainSet, AttachedDomain } from './domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from './issue.ts';
 import { observe } from './observe.ts';
-import type { Persona } from './personas.ts';
+import { type Persona, nextTry } from './personas.ts';
 import { isGivenUp } from './persona-words.ts';
 import type { ProviderFacts } from './provider.ts';
-import { nextTry } from './rhythm.ts';
 import { evaluate } from './verification.ts';
 
 /** Long enough to be unique, short enough to fit beside most names. */

@@ -1,6 +1,6 @@
 import { createId, createUpdateKey } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { formatZoneValue } from '../dns/record-format.ts';
+import { formatZoneValue } from '../dns/record-text.ts';
 import type { Updatable } from '../dns/update-exchange.ts';
 import { planUpdate, type UpdatedZone, type Values } from '../dns/update.ts';
 import { createZone, withoutSerial } from '../dns/zone.ts';

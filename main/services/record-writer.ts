@@ -3,7 +3,7 @@ import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { changeRRset, isVisible } from '../dns/propagation.ts';
-import { formatZoneValue } from '../dns/record-format.ts';
+import { formatZoneValue } from '../dns/record-text.ts';
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
 import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 

@@ -5,7 +5,7 @@ import { type Environment, environment as environments } from '../contract/value
 import type { ResolvedWorld } from '../contract/world.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { RecordData } from '../dns/record.ts';
-import { formatValue } from '../dns/record-format.ts';
+import { formatValue } from '../dns/record-text.ts';
 import type { DeployRows, OwnedRow, OwnedRows, PetRows, ProjectRow, ProjectRows, RecordRows } from './dependencies.ts';
 import { readData } from './records.ts';
 import { newZoneName } from './zone-rules.ts';

@@ -1,7 +1,7 @@
 import { mapInTurns, nextTurn } from '../base/turns.ts';
 import type { ResolvedWorld } from '../contract/world.ts';
 import type { ResourceRecord } from '../dns/record.ts';
-import { formatRecord } from '../dns/record-format.ts';
+import { formatRecord } from '../dns/record-text.ts';
 import { isGenerated, withoutSerial } from '../dns/zone.ts';
 import { readZoneFileInParts, type ZoneFileFault } from '../dns/zone-file.ts';
 import { type CurrentRecord, type CurrentWorld, recordKey } from './world-current.ts';

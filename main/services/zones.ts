@@ -5,7 +5,7 @@ import type { Services } from '../contract/index.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { type ZoneFileFault, readZoneFileInParts, writeZoneFile } from '../dns/zone-file.ts';
 import type { ZoneIndex } from '../dns/zone-index.ts';
-import { formatRecord, formatValue } from '../dns/record-format.ts';
+import { formatRecord, formatValue } from '../dns/record-text.ts';
 import { createZone, isGenerated, withoutSerial } from '../dns/zone.ts';
 import { relativeText } from '../model/dns-name.ts';
 import type { Effects, RecordRows, ZoneRows } from './dependencies.ts';

@@ -7,7 +7,7 @@ import { createRefusals, type Refusals } from '../../main/acme/refusals.ts';
 import { silentLog } from '../../main/base/log.ts';
 import { permits } from '../../main/ca/constraints.ts';
 import { parseLeafName } from '../../main/ca/names.ts';
-import { createRequestedLeaf } from '../../main/ca/requested-leaf.ts';
+import { createRequestedLeaf } from '../../main/ca/leaf.ts';
 import { createRoot } from '../../main/ca/root.ts';
 import { readSigningRequest } from '../../main/ca/signing-request.ts';
 import type { AcmeLimitName, AcmeRate } from '../../main/contract/acme-rates.ts';

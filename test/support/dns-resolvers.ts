@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { formatRecord } from '../../main/dns/record-format.ts';
+import { formatRecord } from '../../main/dns/record-text.ts';
 import type { RecordData } from '../../main/dns/record.ts';
 import { run } from './dns-dig.ts';
 import { linesOf, type DnsFact } from './dns-tables.ts';

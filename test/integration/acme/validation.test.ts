@@ -14,8 +14,8 @@ import {
   keyPairOf,
   randomSerial,
   signCertificate,
+  readChallengeCertificate,
 } from '../../../main/ca/certificate.ts';
-import { readChallengeCertificate } from '../../../main/ca/challenge-certificate.ts';
 import { encode, octetString, oid, sequence, yes } from '../../../main/ca/der.ts';
 import { EXTENSION } from '../../../main/ca/extensions.ts';
 import { generalName, parseLeafName } from '../../../main/ca/names.ts';

@@ -1,6 +1,6 @@
 import { Packet } from 'dns2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatRecord } from '../../../main/dns/record-format.ts';
+import { formatRecord } from '../../../main/dns/record-text.ts';
 import { typeCode, type RecordData } from '../../../main/dns/record.ts';
 import { message, opt, TcpClient, UdpClient } from '../../support/dns-client.ts';
 import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';

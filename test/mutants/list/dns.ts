@@ -200,7 +200,7 @@ export const DNS: readonly Mutant[] = [
   },
   {
     id: 'dns.each-sender-by-itself',
-    file: 'main/dns/sender-limit.ts',
+    file: 'main/dns/device-zones.ts',
     find: 'ipv4Octets(address).slice(0, 3)',
     replace: 'ipv4Octets(address)',
     breaks: 'datagrams with many forged senders of one network are all answered',

@@ -27,7 +27,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.no-attempt-at-the-end',
-    file: 'main/domains/rhythm.ts',
+    file: 'main/domains/personas.ts',
     find: 'Math.min(nowMs + part.everyMs, sinceMs + lengthOf(rhythm))',
     replace: 'nowMs + part.everyMs',
     breaks: 'a first certificate is given up later than after 30 minutes',
@@ -35,7 +35,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'domains.given-up-after-30-minutes-and-more',
-    file: 'main/domains/rhythm.ts',
+    file: 'main/domains/personas.ts',
     find: 'nowMs - sinceMs < untilMs',
     replace: 'nowMs - sinceMs <= untilMs',
     breaks: 'attempts go on at the end of 30 minutes',

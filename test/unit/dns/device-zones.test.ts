@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
-import { createDeviceZones } from '../../../main/dns/device-zones.ts';
+import { createDeviceZones, createSenderLimit, SENDER_BURST, SENDER_RATE } from '../../../main/dns/device-zones.ts';
 import { createExchange } from '../../../main/dns/exchange.ts';
-import { createSenderLimit, SENDER_BURST, SENDER_RATE } from '../../../main/dns/sender-limit.ts';
 import { readResponse } from '../../../main/dns/message-reader.ts';
 import { QUESTION_TYPES, TYPE_CODES } from '../../../main/dns/record.ts';
 import { serviceRecord } from '../../../main/dns/service-parameters.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalData, CanonicalOrder, labelCount } from '../../../main/dns/canonical.ts';
 import { typeBitmap } from '../../../main/dns/denial.ts';
 import type { ResponseRecord } from '../../../main/dns/message-reader.ts';
-import { formatRecord } from '../../../main/dns/record-format.ts';
+import { formatRecord } from '../../../main/dns/record-text.ts';
 import { typeCode } from '../../../main/dns/record.ts';
 import { dsText, keyTag } from '../../../main/dns/signing-key.ts';
 import { keysAt, nextSigningMs, ROLL_MS, validityAt } from '../../../main/dns/zone-signer.ts';

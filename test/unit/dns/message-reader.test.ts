@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../../main/dns/exchange.ts';
 import { readResponse } from '../../../main/dns/message-reader.ts';
-import { formatZoneValue } from '../../../main/dns/record-format.ts';
+import { formatZoneValue } from '../../../main/dns/record-text.ts';
 import { typeCode } from '../../../main/dns/record.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { message } from '../../support/dns-client.ts';

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { formatRecord, formatValue, formatZoneValue } from '../../../main/dns/record-format.ts';
-import { parseTtl, parseValue, parseZoneValue } from '../../../main/dns/record-text.ts';
+import {
+  formatRecord,
+  formatValue,
+  formatZoneValue,
+  parseTtl,
+  parseValue,
+  parseZoneValue,
+} from '../../../main/dns/record-text.ts';
 import { typeCode, typeName, type RecordType } from '../../../main/dns/record.ts';
 
 /** A value that is wrong must throw, so that a table of right ones can be short. */

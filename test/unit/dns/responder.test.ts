@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatRecord } from '../../../main/dns/record-format.ts';
+import { formatRecord } from '../../../main/dns/record-text.ts';
 import { CLASS_IN, typeCode, type RRset } from '../../../main/dns/record.ts';
 import { answer, CNAME_HOPS_MAX } from '../../../main/dns/responder.ts';
 import { parseName } from '../../../main/model/dns-name.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatRecord } from '../../../main/dns/record-format.ts';
+import { formatRecord } from '../../../main/dns/record-text.ts';
 import { readZoneFileInParts, writeZoneFile } from '../../../main/dns/zone-file.ts';
 import { createZone } from '../../../main/dns/zone.ts';
 import { linesOf, readZoneFile } from '../../support/dns-tables.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRecord } from '../../../main/dns/record-format.ts';
+import { formatRecord } from '../../../main/dns/record-text.ts';
 import { findZone, ZoneSet } from '../../../main/dns/zone-set.ts';
 import { createZonePublisher, type StoredVersion, type StoredZones } from '../../../main/dns/zone-publisher.ts';
 import { createFakeClock, FAKE_NOW_MS as NOW, type FakeClock } from '../../support/fake-clock.ts';

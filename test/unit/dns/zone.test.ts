@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { platformZone, publishPlatformZone } from '../../../main/dns/platform-zone.ts';
-import { formatRecord } from '../../../main/dns/record-format.ts';
-import { parseValue } from '../../../main/dns/record-text.ts';
+import { formatRecord, parseValue } from '../../../main/dns/record-text.ts';
 import type { RecordData, RecordType } from '../../../main/dns/record.ts';
 import { ZoneIndex } from '../../../main/dns/zone-index.ts';
 import { findZone, locate, ZoneSet } from '../../../main/dns/zone-set.ts';

@@ -13,9 +13,8 @@ import {
 import { instructionsFor, recordText } from '../../../main/domains/instructions.ts';
 import { observe } from '../../../main/domains/observe.ts';
 import { personaOf, worded } from '../../../main/domains/persona-words.ts';
-import { PERSONAS } from '../../../main/domains/personas.ts';
+import { PERSONAS, nextTry } from '../../../main/domains/personas.ts';
 import { kindOf } from '../../../main/domains/public-suffix.ts';
-import { nextTry } from '../../../main/domains/rhythm.ts';
 import { evaluate } from '../../../main/domains/verification.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
 import { carelessZone, dnsOver, type Failures } from './zones.ts';
