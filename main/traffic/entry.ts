@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { RateState, Refusal } from '../model/rate-decision.ts';
 import type { RecordedBody, RecordedExchange, RecordedFrames, RecordedTimes } from '../model/exchange-record.ts';
+import { readHead } from './spans.ts';
 
 /** The recorded headers and bodies. */
 export interface EntryRecord extends RecordedTimes {
@@ -111,3 +112,19 @@ export function createEntryIds(startedAtMs: EpochMs): EntryIds {
 }
 
 const prefixOf = (beganMs: number): string => `trf_${beganMs.toString(36)}_`;
+
+/** An exchange that has not ended, as an entry of what it is so far; null while recording is off. */
+export function runningEntry(exchange: RecordedExchange, now: { now: EpochMs; realNow: EpochMs }): Entry | null {
+  const { record, durationMs } = exchange;
+  if (record === null) return null;
+  const { responseHead, ...kept } = record;
+  return {
+    ...exchange,
+    number: 0,
+    running: true,
+    atMs: now.now - durationMs,
+    realAtMs: now.realNow - durationMs,
+    replayOf: null,
+    record: { ...kept, responseFields: readHead(Buffer.from(responseHead, 'latin1')) },
+  };
+}

@@ -1,11 +1,10 @@
 import type { AdjustableClock, Clock, EpochMs, Timer } from '../base/clock.ts';
-import { BLOCK_BYTES, createBlocks, type Block } from './blocks.ts';
+import { BLOCK_BYTES, createBlocks, type Block, SpanWriter } from './spans.ts';
 import type { RecordedExchange, RecordedFrames } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 import { KeptEntry } from './kept-entry.ts';
 import { createReserve } from './reserve.ts';
 import { COLUMN, Rows } from './rows.ts';
-import { SpanWriter } from './spans.ts';
 
 /** Limit on entries; the page remains responsive with this many. */
 export const ENTRIES_MAX = 10_000;

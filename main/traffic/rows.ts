@@ -1,7 +1,6 @@
-import type { Block } from './blocks.ts';
+import type { Block, Span, Written } from './spans.ts';
 import type { RecordedExchange } from '../model/exchange-record.ts';
 import { Recent, hasSubject, type Subject, subjectOf } from './subject.ts';
-import type { Span, Written } from './spans.ts';
 
 /** The columns of a row's numbers. `NaN` means absent. */
 export const COLUMN = {
