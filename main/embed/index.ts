@@ -5,8 +5,7 @@ import { makeCalls } from './calls.ts';
 import type { Client } from './client.ts';
 import { startEngine } from './engines.ts';
 import { makeFetch } from './fetch.ts';
-import { startBreak } from './break.ts';
-import { openTenant } from './tenant.ts';
+import { startBreak, openTenant } from './disposable.ts';
 import type { StartOptions, Vivarium } from './types.ts';
 
 export type { Break, BreakOptions, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';

@@ -10,7 +10,7 @@ import { findAssets, findProgramFile } from '../base/program.ts';
 import { isAlive } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { removeLeftBehind } from './folders.ts';
-import type { EngineEvent, EngineRequest } from './messages.ts';
+import type { EngineEvent, EngineRequest } from './engines.ts';
 import { listProcedures } from './procedures.ts';
 
 const procedures = listProcedures().map(({ namespace, name, isStream }) => ({ namespace, name, isStream }));

@@ -1,6 +1,7 @@
+import { VivariumError } from '../contract/errors.ts';
 import type { Client } from './client.ts';
 import type { EngineFetch } from './fetch.ts';
-import type { Tenant, TenantOptions } from './types.ts';
+import type { Tenant, TenantOptions, Break } from './types.ts';
 
 /** Makes a project with a key, a deploy and its pets, which is removed with the tenant. */
 export async function openTenant(
@@ -36,4 +37,23 @@ export async function openTenant(
     await remove();
     throw error;
   }
+}
+
+/** Breaks something until it is repaired. */
+export async function startBreak(
+  { breaks }: Pick<Client, 'breaks'>,
+  input: Parameters<Client['breaks']['start']>[0],
+): Promise<Break> {
+  const { id } = await breaks.start(input);
+  const stop = async (): Promise<void> => {
+    try {
+      await breaks.stop({ id });
+    } catch (error) {
+      // Its time is over, or all were repaired.
+      if (!(error instanceof VivariumError) || error.code !== 'not_found') throw error;
+    }
+  };
+  let repairing: Promise<void> | null = null;
+  const repair = (): Promise<void> => (repairing ??= stop());
+  return { id, repair, [Symbol.asyncDispose]: repair };
 }
