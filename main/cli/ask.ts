@@ -5,6 +5,7 @@ import type { Project } from '../contract/projects.ts';
 import type { Run } from '../contract/runs.ts';
 import { askFor, callProcedure } from './client.ts';
 import { commandLineOf, withCommandLines, failureText } from './command-line.ts';
+import type { LoadedCommand } from './command.ts';
 import { defaultProject } from './default-project.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import {
@@ -20,10 +21,22 @@ import {
   type Output,
 } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
+import { formatHelp } from './local-command.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
 import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
-import { isOn, lastOf, OUTPUT_FLAG, PROCEDURE_FLAGS, readArguments, usageError, type Arguments } from './flags.ts';
+import {
+  isOn,
+  lastOf,
+  OUTPUT_FLAG,
+  PROCEDURE_FLAGS,
+  readArguments,
+  usageError,
+  type Arguments,
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+  JSON_FLAG,
+} from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
@@ -203,3 +216,19 @@ function hintOf(error: unknown, namespace: string, name: string | undefined): st
     return '';
   }
 }
+
+const OPTIONS = [JSON_FLAG, DATA_DIR_FLAG, HELP_FLAG];
+
+/** `vivarium ps`: short for `runs list`. */
+export const PS: LoadedCommand = {
+  options: OPTIONS,
+  help: () =>
+    formatHelp({
+      name: 'ps',
+      title: 'the commands that "vivarium run" has started',
+      options: OPTIONS,
+      notes: ['Exit code 0; 2 when no Vivarium runs on the data folder.'],
+      examples: ['vivarium ps', 'vivarium ps --json'],
+    }),
+  run: (args, io) => ask('runs', ['list', ...args], io, []),
+};

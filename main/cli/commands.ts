@@ -63,7 +63,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'ps',
     usage: '',
     summary: 'List what "run" serves',
-    load: async () => (await import('./ps.ts')).PS,
+    load: async () => (await import('./ask.ts')).PS,
   },
   {
     name: 'mcp',

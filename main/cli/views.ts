@@ -15,9 +15,15 @@ import type { TrafficEntry } from '../contract/traffic.ts';
 import type { RecordInfo, UpdateKey, ZoneDnssec, ZoneInfo } from '../contract/zones.ts';
 import type { WorldOwner } from '../contract/world.ts';
 import type { LanStatus } from '../contract/lan.ts';
-import { renderLimits, renderOrder } from './acme-view.ts';
-import { renderLan } from './lan-view.ts';
-import { changesText, renderMachinePlan, renderMachineStatus, renderMachineUndone } from './machine-view.ts';
+import {
+  renderLimits,
+  renderOrder,
+  renderLan,
+  changesText,
+  renderMachinePlan,
+  renderMachineStatus,
+  renderMachineUndone,
+} from './text-views.ts';
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
