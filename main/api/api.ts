@@ -12,10 +12,9 @@ import { type ApiServer, createDocuments } from './openapi.ts';
 import { failureOf, gone, stopping, thrown, unauthorized } from './failures.ts';
 import type { ApiContext, Endpoint, Sent } from './operation.ts';
 import { BASE_PATH, baseUrlAt, OPERATIONS } from './operations.ts';
-import { createPages } from './pages.ts';
+import { createPages, type OrderSource, type PetSource } from './pages.ts';
 import { createResponder } from './responder.ts';
 import { createRoutes } from './routes.ts';
-import type { OrderSource, PetSource } from './sources.ts';
 
 /** What the stages found out about a request to the API. */
 export interface ServedContext extends ApiContext {

@@ -3,9 +3,8 @@ import type { Answer } from '../base/http/answer.ts';
 import type { Dataset } from '../model/pet.ts';
 import type { TargetContext } from '../model/route.ts';
 import type { HeaderName } from './headers.ts';
-import type { Pages } from './pages.ts';
+import type { Pages, OrderSource, PetSource } from './pages.ts';
 import type { Retirement } from './retirement.ts';
-import type { OrderSource, PetSource } from './sources.ts';
 import { bodyReader, paramsReader, queryReader } from './validation.ts';
 
 /** The error statuses that an operation documents; each has the Error body. */

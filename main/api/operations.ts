@@ -4,7 +4,7 @@ import { endpoint, type Endpoint } from './operation.ts';
 import { GET_PET_RETIREMENT } from './retirement.ts';
 import { listQuery, newPet, orders, pet, petParams, pets } from './schemas.ts';
 import { serializerOf } from './serializer.ts';
-import type { Order } from './sources.ts';
+import type { Order } from './pages.ts';
 
 /** The path of every base address. */
 export const BASE_PATH = '/v1';

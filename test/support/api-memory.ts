@@ -1,5 +1,5 @@
 import type { Dataset, Pet } from '../../main/model/pet.ts';
-import type { Order, OrderSource, PetSource } from '../../main/api/sources.ts';
+import type { Order, OrderSource, PetSource } from '../../main/api/pages.ts';
 
 /** Pets and orders in memory, one set per dataset. */
 export interface MemoryStore {

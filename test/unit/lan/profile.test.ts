@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { renderDevicePage } from '../../../main/lan/device-page.ts';
+import { renderDevicePage, qrCode } from '../../../main/lan/device-page.ts';
 import { renderProfile } from '../../../main/lan/profile.ts';
-import { qrCode } from '../../../main/lan/qr.ts';
 
 const PROFILE = {
   certificate: Buffer.from('root'),
