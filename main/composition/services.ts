@@ -9,7 +9,7 @@ import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
 import { createAcmeServices } from '../services/acme.ts';
-import { presentProject, createProjectServices } from '../services/projects.ts';
+import { presentProject, createProjectServices, createDeployServices } from '../services/projects.ts';
 import { createApiServices } from '../services/api.ts';
 import { createBreakServices, createDrillServices } from '../services/breaks.ts';
 import { createCaServices } from '../services/ca.ts';
@@ -18,7 +18,6 @@ import { createCertificateServices } from '../services/certificates.ts';
 import { createClockServices } from '../services/clock.ts';
 import { createDemo } from '../services/demo.ts';
 import type { ProjectRow } from '../services/dependencies.ts';
-import { createDeployServices } from '../services/deploys.ts';
 import {
   createDoctorServices,
   createStatusServices,

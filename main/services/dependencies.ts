@@ -4,7 +4,7 @@ import type { ChangeScope, ChangeType } from '../base/events.ts';
  * The services' view of the store: its rows and accessors. Times are milliseconds since the epoch, int64 values
  * bigints.
  */
-export type { DeployRow, Deploys as DeployRows } from '../store/deploys.ts';
+export type { DeployRow, Deploys as DeployRows } from '../store/projects.ts';
 export type { Requests as RequestRows } from '../store/projects.ts';
 export type { Revocations as RevocationRows } from '../store/domains.ts';
 export type { KeyRow, Keys as KeyRows } from '../store/keys.ts';

@@ -12,8 +12,14 @@ import { createClockSettings, type ClockSettings, createSettings, type Settings 
 import { scheduleDailyBackup } from './daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
 import { createDatasets } from './datasets.ts';
-import { createDeploys, type Deploys } from './deploys.ts';
-import { createRequests, type Requests, createProjects, type Projects } from './projects.ts';
+import {
+  createDeploys,
+  type Deploys,
+  createRequests,
+  type Requests,
+  createProjects,
+  type Projects,
+} from './projects.ts';
 import { createDomains, type Domains, createRevocations, type Revocations } from './domains.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits, type Limits } from './limits.ts';

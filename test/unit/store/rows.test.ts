@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYS_KEPT } from '../../../main/store/deploys.ts';
+import { DEPLOYS_KEPT } from '../../../main/store/projects.ts';
 import type { LimitRow } from '../../../main/model/rate-decision.ts';
 import { faultOf, HERE, memoryStore, pet, projectRow, STAGING } from './parts.ts';
 
