@@ -7,7 +7,7 @@ const ENDPOINT = ['test/integration/acme/endpoint.test.ts'];
 export const ACME: readonly Mutant[] = [
   {
     id: 'acme.binding-for-any-key',
-    file: 'main/acme/external-accounts.ts',
+    file: 'main/acme/accounts.ts',
     find: '(await thumbprintOf(bound)) !== (await thumbprintOf(jwk))',
     replace: 'false',
     breaks: 'a binding that was made for another account key opens an account',
@@ -15,7 +15,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.binding-for-any-url',
-    file: 'main/acme/external-accounts.ts',
+    file: 'main/acme/accounts.ts',
     find: 'if (signed !== url)',
     replace: 'if (signed === undefined)',
     breaks: 'a binding that was made for another request opens an account',
