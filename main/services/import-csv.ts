@@ -1,7 +1,8 @@
 import { type CsvError, type InfoRecord, parse } from 'csv-parse';
 import type { ImportDelimiter } from '../contract/pets.ts';
-import { columnsOf, positionsOf } from './import-columns.ts';
 import {
+  columnsOf,
+  positionsOf,
   type Field,
   type ImportForm,
   QUOTED_MAX,

@@ -7,8 +7,8 @@ import {
   JsonStructure,
   opens,
 } from '../base/exact-json.ts';
-import { columnsOf } from './import-columns.ts';
 import {
+  columnsOf,
   FIELDS,
   type ImportForm,
   QUOTED_MAX,
