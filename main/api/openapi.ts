@@ -1,4 +1,4 @@
-import { FAILURES } from './failure-descriptions.ts';
+import { FAILURES } from './failures.ts';
 import { HEADERS, type HeaderName, RATE_HEADERS } from './headers.ts';
 import { type DocumentSchemas, type JsonSchema, documentSchemas } from './openapi-schemas.ts';
 import type { FailureStatus, Operation } from './operation.ts';

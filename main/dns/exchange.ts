@@ -1,8 +1,7 @@
 import { Packet } from 'dns2';
 import type { Log } from '../base/log.ts';
 import { DETAIL_CODES, emptyAnswer, RCODES, type DnsAnswer, type Question, type Rcode } from './answer.ts';
-import { createCookies, readClientCookie } from './cookies.ts';
-import { guard, HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
+import { createCookies, readClientCookie, guard, HEADER_OCTETS, OPT_OCTETS } from './message-guard.ts';
 import { MESSAGE_OCTETS_MAX, MessageWriter } from './message-writer.ts';
 import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
