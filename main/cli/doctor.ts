@@ -1,13 +1,13 @@
 import { realTime } from '../base/clock.ts';
-import type { DoctorReport } from '../contract/doctor.ts';
+import type { DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 import { callProcedure } from './client.ts';
-import { renderReport } from './doctor-report.ts';
+import { withCommandLines } from './command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
 import { isOn, JSON_FLAG, type Arguments } from './flags.ts';
 import { localCommand } from './local-command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
-import { jsonLine, rendererFor } from './text.ts';
+import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, widthOf, wrap } from './text.ts';
 
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
@@ -94,4 +94,76 @@ function evidenceOf(runtime: RuntimeReading) {
     case 'read':
       return { state: 'read', pid: runtime.pid, alive: runtime.alive, url: runtime.control.url } as const;
   }
+}
+
+/** Least urgent first: the terminal shows the end of the report right above the prompt. */
+const ORDER: readonly DoctorStatus[] = ['skipped', 'ok', 'warning', 'failed'];
+
+const NAMES: Record<DoctorStatus, readonly [one: string, more: string]> = {
+  failed: ['failed', 'failed'],
+  warning: ['warning', 'warnings'],
+  ok: ['ok', 'ok'],
+  skipped: ['skipped', 'skipped'],
+};
+
+/** Renders a report as text: one line for each check that passed, full details for the others. */
+export function renderReport(report: DoctorReport, { style, width }: Renderer): string {
+  const of = (status: DoctorStatus): DoctorCheck[] => report.checks.filter((check) => check.status === status);
+  const quiet = [...of('ok'), ...of('skipped')];
+  const loud = [...of('warning'), ...of('failed')];
+  return [
+    ...quietLines(quiet, style, width),
+    ...loud.flatMap((check) => ['', ...section(check, style, width)]),
+    '',
+    ...wrap(summary(report), width).map((line) => style.heading(line)),
+    '',
+  ].join('\n');
+}
+
+const INDENT = '    ';
+
+/** Evidence that has less room than this beside the titles goes below them. */
+const EVIDENCE_WIDTH_MIN = 24;
+
+function quietLines(checks: readonly DoctorCheck[], style: Style, width: number | null): string[] {
+  const heads = columns(checks.map(({ status, title }) => [status, printable(title)]));
+  const beside = Math.max(0, ...heads.map(widthOf)) + 2;
+  const isBelow = width !== null && width - beside < EVIDENCE_WIDTH_MIN;
+  const margin = isBelow ? INDENT : ' '.repeat(beside);
+  return checks.flatMap(({ status, evidence: [evidence = ''] }, index) => {
+    const head = heads[index] ?? '';
+    const [first = '', ...rest] = wrap(printable(evidence), width === null ? null : width - margin.length);
+    const lines = isBelow ? [head, margin + first] : [head + ' '.repeat(beside - widthOf(head)) + first];
+    const shown = [...lines, ...rest.map((line) => margin + line)].map((line) => line.trimEnd());
+    return shown
+      .filter((line) => line !== '')
+      .map((line, place) => (place === 0 ? style.word(status) + line.slice(status.length) : line));
+  });
+}
+
+function section(
+  { status, title, evidence, fix, commands, otherwise }: DoctorCheck,
+  style: Style,
+  width: number | null,
+): string[] {
+  const indented = (text: string, first = INDENT, rest = INDENT): string[] =>
+    wrap(printable(text), width === null ? null : width - INDENT.length).map(
+      (line, index) => (index === 0 ? first : rest) + line,
+    );
+  return [
+    `${style.word(status)}  ${style.heading(printable(title))}`,
+    ...evidence.flatMap((line) => indented(line)),
+    ...(fix === undefined ? [] : indented(withCommandLines(fix), '  → ')),
+    // Not wrapped, to keep them copyable.
+    ...(commands?.split('\n').map((line) => `${INDENT}${INDENT}${printable(line)}`) ?? []),
+    ...(otherwise === undefined ? [] : [`${INDENT}or`, `${INDENT}${INDENT}${printable(otherwise)}`]),
+  ];
+}
+
+function summary({ counts }: DoctorReport): string {
+  const parts = [...ORDER]
+    .reverse()
+    .filter((status) => counts[status] > 0)
+    .map((status) => `${counts[status]} ${NAMES[status][counts[status] === 1 ? 0 : 1]}`);
+  return `${counts.failed === 0 ? 'Nothing failed' : 'Problems found'}: ${parts.join(', ')}.`;
 }

@@ -1,6 +1,11 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
+import type { Running } from '../base/runtime-file.ts';
+import { callProcedure } from '../cli/client.ts';
+import { RemoteFailure } from '../cli/io.ts';
+import { type ErrorCode, VivariumError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import type { Engine } from './engines.ts';
 
 /**
  * Every procedure of the contract as a function: `domains.attach(input)` is the command `vivarium domains attach`. The
@@ -26,3 +31,49 @@ type StreamOf<Output> = Output extends {
 }
   ? Value
   : never;
+
+type Procedure = (input?: unknown) => unknown;
+
+/** The functions of a client, by namespace. They ask the engine over its control port, with its token. */
+export function makeCalls(engine: Engine): Record<string, Record<string, Procedure>> {
+  const { runtime, procedures } = engine;
+  const running = (): Running => ({ ...runtime.control, pid: runtime.pid, dataDir: runtime.dataDir });
+
+  async function answer(name: string, input: unknown): Promise<unknown> {
+    try {
+      const reply = await callProcedure(running(), name, textOf(input));
+      return reply.kind === 'result' ? parse(reply.json) : undefined;
+    } catch (error) {
+      throw engine.lost() ?? refusal(error);
+    }
+  }
+
+  async function* stream(name: string, input: unknown): AsyncGenerator<unknown, void, void> {
+    const end = new AbortController();
+    try {
+      const reply = await callProcedure(running(), name, textOf(input), end.signal);
+      if (reply.kind === 'stream') for await (const json of reply.values) yield parse(json);
+    } catch (error) {
+      throw engine.lost() ?? refusal(error);
+    } finally {
+      end.abort();
+    }
+  }
+
+  const calls: Record<string, Record<string, Procedure>> = {};
+  for (const { namespace, name, isStream } of procedures) {
+    const ask = isStream ? stream : answer;
+    (calls[namespace] ??= {})[name] = (input) => ask(`${namespace}.${name}`, input);
+  }
+  return calls;
+}
+
+const textOf = (input: unknown): string => (input === undefined ? '' : JSON.stringify(input));
+const parse = (json: string): unknown => (json === '' ? undefined : JSON.parse(json));
+
+/** A refusal has the code of the engine's error. */
+function refusal(error: unknown): unknown {
+  if (!(error instanceof RemoteFailure)) return error;
+  const { code, message, issues = [] } = error.failure;
+  return new VivariumError(code as ErrorCode, message, { issues });
+}

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isNodeNewEnough, NODE_WANTED } from '../cli/node-version.mjs';
 import { VivariumError } from '../contract/errors.ts';
-import { makeCalls } from './calls.ts';
-import type { Client } from './client.ts';
+import { makeCalls, type Client } from './client.ts';
 import { startEngine } from './engines.ts';
 import { makeFetch } from './fetch.ts';
 import { startBreak, openTenant } from './disposable.ts';
