@@ -7,8 +7,7 @@ import { ReplyCache } from './reply-cache.ts';
 import { answer } from './responder.ts';
 import { signedAnswer } from './signed-answer.ts';
 import { checkTsig, readTsig, tsigOctets } from './tsig.ts';
-import { createUpdateExchange, type Updatable } from './update-exchange.ts';
-import { isUpdate } from './update-message.ts';
+import { createUpdateExchange, type Updatable, isUpdate } from './update-exchange.ts';
 import type { ZoneSet } from './zone-set.ts';
 
 /** RFC 1035 §4.2.1: the UDP size limit without EDNS. */

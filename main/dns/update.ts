@@ -11,8 +11,7 @@ import {
   type RecordData,
   type RecordType,
 } from './record.ts';
-import type { UpdateResult } from './update-exchange.ts';
-import { type UpdateMessage, UPDATE_RECORDS_MAX, type UpdateRecord } from './update-message.ts';
+import { type UpdateResult, type UpdateMessage, UPDATE_RECORDS_MAX, type UpdateRecord } from './update-exchange.ts';
 import { isGenerated, recordFaults, withoutSerial } from './zone.ts';
 
 /** TTLs of an RRset by value, as `formatZoneValue` writes it. It is read value by value, because it may be large. */

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createUpdateExchange, type UpdateResult } from '../../../main/dns/update-exchange.ts';
+import { createUpdateExchange, type UpdateResult, type UpdateMessage } from '../../../main/dns/update-exchange.ts';
 import { planUpdate, type UpdatedZone } from '../../../main/dns/update.ts';
-import type { UpdateMessage } from '../../../main/dns/update-message.ts';
 import { wireName } from '../../support/dns-client.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22);
