@@ -1,5 +1,10 @@
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { prefersHtml } from '../../../main/proxy/answer.ts';
+import { prefersHtml, loadErrorPages } from '../../../main/proxy/answer.ts';
+import { PAGES_DIRECTORY } from '../../support/proxy-harness.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test.each([
   ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', true],
@@ -19,4 +24,48 @@ test.each([
   ['HTML far behind', `${'a/b,'.repeat(40)}text/html`, false],
 ])('%s', (_, accept, expected) => {
   expect(prefersHtml(accept)).toBe(expected);
+});
+
+const pages = loadErrorPages(PAGES_DIRECTORY);
+const page = { status: 404, heading: 'Nothing here', message: 'Attach it.', served: null };
+
+test('shows status, heading and message, and nothing of the template’s own marks', () => {
+  const html = pages.render(page);
+  expect(html).toContain('<title>404 Nothing here · Vivarium</title>');
+  expect(html).toContain('<h1>Nothing here</h1>');
+  expect(html).toContain('Attach it.');
+  expect(html).not.toContain('{{');
+});
+
+test('escapes everything that comes from outside', () => {
+  const nasty = `<script>alert('x' & "y")</script>{{message}}`;
+  const html = pages.render({
+    ...page,
+    heading: nasty,
+    message: nasty,
+    served: { links: [{ url: `http://a/"onclick="x`, text: nasty }], more: 0 },
+  });
+  expect(html).not.toContain('<script');
+  expect(html).not.toContain('"onclick');
+  expect(html).toContain('&lt;script&gt;alert(&#39;x&#39; &amp; &quot;y&quot;)&lt;/script&gt;{{message}}');
+});
+
+test('lists what is served as links, and how many more', () => {
+  const html = pages.render({ ...page, served: { links: [{ url: 'http://a.test:8080/', text: 'a.test' }], more: 7 } });
+  expect(html).toContain('<a href="http://a.test:8080/">a.test</a>');
+  expect(html).toContain('And 7 more.');
+  expect(pages.render({ ...page, served: { links: [], more: 0 } })).toContain('Nothing is served here yet');
+});
+
+test('the policy allows the page’s own style, by its hash, and nothing else', () => {
+  const style = /<style>([\s\S]*)<\/style>/.exec(pages.render(page))?.[1] ?? '';
+  expect(pages.contentSecurityPolicy).toContain(`style-src 'sha256-${hash('sha256', style, 'base64')}'`);
+  expect(pages.contentSecurityPolicy).toContain(`default-src 'none'`);
+  expect(pages.render(page)).not.toMatch(/\sstyle=|src=|@import|url\(/);
+});
+
+test('a template without one of its placeholders is refused by name', () => {
+  const directory = temporaryFolder();
+  writeFileSync(join(directory, 'page.html'), '<style></style>{{title}}{{corner}}{{heading}}{{content}}');
+  expect(() => loadErrorPages(directory)).toThrow('{{message}}');
 });
