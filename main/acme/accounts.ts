@@ -20,20 +20,20 @@ import { accountUrl } from './resources.ts';
 
 const CONTACTS_MAX = 10;
 
-/** Accounts are kept for good; more than this are a loop's. */
+/** Accounts are never deleted; a client that creates more than this is in a loop. */
 export const ACCOUNTS_MAX = 10_000;
 
 /** A request's payload, parsed. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 export interface Accounts {
-  /** The account of a key, created unless the client asks for an existing one. @throws AcmeError */
+  /** Finds the account of a key, or creates it unless the client asks for an existing one only. @throws AcmeError */
   open(
     key: PublicJwk,
     payload: Payload,
     sent: { url: string; address: string },
   ): Promise<{ account: AcmeAccount; created: boolean }>;
-  /** Changes the contact, or deactivates the account and its authorisations. @throws AcmeError */
+  /** Changes the contact, or deactivates the account and its authorizations. @throws AcmeError */
   update(account: AcmeAccount, payload: Payload): AcmeAccount;
   /** Replaces the key (RFC 8555 §7.3.5). `inner` is a JWS of the new key. @throws AcmeError */
   changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount>;
@@ -59,15 +59,15 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
       const known = existing(thumbprint);
       if (known !== null) return { account: known, created: false };
       if (payload['onlyReturnExisting'] === true) {
-        throw new AcmeError('accountDoesNotExist', 'There is no account of this key.');
+        throw new AcmeError('accountDoesNotExist', 'No account has this key.');
       }
       if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
-        throw new AcmeError('rateLimited', `There are ${ACCOUNTS_MAX} accounts already, as many as are kept.`);
+        throw new AcmeError('rateLimited', `This server keeps at most ${ACCOUNTS_MAX} accounts, and has them already.`);
       }
       faults.newAccount(payload);
       const required = parts.externalAccountRequired();
       const binding = await readBinding(payload['externalAccountBinding'], { ...{ jwk: key, url, rows, required } });
-      // Another request of the same key may have been faster.
+      // A concurrent request with the same key may have created it.
       const opened = existing(thumbprint);
       if (opened !== null) return { account: opened, created: false };
       const range = blockOf(address, 48);
@@ -82,7 +82,7 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
         rates.count(counted);
         return { account: save(account), created: true };
       }
-      // Read again: another request may have used it up meanwhile.
+      // Read again: a concurrent request may have used the external key.
       const externalKey = rows.externalKey(binding.key.id) ?? binding.key;
       const fault = externalKeyFault(externalKey);
       if (fault !== null) throw new AcmeError('unauthorized', fault);
@@ -112,12 +112,12 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
     },
     async changeKey(account, inner, url) {
       const jws = readJws(inner);
-      if (!('jwk' in jws.by)) throw malformed('The inner JWS needs the new key as "jwk".');
-      if (jws.url !== url) throw malformed('The inner JWS has another "url" than the outer one.');
+      if (!('jwk' in jws.by)) throw malformed('The inner JWS must have the new key as "jwk".');
+      if (jws.url !== url) throw malformed('The "url" of the inner JWS differs from that of the outer one.');
       const key = jws.by.jwk;
       const change = parseObject(await verifyJws(jws, key), 'The payload of the inner JWS');
       if (change['account'] !== accountUrl(origin(), account.id)) {
-        throw malformed('"account" in the inner JWS is not the account that signed the outer one.');
+        throw malformed('"account" in the inner JWS is not the account that signed the outer JWS.');
       }
       if (!isObject(change['oldKey']) || (await thumbprintOf(readKey(change['oldKey']))) !== account.thumbprint) {
         throw malformed('"oldKey" in the inner JWS is not the key of the account.');
@@ -125,7 +125,7 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
       const thumbprint = await thumbprintOf(key);
       const holder = rows.accountOfKey(thumbprint);
       if (holder !== null) {
-        throw new AcmeError('malformed', 'The new key is that of an account already.', {
+        throw new AcmeError('malformed', 'Another account already has the new key.', {
           status: 409,
           headers: ['Location', accountUrl(origin(), holder.id)],
         });
@@ -135,22 +135,22 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
   };
 }
 
-/** Mail addresses as `mailto:`, one in each (RFC 8555 §7.3). */
+/** Reads `mailto:` URLs with one address each (RFC 8555 §7.3). */
 function readContact(value: unknown): string[] {
   if (!Array.isArray(value) || value.length > CONTACTS_MAX)
-    throw malformed(`"contact" is a list of at most ${CONTACTS_MAX}.`);
+    throw malformed(`"contact" must be a list of at most ${CONTACTS_MAX} URLs.`);
   return value.map((each) => {
-    if (typeof each !== 'string') throw malformed('A contact is a text.');
-    if (!each.startsWith('mailto:')) throw new AcmeError('unsupportedContact', 'A contact begins with "mailto:".');
+    if (typeof each !== 'string') throw malformed('A contact must be a string.');
+    if (!each.startsWith('mailto:')) throw new AcmeError('unsupportedContact', 'A contact must begin with "mailto:".');
     if (/^mailto:[^\s@,?]+@[^\s@,?]+$/.test(each) && each.length <= 320) return each;
-    throw new AcmeError('invalidContact', `${JSON.stringify(each.slice(0, 320))} is not one mail address.`);
+    throw new AcmeError('invalidContact', `${JSON.stringify(each.slice(0, 320))} is not a single mail address.`);
   });
 }
 
-/** RFC 8555 §7.3.4: the algorithm of a binding is a MAC's. */
+/** RFC 8555 §7.3.4: a binding is made with a MAC. */
 const MACS = ['HS256', 'HS384', 'HS512'] as const;
 
-/** A binding whose form and MAC are right: what the account keeps, and the key that it uses up. */
+/** A verified binding: what the account stores, and the external key that it uses. */
 export interface ExternalBinding {
   /** As the client sent it, and as its account shows it. */
   readonly sent: Readonly<Record<string, unknown>>;
@@ -169,24 +169,24 @@ async function readBinding(
     if (!required) return null;
     throw new AcmeError(
       'externalAccountRequired',
-      'New accounts need an external account here. To make one: vivarium acme create-external-key',
+      'New accounts need an external account binding. To create a key for one: vivarium acme create-external-key',
     );
   }
-  if (!isObject(given)) throw malformed('"externalAccountBinding" is a JWS.');
+  if (!isObject(given)) throw malformed('"externalAccountBinding" must be a JWS.');
   const { header, flattened } = readFlattened(given, 'The binding');
   const { alg, kid, url: signed } = header;
   if (!MACS.some((known) => known === alg)) throw algorithmFault('The binding', MACS);
-  if ('nonce' in header) throw malformed('The binding may have no "nonce".');
-  if (signed !== url) throw malformed('The binding has another "url" than the request that it is in.');
-  if (typeof kid !== 'string') throw malformed('The binding needs the external key’s identifier as "kid".');
+  if ('nonce' in header) throw malformed('The binding must not have a "nonce".');
+  if (signed !== url) throw malformed('The "url" of the binding differs from that of the request.');
+  if (typeof kid !== 'string') throw malformed('The binding must have the external key’s identifier as "kid".');
   const key = rows.externalKey(kid);
-  if (key === null) throw new AcmeError('unauthorized', 'There is no external key of the identifier in "kid".');
+  if (key === null) throw new AcmeError('unauthorized', 'No external key has the identifier in "kid".');
   const payload = await flattenedVerify(flattened, Buffer.from(key.secret, 'base64url'), {
     algorithms: [...MACS],
   }).then(
     (verified) => Buffer.from(verified.payload).toString(),
     () => {
-      throw new AcmeError('unauthorized', `The MAC of the binding is not made with the external key ${key.id}.`);
+      throw new AcmeError('unauthorized', `The MAC of the binding was not made with the external key ${key.id}.`);
     },
   );
   const bound = readKey(parseObject(payload, 'The payload of the binding'));
@@ -196,8 +196,8 @@ async function readBinding(
   return { sent: given, key };
 }
 
-/** Why a key opens no account; null if it does. Each opens one. */
+/** Why a key cannot create an account; null if it can. Each key creates one account. */
 function externalKeyFault({ id, accountId, revokedAtMs }: AcmeExternalKey): string | null {
   if (revokedAtMs !== undefined) return `The external key ${id} is revoked.`;
-  return accountId === undefined ? null : `The external key ${id} has opened an account already.`;
+  return accountId === undefined ? null : `The external key ${id} has already been used for an account.`;
 }

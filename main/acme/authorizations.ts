@@ -18,7 +18,7 @@ import { AcmeError, faultOf, malformed } from './problem.ts';
 import { CAA_VALID_MS } from './profiles.ts';
 import { accountUrl } from './resources.ts';
 
-/** How long an order, and an authorisation without an answer, wait for their client. */
+/** How long an order, and an authorization without an answer, wait for their client. */
 export const PENDING_MS = 7 * DAY_MS;
 
 /** Validations at the same time, and those that wait for one. */

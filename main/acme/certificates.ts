@@ -16,13 +16,13 @@ const REASONS: ReadonlyMap<unknown, RevocationReason> = new Map([
 ]);
 
 export interface Certificates {
-  /** The leaf and the certificates after it, in PEM; `chain` 0 is the default. Null for none. */
+  /** The leaf and the certificates above it, in PEM; chain 0 is the default. Null if the leaf has no such chain. */
   chain(certificate: AcmeCertificate, chain: number): string | null;
-  /** How many chains there are. */
+  /** The number of chains. */
   chains(certificate: AcmeCertificate): number;
-  /** Revokes for the account that ordered it or holds valid authorisations for all its names, or for its own key. @throws AcmeError */
+  /** Requires the ordering account, one with authorizations for all names, or the leaf's key. @throws AcmeError */
   revoke(der: Buffer, reason: unknown, by: { account: AcmeAccount } | { jwk: PublicJwk }): Promise<void>;
-  /** In real time, which clients compare it with, and in how many seconds they should ask again. @throws AcmeError malformed */
+  /** The renewal window in real time, and the seconds until clients ask again. @throws AcmeError malformed */
   renewalInfo(id: string): Window & { askAgain: number };
 }
 
@@ -38,11 +38,11 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
     try {
       parsed = new X509Certificate(der);
     } catch {
-      throw malformed('"certificate" is not a certificate in DER.');
+      throw malformed('"certificate" is not a DER-encoded certificate.');
     }
     const certificate = rows.certificate(parsed.serialNumber);
     if (certificate !== null && new X509Certificate(certificate.pem).raw.equals(der)) return { certificate, parsed };
-    throw new AcmeError('malformed', 'The certificate was not issued here by ACME.', { status: 404 });
+    throw new AcmeError('malformed', 'This ACME server did not issue the certificate.', { status: 404 });
   }
 
   return {
@@ -55,7 +55,7 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
       const { certificate, parsed } = find(der);
       const reason = REASONS.get(code ?? 0);
       if (reason === undefined) {
-        throw new AcmeError('badRevocationReason', `Reasons are the numbers ${[...REASONS.keys()].join(', ')}.`);
+        throw new AcmeError('badRevocationReason', `The reason must be one of ${[...REASONS.keys()].join(', ')}.`);
       }
       const { serial, accountId, wireNotAfterMs } = certificate;
       const isAllowed =
@@ -66,7 +66,7 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
       if (!isAllowed) {
         throw new AcmeError(
           'unauthorized',
-          'This key neither ordered the certificate, nor holds its names, nor is its own.',
+          'The request is signed neither by the account that ordered the certificate, nor by one with valid authorizations for all its names, nor by its key.',
         );
       }
       if (revocations.get(serial) !== null)
@@ -78,7 +78,7 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
     renewalInfo(text) {
       const certificate = findCertificate(rows, text);
       if (certificate === null) {
-        throw new AcmeError('malformed', 'There is no certificate of this identifier here.', { status: 404 });
+        throw new AcmeError('malformed', 'No certificate has this identifier.', { status: 404 });
       }
       const state = clock.state();
       const names = certificate.identifiers.map(({ value }) => value);

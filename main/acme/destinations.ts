@@ -1,20 +1,20 @@
 import type { Answered } from './outcome.ts';
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
 
-/** This machine's own addresses: 127.0.0.0/8 and ::1. No validation connects to another one, whatever a zone says. */
+/** Loopback, 127.0.0.0/8 and ::1: validations connect to no other address, even if a zone contains one. */
 const LOOPBACK = /^(?:127\.(?:\d{1,3}\.){2}\d{1,3}|::1)$/;
 
-/** Of the answer of DNS, as an attempt. */
+/** The number of DNS values that an attempt shows. */
 const VALUES_SHOWN = 10;
 
-/** Addresses that are tried; a name rarely has more. */
+/** The number of addresses tried; few names have more. */
 const ADDRESSES_MAX = 4;
 
 export type Destinations =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly type: 'dns' | 'connection'; readonly detail: string };
 
-/** Where a name leads; the answer of DNS is added to `attempts`. IPv6 comes first, as with Boulder. */
+/** Resolves a name and adds the DNS answer to `attempts`. IPv6 comes first, as in Boulder. */
 export async function findDestinations(
   { type, value }: AcmeIdentifier,
   resolve: (hostname: string) => Promise<Answered>,
@@ -28,13 +28,13 @@ export async function findDestinations(
   }
   const addresses = found.values.filter((address) => LOOPBACK.test(address));
   if (addresses.length === 0) {
-    const detail = `${value} leads to ${found.values.join(', ')}; validations ask this machine’s own addresses only.`;
+    const detail = `${value} resolves to ${found.values.join(', ')}; validations connect only to this machine’s loopback addresses.`;
     return { ok: false, type: 'connection', detail };
   }
   return { ok: true, addresses: addresses.sort((a, b) => b.indexOf(':') - a.indexOf(':')).slice(0, ADDRESSES_MAX) };
 }
 
-/** A redirect to the same hostname asks again, mostly with the same answer. */
+/** Adds an attempt once: a redirect to the same hostname repeats the DNS question. */
 function note(attempts: AcmeAttempt[], attempt: AcmeAttempt): void {
   if (attempts.some(({ what, found }) => what === attempt.what && found === attempt.found)) return;
   attempts.push(attempt);
@@ -46,5 +46,5 @@ const addressAttempt = (name: string, found: Answered): AcmeAttempt => ({
   question: { name, type: 'A' },
 });
 
-/** As the host of a URL or of `Host`. */
+/** Formats an address or hostname as the host of a URL or of `Host`. */
 export const hostOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);

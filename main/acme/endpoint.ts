@@ -31,11 +31,11 @@ export interface AcmeRequest {
   /** Path and query. */
   target: string;
   contentType: string | undefined;
-  /** The client's. */
+  /** The client's address. */
   address: string;
-  /** Read up to one octet more than a request may have. */
+  /** Read up to one octet past the limit. */
   body: Buffer;
-  /** What is learned of it while it is answered, for a refusal. */
+  /** Collected while the request is processed, for the log of refused requests. */
   about?: Partial<Pick<AcmeRefusal, 'names' | 'orderId' | 'accountId'>>;
 }
 
@@ -47,16 +47,16 @@ export interface AcmeAnswer {
   body: string | null;
 }
 
-/** Orders in one answer of an account's list. */
+/** Orders on one page of an account's list. */
 const ORDERS_LISTED = 50;
 
-/** Part of every client's way: the first nonce, and the question whether there is an account. */
-const UNTOLD: ReadonlySet<string> = new Set(['badNonce', 'accountDoesNotExist']);
+/** Problems that normal clients cause: a first request without a nonce, and the check for an existing account. */
+const UNLOGGED: ReadonlySet<string> = new Set(['badNonce', 'accountDoesNotExist']);
 
-/** Seconds until a client should look again at what is under way. */
+/** `Retry-After` in seconds of a resource that is being processed. */
 const POLL_SECONDS = 1;
 
-/** A request whose signature is right. */
+/** A request whose signature is verified. */
 interface Signed {
   url: string;
   payload: string;
@@ -67,7 +67,7 @@ interface Signed {
 export interface Endpoint {
   /** Answers a request. Never rejects. */
   answer(request: AcmeRequest): Promise<AcmeAnswer>;
-  /** With their state of now, for views. */
+  /** With their current state, for views. */
   orders: Pick<Orders, 'get'>;
   authorizations: Pick<Authorizations, 'get' | 'deactivate'>;
   accounts: Pick<Accounts, 'update'>;
@@ -89,29 +89,31 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     keys: 'jwk' | 'kid' | 'both',
   ): Promise<Signed> {
     if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/jose+json') {
-      throw new AcmeError('malformed', 'The body is a JWS, with Content-Type: application/jose+json.', { status: 415 });
+      throw new AcmeError('malformed', 'The body must be a JWS with Content-Type: application/jose+json.', {
+        status: 415,
+      });
     }
     if (body.length > REQUEST_OCTETS_MAX) {
-      throw new AcmeError('malformed', `A request has at most ${REQUEST_OCTETS_MAX} octets.`, { status: 413 });
+      throw new AcmeError('malformed', `A request may have at most ${REQUEST_OCTETS_MAX} octets.`, { status: 413 });
     }
     const jws = readJws(body.toString());
     const url = origin() + path;
-    if (jws.url !== url) throw malformed(`The protected header’s "url" is not ${url}, where the request was sent.`);
+    if (jws.url !== url) throw malformed(`The protected header’s "url" is not ${url}, to which the request was sent.`);
     if (jws.nonce === null || !nonces.use(jws.nonce)) {
       throw new AcmeError(
         'badNonce',
-        'The nonce is unknown, or was used already. Send the request with the one of this answer.',
+        'The nonce is unknown or was already used. Repeat the request with the nonce of this response.',
       );
     }
     if ('jwk' in jws.by) {
-      if (keys === 'kid') throw malformed('This request is signed by an account: with "kid" instead of "jwk".');
+      if (keys === 'kid') throw malformed('This request must be signed by an account: "kid" instead of "jwk".');
       return { url, payload: await verifyJws(jws, jws.by.jwk), by: { jwk: jws.by.jwk } };
     }
-    if (keys === 'jwk') throw malformed('This request is signed by its own key: with "jwk" instead of "kid".');
+    if (keys === 'jwk') throw malformed('This request must contain the key that signs it: "jwk" instead of "kid".');
     const { kid } = jws.by;
     const prefix = accountUrl(origin(), '');
     const account = kid.startsWith(prefix) ? rows.account(kid.slice(prefix.length)) : null;
-    if (account === null) throw new AcmeError('accountDoesNotExist', 'There is no account at the URL in "kid".');
+    if (account === null) throw new AcmeError('accountDoesNotExist', 'No account exists at the URL in "kid".');
     const payload = await verifyJws(jws, account.key);
     Object.assign(about, { accountId: account.id });
     if (account.status !== 'valid') throw new AcmeError('unauthorized', `The account is ${account.status}.`);
@@ -121,12 +123,12 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
   const byAccount = async (request: AcmeRequest, path: string) => {
     const { url, payload, by } = await authenticate(request, path, 'kid');
     if ('account' in by) return { url, payload, account: by.account };
-    throw malformed('This request is signed by an account.');
+    throw malformed('This request must be signed by an account.');
   };
 
   async function newAccount(request: AcmeRequest, path: string): Promise<AcmeAnswer> {
     const { url, payload, by } = await authenticate(request, path, 'jwk');
-    if (!('jwk' in by)) throw malformed('A new account signs with its key.');
+    if (!('jwk' in by)) throw malformed('A new account must be signed with its own key.');
     const { account, created } = await accounts.open(by.jwk, parseObject(payload, 'The payload'), {
       url,
       address: request.address,
@@ -137,7 +139,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
 
   async function accountAt(request: AcmeRequest, path: string, id: string, rest: string): Promise<AcmeAnswer> {
     const { payload, account } = await byAccount(request, path);
-    if (account.id !== id) throw new AcmeError('unauthorized', 'This is another account.');
+    if (account.id !== id) throw new AcmeError('unauthorized', 'The URL belongs to another account.');
     const location = ['Location', accountUrl(origin(), id)];
     if (rest === '') {
       const changed = payload === '' ? account : accounts.update(account, parseObject(payload, 'The payload'));
@@ -156,7 +158,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     const given = parseObject(payload, 'The payload');
     for (const name of ['notBefore', 'notAfter']) {
       if (given[name] !== undefined)
-        throw malformed(`"${name}" is not supported; profiles decide how long certificates last.`);
+        throw malformed(`"${name}" is not supported; the profile determines how long certificates are valid.`);
     }
     const identifiers = readIdentifiers(given['identifiers']);
     Object.assign(request.about ?? {}, { names: identifiers.map(({ value }) => value) });
@@ -249,7 +251,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     });
   }
 
-  /** What is at a path: by which methods, and how it is answered. Null for nothing. */
+  /** Finds the methods and the handler of a path. Null if there is none. */
   function routeOf(
     path: string,
   ): { methods: readonly string[]; answer: (request: AcmeRequest) => AcmeAnswer | Promise<AcmeAnswer> } | null {
@@ -316,7 +318,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       if (route === null) throw NOT_FOUND();
       parts.faults.request(request);
       if (!route.methods.includes(method)) {
-        throw new AcmeError('malformed', `This is asked for with ${route.methods.join(' or ')}.`, {
+        throw new AcmeError('malformed', `This URL accepts ${route.methods.join(' or ')} only.`, {
           status: 405,
           headers: ['Allow', route.methods.join(', ')],
         });
@@ -325,7 +327,7 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       if (method === 'POST') await rows.stored();
       return withFields(answer, [...(method === 'POST' ? nonceFields() : []), ...index]);
     } catch (error) {
-      if (error instanceof AcmeError && route !== null && !UNTOLD.has(error.type)) {
+      if (error instanceof AcmeError && route !== null && !UNLOGGED.has(error.type)) {
         const { type, message: detail } = error;
         parts.refusals.add({ atMs: parts.clock.state().now, type, detail, path: target, ...about });
         parts.onChanged();
@@ -346,9 +348,9 @@ const withFields = (answer: AcmeAnswer, fields: readonly string[]): AcmeAnswer =
   headers: [...answer.headers, ...fields],
 });
 
-const NOT_FOUND = (): AcmeError => new AcmeError('malformed', 'There is nothing at this URL.', { status: 404 });
+const NOT_FOUND = (): AcmeError => new AcmeError('malformed', 'Nothing exists at this URL.', { status: 404 });
 
-/** @throws AcmeError of another's resource, and of one that is not there. */
+/** @throws AcmeError if the resource does not exist or belongs to another account. */
 function own<Resource extends { readonly accountId: string }>(found: Resource | null, { id }: AcmeAccount): Resource {
   if (found === null) throw NOT_FOUND();
   if (found.accountId !== id) throw new AcmeError('unauthorized', 'This belongs to another account.');
@@ -362,7 +364,7 @@ function textOf(payload: Payload, name: string): string | null {
   const value = payload[name];
   if (value === undefined) return null;
   if (typeof value === 'string') return value;
-  throw malformed(`"${name}" is a text.`);
+  throw malformed(`"${name}" must be a string.`);
 }
 
 function base64urlOf(payload: Payload, name: string): Buffer {
@@ -383,8 +385,8 @@ function refusalOf(error: unknown, log: Pick<Log, 'error'>): AcmeAnswer {
   let problem: AcmeError;
   if (error instanceof AcmeError) problem = error;
   else {
-    log.error('An ACME request could not be answered', { error });
-    problem = new AcmeError('serverInternal', 'The request could not be answered; the log has the reason.');
+    log.error('An ACME request failed', { error });
+    problem = new AcmeError('serverInternal', 'The request failed; the log contains the reason.');
   }
   return {
     status: problem.status,

@@ -29,7 +29,7 @@ export const describeOrder = (order: AcmeOrder, isRevoked: boolean): AcmeOrderIn
   ...(order.error !== undefined && { problem: order.error.detail }),
 });
 
-/** What an order consists of, as far as it is kept. */
+/** An order and what is still stored of its account, authorizations and certificate. */
 export interface OrderParts {
   account: AcmeAccount | null;
   authorizations: readonly AcmeAuthorization[];
@@ -38,7 +38,7 @@ export interface OrderParts {
   clock: Pick<ClockState, 'offsetMs'>;
 }
 
-/** An order as a walk from its account to its certificate, in sentences. */
+/** Explains an order step by step, from its account to its certificate. */
 export function explainOrder(order: AcmeOrder, found: OrderParts): AcmeExplanation {
   const { account, authorizations, certificate } = found;
   const leaf = certificate === null ? null : leafOf(certificate, found);
@@ -55,10 +55,10 @@ function messageOf({ status, error }: AcmeOrder, authorizations: readonly AcmeAu
   switch (status) {
     case 'pending': {
       const open = authorizations.filter((each) => each.status === 'pending').map(nameOf);
-      return `The client still has to prove control of ${open.join(', ')}.`;
+      return `The client has yet to prove control of ${open.join(', ')}.`;
     }
     case 'ready':
-      return 'All names are proved; the client still has to send its CSR.';
+      return 'All authorizations are valid; the client has yet to send its CSR.';
     case 'processing':
       return 'The certificate is being issued.';
     case 'valid':
@@ -69,7 +69,7 @@ function messageOf({ status, error }: AcmeOrder, authorizations: readonly AcmeAu
 }
 
 function accountStep(account: AcmeAccount | null): Step {
-  if (account === null) return step('account', 'failed', 'The account is not there any longer.');
+  if (account === null) return step('account', 'failed', 'The account no longer exists.');
   const contact = account.contact.length === 0 ? 'no contact' : account.contact.join(', ');
   const state = account.status === 'valid' ? 'done' : 'failed';
   return step('account', state, `Account ${account.id}, ${account.status}, with ${contact}.`);
@@ -91,7 +91,7 @@ function stepsOf(authorization: AcmeAuthorization): Step[] {
   return [...validated, ...caaStep, step(`${name}: authorization`, 'done', `It may be used ${until}${others}.`)];
 }
 
-/** What earlier versions wrote has no verdict, and the challenge says it. */
+/** Orders of earlier versions have no stored verdict; their challenge contains the outcome. */
 function caaState({ verdict }: { verdict?: CaaVerdict }, challenges: readonly AcmeChallenge[]): Step['state'] {
   const isRefused =
     verdict === undefined ? challenges.some(({ error }) => error?.type === 'caa') : verdict.verdict !== 'allowed';
@@ -104,9 +104,9 @@ function challengeStep(name: string, { type, status, error, attempts }: AcmeChal
     case 'pending':
       return isDecided
         ? step(title, 'unused', 'The client chose another challenge.')
-        : step(title, 'waiting', 'The client has not responded to it.');
+        : step(title, 'waiting', 'The client has not responded to the challenge.');
     case 'processing':
-      return step(title, 'waiting', 'The validation is under way.', { attempts });
+      return step(title, 'waiting', 'The validation is in progress.', { attempts });
     case 'valid':
       return step(title, 'done', 'The client has proved control of the name.', { attempts });
     case 'invalid':
@@ -121,17 +121,17 @@ function challengeStep(name: string, { type, status, error, attempts }: AcmeChal
 function certificateStep({ serial, status }: AcmeOrder, leaf: AcmeLeaf | null): Step {
   if (serial === undefined) {
     return status === 'invalid'
-      ? step('certificate', 'failed', 'None is issued.')
-      : step('certificate', 'waiting', 'It is not issued yet.');
+      ? step('certificate', 'failed', 'No certificate was issued.')
+      : step('certificate', 'waiting', 'The certificate has not been issued yet.');
   }
-  if (leaf === null) return step('certificate', 'done', `${serial} was issued, and is not kept any longer.`);
+  if (leaf === null) return step('certificate', 'done', `${serial} was issued, and is no longer stored.`);
   const { wireNotBefore, wireNotAfter, renewal, revoked, replacedBy } = leaf;
   const sentences = [
     `${serial} is valid from ${wireNotBefore} to ${wireNotAfter} for clients.`,
     ...(revoked === undefined ? [] : [`It was revoked at ${revoked.at}: ${revoked.reason}.`]),
     replacedBy === undefined
-      ? `Clients with renewal information renew it between ${renewal.from} and ${renewal.until}.`
-      : `The order ${replacedBy} has replaced it.`,
+      ? `Clients that use renewal information (ARI) renew it between ${renewal.from} and ${renewal.until}.`
+      : `Order ${replacedBy} has replaced it.`,
   ];
   return step('certificate', 'done', sentences.join(' '));
 }
@@ -163,7 +163,7 @@ const step = (
   ...(caa !== undefined && { caa }),
 });
 
-/** Of each name's records, and their characters: a record set may fill 64 kB, and is kept with every authorisation. */
+/** Limits for each name's records: an RRset may have 64 kB, and is stored with every authorization. */
 const RECORDS_KEPT = 20;
 const CHARACTERS_KEPT = 500;
 
@@ -171,7 +171,7 @@ const short = (text: string): string => (text.length > CHARACTERS_KEPT ? `${text
 
 const few = (records: readonly string[]): string[] => records.slice(0, RECORDS_KEPT).map(short);
 
-/** A walk as it is kept with an authorisation: whole, unless its records are many or long; those that decide come first. */
+/** Shortens a walk with many or long records for storage with an authorization; deciding records come first. */
 export function keptVerdict(verdict: CaaVerdict): CaaVerdict {
   const decides = new Set(verdict.decisive);
   const decisiveFirst = (records: readonly string[]): string[] => [
@@ -182,7 +182,7 @@ export function keptVerdict(verdict: CaaVerdict): CaaVerdict {
     ...verdict,
     message: short(verdict.message),
     change: short(verdict.change),
-    // Edits whose value is cut would change something else.
+    // An edit with a truncated value would change something else.
     edits: verdict.edits.every(({ value }) => value.length <= CHARACTERS_KEPT)
       ? verdict.edits.slice(0, RECORDS_KEPT)
       : [],

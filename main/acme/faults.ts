@@ -7,29 +7,29 @@ import type { Window } from './renewal-info.ts';
 import { ACME_PATH } from './resources.ts';
 import type { Got } from './validate-http.ts';
 
-/** What the running breaks of the family `ca` make of each step; the rest of the server asks here, and knows none of them. */
+/** Applies running breaks of the family `ca` to each step; the rest of the server does not know the breaks. */
 export interface AcmeFaults {
-  /** Before a request is looked at. @throws AcmeError badNonce, serverInternal (503) */
+  /** Runs before a request is processed. @throws AcmeError badNonce, serverInternal (503) */
   request(request: { method: string; target: string }): void;
-  /** What a directory says of its CA, changed. */
+  /** Changes the metadata of a directory. */
   directory<Meta extends { profiles: Record<string, string> }>(meta: Meta): Meta & { externalAccountRequired?: true };
   /** @throws AcmeError externalAccountRequired */
   newAccount(payload: Readonly<Record<string, unknown>>): void;
   /** @throws AcmeError invalidProfile */
   profile(profile: string, names: readonly string[]): void;
-  /** As the check of limits. @throws AcmeError rateLimited */
+  /** Refuses as an exhausted limit does. @throws AcmeError rateLimited */
   limit(counted: readonly Counted[], names: readonly string[]): void;
-  /** Whether a valid authorisation is not used again. */
+  /** Whether new orders ignore valid authorizations. */
   forgets(name: string): boolean;
-  /** What the client’s server answers to a validation, as it arrives. */
+  /** Replaces the response to a validation request. */
   arriving(url: URL, got: Got): Got;
-  /** Real milliseconds from the CSR until the certificate is issued; 0 for at once, `Infinity` while the break runs. */
+  /** Real milliseconds from the CSR to the certificate; 0 for immediately, `Infinity` while the break runs. */
   issuesAfterMs(names: readonly string[]): number;
-  /** Whether an order that waited for the end of a break still has to. */
+  /** Whether an order still has to wait for the end of a break. */
   isStuck(names: readonly string[]): boolean;
-  /** When clients should renew instead, in real time. */
+  /** The renewal window that clients get instead, in real time. */
   renewalWindow(names: readonly string[], realNowMs: EpochMs): Window | null;
-  /** Real time until which the root seems to be valid. */
+  /** The end of the root's validity that clients see, in real time. */
   rootEndsAtMs(names: readonly string[], realNowMs: EpochMs): EpochMs;
 }
 
@@ -52,7 +52,7 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
         });
       }
       const bad = method === 'POST' ? find('ca.bad-nonces') : null;
-      if (bad !== null) throw new AcmeError('badNonce', 'The nonce is not known.', { members: markOf(bad) });
+      if (bad !== null) throw new AcmeError('badNonce', 'The nonce is unknown.', { members: markOf(bad) });
     },
     directory(meta) {
       const gone = find('ca.profile-gone')?.parameters['profile'];
@@ -107,10 +107,10 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
   };
 }
 
-/** In problem documents, a member of our own beside those of RFC 7807: this is no fault of the client. */
+/** A problem member beyond RFC 7807 that names the break: the client did nothing wrong. */
 const markOf = (fault: Fault): Record<string, unknown> => ({ brokenOnPurpose: nameOf(fault) });
 
-/** What arrives instead, by entry. */
+/** The replacement response of each entry. */
 const ARRIVING: readonly (readonly [entry: string, replace: (url: URL) => Got])[] = [
   ['ca.challenge-not-found', () => ({ status: 404, location: undefined, body: '404 page not found' })],
   ['ca.challenge-wrong-token', () => ({ status: 200, location: undefined, body: 'token-of-another-order.thumbprint' })],
@@ -124,7 +124,7 @@ const ARRIVING: readonly (readonly [entry: string, replace: (url: URL) => Got])[
   ],
 ];
 
-/** Which part of the server a request is for, such as `new-order`. */
+/** The part of the server that a request addresses, such as `new-order`. */
 function partOf(target: string): string {
   const words = (target.split('?', 1)[0] ?? '').slice(ACME_PATH.length).split('/');
   const [first = '', second = '', third = ''] = words;

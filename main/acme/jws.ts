@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, flattenedVerify, importJWK, type FlattenedJWSInput, type JWK } from 'jose';
 import { AcmeError, malformed } from './problem.ts';
 
-/** Signature algorithms of clients: those that RFC 8555 §6.2 requires, and what Let’s Encrypt accepts besides. */
+/** Accepted signature algorithms: those required by RFC 8555 §6.2, and others that Let’s Encrypt accepts. */
 export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
 
@@ -13,7 +13,7 @@ const RSA_BITS = { min: 2048, max: 4096 };
 
 export type PublicJwk = Readonly<Record<string, string>>;
 
-/** A request's body whose form is right; its signature is not checked yet. */
+/** A well-formed request body whose signature is not yet verified. */
 export interface ReadJws {
   alg: Algorithm;
   url: string;
@@ -23,12 +23,12 @@ export interface ReadJws {
   flattened: FlattenedJWSInput;
 }
 
-/** A body that is signed: flattened JSON serialisation, and nothing in it that is not signed (RFC 8555 §6.2). */
+/** Reads a JWS in flattened JSON serialisation without unsigned members (RFC 8555 §6.2). */
 export function readJws(text: string): ReadJws {
   const { header, flattened } = readFlattened(parseObject(text, 'The body'), 'The JWS');
   const { alg, url, nonce = null } = header;
-  if (typeof url !== 'string') throw malformed('The protected header needs the "url" of the request.');
-  if (nonce !== null && !isBase64url(nonce)) throw new AcmeError('badNonce', 'The nonce is not in base64url.');
+  if (typeof url !== 'string') throw malformed('The protected header must have the "url" of the request.');
+  if (nonce !== null && !isBase64url(nonce)) throw new AcmeError('badNonce', 'The nonce is not base64url.');
   return {
     alg: readAlgorithm(alg),
     url,
@@ -38,16 +38,17 @@ export function readJws(text: string): ReadJws {
   };
 }
 
-/** The parts of a JWS, and its protected header. `what` names it in a refusal. @throws AcmeError malformed */
+/** Reads the parts of a JWS and its protected header. `what` names the JWS in errors. @throws AcmeError malformed */
 export function readFlattened(
   body: Readonly<Record<string, unknown>>,
   what: string,
 ): { header: Record<string, unknown>; flattened: FlattenedJWSInput } {
-  if ('signatures' in body) throw malformed(`${what} has to be flattened: "signatures" is the general form.`);
-  if ('header' in body) throw malformed(`${what} may have no unprotected "header".`);
+  if ('signatures' in body)
+    throw malformed(`${what} must use the flattened serialisation: "signatures" belongs to the general one.`);
+  if ('header' in body) throw malformed(`${what} must not have an unprotected "header".`);
   const { protected: head, payload, signature } = body;
   if (!isBase64url(head) || !isBase64url(payload) || !isBase64url(signature)) {
-    throw malformed(`${what} needs "protected", "payload" and "signature", each in base64url without padding.`);
+    throw malformed(`${what} must have "protected", "payload" and "signature", each in base64url without padding.`);
   }
   const header = parseObject(Buffer.from(head, 'base64url').toString(), 'The protected header');
   for (const name of ['crit', 'b64', 'zip']) {
@@ -63,29 +64,29 @@ function readAlgorithm(alg: unknown): Algorithm {
 }
 
 export const algorithmFault = (what: string, algorithms: readonly string[]): AcmeError =>
-  new AcmeError('badSignatureAlgorithm', `${what} is signed with one of ${algorithms.join(', ')}.`, {
+  new AcmeError('badSignatureAlgorithm', `${what} must be signed with ${algorithms.join(', ')}.`, {
     members: { algorithms },
   });
 
 function readSigner({ jwk, kid, alg }: Record<string, unknown>): ReadJws['by'] {
   if ((jwk === undefined) === (kid === undefined)) {
-    throw malformed('The protected header has either "jwk" or "kid", and not both.');
+    throw malformed('The protected header must have either "jwk" or "kid".');
   }
   if (kid === undefined) return { jwk: readKey(jwk, alg) };
-  if (typeof kid !== 'string') throw malformed('"kid" is the URL of the account.');
+  if (typeof kid !== 'string') throw malformed('"kid" must be the URL of the account.');
   return { kid };
 }
 
-/** The public members of a key that may sign. @throws AcmeError badPublicKey */
+/** Reads the public members of a key and checks that it is strong enough. @throws AcmeError badPublicKey */
 export function readKey(jwk: unknown, alg?: unknown): PublicJwk {
   const bad = (why: string) => new AcmeError('badPublicKey', why);
-  if (!isObject(jwk)) throw malformed('"jwk" is a JSON object.');
+  if (!isObject(jwk)) throw malformed('"jwk" must be a JSON object.');
   const { kty } = jwk;
-  if (kty !== 'EC' && kty !== 'RSA') throw bad('The key has to be an EC key or an RSA key.');
+  if (kty !== 'EC' && kty !== 'RSA') throw bad('The key must be an EC or RSA key.');
   const key: Record<string, string> = {};
   for (const name of MEMBERS[kty]) {
     const value = jwk[name];
-    if (!isBase64url(value) || value === '') throw bad(`The key lacks "${name}", or it is not in base64url.`);
+    if (!isBase64url(value) || value === '') throw bad(`"${name}" of the key is missing or not base64url.`);
     key[name] = value;
   }
   if (kty === 'EC') {
@@ -94,35 +95,35 @@ export function readKey(jwk: unknown, alg?: unknown): PublicJwk {
     if (!fits) throw bad(`The curve ${JSON.stringify(crv)} does not fit the algorithm.`);
     return key;
   }
-  if (alg !== undefined && alg !== 'RS256') throw bad('An RSA key signs with RS256.');
+  if (alg !== undefined && alg !== 'RS256') throw bad('The algorithm of an RSA key must be RS256.');
   const modulus = Buffer.from(key['n'] ?? '', 'base64url');
   const bits = BigInt(`0x0${modulus.toString('hex')}`).toString(2).length;
   if (bits < RSA_BITS.min || bits > RSA_BITS.max) {
-    throw bad(`An RSA key has ${RSA_BITS.min} to ${RSA_BITS.max} bits; this one has ${bits}.`);
+    throw bad(`An RSA key must have ${RSA_BITS.min} to ${RSA_BITS.max} bits; this one has ${bits}.`);
   }
-  if (key['e'] !== 'AQAB') throw bad('The exponent of an RSA key is 65537.');
+  if (key['e'] !== 'AQAB') throw bad('The exponent of an RSA key must be 65537.');
   return key;
 }
 
-/** The payload of a JWS that this key has signed. @throws AcmeError malformed, badPublicKey */
+/** Verifies the signature of a JWS and returns its payload. @throws AcmeError malformed, badPublicKey */
 export async function verifyJws(
   { alg, flattened }: Pick<ReadJws, 'alg' | 'flattened'>,
   key: PublicJwk,
 ): Promise<string> {
   const publicKey = await importJWK(key as JWK, alg).catch(() => {
-    throw new AcmeError('badPublicKey', 'The key is no point of its curve, or otherwise wrong.');
+    throw new AcmeError('badPublicKey', 'The key is invalid, for example not a point on its curve.');
   });
   try {
     const { payload } = await flattenedVerify(flattened, publicKey, { algorithms: [alg] });
     return Buffer.from(payload).toString();
   } catch {
-    throw malformed('The signature does not fit the key and what it signs.');
+    throw malformed('The signature does not match the key and the signed content.');
   }
 }
 
 export const thumbprintOf = (key: PublicJwk): Promise<string> => calculateJwkThumbprint(key as JWK);
 
-/** A JSON object. @throws AcmeError malformed */
+/** Parses a JSON object. @throws AcmeError malformed */
 export function parseObject(text: string, what: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -139,13 +140,13 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const isBase64url = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]*$/.test(value);
 
-/** The maximum number of unused nonces. Beyond it, the oldest is dropped; a client that uses it gets `badNonce` and retries. */
+/** The maximum number of unused nonces. Beyond it, the oldest is dropped, and its client retries after `badNonce`. */
 export const NONCES_MAX = 20_000;
 
-/** Nonces against replay (RFC 8555 §6.5): each is good once. Those of an earlier run are not good. */
+/** Nonces against replay (RFC 8555 §6.5): each is accepted once, and only by the run that created it. */
 export interface Nonces {
   create(): string;
-  /** Whether it was good; it no longer is. */
+  /** Consumes a nonce. Returns whether it was valid. */
   use(nonce: string): boolean;
 }
 

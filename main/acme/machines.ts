@@ -1,13 +1,13 @@
 import type { AuthorizationStatus, ChallengeStatus, OrderStatus } from '../model/acme.ts';
 import { AcmeError, isProblemType, type ProblemType } from './problem.ts';
 
-/** What each event does in each state (RFC 8555 §7.1.6): the next state, or the problem of the request that wanted it. */
+/** For each state and event (RFC 8555 §7.1.6): the next state, or the problem that the request gets. */
 type Table<State extends string, Event extends string> = Record<State, Record<Event, State | ProblemType>>;
 
 export type OrderEvent =
-  /** All its authorisations are valid. */
+  /** All authorizations of the order are valid. */
   | 'authorized'
-  /** One of them is no longer, and cannot become so. */
+  /** One authorization can no longer become valid. */
   | 'failed'
   /** A client sends its CSR. */
   | 'finalize'
@@ -57,14 +57,14 @@ export type AuthorizationEvent = 'validated' | 'failed' | 'deactivate' | 'expire
 
 const AUTHORIZATION: Table<AuthorizationStatus, AuthorizationEvent> = {
   pending: { validated: 'valid', failed: 'invalid', deactivate: 'deactivated', expire: 'expired' },
-  // CAA may forbid later what it permitted.
+  // A later CAA check may forbid what an earlier one permitted.
   valid: { validated: 'valid', failed: 'invalid', deactivate: 'deactivated', expire: 'expired' },
   invalid: { validated: 'invalid', failed: 'invalid', deactivate: 'malformed', expire: 'invalid' },
   deactivated: { validated: 'deactivated', failed: 'deactivated', deactivate: 'malformed', expire: 'deactivated' },
   expired: { validated: 'expired', failed: 'expired', deactivate: 'malformed', expire: 'expired' },
 };
 
-/** `respond`: the client says that the server may look. */
+/** `respond`: the client asks the server to validate. */
 export type ChallengeEvent = 'respond' | 'validated' | 'failed';
 
 const CHALLENGE: Table<ChallengeStatus, ChallengeEvent> = {
@@ -78,11 +78,11 @@ const stepIn =
   <State extends string, Event extends string>(noun: string, table: Table<State, Event>) =>
   (state: State, event: Event): State => {
     const next: State | ProblemType = table[state][event];
-    if (isProblemType(next)) throw new AcmeError(next, `The ${noun} is "${state}", which excludes this.`);
+    if (isProblemType(next)) throw new AcmeError(next, `The ${noun} is "${state}", which does not allow this.`);
     return next;
   };
 
-/** The next state. @throws AcmeError where the event is refused. */
+/** Returns the next state. @throws AcmeError if the state refuses the event. */
 export const stepOrder = stepIn('order', ORDER);
 export const stepAuthorization = stepIn('authorization', AUTHORIZATION);
 export const stepChallenge = stepIn('challenge', CHALLENGE);

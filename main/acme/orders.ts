@@ -267,7 +267,7 @@ function profileOf(name: string): Profile {
   throw new AcmeError('invalidProfile', `There is no profile ${JSON.stringify(name)}; the directory lists them.`);
 }
 
-/** Why an authorisation ended its order. */
+/** Why an authorization ended its order. */
 function reasonOf(authorization: AcmeAuthorization | null): AcmeFault {
   const detail =
     authorization === null

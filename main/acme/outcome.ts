@@ -1,32 +1,32 @@
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
 import { AcmeError, type ProblemType } from './problem.ts';
 
-/** What a validation is about. */
+/** The subject of a validation. */
 export interface Task {
   readonly identifier: AcmeIdentifier;
-  /** Whether it is for the names below the identifier. */
+  /** Whether the authorization covers the wildcard below the identifier. */
   readonly wildcard: boolean;
-  /** Names the account that asks. */
+  /** The URL of the account that requests the validation. */
   readonly accountUri: string;
   readonly token: string;
   /** `token.thumbprint` (RFC 8555 §8.1). */
   readonly keyAuthorization: string;
 }
 
-/** What a validation did, and why it failed; null if it succeeded. */
+/** The attempts of a validation, and its error; null if it succeeded. */
 export interface Outcome {
   readonly attempts: readonly AcmeAttempt[];
   readonly error: AcmeError | null;
-  /** How long its success may be used by other orders, if not as long as any other. */
+  /** How long other orders may reuse the success, if shorter than the profile's limit. */
   readonly reuseMs?: number;
 }
 
-/** The answer to a DNS question: its records, none of them, or why there is no answer. */
+/** The answer to a DNS question: its values, possibly none, or why the question failed. */
 export type Answered =
   | { readonly ok: true; readonly values: readonly string[]; readonly ttlSeconds?: number }
   | { readonly ok: false; readonly detail: string };
 
-/** The whole time of one validation, in real milliseconds; Boulder allows 10 s for each request. */
+/** Time limit of one whole validation, in real milliseconds; Boulder allows 10 s for each request. */
 export const VALIDATION_MS_MAX = 10_000;
 
 export const failed = (type: ProblemType, detail: string, attempts: readonly AcmeAttempt[] = []): Outcome => ({
@@ -34,7 +34,7 @@ export const failed = (type: ProblemType, detail: string, attempts: readonly Acm
   error: new AcmeError(type, detail),
 });
 
-/** Text from elsewhere in a message: printable, and not long. */
+/** Quotes foreign text for a message: printable and truncated. */
 export const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 /** Why a connection failed, such as `ECONNREFUSED`. */

@@ -11,42 +11,42 @@ import type { Outcome, Task } from './outcome.ts';
 import type { Rates } from './rates.ts';
 import type { Refusals } from './refusals.ts';
 
-/** A CSR that was read; its signature is right and its key strong enough. */
+/** A parsed CSR with a verified signature and a sufficiently strong key. */
 export interface CertificateRequest extends RequestedNames {
   readonly publicKey: KeyObject;
 }
 
 /** The CA that signs. */
 export interface AcmeIssuer {
-  /** Why it may not sign for a name, with the command that permits it; null if it may. */
+  /** Why the CA may not sign for a name, with the command that permits it; null if it may. */
   refusal(identifier: AcmeIdentifier): string | null;
-  /** Real time until which a certificate may be valid. */
+  /** The latest notAfter of a certificate, in real time. */
   notAfterMs(): number;
-  /** Its key's identifier, in hexadecimal. */
+  /** The identifier of the CA's key, in hexadecimal. */
   keyIdentifier(): string;
   issue(request: { publicKey: KeyObject; names: readonly string[]; dates: LeafDates }): { serial: string; pem: string };
-  /** The certificates after a leaf, in PEM: the default chain, then alternate ones. */
+  /** The certificates above a leaf, in PEM: the default chain, then alternate ones. */
   chains(pem: string): readonly (readonly string[])[];
 }
 
-/** Whether CAA permits a certificate for a name, which an account has proved by a method. */
+/** Checks whether CAA permits a certificate for a name that an account validated by a method. */
 export interface CaaQuestion {
   readonly name: string;
   readonly method: AcmeMethod;
   readonly accountUri: string;
 }
 
-/** What the ACME server works with. */
+/** The dependencies of the ACME server. */
 export interface AcmeParts {
   clock: Pick<AdjustableClock, 'state' | 'realTimer'>;
   log: Pick<Log, 'error'>;
   rows: AcmeRows;
   issuer: AcmeIssuer;
-  /** Reads a CSR in DER. @throws Error whose message says what is wrong. */
+  /** Reads a CSR in DER. @throws Error whose message explains what is wrong. */
   readRequest(der: Buffer): CertificateRequest;
   validate(method: AcmeMethod, task: Task): Promise<Outcome>;
   askCaa(question: CaaQuestion): Promise<CaaVerdict>;
-  /** Whether a new account has to be bound to an external one. */
+  /** Whether a new account must be bound to an external one. */
   externalAccountRequired(): boolean;
   /** The CA's name in CAA records. */
   caaDomain(): string;
@@ -54,13 +54,13 @@ export interface AcmeParts {
     get(serial: string): { reason: RevocationReason; wireAtMs: number } | null;
     insert(row: Revocation & { atMs: number; wireNotAfterMs: number }): void;
   };
-  /** `https://localhost:8443`, of all URLs. */
+  /** The origin of all URLs, such as `https://localhost:8443`. */
   origin(): string;
   rates: Rates;
   refusals: Pick<Refusals, 'add'>;
   faults: AcmeFaults;
   /** The registered domain of a hostname. */
   registeredDomain(hostname: string): string;
-  /** Something that a view shows has changed. */
+  /** Called when something that a view shows has changed. */
   onChanged(): void;
 }

@@ -2,24 +2,24 @@ import type { CaaVerdict } from '../contract/caa.ts';
 import type { Outcome } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
-/** What one remote perspective found; `by` names it: `perspective 2 (192.0.2.53:53)`. */
+/** The result of one remote perspective; `by` names it: `perspective 2 (192.0.2.53:53)`. */
 export interface Seen<Result> {
   readonly by: string;
   readonly result: Result;
 }
 
-/** Of one perspective, in the explanation of an order. */
+/** Attempts of one perspective that the explanation of an order shows. */
 const ATTEMPTS_SHOWN = 5;
 
-/** How many remote perspectives may disagree with the primary one (Baseline Requirements 3.2.2.9, as Boulder has it). */
+/** How many remote perspectives may disagree with the primary one (Baseline Requirements 3.2.2.9, as in Boulder). */
 export function disagreementsAllowed(remotes: number): number {
   if (remotes < 2) return 0;
   return remotes < 6 ? 1 : 2;
 }
 
 /**
- * A validation that succeeded at the primary perspective, unless too many remote ones fail: then it fails as the first of
- * these. Its attempts say which perspective found what.
+ * The result of a validation that succeeded at the primary perspective. If too many remote ones fail, it fails like
+ * the first of them. The attempts show what each perspective found.
  */
 export function corroborate(primary: Outcome, remotes: readonly Seen<Outcome>[]): Outcome {
   if (primary.error !== null || remotes.length === 0) return primary;
@@ -34,12 +34,12 @@ export function corroborate(primary: Outcome, remotes: readonly Seen<Outcome>[])
     const { type = 'serverInternal', detail = '' } = first.result.error ?? {};
     return { attempts, error: new AcmeError(type, `${DURING} ${first.by}: ${detail}`) };
   }
-  // How long a record may be used again is no longer than any of them has seen.
+  // The shortest reuse time of all perspectives applies.
   const reuses = [primary, ...remotes.map(({ result }) => result)].flatMap(({ reuseMs }) => reuseMs ?? []);
   return { attempts, error: null, ...(reuses.length > 0 && { reuseMs: Math.min(...reuses) }) };
 }
 
-/** A permission of CAA that the primary perspective found, unless too many remote ones found another verdict. */
+/** The CAA verdict of the primary perspective; a permission is withdrawn if too many remote ones disagree. */
 export function corroborateCaa(primary: CaaVerdict, remotes: readonly Seen<CaaVerdict>[]): CaaVerdict {
   if (primary.verdict !== 'allowed') return primary;
   const [first, ...others] = remotes.filter(({ result }) => result.verdict !== 'allowed');
@@ -53,7 +53,7 @@ export function corroborateCaa(primary: CaaVerdict, remotes: readonly Seen<CaaVe
   return { ...primary, message: `${primary.message} ${disagree}` };
 }
 
-/** How Let’s Encrypt begins. */
+/** Let’s Encrypt's wording. */
 const DURING = 'During secondary validation,';
 
 const countText = (remotes: number, failed: number): string =>
@@ -61,5 +61,5 @@ const countText = (remotes: number, failed: number): string =>
 
 function attemptsOf({ by, result: { attempts, error } }: Seen<Outcome>): Outcome['attempts'] {
   const shown = attempts.slice(0, ATTEMPTS_SHOWN).map((each) => ({ ...each, what: `${by}: ${each.what}` }));
-  return shown.length > 0 ? shown : [{ what: by, found: error?.detail ?? 'nothing was asked' }];
+  return shown.length > 0 ? shown : [{ what: by, found: error?.detail ?? 'no request was sent' }];
 }

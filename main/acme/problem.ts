@@ -35,9 +35,9 @@ export const isProblemType = (text: string): text is ProblemType => Object.hasOw
 export class AcmeError extends Error implements AcmeFault {
   readonly type: ProblemType;
   readonly status: number;
-  /** Members besides type, detail and status. */
+  /** Members other than type, detail and status. */
   readonly members: Readonly<Record<string, unknown>>;
-  /** Fields of the answer: name, value, … */
+  /** Response headers: name, value, … */
   readonly headers: readonly string[];
 
   constructor(
@@ -63,10 +63,10 @@ export class AcmeError extends Error implements AcmeFault {
 
 export const malformed = (detail: string): AcmeError => new AcmeError('malformed', detail);
 
-/** As stored. */
+/** A problem as it is stored. */
 export const faultOf = ({ type, detail, status }: AcmeFault): AcmeFault => ({ type, detail, status });
 
-/** As sent: an RFC 7807 document. */
+/** A problem as it is sent: an RFC 7807 document. */
 export const problemDocument = ({ type, detail, status }: AcmeFault): Record<string, unknown> => ({
   type: `urn:ietf:params:acme:error:${type}`,
   detail,

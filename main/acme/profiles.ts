@@ -1,24 +1,24 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseDuration } from '../contract/duration.ts';
 
-/** RFC 8659 §5.6 and the Baseline Requirements (3.2.2.8): an answer about CAA counts for eight hours. */
+/** A CAA result is valid for eight hours (RFC 8659 §5.6, Baseline Requirements 3.2.2.8). */
 export const CAA_VALID_MS = 8 * HOUR_MS;
 
-/** What a CA issues, and how long its validations count. */
+/** The lifetime of certificates, and how long validations can be reused. */
 export interface Profile {
-  /** Of the certificate, on the app's clock. */
+  /** Lifetime of the certificate on the app's clock. */
   readonly lifetimeMs: number;
-  /** Of the certificate in real time, if it differs. */
+  /** Lifetime of the certificate in real time, if it differs. */
   readonly wireLifetimeMs?: number;
-  /** How long a valid authorisation may be used again. */
+  /** How long a valid authorization can be reused. */
   readonly authorizationMs: number;
-  /** For people (draft-ietf-acme-profiles §3). */
+  /** Text for people (draft-ietf-acme-profiles §3). */
   readonly description: string;
 }
 
 const PROFILES: ReadonlyMap<string, Profile> = new Map([
   [
     'classic',
-    { lifetimeMs: 90 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 90 days, as usual.' },
+    { lifetimeMs: 90 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 90 days, the default.' },
   ],
   ['tlsserver', { lifetimeMs: 45 * DAY_MS, authorizationMs: 30 * DAY_MS, description: 'Certificates for 45 days.' }],
   [
@@ -52,13 +52,13 @@ const PROFILES: ReadonlyMap<string, Profile> = new Map([
   ],
 ]);
 
-/** The profile of a directory whose URL names none. */
+/** The profile of a directory URL without a profile. */
 export const DEFAULT_PROFILE = 'classic';
 
-/** The shortest life of a certificate in real time: its dates have whole seconds. */
+/** The shortest lifetime of a certificate in real time: its dates have whole seconds. */
 const WIRE_MS_MIN = 2_000;
 
-/** The profile of a name, such as `classic`, or `classic@1s`: there, a day of a certificate’s life takes a second for clients. */
+/** Finds a profile by name. With `classic@1s`, one day of a certificate’s life takes one second for clients. */
 export function findProfile(name: string): Profile | undefined {
   const [, known = name, day] = /^([a-z0-9-]+)@(\d{1,6}(?:ms|s|m|h))$/.exec(name) ?? [];
   const profile = PROFILES.get(known);
@@ -69,6 +69,6 @@ export function findProfile(name: string): Profile | undefined {
     : { ...profile, wireLifetimeMs };
 }
 
-/** Descriptions by name, as in a directory. */
+/** Profile descriptions by name, for a directory. */
 export const describeProfiles = (): Record<string, string> =>
   Object.fromEntries([...PROFILES].map(([name, { description }]) => [name, description]));

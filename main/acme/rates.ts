@@ -6,10 +6,10 @@ import { LruMap } from '../base/lru.ts';
 import { canonicalAddress, ipv6Groups } from '../model/address.ts';
 import { AcmeError } from './problem.ts';
 
-/** The theoretical arrival time (GCRA): when nothing is used any longer. */
+/** The theoretical arrival time (GCRA): when the limit is fully available again. */
 export type Used = EpochMs;
 
-/** What one more would leave. `waitMs` is 0 if it is allowed. Boulder's algorithm (`ratelimits/gcra.go`). */
+/** Decides about one more use. `waitMs` is 0 if it is allowed. Boulder's algorithm (`ratelimits/gcra.go`). */
 export function decide(
   { count, periodMs }: AcmeRate,
   used: Used | null,
@@ -21,7 +21,7 @@ export function decide(
   return { next, waitMs, left: waitMs > 0 ? 0 : Math.floor((periodMs - (next - nowMs)) / intervalMs + 1e-9) };
 }
 
-/** Let’s Encrypt’s limits (letsencrypt.org/docs/rate-limits), and what each is counted for. */
+/** Let’s Encrypt’s limits (letsencrypt.org/docs/rate-limits), and what each counts. */
 const LIMITS: Readonly<Record<AcmeLimitName, AcmeRate & { what: string }>> = {
   newAccounts: { count: 10, periodMs: 3 * HOUR_MS, what: 'new accounts from the address' },
   newAccountsPerRange: { count: 500, periodMs: 3 * HOUR_MS, what: 'new accounts from the IPv6 range' },
@@ -29,14 +29,14 @@ const LIMITS: Readonly<Record<AcmeLimitName, AcmeRate & { what: string }>> = {
   certificatesPerDomain: { count: 50, periodMs: 7 * DAY_MS, what: 'certificates for the domain' },
   certificatesPerSet: { count: 5, periodMs: 7 * DAY_MS, what: 'certificates for exactly this set of names' },
   failedValidations: { count: 5, periodMs: HOUR_MS, what: 'failed validations of the account for the name' },
-  // One comes back each day. A success lifts it, as does Let’s Encrypt’s portal.
+  // One is refilled each day. A success resets it, as Let’s Encrypt’s portal does.
   consecutiveFailures: {
     ...{ count: 1_152, periodMs: 1_152 * DAY_MS },
     what: 'failed validations in a row of the account for the name, which is paused',
   },
 };
 
-/** What a count is for: a limit, and the account, domain or set of names that it applies to. */
+/** The key of a count: a limit, and the account, domain or set of names to which it applies. */
 export interface Counted {
   readonly limit: AcmeLimitName;
   readonly of: string;
@@ -44,7 +44,7 @@ export interface Counted {
 
 export const standardRateOf = (limit: AcmeLimitName): AcmeRate => LIMITS[limit];
 
-/** The refusal of one more. */
+/** The problem of an exhausted limit. */
 export function tooMany(
   { limit, of }: Counted,
   { rate, waitMs, nowMs }: { rate: AcmeRate; waitMs: number; nowMs: EpochMs },
@@ -52,30 +52,30 @@ export function tooMany(
 ): AcmeError {
   const detail =
     `There are too many ${LIMITS[limit].what} (${of}): ${rate.count} in ${formatSpan(rate.periodMs)}. ` +
-    `Retry after ${new Date(nowMs + waitMs).toISOString()}. To forget them: vivarium acme reset-limits`;
+    `Retry after ${new Date(nowMs + waitMs).toISOString()}. To reset the counts: vivarium acme reset-limits`;
   return new AcmeError('rateLimited', detail, {
     headers: ['Retry-After', String(Math.ceil(waitMs / 1_000))],
     members,
   });
 }
 
-/** Counts, in memory; beyond this many, the least recently used are forgotten. */
+/** Maximum number of counts in memory; the least recently used are dropped first. */
 const COUNTS_MAX = 10_000;
 
 export interface Rates {
-  /** @throws AcmeError rateLimited, unless each has one left or limits are off */
+  /** @throws AcmeError rateLimited if one of the limits is exhausted, unless limits are off. */
   check(counted: readonly Counted[]): void;
-  /** Counts one for each. */
+  /** Adds one to each count. */
   count(counted: readonly Counted[]): void;
   forget(counted: readonly Counted[]): void;
-  /** What is counted at present. */
+  /** The current counts. */
   list(): { limit: AcmeLimitName; of: string; left: number; fullAtMs: EpochMs }[];
-  /** Each limit as it applies. */
+  /** The limits in force. */
   limits(): { limit: AcmeLimitName; what: string; rate: AcmeRate }[];
   reset(): void;
 }
 
-/** `changed` has the limits that are not Let’s Encrypt’s. */
+/** `changed` contains the limits that differ from Let’s Encrypt’s. */
 export function createRates(options: {
   now: () => EpochMs;
   enforced: () => boolean;
@@ -91,7 +91,7 @@ export function createRates(options: {
     check(counted) {
       if (!enforced()) return;
       const waits = counted.map((each) => ({ ...each, ...decide(rateOf(each.limit), untilOf(each), now()) }));
-      // As Boulder, the limit that takes longest answers.
+      // The limit with the longest wait is reported, as in Boulder.
       const [longest] = waits.filter(({ waitMs }) => waitMs > 0).sort((a, b) => b.waitMs - a.waitMs);
       if (longest === undefined) return;
       throw tooMany(longest, { rate: rateOf(longest.limit), waitMs: longest.waitMs, nowMs: now() });
@@ -99,7 +99,7 @@ export function createRates(options: {
     count(counted) {
       for (const each of counted) {
         const { next, waitMs } = decide(rateOf(each.limit), untilOf(each), now());
-        // What is refused, or would be, counts no further.
+        // Refused requests are not counted, nor are those beyond the limit while limits are off.
         if (waitMs === 0) used.set(keyOf(each), { ...each, until: next });
       }
     },
@@ -117,7 +117,7 @@ export function createRates(options: {
   };
 }
 
-/** The block of an IPv6 address, such as `2001:db8::/48`; null for an IPv4 address, and for what is none. */
+/** The block of an IPv6 address, such as `2001:db8::/48`; null for any other text. */
 export function blockOf(address: string, bits: 48 | 64): string | null {
   if (!isIPv6(address)) return null;
   const kept = ipv6Groups(address).slice(0, bits / 16);

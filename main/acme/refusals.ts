@@ -1,24 +1,24 @@
 import type { EpochMs } from '../base/clock.ts';
 
-/** A request that was answered with a problem: most of them leave no order behind, which could tell of them. */
+/** A request that was answered with a problem; most of them leave no order that could show it. */
 export interface AcmeRefusal {
   readonly atMs: EpochMs;
-  /** The last part of the problem's URN, and its sentence. */
+  /** The last part of the problem's URN, and its detail. */
   readonly type: string;
   readonly detail: string;
   /** `/acme/classic/new-order`. */
   readonly path: string;
-  /** Of a request whose signature is right. */
+  /** The account, if the signature was verified. */
   readonly accountId?: string;
   readonly orderId?: string;
-  /** Of the order that was wanted. */
+  /** The names of the requested order. */
   readonly names?: readonly string[];
 }
 
-/** The last ones, in memory. */
+/** The number of refusals kept in memory. */
 const REFUSALS_KEPT = 100;
 const DETAIL_LENGTH_MAX = 2_000;
-/** A client can send one of many kilobytes. */
+/** Paths are truncated: a client can send many kilobytes. */
 const PATH_LENGTH_MAX = 200;
 const NAMES_KEPT = 10;
 

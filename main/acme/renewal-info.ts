@@ -9,7 +9,7 @@ export interface Window {
   readonly endMs: EpochMs;
 }
 
-/** A certificate by the key identifier of its issuer and its own serial number, as in a renewal-info URL (RFC 9773 §4.1). */
+/** Identifies a certificate in a renewal-info URL by its issuer's key and its serial number (RFC 9773 §4.1). */
 export interface CertificateId {
   /** Hexadecimal, lower case. */
   readonly issuerKey: string;
@@ -17,10 +17,10 @@ export interface CertificateId {
   readonly serial: string;
 }
 
-/** Of a life from here on, half instead of two thirds pass before renewal (Boulder, `core/objects.go`). */
+/** Shorter lifetimes are renewed after half of them instead of two thirds (Boulder, `core/objects.go`). */
 const SHORT_LIFE_MS = 10 * DAY_MS;
 
-/** How often clients should ask again, in seconds; where a life is shorter for clients, more often by as much. */
+/** Seconds between renewal-info requests, scaled down with a lifetime that is shorter for clients. */
 const ASK_AGAIN_SECONDS = 6 * 3600;
 
 export function askAgainSeconds({ notBeforeMs, notAfterMs, wireNotBeforeMs, wireNotAfterMs }: LeafDates): number {
@@ -29,7 +29,7 @@ export function askAgainSeconds({ notBeforeMs, notAfterMs, wireNotBeforeMs, wire
 }
 
 /**
- * As Boulder: 2 % of the life around two thirds of it, or around its half if that is under ten days; an hour ago for a
+ * Boulder's window: 2 % of the lifetime, centred on two thirds of it, or on its half below ten days; an hour ago for a
  * revoked certificate. Both moments are on the clock of `dates`.
  */
 export function renewalWindow(
@@ -42,17 +42,17 @@ export function renewalWindow(
   return { startMs: Math.floor(idealMs - lifeMs / 100), endMs: Math.floor(idealMs + lifeMs / 100) };
 }
 
-/** `base64url(AKI).base64url(serial)`, both without padding; null if it is not of this form. */
+/** Parses `base64url(AKI).base64url(serial)`, both without padding; null if malformed. */
 export function readCertificateId(text: string): CertificateId | null {
   const [, key = '', number = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(text) ?? [];
   if (key === '') return null;
   const serial = Buffer.from(number, 'base64url').toString('hex').toUpperCase();
-  // DER has a zero octet before a first octet of 0x80 and above; it counts in the identifier.
+  // DER puts a zero octet before a first octet of 0x80 or above; the identifier includes it.
   const positive = /^00[89A-F]/.test(serial) ? serial.slice(2) : serial;
   return { issuerKey: Buffer.from(key, 'base64url').toString('hex'), serial: positive };
 }
 
-/** The certificate of an identifier; null without one. */
+/** Finds the certificate of an identifier. */
 export function findCertificate(rows: Pick<AcmeRows, 'certificate'>, text: string): AcmeCertificate | null {
   const id = readCertificateId(text);
   const certificate = id === null ? null : rows.certificate(id.serial);
@@ -60,8 +60,8 @@ export function findCertificate(rows: Pick<AcmeRows, 'certificate'>, text: strin
 }
 
 /**
- * The window in real time, which clients compare it with: what the app's clock says, as if it were the real one. A life
- * that ends earlier for clients decides all the same.
+ * The window in real time, as clients compare it: the window on the app's clock minus the clock's offset. A lifetime
+ * that ends earlier for clients takes precedence.
  */
 export function wireWindow(
   certificate: LeafDates,

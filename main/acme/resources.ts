@@ -1,15 +1,15 @@
 import type { AcmeAccount, AcmeAuthorization, AcmeChallenge, AcmeFault, AcmeOrder } from '../model/acme.ts';
 import { problemDocument } from './problem.ts';
 
-/** Paths below this one are the ACME server's. */
+/** The path prefix of the ACME server. */
 export const ACME_PATH = '/acme/';
 
-/** Of a request's body: larger than a CSR for 100 names with an RSA key; Boulder takes 50,000. */
+/** Limit of a request body, with room for a CSR of 100 names and an RSA key; Boulder takes 50,000. */
 export const REQUEST_OCTETS_MAX = 65_536;
 
 export const directoryUrl = (origin: string, profile: string): string => `${origin}${ACME_PATH}${profile}/directory`;
 
-/** Names an account for good, also in CAA records (RFC 8657 §3): it has no profile in it. */
+/** The permanent URL of an account, also used in CAA records (RFC 8657 §3); it contains no profile. */
 export const accountUrl = (origin: string, id: string): string => `${origin}${ACME_PATH}account/${id}`;
 
 /** Resources as clients get them (RFC 8555 §7.1), with URLs below an origin. */
@@ -41,7 +41,7 @@ export const orderResource = (origin: string, order: AcmeOrder) => ({
   ...errorOf(order.error),
 });
 
-/** Where resources are, and the CA's name in records. */
+/** The origin of resource URLs, and the CA's name in records. */
 export interface Place {
   origin: string;
   issuer: string;
@@ -53,7 +53,7 @@ export const challengeResource = (
   challenge: AcmeChallenge,
 ) => ({
   ...{ type: challenge.type, url: challengeUrl(origin, id, challenge.type), status: challenge.status },
-  // draft-ietf-acme-dns-persist §3.1: what its record says is the same for all authorisations, so it has no token.
+  // draft-ietf-acme-dns-persist §3.1: the record is the same for all authorizations, so there is no token.
   ...(challenge.type === 'dns-persist-01'
     ? { accounturi: accountUrl(origin, accountId), 'issuer-domain-names': [issuer] }
     : { token }),
@@ -69,7 +69,7 @@ export const authorizationResource = (place: Place, authorization: AcmeAuthoriza
   challenges: challengesOf(authorization).map((each) => challengeResource(place, authorization, each)),
 });
 
-/** Those that count: of a valid authorisation the one that made it valid, of an invalid one the one that failed (§7.1.4). */
+/** A decided authorization shows only the challenge that succeeded or failed (§7.1.4). */
 function challengesOf({ status, challenges }: AcmeAuthorization): readonly AcmeChallenge[] {
   const decisive = challenges.filter((each) => each.status === status);
   return decisive.length > 0 ? decisive : challenges;

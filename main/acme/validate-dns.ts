@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { formatIssueValue, parseIssueValue } from '../model/caa/value.ts';
 import { type Answered, failed, type Outcome, shown, type Task } from './outcome.ts';
 
-/** dns-01 (RFC 8555 §8.4), and with the account's own label below it dns-account-01. */
+/** dns-01 (RFC 8555 §8.4), and dns-account-01, which adds a label for the account. */
 export async function validateDns(
   { identifier, keyAuthorization }: Task,
   texts: (name: string) => Promise<Answered>,
@@ -29,7 +29,7 @@ export async function validateDns(
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
- * The label of an account (draft-ietf-acme-dns-account-label-02 §3), by which several clients prove the same name at the
+ * The label of an account (draft-ietf-acme-dns-account-label-02 §3): several clients can validate one name at the
  * same time: `_` and the first ten octets of the SHA-256 of its URL in base32, with a dot.
  */
 export function accountLabel(accountUri: string): string {
@@ -38,10 +38,10 @@ export function accountLabel(accountUri: string): string {
   return `_${digits.join('')}.`;
 }
 
-/** Wrong records of one CA at one name whose faults are told. */
-const FAULTS_TOLD = 10;
+/** The number of wrong records whose faults an error lists. */
+const FAULTS_SHOWN = 10;
 
-/** What a record has to say for a validation to succeed. */
+/** What a record must contain for a validation to succeed. */
 export interface PersistentClaim {
   /** The CA's name, in lower case. */
   readonly issuer: string;
@@ -51,8 +51,8 @@ export interface PersistentClaim {
 }
 
 /**
- * dns-persist-01 (draft-ietf-acme-dns-persist-01): a record that stays, and that names the CA and the account's URL. As
- * Boulder and Pebble, it reads the record of the very name; one with `policy=wildcard` does for a wildcard too.
+ * dns-persist-01 (draft-ietf-acme-dns-persist-01): a permanent record that names the CA and the account's URL. Like
+ * Boulder and Pebble, it reads the record of the exact name; `policy=wildcard` extends the record to the wildcard.
  */
 export async function validateDnsPersist(
   { identifier, wildcard, accountUri }: Task,
@@ -66,13 +66,13 @@ export async function validateDnsPersist(
   const attempts = [{ what, found: values.length === 0 ? 'no record' : values.slice(0, 10).map(shown).join(', ') }];
   const claim = { ...ca, accountUri, wildcard };
   const fault = persistenceFault(values, claim);
-  // Other orders may use it no longer than the record's TTL says (draft, "Validation Data Reuse and TTL Handling").
+  // Other orders may reuse it for the record's TTL at most (draft, "Validation Data Reuse and TTL Handling").
   if (fault === null) return { attempts, error: null, reuseMs: (answer.ttlSeconds ?? 0) * 1_000 };
-  return failed(fault.type, `${fault.why} The challenge wants ${wanted(claim)} at ${name}.`, attempts);
+  return failed(fault.type, `${fault.why} The challenge requires ${wanted(claim)} at ${name}.`, attempts);
 }
 
 interface Fault {
-  /** As the draft's "Error Handling" says. */
+  /** Problems as defined by the draft's "Error Handling". */
   readonly type: 'malformed' | 'unauthorized';
   readonly why: string;
 }
@@ -80,13 +80,13 @@ interface Fault {
 const malformed = (why: string): Fault => ({ type: 'malformed', why });
 const unauthorized = (why: string): Fault => ({ type: 'unauthorized', why });
 
-/** Why none of the records at a name makes the claim; null if one does. */
+/** Why no record at a name matches the claim; null if one does. */
 export function persistenceFault(values: readonly string[], claim: PersistentClaim): Fault | null {
-  // Others are for other CAs, and none of this one's business.
+  // Records of other CAs are ignored.
   const own = values.filter((value) => issuerOf(value) === claim.issuer);
   const faults = own.map((value) => faultOf(value, claim));
   if (faults.includes(null)) return null;
-  const [first, ...others] = faults.filter((fault) => fault !== null).slice(0, FAULTS_TOLD);
+  const [first, ...others] = faults.filter((fault) => fault !== null).slice(0, FAULTS_SHOWN);
   if (first === undefined) return unauthorized(`No TXT record names ${claim.issuer}.`);
   return { ...first, why: [first, ...others].map(({ why }) => why).join(' ') };
 }
@@ -105,11 +105,11 @@ function faultOf(text: string, { accountUri, wildcard, nowMs }: PersistentClaim)
   const [account, until] = [parameters.get('accounturi'), parameters.get('persistuntil')];
   if (account === undefined) return malformed(`The record ${shown(text)} lacks "accounturi".`);
   if (until !== undefined && !/^\d{1,12}$/.test(until)) {
-    return malformed(`"persistUntil" is ${shown(until)}, and not a number of seconds since 1970.`);
+    return malformed(`"persistUntil" is ${shown(until)}, which is not a number of seconds since 1970.`);
   }
   if (account !== accountUri) return unauthorized(`The record is for the account ${shown(account)}.`);
   if (wildcard && parameters.get('policy')?.toLowerCase() !== 'wildcard') {
-    return unauthorized('The record is for the name alone: "policy=wildcard" is missing.');
+    return unauthorized('The record does not cover the wildcard: "policy=wildcard" is missing.');
   }
   const untilMs = until === undefined ? Infinity : Number(until) * 1_000;
   return nowMs > untilMs ? unauthorized(`The record was valid until ${new Date(untilMs).toISOString()}.`) : null;

@@ -7,21 +7,21 @@ import { findDestinations, hostOf } from './destinations.ts';
 import { type Answered, failed, type Outcome, reasonOf, shown, type Task, VALIDATION_MS_MAX } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
-/** Rules of Boulder (`va/http.go`), which clients meet in production. */
+/** Boulder's limits (`va/http.go`), which clients encounter in production. */
 const REDIRECTS_MAX = 10;
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 const BODY_OCTETS_MAX = 128;
 const PATH_LENGTH_MAX = 2_000;
 
-/** Of one validation, over all addresses and ports. */
+/** Requests of one validation, over all addresses and ports. */
 const REQUESTS_MAX = 30;
 
 export interface HttpValidation {
   resolve(hostname: string): Promise<Answered>;
-  /** Where port 80 or 443 of a hostname is on this machine: tried in this order. */
+  /** The local ports that replace port 80 or 443 of a hostname, in the order in which they are tried. */
   ports(hostname: string, scheme: 'http' | 'https'): readonly number[];
   userAgent: string;
-  /** What counts as the answer: another one while a break of that name runs. */
+  /** Returns the response to evaluate, which a running break may replace. */
   arriving(url: URL, got: Got): Got;
 }
 
@@ -32,7 +32,7 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
   const signal = AbortSignal.timeout(VALIDATION_MS_MAX);
   const allowed = new Set([80, 443]);
 
-  /** Null once an address and port has answered as the challenge wants; else the last failure. */
+  /** Returns null when a destination answers correctly, otherwise the last failure. */
   async function follow(url: URL, seen: readonly string[]): Promise<AcmeError | null> {
     const refused = redirectFault(url, seen, allowed);
     if (refused !== null) return new AcmeError('connection', refused);
@@ -46,10 +46,10 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
     for (const port of ports) {
       for (const address of destinations.addresses) {
         const sent = attempts.filter(({ request }) => request !== undefined).length;
-        if (sent >= REQUESTS_MAX) return new AcmeError('connection', 'There are too many requests to send.');
+        if (sent >= REQUESTS_MAX) return new AcmeError('connection', 'The validation needs too many requests.');
         const error = await ask(url, { address, port, hostname, seen });
         if (error === null) return null;
-        // What a server answered says more than that none is there.
+        // A wrong response is a better error than a refused connection.
         if (last === null || error.type !== 'connection') last = error;
       }
     }
@@ -75,7 +75,7 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
       note(`status ${status}, Location: ${shown(location)}${why}`);
       const next = URL.canParse(location, url.href) ? new URL(location, url) : null;
       if (next === null)
-        return new AcmeError('connection', `${what} redirects to ${shown(location)}, which is no URL.`);
+        return new AcmeError('connection', `${what} redirects to ${shown(location)}, which is not a URL.`);
       return await follow(next, [...seen, url.href]);
     }
     note(`status ${status}, ${sizeOf(body)}: ${shown(body)}${why}`);
@@ -92,20 +92,20 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
   return error === null ? { attempts, error } : failed(error.type, error.detail, attempts);
 }
 
-/** No more is read than a challenge may have. */
+/** Bodies are read up to the length that a challenge may have. */
 const sizeOf = ({ length }: string): string =>
   length > BODY_OCTETS_MAX ? `more than ${BODY_OCTETS_MAX} bytes` : length === 1 ? '1 byte' : `${length} bytes`;
 
 const portOf = ({ port, protocol }: URL): string | null =>
   port === '' || port === (protocol === 'https:' ? '443' : '80') ? null : port;
 
-/** Why a URL is not followed; null if it is. */
+/** Why a redirect is not followed; null if it is. */
 function redirectFault(url: URL, seen: readonly string[], ports: ReadonlySet<number>): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return `The redirect to ${shown(url.href)} is neither HTTP nor HTTPS.`;
   }
   if (url.port !== '' && !ports.has(Number(url.port))) {
-    return `The redirect to ${shown(url.href)} is to port ${url.port}; only 80 and 443 are followed.`;
+    return `The redirect to ${shown(url.href)} uses port ${url.port}; only ports 80 and 443 are allowed.`;
   }
   if (url.hostname.endsWith('.well-known')) {
     return `The redirect to ${shown(url.href)} lacks a slash between the host and the path.`;
@@ -116,12 +116,12 @@ function redirectFault(url: URL, seen: readonly string[], ports: ReadonlySet<num
   return null;
 }
 
-/** An answer, or why there is none. */
+/** A response, or why there is none. */
 export type Got =
   | { status: number; location: string | undefined; body: string; brokenBy?: NamedFault }
   | { failure: string };
 
-/** One GET. Its certificate is not checked: there may be none yet. */
+/** Sends one GET. The certificate is not verified: the server may not have a valid one yet. */
 function get(
   url: URL,
   to: { address: string; port: number; hostname: string; signal: AbortSignal; userAgent: string },
@@ -143,7 +143,7 @@ function get(
           });
     const fail = (error: Error): void => resolve({ failure: reasonOf(error) });
     sent.on('error', fail);
-    // Node emits neither "response" nor "error" for such an answer.
+    // Node emits neither "response" nor "error" when the server switches protocols.
     sent.on('upgrade', ({ statusCode: status = 0, headers: { location } }, socket) => {
       socket.destroy();
       resolve({ status, location, body: '' });

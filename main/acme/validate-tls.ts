@@ -12,7 +12,7 @@ const PROTOCOL = 'acme-tls/1';
 
 /** The parts of a certificate that answer a challenge (RFC 8737 §3). */
 export interface ChallengeCertificate {
-  /** As `X509Certificate.subjectAltName` has them: `DNS:app.test`. */
+  /** Formatted as in `X509Certificate.subjectAltName`: `DNS:app.test`. */
   readonly names: string;
   /** The digest in the critical extension `acmeIdentifier`, in hexadecimal; null without such an extension. */
   readonly digest: string | null;
@@ -52,7 +52,7 @@ export async function validateTls({ identifier, keyAuthorization }: Task, option
     if (names !== wanted)
       fail('unauthorized', `the certificate is for ${names || 'no name'} instead of ${wanted} alone`);
     else if (found !== digest)
-      fail('unauthorized', 'the certificate has another acmeIdentifier than the challenge wants');
+      fail('unauthorized', 'the acmeIdentifier of the certificate does not match the challenge');
     else {
       attempts.push({ what, found: 'the challenge’s certificate' });
       return { attempts, error: null };
@@ -86,7 +86,7 @@ function handshake(host: string, port: number, servername: string, signal: Abort
   });
 }
 
-/** For addresses, the name of their reverse lookup (RFC 8738 §6). */
+/** The server name to send; for an address, its reverse-lookup name (RFC 8738 §6). */
 function serverNameOf({ type, value }: AcmeIdentifier): string {
   if (type === 'dns') return value;
   if (isIPv4(value)) return `${ipv4Octets(value).reverse().join('.')}.in-addr.arpa`;
@@ -94,7 +94,7 @@ function serverNameOf({ type, value }: AcmeIdentifier): string {
   return `${[...digits.join('')].reverse().join('.')}.ip6.arpa`;
 }
 
-/** An address as `X509Certificate.subjectAltName` writes it: IPv6 in upper case, with all groups. */
+/** Formats an address as `X509Certificate.subjectAltName` does: IPv6 in upper case, with all groups. */
 const longForm = (address: string): string =>
   isIPv4(address)
     ? address

@@ -5,7 +5,7 @@ import { accountLabel, validateDns, validateDnsPersist } from './validate-dns.ts
 import { type HttpValidation, validateHttp } from './validate-http.ts';
 import { type TlsValidation, validateTls } from './validate-tls.ts';
 
-/** Validates by any method. What goes wrong is an outcome, never a rejection. */
+/** Validates by any method. Failures are returned as outcomes, never thrown. */
 export const createValidation =
   (options: {
     resolve: HttpValidation['resolve'];

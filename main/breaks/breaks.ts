@@ -11,7 +11,7 @@ import { type Breakable, checkRule } from './check.ts';
 import { decide, indexRules, type RuleIndex } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
-/** Where the rules in force are kept. */
+/** Stores the rules in force. */
 export interface BreakStorage {
   list(): BreakRow[];
   insert(row: BreakRow): void;
@@ -21,32 +21,32 @@ export interface BreakStorage {
 }
 
 export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'nth' | 'seed' | 'parameters'> {
-  /** That of the entry if omitted. */
+  /** The entry's own length if omitted. */
   rate?: number | undefined;
   forMs: number;
-  /** Neither listed nor named, and ended by `stopHidden`. */
+  /** A hidden break is not listed or named; `stopHidden` ends it. */
   isHidden?: true;
 }
 
-/** What is broken on purpose. Starts and ends happen one after the other. */
+/** The running breaks. Starts and stops run one at a time. */
 export interface Breaks {
-  /** Read by the machines; the same object for good. */
+  /** The source that the machines read; always the same object. */
   readonly faults: FaultSource;
-  /** In the order of their starts; without hidden ones, as everything that follows. */
+  /** The running breaks in start order. This and the members below exclude hidden ones. */
   list(): RunningBreak[];
-  /** The entries that have edited state. */
+  /** The running entries that have edited state. */
   edited(): string[];
-  /** @throws VivariumError, with nothing broken: `not_found`, `invalid_request`, `conflict`, or as the entry's edit. */
+  /** @throws VivariumError `not_found`, `invalid_request`, `conflict`, or the edit's; nothing is broken then. */
   start(input: StartInput): Promise<RunningBreak>;
-  /** @throws VivariumError `not_found`, or what the undoing threw; the break is then still listed. */
+  /** @throws VivariumError `not_found`, or what the repair threw; the break then remains listed. */
   stop(id: string): Promise<RunningBreak>;
-  /** Returns those that were stopped, with edits undone in reverse order. @throws as `stop`. */
+  /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
   stopAll(): Promise<RunningBreak[]>;
-  /** Ends the hidden ones, and no others. @throws as `stop`. */
+  /** Stops only the hidden breaks. @throws as `stop`. */
   stopHidden(): Promise<void>;
-  /** Puts the stored ones in force, and undoes those whose time is over. Call once, before requests are served. */
+  /** Resumes stored breaks and repairs expired ones. Call once, before requests are served. */
   resume(): Promise<void>;
-  /** Stops counting time; what runs is in force again at the next start. */
+  /** Stops the timer; running breaks resume at the next start. */
   close(): void;
 }
 
@@ -56,10 +56,10 @@ interface Running extends BreakRow {
   identity: string;
 }
 
-/** The undoing of an ended break is tried again after this. */
+/** Delay before a failed repair is tried again. */
 const AGAIN_MS = 60_000;
 
-/** The stored end of a break whose repair has begun: over, whatever the clock says. */
+/** The stored end of a break whose repair has begun: in the past at any clock setting. */
 const OVER_MS = 0;
 
 export function createBreaks(options: {
@@ -69,9 +69,9 @@ export function createBreaks(options: {
   breakable: Breakable;
   states: StateBreaks;
   onChanged: () => void;
-  /** Called once it is in force, and waited for. Never rejects. */
+  /** Called after a break has started, and awaited. Never rejects. */
   onStarted?: (started: RunningBreak) => Promise<void>;
-  /** Called once they are repaired, and waited for. Never rejects. */
+  /** Called after breaks are repaired, and awaited. Never rejects. */
   onRepaired?: (repaired: readonly RunningBreak[]) => Promise<void>;
 }): Breaks {
   const { clock, log, storage, states, onChanged } = options;
@@ -85,7 +85,7 @@ export function createBreaks(options: {
   function changed(): void {
     const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
     const atConnections = points.has('connection');
-    // Built on first use: a thousand starts would build a thousand.
+    // Built on first use, so that a thousand starts do not build a thousand indexes.
     let built: RuleIndex<Running> | null = null;
     const index = (): RuleIndex<Running> => (built ??= indexRules([...running.values()]));
     faults.request = atConnections || points.has('request') ? (facts) => strike(index().ofRequest(facts)) : null;
@@ -100,7 +100,7 @@ export function createBreaks(options: {
     onChanged();
   }
 
-  /** Counts for all rules that select it; the oldest that strikes has it. */
+  /** Counts the request for every rule that selects it; the oldest rule that strikes applies. */
   function strike(selecting: readonly Running[]): Fault | null {
     if (selecting.length === 0) return null;
     let fault: Fault | null = null;
@@ -113,10 +113,10 @@ export function createBreaks(options: {
       fault = { breakId: rule.id, entry: rule.entry, parameters, draw, ...(isHidden && { isHidden }) };
     }
     try {
-      // Before the client sees anything: after `kill -9`, the next request has the next number.
+      // Written before the client sees a response, so that numbering continues after `kill -9`.
       storage.count(selecting);
     } catch (error) {
-      log.error('The counts of breaks could not be written', { error });
+      log.error('Could not write the counts of breaks', { error });
     }
     onChanged();
     return fault;
@@ -137,7 +137,7 @@ export function createBreaks(options: {
       try {
         ended.push(await end(rule));
       } catch (error) {
-        log.error('A break whose time is over could not be undone; it is tried again', { error, id: rule.id });
+        log.error('Could not repair an expired break; it will be tried again', { error, id: rule.id });
         reschedule(rule, nowMs + AGAIN_MS);
       }
     }
@@ -153,7 +153,7 @@ export function createBreaks(options: {
   async function end(rule: Running): Promise<RunningBreak> {
     const left: string[] = [];
     if (rule.undo !== null) {
-      // Before the repair, so that an engine which ends during it makes no edit again at its next start, but repairs.
+      // Stored before the repair: an engine that ends during the repair finishes it at its next start.
       storage.reschedule({ id: rule.id, untilMs: OVER_MS });
       await stateOf(rule).undo(rule.undo, rule.rule, (what) => left.push(what));
     }
@@ -175,14 +175,14 @@ export function createBreaks(options: {
 
   function stateOf({ entry }: Pick<BreakRow, 'entry'>): StateBreak {
     const state = states.get(entry);
-    if (state === undefined) throw new Error(`Nothing makes the edit of ${entry}.`);
+    if (state === undefined) throw new Error(`No implementation makes the edit of ${entry}.`);
     return state;
   }
 
   const stopListening = clock.onAdjusted(({ backward }) => {
     if (!backward) return;
     const nowMs = clock.now();
-    // It still ends after the time it was to run.
+    // The break still ends after its full length.
     for (const rule of running.values()) if (rule.untilMs > nowMs + rule.forMs) reschedule(rule, nowMs + rule.forMs);
     changed();
   });
@@ -234,7 +234,7 @@ export function createBreaks(options: {
       if (other.identity !== identity) continue;
       throw new VivariumError(
         'conflict',
-        `The same runs already, until ${iso(other.untilMs)}: ${other.id}. To start it anew: ${mention('breaks.stop', { id: other.id })}.`,
+        `The same break is already running until ${iso(other.untilMs)}: ${other.id}. To restart it, stop it first: ${mention('breaks.stop', { id: other.id })}.`,
       );
     }
   }
@@ -246,7 +246,7 @@ export function createBreaks(options: {
       if (isHidden(other)) throw ofDrill(undo.edits);
       throw new VivariumError(
         'conflict',
-        `${other.entry} has broken the same already (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
+        `${other.entry} has already broken the same thing (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
       );
     }
     return undo;
@@ -264,7 +264,7 @@ export function createBreaks(options: {
       inTurn(async () => {
         const rule = running.get(id);
         if (rule === undefined || isHidden(rule))
-          throw new VivariumError('not_found', `No break "${id}" runs. Those that do: \`breaks.list\`.`);
+          throw new VivariumError('not_found', `No break "${id}" is running. To list running ones: \`breaks.list\`.`);
         const ended = await end(rule);
         changed();
         await onRepaired([ended]);
@@ -277,7 +277,7 @@ export function createBreaks(options: {
         for (const row of storage.list()) {
           const kind = options.breakable.catalogue.find(({ id }) => id === row.entry);
           if (kind !== undefined) take(row, kind);
-          else log.warn('A break of an unknown entry is dropped', { id: row.id, entry: row.entry });
+          else log.warn('Dropped a break of an unknown entry', { id: row.id, entry: row.entry });
           if (kind === undefined) storage.remove(row.id);
         }
         const nowMs = clock.now();
@@ -288,7 +288,7 @@ export function createBreaks(options: {
           try {
             await stateOf(rule).apply(rule.undo, rule.rule);
           } catch (error) {
-            log.error('A break could not be put in force again', { error, id: rule.id, entry: rule.entry });
+            log.error('Could not resume a break', { error, id: rule.id, entry: rule.entry });
           }
         }
       }),
@@ -299,7 +299,7 @@ export function createBreaks(options: {
   };
 }
 
-/** The same for two breaks that differ in their seeds and times only. */
+/** Equal for two breaks that differ only in seed and times. */
 const identityOf = ({ entry, rule: { on, rate, nth, parameters } }: Pick<BreakRow, 'entry' | 'rule'>): string =>
   JSON.stringify([entry, Object.entries(on).toSorted(), rate, nth, Object.entries(parameters).toSorted()]);
 

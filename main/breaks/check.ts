@@ -7,14 +7,14 @@ import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { BreakRow } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 
-/** What there is to break. */
+/** What can be broken. */
 export interface Breakable {
   catalogue: readonly BreakEntry[];
-  /** Hostnames with a route or redirect, wildcards among them. */
+  /** Hostnames with a route or redirect, including wildcards. */
   hostnames: () => ReadonlySet<string>;
   /** Whether the local DNS server answers for a name. */
   isInZone: (name: string) => boolean;
-  /** Hosts and paths that Vivarium itself answers, whatever is broken. */
+  /** Hosts and paths that Vivarium itself answers and that are never broken. */
   ownHosts: ReadonlySet<string>;
   ownPaths: readonly string[];
   hasKey: (keyId: string) => boolean;
@@ -23,8 +23,8 @@ export interface Breakable {
 export type Rule = BreakRow['rule'];
 
 /**
- * The entry and rule of an input, checked, with the defaults of the entry's parameters.
- * @throws VivariumError `not_found` for an unknown entry, hostname or key; `invalid_request` for all else.
+ * Checks an input, and returns its entry and its rule with default parameters.
+ * @throws VivariumError `not_found` for an unknown entry, hostname or key; otherwise `invalid_request`.
  */
 export function checkRule(
   { entry: id, rate, ...rest }: Omit<Rule, 'rate'> & { entry: string; rate?: number | undefined },
@@ -33,14 +33,14 @@ export function checkRule(
   const entry = breakable.catalogue.find((each) => each.id === id) ?? failUnknown(id, breakable.catalogue);
   const asked: Rule = { ...rest, rate: rate ?? entry.rate ?? 1 };
   if (entry.impossible !== undefined)
-    throw new VivariumError('invalid_request', `${id} can't be had here: ${entry.impossible}`);
+    throw new VivariumError('invalid_request', `${id} cannot be produced here: ${entry.impossible}`);
   for (const selector of Object.keys(asked.on) as BreakSelector[]) {
     if (asked.on[selector] !== undefined && !entry.selectors.includes(selector))
-      refuse(`on.${selector}`, `is not for ${id}, which ${selectedBy(entry)}`);
+      refuse(`on.${selector}`, `does not apply to ${id}, which ${selectedBy(entry)}`);
   }
   if (pointOf(entry) === 'state') {
-    if (asked.rate !== 1) refuse('rate', `is not for ${id}: it edits what is there, once`);
-    if (asked.nth !== 1) refuse('nth', `is not for ${id}: it edits what is there, once`);
+    if (asked.rate !== 1) refuse('rate', `does not apply to ${id}: it makes one edit`);
+    if (asked.nth !== 1) refuse('nth', `does not apply to ${id}: it makes one edit`);
   }
   const on = { ...asked.on };
   if (on.hostname !== undefined) on.hostname = checkHostname(on.hostname, entry, breakable);
@@ -57,26 +57,26 @@ function refuse(path: string, message: string): never {
 }
 
 function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
-  // "servfail" for "dns.servfail", too.
+  // Also suggests "dns.servfail" for "servfail".
   const byName = catalogue.flatMap((entry) => (entry.id.endsWith(`.${id}`) ? [entry.id] : []));
   const ids = catalogue.map((entry) => entry.id);
   const near = byName.length > 0 ? suggest(byName) : didYouMean(id, ids);
   throw new VivariumError(
     'not_found',
-    `The catalogue has no entry "${id}".${near || ' It is here: `breaks.catalogue`.'}`,
+    `The catalogue has no entry "${id}".${near || ' To list entries: `breaks.catalogue`.'}`,
   );
 }
 
 const selectedBy = ({ selectors }: BreakEntry): string =>
   selectors.length === 0 ? 'concerns everything' : `is narrowed by ${selectors.join(', ')} only`;
 
-/** Names of records may also have underscores. */
+/** Record names may also contain underscores. */
 const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 
-/** The points that only a hostname served here ever reaches. */
+/** The points that only served hostnames reach. */
 const OF_SERVED: readonly BreakPoint[] = ['request', 'handshake', 'connection'];
 
-/** How many served hostnames an error names. */
+/** The number of served hostnames that an error lists. */
 const NAMED_MAX = 5;
 
 function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): string {
@@ -91,7 +91,7 @@ function checkHostname(text: string, entry: BreakEntry, breakable: Breakable): s
     if (!breakable.isInZone(bare)) {
       throw new VivariumError(
         'not_found',
-        `No zone here has ${bare}, so nothing asks this DNS server for it. Create the zone first: ${mention('zones.create', { name: bare })}.`,
+        `${bare} is in no local zone, so Vivarium’s DNS server never answers for it. Create the zone first: ${mention('zones.create', { name: bare })}.`,
       );
     }
     return star + bare;
@@ -120,7 +120,7 @@ function checkPath(path: string, { ownPaths }: Breakable): void {
   const own = ownPaths.find((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
   if (own !== undefined)
     refuse('on.path', `${own} is answered by Vivarium itself and never broken; choose another path`);
-  if (path.includes('?')) refuse('on.path', 'must be without a query: a path such as "/v1/pets", or "/v1/*"');
+  if (path.includes('?')) refuse('on.path', 'must be a path without a query, such as "/v1/pets" or "/v1/*"');
 }
 
 function checkParameters(given: Rule['parameters'], entry: BreakEntry): Rule['parameters'] {
@@ -128,7 +128,7 @@ function checkParameters(given: Rule['parameters'], entry: BreakEntry): Rule['pa
   for (const name of Object.keys(given)) {
     if (names.includes(name)) continue;
     const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
-    refuse(`parameters.${name}`, `is no setting of ${entry.id}; ${known}`);
+    refuse(`parameters.${name}`, `is not a parameter of ${entry.id}; ${known}`);
   }
   return Object.fromEntries(
     entry.parameters.map((parameter) => [parameter.name, checkParameter(given[parameter.name], parameter)]),
@@ -144,7 +144,7 @@ function checkParameter(given: string | number | undefined, parameter: BreakPara
     if (values !== undefined && !values.includes(text)) refuse(path, `must be ${values.join(' or ')}`);
     return text;
   }
-  // The command line has texts only.
+  // The command line passes strings only.
   const number = typeof given === 'number' ? given : given.trim() === '' ? NaN : Number(given);
   const { min = -Infinity, max = Infinity } = parameter;
   if (!Number.isInteger(number) || number < min || number > max) {

@@ -2,7 +2,7 @@ import { CNAME_TARGET } from '../base/config.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import { absoluteText, isAtOrBelow, parentOf, type DomainName } from '../model/dns-name.ts';
 
-/** What a break of a custom domain starts from. */
+/** The state of a custom domain before a break. */
 export interface DomainFacts {
   hostname: string;
   kind: 'apex' | 'subdomain';
@@ -21,36 +21,36 @@ export interface ZoneRecord {
   value: string;
 }
 
-/** What to change at one name: types that go, and records that come. */
+/** The changes at one name: types to remove, and records to add. */
 export interface NameEdit {
   name: DomainName;
   drop: readonly string[];
   add: readonly ZoneRecord[];
-  /** When what comes is answered; at once if omitted. */
+  /** When added records become visible; immediately if omitted. */
   afterMs?: number;
 }
 
-/** The edits, or why this domain cannot be broken that way, as a sentence. */
+/** The edits, or a sentence that explains why this domain cannot be broken that way. */
 export type DomainEdits = readonly NameEdit[] | string;
 
-/** Types that decide where a hostname leads. */
+/** Types that determine where a hostname points. */
 const LEADING = ['A', 'AAAA', 'CNAME', 'ALIAS', 'ANAME'];
 
-/** Where nothing answers: documentation addresses, and one of this machine without a server. */
+/** Addresses where nothing answers: documentation addresses, and a loopback address without a server. */
 const ELSEWHERE = '192.0.2.1';
 const MOVED_TO = '192.0.2.80';
 const UNSERVED = '127.0.0.2';
 
-/** Where a proxy of this machine listens while `domain.proxied` runs. */
+/** The loopback address of a local proxy while `domain.proxied` runs. */
 export const PROXY_ADDRESS = '127.0.0.3';
 
-/** One CNAME more than Vivarium, and most resolvers, follow. */
+/** One CNAME more than Vivarium and most resolvers follow. */
 const CHAIN_LENGTH = 11;
 
 const TARGET = absoluteText(CNAME_TARGET);
 const OTHER_CA = '0 issue "other-ca.example"';
 
-/** By entry of the family `domain`: how records are edited until verification reaches the code of that name. */
+/** By entry of the family `domain`: the record edits after which verification reports the code of that name. */
 export const DOMAIN_EDITS: Readonly<Record<string, (facts: DomainFacts) => DomainEdits>> = {
   'domain.no-record': (facts) => [leading(facts)],
   'domain.zone-doubled': (facts) => {
@@ -62,7 +62,7 @@ export const DOMAIN_EDITS: Readonly<Record<string, (facts: DomainFacts) => Domai
   'domain.lookup-failed': (facts) =>
     facts.supportsAlias
       ? [leading(facts, record(facts, 'ALIAS', 'gone.invalid.'))]
-      : `its zone ${facts.zone} has no ALIAS records, whose failing target this needs.`,
+      : `its zone ${facts.zone} has no ALIAS records, which this break needs.`,
   'domain.wrong-target': (facts) =>
     ofSubdomain(facts, () => [leading(facts, record(facts, 'CNAME', 'app.example.net.'))]),
   'domain.stale-target': (facts) =>
@@ -85,9 +85,9 @@ export const DOMAIN_EDITS: Readonly<Record<string, (facts: DomainFacts) => Domai
   },
   'domain.caa-forbids': (facts) => {
     const { hostname, zone } = facts;
-    // Beside a CNAME there can be no CAA, and CAs look at the names above then.
+    // A name with a CNAME cannot have CAA records; CAs then check the parent names.
     const name = hostname === zone ? hostname : parentOf(hostname);
-    if (!isAtOrBelow(name, zone)) return `its zone begins at ${zone}, and no record above that is here.`;
+    if (!isAtOrBelow(name, zone)) return `its zone begins at ${zone}, and the parent is not in a local zone.`;
     if (facts.at(name).some(({ type }) => type === 'CNAME')) return `${name} has a CNAME, so it can’t have CAA.`;
     return [{ name, drop: ['CAA'], add: [record(facts, 'CAA', OTHER_CA)] }];
   },
@@ -114,24 +114,24 @@ export const DOMAIN_EDITS: Readonly<Record<string, (facts: DomainFacts) => Domai
 
 function ofSubdomain({ hostname, kind, zone }: DomainFacts, edits: () => DomainEdits): DomainEdits {
   if (kind === 'subdomain' && hostname !== zone) return edits();
-  return `it is the apex of its zone, which has no CNAME; choose a subdomain.`;
+  return `it is the apex of its zone, which cannot have a CNAME; choose a subdomain.`;
 }
 
 function ofApex({ kind }: DomainFacts, edits: () => DomainEdits): DomainEdits {
   return kind === 'apex' ? edits() : 'it is a subdomain, which has a CNAME; choose an apex.';
 }
 
-/** Replaces where the hostname leads. */
+/** Replaces the records that determine where the hostname points. */
 const leading = ({ hostname }: DomainFacts, ...add: ZoneRecord[]): NameEdit => ({ name: hostname, drop: LEADING, add });
 
-/** What should be there. */
+/** The records from the domain's instructions. */
 function rightRecords(facts: DomainFacts): ZoneRecord[] {
   if (facts.kind === 'subdomain' && facts.hostname !== facts.zone) return [record(facts, 'CNAME', TARGET)];
   if (facts.supportsAlias) return [record(facts, 'ALIAS', TARGET)];
   return [record(facts, 'A', '127.0.0.1'), record(facts, 'AAAA', '::1')];
 }
 
-/** CNAMEs from the hostname through the names. */
+/** A CNAME chain from the hostname through the names. */
 function chain(facts: DomainFacts, names: readonly DomainName[]): NameEdit[] {
   return names.map((target, index) => {
     const cname = record(facts, 'CNAME', absoluteText(target));
@@ -140,7 +140,7 @@ function chain(facts: DomainFacts, names: readonly DomainName[]): NameEdit[] {
   });
 }
 
-/** With the TTL of what is there. */
+/** A record with the TTL of the existing ones. */
 function record({ hostname, at }: DomainFacts, type: string, value: string): ZoneRecord {
   const present = at(hostname).find((each) => LEADING.includes(each.type));
   return { type, ttlSeconds: present?.ttlSeconds ?? 300, value };

@@ -5,14 +5,14 @@ import { isWildcard } from '../contract/wildcards.ts';
 import type { QuestionFacts, RequestFacts } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 
-/** What a rule selects; `order` is that of the starts. */
+/** What a rule selects; `order` is the start order. */
 export interface Selective {
   kind: BreakEntry;
   rule: { on: BreakSelection };
   order: number;
 }
 
-/** Rules by hostname and path, so that those for others cost nothing. */
+/** Rules by hostname and path, so that rules for other hostnames cost nothing. */
 export interface RuleIndex<Rule extends Selective> {
   ofRequest(facts: RequestFacts): readonly Rule[];
   ofQuestion(facts: QuestionFacts): readonly Rule[];
@@ -45,7 +45,7 @@ function selectsRequest({ kind, rule: { on } }: Selective, facts: RequestFacts):
     (on.path === undefined || selectsPath(on.path, facts.path)) &&
     (kind.http === undefined || (kind.http === 'HTTP/2') === facts.http2) &&
     (kind.environment === undefined || kind.environment === facts.environment) &&
-    // Over TLS, the handshake is struck.
+    // Over TLS, the rule applies to the handshake.
     (facts.scheme === 'http' || pointOf(kind) !== 'connection')
   );
 }
@@ -55,7 +55,7 @@ const isPrefix = (path: string): boolean => path.endsWith('*');
 const selectsPath = (selected: string, path: string): boolean =>
   isPrefix(selected) ? path.startsWith(selected.slice(0, -1)) : path === selected;
 
-/** The rules of one hostname: those of one path, and all others. */
+/** The rules of one hostname: rules for single paths, and all others. */
 interface Bucket<Rule> {
   byPath: Map<string, Rule[]>;
   others: Rule[];
@@ -63,7 +63,7 @@ interface Bucket<Rule> {
 
 const NO_RULES: readonly never[] = [];
 
-/** Finds the rules that may concern a hostname and path, in the order of their starts. */
+/** Finds the rules that may select a hostname and path, in start order. */
 function byHostname<Rule extends Selective>(rules: readonly Rule[]) {
   const exact = new Map<string, Bucket<Rule>>();
   const below = new Map<string, Bucket<Rule>>();
@@ -105,7 +105,7 @@ function collect<Rule>(bucket: Bucket<Rule> | undefined, path: string | null, in
   if (ofPath !== undefined) into.push(ofPath);
 }
 
-/** `shop.acme.test` and `acme.test` and `test`, of `www.shop.acme.test`. */
+/** For `www.shop.acme.test`: `shop.acme.test`, `acme.test` and `test`. */
 function* parentsOf(hostname: string): Generator<string> {
   for (let dot = hostname.indexOf('.'); dot !== -1; dot = hostname.indexOf('.', dot + 1)) yield hostname.slice(dot + 1);
 }

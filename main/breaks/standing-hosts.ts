@@ -3,7 +3,7 @@ import { escapeHtml, type Page } from '../base/http/page.ts';
 import type { BreakClient, BreakEntry } from '../contract/breaks.ts';
 import { TLS_ENTRIES } from './catalogue/tls.ts';
 
-/** A hostname that has one fault of TLS from the first start. */
+/** A hostname that always has one TLS fault. */
 export interface StandingHost {
   hostname: string;
   entry: BreakEntry;
@@ -11,12 +11,12 @@ export interface StandingHost {
 
 const hostnameOf = ({ id }: BreakEntry): string => `${id.slice('tls.'.length)}.${BREAK_ZONE}`;
 
-/** One for each entry of the family TLS, by hostname. */
+/** One host for each entry of the family `tls`, by hostname. */
 export const STANDING_HOSTS: ReadonlyMap<string, StandingHost> = new Map(
   TLS_ENTRIES.map((entry) => [hostnameOf(entry), { hostname: hostnameOf(entry), entry }]),
 );
 
-/** The clients that the family TLS concerns, in the order of the tables. */
+/** The clients in the tables of TLS symptoms, in column order. */
 export const TLS_CLIENTS: readonly (readonly [client: BreakClient, name: string])[] = [
   ['curl', 'curl'],
   ['node', 'Node'],
@@ -29,19 +29,19 @@ export const TLS_CLIENTS: readonly (readonly [client: BreakClient, name: string]
 
 const howTo = (entry: BreakEntry): string => `vivarium break ${entry.id} HOSTNAME`;
 
-/** What such a hostname answers to a client that gets that far, in plain text. */
+/** The plain-text response of such a hostname to a client that completes the handshake. */
 export function describeStandingHost({ entry }: StandingHost): string {
-  const said = TLS_CLIENTS.map(([client, name]) => `${name}: ${entry.symptoms[client] ?? 'not asked'}`);
+  const said = TLS_CLIENTS.map(([client, name]) => `${name}: ${entry.symptoms[client] ?? 'not tested'}`);
   return `${[`${entry.title} (${entry.id}).`, entry.cause, entry.remedy].join(' ')}
 ${said.join('\n')}
 At a hostname of your own: ${howTo(entry)}
 `;
 }
 
-/** The same for a browser. */
+/** The same response as HTML. */
 export function renderStandingHost({ hostname, entry }: StandingHost): Page {
   const rows = TLS_CLIENTS.map(
-    ([client, name]) => `<li>${name}: <code>${escapeHtml(entry.symptoms[client] ?? 'not asked')}</code></li>`,
+    ([client, name]) => `<li>${name}: <code>${escapeHtml(entry.symptoms[client] ?? 'not tested')}</code></li>`,
   );
   return {
     title: entry.title,

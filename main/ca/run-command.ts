@@ -76,7 +76,7 @@ export interface Command {
   readonly needsPassword: boolean;
   /** Its effect, as a clause: "adds the root". */
   readonly explains: string;
-  /** Whether the system asks the user in a dialogue, which may take minutes. */
+  /** Whether the system shows a dialogue, which may take minutes. */
   readonly asks?: boolean;
 }
 

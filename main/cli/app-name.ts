@@ -4,17 +4,17 @@ import { LABEL_LENGTH_MAX } from '../base/hostname.ts';
 import { slugify } from '../contract/projects.ts';
 import { packageName } from './default-project.ts';
 
-/** What a folder says about the app in it. */
+/** What a folder reveals about the app in it. */
 export interface AppFolder {
   /** From `package.json`, git, or the folder. */
   name: string;
-  /** Of a git worktree, its branch as a label; null elsewhere, and for `main` and `master`. */
+  /** The branch of a git worktree as a label; null elsewhere, and for `main` and `master`. */
   worktree: string | null;
 }
 
 /** Where an app is to be served. */
 export interface AppPlace {
-  /** Of the project, where no hostname is given. */
+  /** The slug of the project, if no hostname is given. */
   name?: string;
   hostname?: string;
 }
@@ -26,7 +26,7 @@ export async function readAppFolder(folder: string): Promise<AppFolder> {
   return { name: (await packageName(folder)) ?? root, worktree: git?.worktree ?? null };
 }
 
-/** A word with a dot is a hostname, another one a name; a worktree's label comes first in both. */
+/** A word with a dot is a hostname, any other a name; a worktree's label is put in front of both. */
 export function placeOf(word: string | undefined, { name, worktree }: AppFolder): AppPlace {
   if (word?.includes('.') !== true) {
     const own = word ?? name;

@@ -7,18 +7,18 @@ import { describePortHolder } from '../base/port-holder.ts';
 import type { Listener } from '../base/process-ports.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** A server that has not answered by then is not taken for one. */
+/** How long a server may take to answer before the port is ignored. */
 const ANSWER_MS_MAX = 2_000;
 
-/** What is known of the port to serve. */
+/** What is known about the port to serve. */
 export interface PortHints {
   /** The port that the command got in `PORT`. */
   given: number;
-  /** The port that is served, and is kept while the command listens on it. */
+  /** The served port, which is kept while the command listens on it. */
   current: number | null;
 }
 
-/** The listener to serve: the one served, the one asked for, the only one, or the only one that speaks HTTP. */
+/** The listener to serve: the current one, the requested one, the only one, or the only one that speaks HTTP. */
 export async function choosePort(
   listeners: readonly Listener[],
   { given, current }: PortHints,
@@ -32,7 +32,7 @@ export async function choosePort(
   return speaking.length === 0 ? listeners : speaking;
 }
 
-/** What a server speaks; null where it neither answers over HTTP in time nor accepts TLS. */
+/** The scheme of a server; null if it neither answers over HTTP in time nor accepts TLS. */
 export async function schemeOf({ host, port }: Pick<Listener, 'host' | 'port'>): Promise<'http' | 'https' | null> {
   const answer = await askOverHttp(`http://${host}:${port}/`);
   if (answer !== 'refused') return answer === 'answered' ? 'http' : null;
@@ -45,7 +45,7 @@ function askOverHttp(url: string): Promise<'answered' | 'silent' | 'refused'> {
       answer.resume();
       resolve('answered');
     });
-    // Not broken off: it may be the first request, which a dev server compiles for, and some report its loss as their error.
+    // Not aborted: a dev server may be compiling for this first request, and some report an abort as their error.
     asking.on('timeout', () => resolve('silent'));
     asking.on('socket', (socket) => socket.unref());
     asking.on('error', () => resolve('refused'));
@@ -53,7 +53,7 @@ function askOverHttp(url: string): Promise<'answered' | 'silent' | 'refused'> {
   });
 }
 
-/** A development server's certificate is its own. */
+/** Development servers have self-signed certificates. */
 function acceptsTls(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectTls({ host, port, rejectUnauthorized: false, timeout: ANSWER_MS_MAX });
@@ -67,7 +67,7 @@ function acceptsTls(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** The port asked for, once any program listens there: for a command, another one may, as Docker's proxy does. */
+/** The requested port, once any program listens there: Docker's proxy, for example, listens for a command. */
 export function openAt(port: number): Promise<readonly Listener[]> {
   return new Promise((resolve) => {
     const socket = connect({ host: 'localhost', port, timeout: ANSWER_MS_MAX });

@@ -7,18 +7,18 @@ import type { Io } from './io.ts';
 
 const STDERR = 2;
 
-/** How long what a command leaves running may take to end by itself. */
+/** How long processes that a command leaves behind may take to end by themselves. */
 const LEFT_MS_MAX = 2_000;
 const LOOK_MS = 50;
 
 /**
- * The command replaces this shell; before, the shell leaves a watcher in the same process group. File descriptor 3 is a
- * pipe from Vivarium: it ends when Vivarium ends, also by `kill -9`, and the watcher then kills the group.
+ * The command replaces this shell, which first starts a watcher in the same process group. File descriptor 3 is a
+ * pipe from Vivarium: it closes when Vivarium ends, also by `kill -9`, and the watcher then kills the group.
  */
 const WITH_WATCHER =
   '( (trap "" HUP INT QUIT TERM; read -r _; kill -9 0) <&3 >/dev/null 2>&1 & echo $! >&3 ); exec "$@" 3<&-';
 
-/** The same where there are no process groups. */
+/** The same for systems without process groups. */
 const WINDOWS_WATCHER = `
   process.stdin.resume().on('end', () => {
     require('node:child_process').spawnSync('taskkill', ['/pid', process.argv[1], '/t', '/f']);
@@ -31,11 +31,11 @@ export interface AppProcess {
   exited: Promise<number>;
   /** The ports that it and its descendants listen on. */
   listeners(): Promise<Listener[]>;
-  /** Passes a signal on to all of it. */
+  /** Sends a signal to the whole group. */
   signal(name: NodeJS.Signals): void;
-  /** Holds it while `work` reads the terminal. */
+  /** Suspends the command while `work` reads the terminal. */
   whileHeld<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Ends what is left of it. */
+  /** Ends its remaining processes. */
   end(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function startApp(
 
   function signalGroup(name: NodeJS.Signals): void {
     try {
-      // Windows' console tells all of its programs itself.
+      // The Windows console signals all of its programs itself.
       if (!isWindows) process.kill(-pid, name);
       // The watcher must not sleep with the others.
       if (name === 'SIGSTOP' && watcherPid !== 0) process.kill(watcherPid, 'SIGCONT');

@@ -67,7 +67,7 @@ export async function ask(
     if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
     else {
       const text = failureText(failure, fieldsOf(namespace, name));
-      // A message that ends in a command says already what to do.
+      // A message that ends in a command already says what to do.
       const hint = /`\.?$/.test(failure.message) ? '' : hintOf(error, namespace, name);
       io.stderr.write(`vivarium: ${printable(text)}${hint}\n`);
     }
@@ -227,7 +227,7 @@ export const PS: LoadedCommand = {
       name: 'ps',
       title: 'the commands that "vivarium run" has started',
       options: OPTIONS,
-      notes: ['Exit code 0; 2 when no Vivarium runs on the data folder.'],
+      notes: ['Exit code 0; 2 when no Vivarium is running on the data folder.'],
       examples: ['vivarium ps', 'vivarium ps --json'],
     }),
   run: (args, io) => ask('runs', ['list', ...args], io, []),

@@ -37,7 +37,7 @@ export const BACKUP = localCommand({
     if (action !== 'create' && action !== 'restore') {
       throw usageError(
         action === undefined
-          ? 'Name what to do: "vivarium backup create FILE" or "vivarium backup restore FILE".'
+          ? 'Say what to do: "vivarium backup create FILE" or "vivarium backup restore FILE".'
           : `backup has no ${JSON.stringify(action)}; there are create and restore.`,
       );
     }
@@ -92,7 +92,7 @@ async function restore(dataDir: string, file: string): Promise<Answer> {
       ? `Restored into ${dataDir}.`
       : `The database in ${dataDir} is restored; the root and the keys are unchanged.`,
     ...(aside === null ? [] : [`The previous content is in ${aside}.`]),
-    ...(rootChanged ? ['The root is another one than before: trust it with "vivarium ca trust".'] : []),
+    ...(rootChanged ? ['The root has changed: trust the new one with "vivarium ca trust".'] : []),
   ];
   return { value: { dataDir, ...restored }, lines };
 }

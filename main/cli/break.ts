@@ -12,17 +12,20 @@ import { columns, printable } from './text.ts';
 const value = (name: string, placeholder: string, does: string): Option => ({ name, kind: 'value', placeholder, does });
 
 const SELECTORS: readonly Option[] = [
-  value('hostname', 'HOSTNAME', 'What it concerns: a hostname, or *.NAME for all below it; also as the second word'),
-  value('path', 'PATH', 'Requests for one path, or its beginning with a final *'),
-  value('method', 'METHOD', 'Requests of one method, such as POST'),
-  value('key', 'KEY', 'Requests with one API key, by its id or name'),
-  value('type', 'TYPE', 'DNS questions of one record type, such as AAAA'),
+  value('hostname', 'HOSTNAME', 'The hostname to break, or *.NAME for all names below it; also as the second word'),
+  value('path', 'PATH', 'Only requests for one path; a final * matches any rest'),
+  value('method', 'METHOD', 'Only requests with one method, such as POST'),
+  value('key', 'KEY', 'Only requests with one API key, by its id or name'),
+  value('type', 'TYPE', 'Only DNS queries for one record type, such as AAAA'),
 ];
 const RATE_FLAG = value('rate', 'SHARE', 'Break this share, such as 10%');
 const NTH_FLAG = value('nth', 'N', 'Break every n-th only');
 const FOR_FLAG = value('for', 'DURATION', 'Until when, on the app’s clock; 10m by default');
 const SEED_FLAG = value('seed', 'SEED', 'Repeat the choices of an earlier break');
-const SET_FLAG: Option = { ...value('set', 'NAME=VALUE', 'A setting of the entry; may be repeated'), repeatable: true };
+const SET_FLAG: Option = {
+  ...value('set', 'NAME=VALUE', 'A parameter of the entry; may be repeated'),
+  repeatable: true,
+};
 const ALL_FLAG: Option = { name: 'all', kind: 'switch', does: 'With "off": repair everything' };
 
 const LIST = 'list';
@@ -31,16 +34,16 @@ const OFF = 'off';
 /** The command `break`. */
 export const BREAK = localCommand({
   name: 'break',
-  title: 'let something go wrong on purpose, for a time',
+  title: 'break something on purpose, for a time',
   usage: ['', 'list', 'ENTRY [HOSTNAME] [options]', 'off ID | --all'],
   options: [...SELECTORS, RATE_FLAG, NTH_FLAG, FOR_FLAG, SEED_FLAG, SET_FLAG, ALL_FLAG, JSON_FLAG],
   words: [LIST, OFF],
   fileWord: 1,
   notes: [
-    'Without a word, prints what is broken at present. "list" prints the catalogue; "list ENTRY" has one in full: how it comes',
+    'Without arguments, prints the running breaks. "list" prints the catalogue; "list ENTRY" prints one entry in full: how it comes',
     'about, what clients say, the remedy, its settings. "off" repairs.',
     '',
-    'Requests with the field "Vivarium-Break: off" are never broken.',
+    'Requests with the header "Vivarium-Break: off" are never broken.',
     'Exit code 0; 1 when it failed, with nothing broken; 2 when no Vivarium is running.',
   ],
   examples: [
@@ -80,7 +83,7 @@ export const BREAK = localCommand({
     } else {
       const started = await call<RunningBreak>('start', inputOf(word, what, read));
       const entry = (await call<BreakEntry[]>('catalogue')).find(({ id }) => id === started.entry);
-      const only = entry?.http === undefined ? [] : [`It concerns requests over ${entry.http} only.`];
+      const only = entry?.http === undefined ? [] : [`It only affects requests over ${entry.http}.`];
       print(started, [
         `Broken: ${summaryOf(started)}.`,
         ...only,
@@ -96,19 +99,19 @@ async function stop(
   call: <Answer>(procedure: string, input?: object) => Promise<Answer>,
 ): Promise<RunningBreak[]> {
   if (isAll === (id !== undefined))
-    throw usageError(`Name one break by its id, or give --all. What runs: ${typed('vivarium break')}`);
+    throw usageError(`Name one break by its id, or add --all. To list running ones: ${typed('vivarium break')}`);
   return id === undefined ? call<RunningBreak[]>('stopAll') : [await call<RunningBreak>('stop', { id })];
 }
 
 function unknownEntry(word: string, catalogue: readonly BreakEntry[]): VivariumError {
   const ids = catalogue.map(({ id }) => id);
-  // "servfail" for "dns.servfail", too.
+  // Also suggests "dns.servfail" for "servfail".
   const byName = ids.filter((id) => id.endsWith(`.${word}`));
   const near = byName.length > 0 ? suggest(byName) : didYouMean(word, ids);
   return new VivariumError('not_found', `The catalogue has no entry "${word}".${near}`);
 }
 
-/** Options that would be left aside. */
+/** Options that would be ignored. */
 function refuseStray(read: Arguments): void {
   const [word] = read.positionals;
   const isStart = word !== undefined && word !== LIST && word !== OFF;

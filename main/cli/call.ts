@@ -20,7 +20,7 @@ export const CALL: LoadedCommand = {
       options: OPTIONS,
       notes: [
         'The JSON result goes to standard output. "-" reads the input from standard input. A procedure that streams',
-        'prints one JSON value a line, until it is interrupted.',
+        'prints one JSON value per line until it is interrupted.',
         '',
         'Exit code 0 whatever the result says; 1 when it failed, with {"code", "message", …} in JSON on standard error; 2',
         'when no Vivarium runs on the data folder, with the same.',

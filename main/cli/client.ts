@@ -36,7 +36,7 @@ export async function callProcedure(
     return await ask(running, name, json, signal, time);
   } catch (error) {
     if (isReading(name) || !(error instanceof VivariumError) || error.code !== 'unavailable') throw error;
-    throw new VivariumError('unavailable', `${error.message} It is not known whether the call was done.`, {
+    throw new VivariumError('unavailable', `${error.message} It is unknown whether the call was carried out.`, {
       cause: error.cause,
     });
   }
@@ -66,7 +66,7 @@ async function ask(
   return { kind: 'result', json: text };
 }
 
-/** The result of a call that is no stream. @throws as `callProcedure` */
+/** The result of a call without a stream. @throws as `callProcedure` */
 export async function askFor<Answer>(
   running: Running,
   name: string,

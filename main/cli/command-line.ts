@@ -12,12 +12,12 @@ export function commandLineOf(procedure: CliProcedure, input: Record<string, unk
   return [`vivarium ${namespace} ${kebab(name)}`, ...wordsOf(input, listFields(procedure))].join(' ');
 }
 
-/** Turns `vivarium …` into what works where it is printed. */
+/** Turns `vivarium …` into a command that works in the user's shell and folder. */
 export type OwnCommand = (command: string) => string;
 
 /**
- * Replaces the calls in an engine's message by command lines. One at the end can be copied with the line, without a full
- * stop; those before are in quotes.
+ * Replaces the calls in an engine's message with command lines. One at the end can be copied with the line, without a
+ * full stop; those before are in quotes.
  */
 export function withCommandLines(text: string, own: OwnCommand = typed): string {
   return replaceMentions(text.replace(/`\.$/, '`'), ({ namespace, procedure: name, input }, rest) => {
@@ -83,7 +83,7 @@ export function failureText({ message, issues = [] }: Failure, fields: readonly 
   return withCommandLines(typable, own);
 }
 
-/** A term of a filter: the shell would take its quotation marks away. */
+/** A term of a filter: the shell would remove its quotation marks. */
 const QUOTED_TERM = new RegExp(`${IN_QUOTES}("[^"]*")`);
 
 /** Where a message begins a sentence or a part of one with a path, as `summarizeIssues` and the services write it. */

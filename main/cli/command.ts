@@ -21,10 +21,10 @@ export interface Command {
   name: string;
   /** Other words for it, such as `-h`. */
   aliases?: readonly string[];
-  /** What follows its name in the general help. */
+  /** The words after its name in the general help. */
   usage: string;
   summary: string;
-  /** Whether the contract has a namespace of this name: a word after the name is then a procedure of that namespace. */
+  /** Whether the contract has a namespace of this name; a following word is then one of its procedures. */
   isNamespace?: boolean;
   /** For programs: not in the help. */
   isHidden?: boolean;
@@ -34,9 +34,9 @@ export interface Command {
 export interface LoadedCommand {
   /** Its options, in the order of the help. */
   options: readonly Option[];
-  /** What its first word may be, if it is one of a few. */
+  /** The permitted first words, if there are only a few. */
   words?: readonly string[];
-  /** What its first word may name. */
+  /** The kind of thing that its first word names. */
   word?: 'hostname';
   /** Which of its words names a file, counted from 0. */
   fileWord?: number;

@@ -32,7 +32,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'logs',
     usage: '[-f]',
-    summary: 'Print the log of one in the background',
+    summary: 'Print the log of a Vivarium in the background',
     load: async () => (await import('./logs.ts')).LOGS,
   },
   {
@@ -44,7 +44,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'wait',
     usage: '',
-    summary: 'Wait until it serves',
+    summary: 'Wait until Vivarium is serving',
     load: async () => (await import('./engine-commands.ts')).WAIT,
   },
   {
@@ -68,13 +68,13 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'mcp',
     usage: '[--allow-writes]',
-    summary: 'Tools for coding assistants, over standard input',
+    summary: 'Provide tools for coding assistants over standard input',
     load: async () => (await import('./mcp.ts')).MCP,
   },
   {
     name: 'rehearse',
     usage: 'FILE|renewals [-- COMMAND]',
-    summary: 'Rehearse a file’s steps on an engine of its own, or a year of renewals',
+    summary: 'Rehearse a file’s steps on a separate engine, or a year of renewals',
     load: async () => (await import('./rehearse.ts')).REHEARSE,
   },
   {
@@ -93,19 +93,19 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'backup',
     usage: 'create|restore FILE',
-    summary: 'The whole data folder as one file, and back',
+    summary: 'Back up the whole data folder as one file, or restore it',
     load: async () => (await import('./backup.ts')).BACKUP,
   },
   {
     name: 'snapshot',
     usage: 'save|restore|list|remove NAME',
-    summary: 'The whole world under a name, and back at once',
+    summary: 'Save the whole world under a name, or restore it',
     load: async () => (await import('./snapshot.ts')).SNAPSHOT,
   },
   {
     name: 'break',
     usage: '[ENTRY] | list | off',
-    summary: 'Let something go wrong on purpose, for a time',
+    summary: 'Break something on purpose, for a time',
     load: async () => (await import('./break.ts')).BREAK,
   },
   {
@@ -117,7 +117,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'up',
     usage: '[--watch]',
-    summary: 'Make it as vivarium.yaml in this folder has it',
+    summary: 'Apply the vivarium.yaml in this folder',
     load: async () => (await import('./world.ts')).UP,
   },
   {
@@ -141,19 +141,19 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'export',
     usage: '[--file FILE]',
-    summary: 'Write a vivarium.yaml from what is there',
+    summary: 'Write the current state as a vivarium.yaml',
     load: async () => (await import('./world.ts')).EXPORT,
   },
   {
     name: 'uninstall',
     usage: '[--dry-run]',
-    summary: 'Take the root out of trust stores; list what else to undo',
+    summary: 'Remove the root from trust stores; list what else to undo',
     load: async () => (await import('./uninstall.ts')).UNINSTALL,
   },
   {
     name: 'completion',
     usage: 'bash|zsh|fish',
-    summary: 'Print a script that completes commands in your shell',
+    summary: 'Print a completion script for your shell',
     load: async () => (await import('./completion.ts')).COMPLETION,
   },
   {

@@ -24,20 +24,20 @@ export interface Candidate {
 /** The shell completes the names of files. */
 export const FILES = ':files';
 
-/** What a running Vivarium knows; each rejects when none answers in time. */
+/** Names from a running Vivarium; each function rejects if none answers in time. */
 export interface KnownNames {
   projects(): Promise<Candidate[]>;
   keys(): Promise<Candidate[]>;
   hostnames(): Promise<Candidate[]>;
   zones(): Promise<Candidate[]>;
   snapshots(): Promise<Candidate[]>;
-  /** What can be broken, and the ids of what is. */
+  /** The entries of the catalogue, and the ids of running breaks. */
   entries(): Promise<Candidate[]>;
   breaks(): Promise<Candidate[]>;
   drills(): Promise<Candidate[]>;
 }
 
-/** A person waits for the candidates of a running Vivarium this long, in milliseconds. */
+/** How long completion waits for a running Vivarium, in milliseconds. */
 const ANSWER_MS_MAX = 2_000;
 
 /** Projects whose keys are offered. */
@@ -218,7 +218,7 @@ async function ofProcedure(
   return values.flat();
 }
 
-/** Procedures that create what they name, so no existing name completes them. */
+/** Procedures that create a named thing, so existing names are no candidates. */
 const MAKES: ReadonlySet<string> = new Set(['domains.attach', 'zones.create']);
 
 async function valuesOf({ schema, path }: Field, procedure: CliProcedure, names: KnownNames): Promise<Candidate[]> {

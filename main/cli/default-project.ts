@@ -54,7 +54,7 @@ export async function packageName(folder: string): Promise<string | null> {
   return typeof name === 'string' && name !== '' ? name.replace(/^@[^/]*\//, '') : null;
 }
 
-/** A folder's `package.json`, unchecked; null where there is none, or one that npm could not read either. */
+/** A folder's `package.json`, unchecked; null if missing or unreadable for npm too. */
 export async function readPackage(folder: string): Promise<{ name?: unknown; scripts?: unknown } | null> {
   try {
     return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { name?: unknown; scripts?: unknown };

@@ -122,7 +122,7 @@ export function renderReport(report: DoctorReport, { style, width }: Renderer): 
 
 const INDENT = '    ';
 
-/** Evidence that has less room than this beside the titles goes below them. */
+/** Evidence with less room than this next to the titles goes below them. */
 const EVIDENCE_WIDTH_MIN = 24;
 
 function quietLines(checks: readonly DoctorCheck[], style: Style, width: number | null): string[] {

@@ -20,11 +20,11 @@ export const DRILL = localCommand({
   words: WORDS,
   fileWord: 1,
   notes: [
-    'A drill makes a project "drill", and where it needs one a zone drill.test, in which something is wrong. Meet the trouble,',
-    'find its cause, and mend it. Without a word, prints the drill that runs.',
+    'A drill creates a project "drill", and if needed a zone drill.test, in which something is wrong. Observe the trouble,',
+    'find its cause, and mend it. Without arguments, prints the running drill.',
     '',
-    '"answer" takes the id or the number of a cause. Once the cause is found, "answer" alone checks the mending. All that the drill',
-    'made is removed when it is mended, with "stop", and after a day of the app’s clock.',
+    '"answer" takes the id or the number of a cause. Once the cause is found, "answer" alone checks the mending. Everything that the drill',
+    'created is removed when it is mended, by "stop", or after a day on the app’s clock.',
     'Exit code 0; 1 when it failed, or the answer is wrong; 2 when no Vivarium is running.',
   ],
   examples: [
@@ -41,8 +41,7 @@ export const DRILL = localCommand({
       throw usageError(`"drill" is followed by ${WORDS.join(', ')}, not ${JSON.stringify(word)}.`);
     if (what !== undefined && word !== START && word !== ANSWER)
       throw usageError(`Unexpected argument ${JSON.stringify(what)}.`);
-    if (word === START && what === undefined)
-      throw usageError('Name a drill. Those that there are: vivarium drill list');
+    if (word === START && what === undefined) throw usageError('Name a drill. To list drills: vivarium drill list');
     const ask = <Result>(procedure: string, input: object = {}): Promise<Result> =>
       askFor<Result>(findRunning(dataDir), `drills.${procedure}`, input);
     const print = (answer: unknown, lines: readonly string[]): void => {
@@ -61,7 +60,7 @@ export const DRILL = localCommand({
     const drill = await ask<Drill>(word, inputOf(word, what));
     if (word === START) print(drill, describe(drill, own));
     else if (word === 'hint') print(drill, [drill.running?.hints.at(-1) ?? '', leftOf(drill)]);
-    else if (word === 'stop') print(drill, [`Stopped: ${drill.title}. All that it made is removed.`]);
+    else if (word === 'stop') print(drill, [`Stopped: ${drill.title}. Everything that it created is removed.`]);
     else {
       print(drill, verdictOn(drill, own));
       return drill.running === undefined ? 0 : 1;
@@ -120,7 +119,7 @@ function verdictOn({ title, running, result }: Drill, own: OwnCommand): string[]
     return [
       `Mended in ${timeOf(seconds)}, with ${counted(hints, 'hint')}, ${counted(wrong, 'wrong answer')} and ${counted(requests, 'request')}.`,
       explanation,
-      'All that the drill made is removed.',
+      'Everything that the drill created is removed.',
     ];
   }
   const { found, wrong, missing = '' } = running;

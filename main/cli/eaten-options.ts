@@ -7,15 +7,15 @@ import type { Flag } from './flags.ts';
 import type { Environment, Io } from './io.ts';
 
 /**
- * npm takes the options of a line without `--` for its own: `npm run vivarium projects list --json`. It passes its
- * configuration to the scripts that it runs, as `npm_config_…`, which is all that is left of them.
+ * npm treats the options of a line without `--` as its own: `npm run vivarium projects list --json`. It passes its
+ * configuration to the scripts that it runs as `npm_config_…`, the only trace of these options.
  */
 const PREFIX = 'npm_config_';
 
 /** npm reads `--plan` as `-p -l -a -n` (Shorthands in npm's config documentation); `-n` leaves no trace. */
 const LETTERS: Record<string, string | undefined> = { a: 'all', l: 'long', n: '', p: 'parseable' };
 
-/** What npm makes of our options of one letter. */
+/** How npm interprets our single-letter options. */
 const SHORT: Record<string, [name: string, value: string] | undefined> = {
   d: ['loglevel', 'info'],
   f: ['force', 'true'],
@@ -25,11 +25,11 @@ const SHORT: Record<string, [name: string, value: string] | undefined> = {
 const FILES = ['npm_config_globalconfig', 'npm_config_userconfig'];
 
 /**
- * Refuses a command whose options npm has taken. Leaves alone what the command was given as well, and what one of npm's
- * configuration files sets.
+ * Refuses a command whose options npm has consumed. Ignores options that the command also got, and those that npm's
+ * configuration files set.
  * @param command such as `['projects', 'create']`
- * @param words what came after it: npm takes an option that it does not know for a switch, and leaves its value behind
- * @throws VivariumError `conflict` with the line as it was meant
+ * @param words the words after it: npm treats an unknown option as a switch and leaves its value behind
+ * @throws VivariumError `conflict` with the intended line
  */
 export function refuseEaten(
   command: readonly string[],
@@ -61,11 +61,11 @@ export function refuseEaten(
   );
 }
 
-/** Our options that npm has as a shorthand of what it does anyway: they leave no trace. */
+/** Our options that npm reads as shorthands of defaults, which leave no trace. */
 const TRACELESS = ['local'];
 
 /**
- * A line for standard error when npm may have taken an option without a trace; null where none is missing.
+ * A line for standard error if npm may have consumed an option without a trace; null otherwise.
  * @param command such as `['domains', 'attach']`
  */
 export function tracelessHint(
@@ -87,8 +87,8 @@ function isOwnScript(env: Environment): boolean {
 }
 
 /**
- * A sentence, with a leading space, for a command with a word too many: npm may have taken the option before it and left
- * no trace (`-n 2`). Empty where no npm ran the command.
+ * A sentence, with a leading space, for a command with a surplus word: npm may have consumed the option before it
+ * without a trace (`-n 2`). Empty if npm did not run the command.
  * @param command such as `logs`
  */
 export const surplusHint = (command: string, { env }: Pick<Io, 'env'>): string =>

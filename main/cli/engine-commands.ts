@@ -8,7 +8,7 @@ import { parseDuration } from '../contract/duration.ts';
 import { type Option, lastOf, usageError } from './flags.ts';
 import { askForSignInLink, openInBrowser } from '../base/open-in-browser.ts';
 
-/** Longer than the engine gives requests in progress, on each of its listeners. */
+/** Longer than the engine's drain time for requests in progress on each listener. */
 const END_MS_MAX = 30_000;
 const LOOK_MS = 100;
 
@@ -17,9 +17,9 @@ export const STOP = localCommand({
   title: 'stop the Vivarium that runs on the data folder',
   options: [],
   notes: [
-    'Lets requests in progress finish, and returns when it has ended.',
+    'Lets requests in progress finish, and returns when Vivarium has ended.',
     '',
-    'Exit code 0; 1 when it did not end; 2 when no Vivarium runs on the data folder.',
+    'Exit code 0; 1 when it did not end; 2 when no Vivarium is running on the data folder.',
   ],
   examples: ['vivarium stop', 'vivarium stop --data-dir ./vivarium-data'],
   async run(_read, dataDir, io) {
@@ -50,7 +50,7 @@ function terminate(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM');
   } catch (cause) {
-    // It ended by itself in between.
+    // It ended in the meantime.
     if (codeOf(cause) === 'ESRCH') return;
     throw new VivariumError('forbidden', `Process ${pid} cannot be stopped (${reasonOf(cause)}).`, {
       cause,
@@ -62,7 +62,7 @@ const TIMEOUT_FLAG: Option = {
   name: 'timeout',
   kind: 'value',
   placeholder: 'DURATION',
-  does: 'How long at most, such as 30s (the default) or 2m; a number is seconds',
+  does: 'The longest wait, such as 30s (the default) or 2m; a number means seconds',
 };
 const DEFAULT_TIMEOUT = '30s';
 
@@ -70,7 +70,7 @@ export const WAIT = localCommand({
   name: 'wait',
   title: 'wait until a Vivarium serves the data folder',
   options: [TIMEOUT_FLAG],
-  notes: ['Exit code 0 once it listens on all its ports; 1 when the time is over.'],
+  notes: ['Exit code 0 once it listens on all its ports; 1 after the time limit.'],
   examples: ['vivarium wait', 'vivarium wait --timeout 2m'],
   async run(read, dataDir) {
     const timeout = lastOf(read, TIMEOUT_FLAG.name) ?? DEFAULT_TIMEOUT;
@@ -106,7 +106,7 @@ export const OPEN = localCommand({
   notes: [
     'Where no browser can be opened, it prints a link that signs in once, within a minute.',
     '',
-    'Exit code 0; 2 when no Vivarium runs on the data folder.',
+    'Exit code 0; 2 when no Vivarium is running on the data folder.',
   ],
   examples: ['vivarium open'],
   async run(_read, dataDir, io) {

@@ -15,12 +15,12 @@ export const EXIT_CODES_TOPIC = 'exit-codes';
 /** What the exit codes of the commands mean. */
 export const EXIT_CODES: readonly (readonly [code: number, commands: string, meaning: string])[] = [
   [EXIT_OK, 'all', 'done; also when a stream is interrupted or its reader goes away'],
-  [EXIT_OK, 'start -d', 'also when a Vivarium runs on the data folder already'],
+  [EXIT_OK, 'start -d', 'also when a Vivarium is already running on the data folder'],
   [EXIT_FAILED, 'all', 'usage error, the command was refused, or its result is a failure, see below'],
   [EXIT_FAILED, 'doctor', 'a check failed; warnings are 0'],
   [EXIT_FAILED, 'check', 'something is wrong with the file'],
-  [EXIT_FAILED, 'wait', 'the time was over before a Vivarium served'],
-  [EXIT_FAILED, 'rehearse', 'a step failed, or an expectation does not hold'],
+  [EXIT_FAILED, 'wait', 'the time limit passed before a Vivarium was serving'],
+  [EXIT_FAILED, 'rehearse', 'a step failed, or an expectation was not met'],
   [EXIT_FAILED, 'run', 'the command could not be served; else its own exit code'],
   [
     EXIT_NOT_RUNNING,
@@ -30,10 +30,10 @@ export const EXIT_CODES: readonly (readonly [code: number, commands: string, mea
   [EXIT_NOT_RUNNING, 'rehearse', 'it could not run: the file has a fault, or the engine did not start'],
 ];
 
-/** A procedure that can succeed in telling about a failure. */
+/** A procedure whose result can report a failure. */
 export interface FailedResult {
   procedure: string;
-  /** When its result is a failure, as the end of a sentence. */
+  /** The condition of a failure, as the end of a sentence. */
   when: string;
   isFailed(result: unknown): boolean;
 }
@@ -43,8 +43,8 @@ function failed<Result>(procedure: string, when: string, isFailed: (result: Resu
 }
 
 /**
- * The results that exit with 1. What Vivarium refuses, such as `certificates.renew` against CAA, is no result and exits
- * with 1 anyway. `vivarium call` does not use this table: it exits with 0 whenever there is a result.
+ * The results that exit with 1. A refusal, such as `certificates.renew` against CAA, is not a result and always exits
+ * with 1. `vivarium call` does not use this table: it exits with 0 whenever there is a result.
  */
 export const FAILED_RESULTS: readonly FailedResult[] = [
   failed<Deploy>('deploys.create', 'the status is failed', ({ status }) => status === 'failed'),

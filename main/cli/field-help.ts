@@ -32,8 +32,8 @@ export function describeField({ schema, path }: Field, namespace: string): strin
     ...said,
     isSwitch(schema) || hasParts || choicesOf(item) !== null || example === null ? '' : suchAs(example),
     accepts(schema, 'array') ? 'may be given more than once' : '',
-    hasParts ? 'the whole, instead of its parts' : '',
-    // Of a switch and of a list, the default is that nothing is given.
+    hasParts ? 'the whole value, instead of its parts' : '',
+    // Switches and lists are unset by default.
     schema.default === undefined || schema.default === false || accepts(schema, 'object')
       ? ''
       : `default ${String(schema.default)}`,
@@ -64,7 +64,7 @@ function boundsOf(schema: JsonSchema): string {
   const reference = REFERENCES.get(title ?? '');
   if (reference !== undefined) return reference;
   if (minimum !== undefined && maximum !== undefined) return `${count(minimum)} to ${count(maximum)}`;
-  // Longer bounds are no help: only a mistake exceeds them.
+  // Larger bounds do not help: only a mistake exceeds them.
   if (maxLength !== undefined && maxLength > LENGTH_SHOWN_MAX) return '';
   if (minLength !== undefined && maxLength !== undefined)
     return `${count(minLength)} to ${count(maxLength)} characters`;

@@ -19,7 +19,7 @@ export interface Field {
   fileFlag: string | null;
 }
 
-/** Removes the project itself: only a named one, never the default. */
+/** Whether the call removes the project itself: then it must be named. */
 const NEVER_DEFAULTED = 'projects.remove';
 
 /** The fields of an input in the order of the contract; nested fields follow their object. */
@@ -41,15 +41,15 @@ export const positionalsOf = (fields: readonly Field[]): Field[] => fields.filte
 const isPositional = ({ required, schema }: Field): boolean =>
   required && !accepts(schema, 'object') && !accepts(schema, 'array');
 
-/** Flags whose name is no noun. */
+/** Flags whose name is not a noun. */
 const USAGE_WORDS: Record<string, string | undefined> = { by: 'DURATION', to: 'MOMENT' };
 
 /** A field in the usage line: `HOSTNAME`. */
 export const usageWord = ({ flag }: Field): string => USAGE_WORDS[flag] ?? flag.toUpperCase();
 
 /**
- * The fields that `count` words without flags stand for, of the positionals that have no flag on the line. With a word
- * less than fields, the project is the one left out.
+ * The fields for which `count` words without flags stand, among the positionals without a flag on the line. With one
+ * word fewer than fields, the project is omitted.
  */
 export function fieldsOfWords(open: readonly Field[], count: number): readonly Field[] {
   return count < open.length ? open.filter(({ defaulted }) => !defaulted) : open;

@@ -12,13 +12,13 @@ export interface Flag {
   short?: string;
   /** Another name, not shown. */
   alias?: string;
-  /** Whether its value may be left out, which is an empty one; a value is attached then: `--lan=en0`. */
+  /** Whether its value may be omitted, which means an empty one; a value must then be attached: `--lan=en0`. */
   mayLackValue?: boolean;
-  /** Whether an empty value means something; the others refuse it, which a script's unset variable is. */
+  /** Whether an empty value is valid; other flags refuse it, because it comes from an unset variable of a script. */
   mayBeEmpty?: boolean;
 }
 
-/** A flag with what the help and the shells' completion say of it. */
+/** A flag with its texts for the help and for shell completion. */
 export interface Option extends Flag {
   /** The name of its value, such as `DIR`; none for a switch. */
   placeholder?: string;
@@ -40,7 +40,7 @@ export const OUTPUT_FLAG: Option = {
   name: 'output',
   kind: 'value',
   placeholder: 'FILE',
-  does: 'The result into a file',
+  does: 'Write the result to a file',
 };
 
 /** The options of every procedure besides its inputs. */

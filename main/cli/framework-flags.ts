@@ -1,14 +1,14 @@
 import { readPackage } from './default-project.ts';
 
-/** A command that neither reads `PORT` nor takes another port where its own is in use. */
+/** A command that neither reads `PORT` nor switches to a free port. */
 interface FixedPort {
-  /** How it begins. */
+  /** Its first words. */
   words: readonly string[];
-  /** What comes before the port; nothing where the port is an argument. */
+  /** The words before the port; none if the port is an argument. */
   flag?: string;
 }
 
-/** Two of these in different projects would meet at one port; all others are watched for the port that they open. */
+/** Two of these would use the same port in different projects; all others are watched for the port that they open. */
 const FIXED_PORTS: readonly FixedPort[] = [
   { words: ['ng', 'serve'], flag: '--port' },
   { words: ['ng', 's'], flag: '--port' },
@@ -40,13 +40,13 @@ const RUNNERS: readonly (readonly string[])[] = [
 
 const PACKAGE_MANAGERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun']);
 
-/** The command with the flags for `port` that it needs, also where it is a script of the folder's package. */
+/** Adds the flags that a command needs for `port`, also if it is a script of the folder's package. */
 export async function withPortFlags(command: readonly string[], port: number, folder: string): Promise<string[]> {
   const script = scriptOf(command);
   if (script === null) return [...command, ...flagsFor(command, port)];
   const text = ((await readPackage(folder))?.scripts as Record<string, unknown> | undefined)?.[script];
   const flags = typeof text === 'string' ? flagsFor(wordsOf(text), port) : [];
-  // npm keeps options for itself without the dashes.
+  // Without the dashes, npm consumes the options.
   const isApart = command[0] !== 'npm' || command.includes('--') || flags.length === 0;
   return [...command, ...(isApart ? [] : ['--']), ...flags];
 }
@@ -60,12 +60,12 @@ function scriptOf([program = '', ...words]: readonly string[]): string | null {
   return plain[0] === 'exec' || plain[0] === 'dlx' ? null : (plain[0] ?? null);
 }
 
-/** The words of a script; none where a shell has more to do than to split it. */
+/** The words of a script; none if it needs more of a shell than splitting. */
 function wordsOf(script: string): string[] {
   return /[&|;<>()$`"'\\]/.test(script) ? [] : script.trim().split(/\s+/);
 }
 
-/** The flags for `port`; none where the command has a port, or needs none. */
+/** The flags for `port`; none if the command already has a port, or needs no flags. */
 export function flagsFor(command: readonly string[], port: number): string[] {
   const runner = RUNNERS.find((words) => words.every((word, index) => command[index] === word));
   const [program = '', ...rest] = command.slice(runner?.length ?? 0);

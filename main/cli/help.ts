@@ -11,7 +11,7 @@ import { columns, wrap } from './text.ts';
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
 
-/** Of sentences, in cells. */
+/** Line width of sentences, in cells. */
 const HELP_WIDTH = 100;
 
 const CLIENT_OPTIONS = columns(optionRows(PROCEDURE_FLAGS));
@@ -67,13 +67,13 @@ ${indent(columns(namespaces))}
 
 Arguments of a procedure
   Required inputs may be given without their options, in the order of the usage line.
-${indent(wrap(`[PROJECT] may be left out: it is then ${DEFAULT_PROJECT_RULE}.`, HELP_WIDTH))}
+${indent(wrap(`[PROJECT] may be omitted and is then ${DEFAULT_PROJECT_RULE}.`, HELP_WIDTH))}
 
 Options of every procedure
 ${indent(CLIENT_OPTIONS)}
 
 More
-${indent(columns([[`vivarium help ${EXIT_CODES_TOPIC}`, 'What the exit codes mean: 0 done, 1 failed, 2 nothing runs']]))}
+${indent(columns([[`vivarium help ${EXIT_CODES_TOPIC}`, 'What the exit codes mean: 0 done, 1 failed, 2 not running']]))}
 
 Examples
   vivarium serve --data-dir ./vivarium-data

@@ -19,7 +19,7 @@ const DRY_RUN_FLAG: Option = { name: 'dry-run', kind: 'switch', does: 'Write not
 const AGENTS_FLAG: Option = {
   name: 'agents',
   kind: 'switch',
-  does: 'Also tell coding assistants in AGENTS.md how to work with the app',
+  does: 'Also explain the app to coding assistants in AGENTS.md',
 };
 const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, HELP_FLAG];
 
@@ -34,13 +34,13 @@ export const INIT: LoadedCommand = {
       usage: ['[NAME | HOSTNAME] [options] [-- COMMAND …]'],
       options: OPTIONS,
       notes: [
-        'Looks at the folder, asks for the name, the command and whether to write, and shows every line before. It writes',
+        'Inspects the folder, asks for the name and the command, shows every line, and asks before it writes. It writes',
         'vivarium.yaml, and puts "vivarium run" in front of the script that starts the dev server. The rest of',
         'package.json does not change, and existing files are kept. Running it again changes nothing.',
         '',
         'NAME and HOSTNAME are those of "vivarium run": a name without a dot is served below vivarium.localhost.',
         '',
-        'Exit code 0; 1 when nothing was written that should have been.',
+        'Exit code 0; 1 when it could not write.',
       ],
       examples: [
         'vivarium init',
@@ -150,14 +150,14 @@ function nothing(io: Io): number {
   return EXIT_FAILED;
 }
 
-/** @throws VivariumError `invalid_request` for a hostname that is none, and a name that no project can have. */
+/** @throws VivariumError `invalid_request` for an invalid hostname, or a name that no project can have. */
 function checkedWord(word: string): string {
   const text = word.trim();
   if (text.includes('.')) {
     const read = normalizeHostname(text);
     if (read.ok) return read.hostname;
     throw usageError(
-      `${JSON.stringify(text)} is no hostname. Write one such as app.acme.test, or a name without a dot.`,
+      `${JSON.stringify(text)} is not a hostname. Use one such as app.acme.test, or a name without a dot.`,
     );
   }
   if (slugify(text) !== '') return text;
@@ -175,13 +175,13 @@ function show({ files, kept }: InitPlan, io: Io): void {
   );
   for (const part of parts) io.stdout.write(`${part}\n`);
   for (const sentence of kept) io.stdout.write(`${printable(sentence)}\n`);
-  if (files.length === 0) io.stdout.write('There is nothing to write.\n');
+  if (files.length === 0) io.stdout.write('Nothing needs to be written.\n');
 }
 
 const marked = (lines: readonly string[], mark: string): string =>
   lines.map((line) => `  ${mark} ${printable(line)}`.trimEnd() + '\n').join('');
 
-/** The lines between what both texts have at the beginning and at the end. */
+/** The lines between the common beginning and end of two texts. */
 function changedLines(before: string, after: string): string {
   const [old, now] = [before.split(/\r?\n/), after.split(/\r?\n/)];
   let same = 0;
@@ -195,7 +195,7 @@ async function write({ files, start }: InitPlan, io: Io): Promise<number> {
   for (const file of files) await checkUnchanged(file, io);
   for (const { path, before, after } of files) {
     try {
-      // A file that has come into being meanwhile stays.
+      // A file created meanwhile is kept.
       await writeFile(join(io.workingDir, path), after, { flag: before === null ? 'wx' : 'w' });
     } catch (cause) {
       throw new VivariumError('invalid_request', `${path} cannot be written (${reasonOf(cause)}).`, { cause });
@@ -211,7 +211,7 @@ async function write({ files, start }: InitPlan, io: Io): Promise<number> {
   return EXIT_OK;
 }
 
-/** @throws VivariumError `conflict` when a file is not as it was when it was read. */
+/** @throws VivariumError `conflict` if a file has changed since it was read. */
 async function checkUnchanged({ path, before }: InitFile, io: Io): Promise<void> {
   const now = await readFile(join(io.workingDir, path), 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;

@@ -24,7 +24,7 @@ export type PresentTarget = (project: unknown) => Promise<TargetSetting>;
 
 /**
  * Builds the procedure's JSON input from the command line.
- * @param hint a sentence for a word too many, with a leading space
+ * @param hint a sentence for a surplus word, with a leading space
  * @throws VivariumError `invalid_request` that names the missing or wrong flags and their allowed values.
  */
 export async function buildInput(
@@ -63,7 +63,7 @@ export async function buildInput(
   const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
   const missing = positionalsOf(fields).filter((field) => !field.defaulted && !(field.path[0] in input));
   if (missing.length > 0) throw usageError(missingText(missing, procedure, input));
-  // What else is wrong comes first: it needs no running Vivarium.
+  // Other faults are reported first: they need no running Vivarium.
   if (defaulted !== undefined) {
     const only = onlyWord(fields, read, input);
     if (only !== null && (await isProject(only.word))) {
@@ -189,7 +189,7 @@ function place(
   if (typeof whole !== 'string') input[first] = { ...(isObject(whole) ? whole : {}), [second]: value };
 }
 
-/** The object that the schema makes of a text, such as a target of `5173`. */
+/** The object into which the schema turns a text, such as a target of `5173`. */
 function readWhole(text: string, name: string, inputType: z.ZodType): unknown {
   const type: unknown = inputType instanceof z.ZodObject ? inputType.shape[name] : undefined;
   const read = type instanceof z.ZodType ? type.safeParse(text) : undefined;

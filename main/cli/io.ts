@@ -39,7 +39,7 @@ export const writeHelp = (text: string, io: Pick<Io, 'stdout' | 'env'>): void =>
 
 /**
  * Ends a command whose reader has closed (`| head`), and one whose output cannot be written (a full disk).
- * @param goesOn whether it goes on without a reader, as a serving Vivarium does
+ * @param goesOn whether it continues without a reader, as a serving Vivarium does
  */
 export function endWithReader(goesOn: () => boolean): void {
   for (const output of [process.stdout, process.stderr]) {

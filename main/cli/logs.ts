@@ -16,7 +16,7 @@ const FOLLOW_FLAG: Option = {
   name: 'follow',
   kind: 'switch',
   short: 'f',
-  does: 'Go on with what is logged from now on, until Ctrl-C',
+  does: 'Keep printing new lines until Ctrl-C',
 };
 const LINES_FLAG: Option = {
   name: 'lines',
@@ -32,7 +32,7 @@ export const LOGS = localCommand({
   name: 'logs',
   title: 'print the log of a Vivarium in the background, or of the desktop app',
   options: [FOLLOW_FLAG, LINES_FLAG],
-  notes: ['Reads the log in the data folder, also when nothing runs. "serve" logs to its terminal instead.'],
+  notes: ['Reads the log in the data folder, also when Vivarium is not running. "serve" logs to its terminal instead.'],
   examples: ['vivarium logs', 'vivarium logs -f -n 20'],
   async run(read, dataDir, io) {
     const wanted = lastOf(read, LINES_FLAG.name) ?? DEFAULT_LINES;
@@ -68,7 +68,7 @@ function readIfThere(path: string): string | null {
 const write = (lines: readonly string[], io: Io): void =>
   lines.forEach((line) => void io.stdout.write(`${printable(line)}\n`));
 
-/** Prints what is added to the file at `path` after `offset`; goes on with its successor when it is full. */
+/** Prints additions to the file at `path` after `offset`; continues with its successor when it is full. */
 function follow(path: string, offset: number, io: Io): Promise<void> {
   return interruptible(io, async (signal, onStream) => {
     onStream();

@@ -7,7 +7,7 @@ import { columns } from './text.ts';
 const WRITES_FLAG: Option = {
   name: 'allow-writes',
   kind: 'switch',
-  does: 'Also offer the tools that change something: records, domains, projects, the clock, requests',
+  does: 'Also offer tools that make changes: records, domains, projects, the clock, requests',
 };
 
 const PROJECT_FLAG: Option = {
@@ -23,12 +23,12 @@ export const MCP = localCommand({
   title: 'tools for coding assistants, by the Model Context Protocol',
   options: [WRITES_FLAG, PROJECT_FLAG],
   notes: [
-    'An assistant starts it and speaks with it over standard input and output (protocol 2026-07-28, and 2025). It asks',
-    'the Vivarium that runs on the data folder; where none runs, the tools say how to start one. Without --allow-writes',
-    'the tools only read. No answer is longer than 8 kB or has a secret. With --project, what is another project’s is',
-    'refused; zones, the clock and the doctor stay everybody’s.',
+    'An assistant starts it and talks to it over standard input and output (protocol 2026-07-28, and 2025). It queries',
+    'the Vivarium running on the data folder; if none is running, the tools explain how to start one. Without --allow-writes',
+    'the tools only read. No answer exceeds 8 kB or contains a secret. With --project, other projects are refused; zones,',
+    'the clock and the doctor remain shared.',
     '',
-    'Exit code 0 when the input ends. The tools; the parameters of each are those of the procedure behind it:',
+    'Exit code 0 when the input ends. The tools, with the parameters of their procedures:',
     '',
     ...columns(TOOLS.map(({ name, procedure, does }) => [name, procedure, does])),
   ],
@@ -36,7 +36,7 @@ export const MCP = localCommand({
   async run(read, dataDir, io) {
     if (process.stdin.isTTY) {
       io.stderr.write(
-        `${FAILURE_PREFIX}Waiting for an assistant on standard input, which starts this itself. Ctrl-C ends it.\n`,
+        `${FAILURE_PREFIX}Waiting on standard input for an assistant, which normally starts this itself. Ctrl-C ends it.\n`,
       );
     }
     await (

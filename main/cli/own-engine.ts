@@ -6,7 +6,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { Host } from './command.ts';
 import type { Io } from './io.ts';
 
-/** An engine in this process, on free ports and a folder of its own. */
+/** An engine in this process, on free ports and a temporary folder. */
 export interface OwnEngine {
   runtime: RuntimeFile;
   /** Stops it, and removes the folder. */

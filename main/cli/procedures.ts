@@ -46,7 +46,7 @@ function definitionsOf(namespace: string): Record<string, Definition> {
   throw unknownCommand(namespace, []);
 }
 
-/** @throws VivariumError `invalid_request` that names what is near of the namespaces and of `commands`. */
+/** @throws VivariumError `invalid_request` that suggests similar namespaces and `commands`. */
 export function requireNamespace(name: string, commands: readonly string[]): void {
   if (!Object.hasOwn(definitions, name)) throw unknownCommand(name, commands);
 }
@@ -57,10 +57,10 @@ function unknownCommand(name: string, commands: readonly string[]): VivariumErro
   return usageError(`There is no command ${JSON.stringify(name)}.${meant} "${typed('vivarium help')}" lists them all.`);
 }
 
-/** More are no answer to what was meant. */
+/** Maximum number of suggestions. */
 const MEANT_MAX = 3;
 
-/** The procedures that are named like a command that does not exist: `ca trust` for `trust`. */
+/** Procedures with the name of an unknown command: `ca trust` for `trust`. */
 function proceduresOf(name: string): string[] {
   const found = listNamespaces().flatMap((namespace) =>
     Object.keys(definitionsOf(namespace))
@@ -74,7 +74,7 @@ function proceduresOf(name: string): string[] {
 const REMOVALS = ['remove', 'revoke', 'forget', 'clear'];
 const CREATIONS = ['create', 'attach', 'put'];
 
-/** Words of other command lines for what procedures are named here. */
+/** Synonyms from other command lines. */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['add', CREATIONS],
   ['new', CREATIONS],

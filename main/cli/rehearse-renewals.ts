@@ -20,7 +20,7 @@ const value = (name: string, placeholder: string, does: string): Option => ({ na
 
 const PROFILE = value('profile', 'PROFILE', 'With "renewals": the CA’s profile; letsencrypt-2028 by default');
 const POLICY: Option = {
-  ...value('policy', 'POLICY', 'With "renewals": a rule by which a client renews; all by default; may be repeated'),
+  ...value('policy', 'POLICY', 'With "renewals": a renewal rule of clients; all by default; may be repeated'),
   repeatable: true,
 };
 const CLIENT = value('client', 'COMMAND', 'With "renewals": a real client, which renews the hostnames');
@@ -31,7 +31,7 @@ const EVENT: Option = {
 };
 const FOR = value('for', 'DURATION', 'With "renewals": how long on the app’s clock; 365d by default');
 const FROM = value('from', 'DATE', 'With "renewals": the first day; today by default');
-const SEED = value('seed', 'SEED', 'With "renewals": other moments of the events; 0 by default');
+const SEED = value('seed', 'SEED', 'With "renewals": a number that varies the times of the events; 0 by default');
 const DARK = value('dark-at-most', 'DURATION', 'With "renewals": how long a name may be dark; 6h by default');
 const DATA_DIR: Option = { ...DATA_DIR_FLAG, does: 'With "renewals": the data folder of the Vivarium to ask' };
 
@@ -54,7 +54,7 @@ export const RENEWALS_WORD = 'renewals';
 const DEFAULT_PROFILE = 'letsencrypt-2028';
 const DAYS_MAX = 3_660;
 const SEED_MAX = 2 ** 32 - 1;
-/** Certificates that are followed, each under each policy. */
+/** Maximum number of certificates, each under every policy. */
 const SUBJECTS_MAX = 200;
 const ORDERS_READ = 1_000;
 
@@ -98,13 +98,13 @@ export async function rehearseRenewals(read: Arguments, io: Io, host: Host): Pro
   return { command: repeatOf(read, from), profile: profileName, year, courses, darkMsMax };
 }
 
-/** Options that go together. */
+/** Checks options that need one another. */
 function checkClient(read: Arguments, names: readonly string[]): void {
   if (!read.flags.has(CLIENT.name)) {
     if (read.flags.has(DAY.name)) throw usageError('--day is for --client.');
     return;
   }
-  if (names.length === 0) throw usageError('Name the hostnames that the client obtains certificates for.');
+  if (names.length === 0) throw usageError('Name the hostnames for which the client obtains certificates.');
   if (read.flags.has(POLICY.name)) throw usageError('Give --policy or --client, not both.');
 }
 
@@ -118,7 +118,7 @@ function readDay(read: Arguments, days: number, profile: string): number {
   throw usageError(`--${DAY.name} is too short or too long for certificates of the profile ${profile}.`);
 }
 
-/** What clients hold of the running Vivarium. */
+/** The certificates that clients have from the running Vivarium. */
 async function registered(read: Arguments, io: Io): Promise<Subject[]> {
   const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
   const orders = await askFor<AcmeOrderInfo[]>(findRunning(dataDir), 'acme.orders', { limit: ORDERS_READ });
@@ -129,12 +129,12 @@ async function registered(read: Arguments, io: Io): Promise<Subject[]> {
     throw usageError(`There are more than ${SUBJECTS_MAX} certificates. Name some hostnames.`);
   if (sets.size > 0) return [...sets.values()];
   throw usageError(
-    `No ACME client has a certificate of this Vivarium. Let one obtain a certificate, or name hostnames: ` +
+    `No ACME client has a certificate from this Vivarium. Obtain one with a client, or name hostnames: ` +
       typed('vivarium rehearse renewals shop.acme.test'),
   );
 }
 
-/** The command with the day, which is another one tomorrow. */
+/** The command with an explicit start day, so that it can be repeated later. */
 function repeatOf(read: Arguments, from: string): string {
   const given = [...read.flags]
     .filter(([name]) => name !== FROM.name && RENEWALS_OPTIONS.some((option) => option.name === name))

@@ -36,7 +36,7 @@ const MARKDOWN: Option = {
 };
 const OPTIONS = [JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
 
-/** It could not run: the file has a fault, or no engine started. */
+/** Exit code if the file has a fault, or no engine started. */
 const EXIT_NOT_REHEARSED = 2;
 
 export const REHEARSE: LoadedCommand = {
@@ -45,26 +45,26 @@ export const REHEARSE: LoadedCommand = {
   help: () =>
     formatHelp({
       name: 'rehearse',
-      title: 'run the steps of a vivarium.yaml on an engine of its own, or a year of certificate renewals',
+      title: 'run the steps of a vivarium.yaml on a separate engine, or a year of certificate renewals',
       usage: ['FILE [options] [-- COMMAND …]', 'renewals [HOSTNAME …] [options]'],
       options: OPTIONS,
       notes: [
         'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
-        'or else at the beginning of today in UTC, takes the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
+        'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
         'Nothing is left, and no other Vivarium is touched.',
         '',
         'Commands get VIVARIUM_URL (the first project), NODE_EXTRA_CA_CERTS, VIVARIUM_DATA_DIR for commands such as "vivarium',
-        'clock advance", VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). They print on standard',
-        'error; the report is on standard output.',
+        'clock advance", VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). Their output goes to standard',
+        'error, the report to standard output.',
         '',
-        '"renewals" follows the certificates that ACME clients hold of the running Vivarium, or hostnames, through a year with a',
+        '"renewals" follows the certificates that ACME clients have from the running Vivarium, or hostnames, through a year with a',
         'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
-        'With --client, that command runs instead, on an engine of its own. It obtains and renews certificates for the hostnames;',
+        'With --client, that command runs instead, on a separate engine. It obtains and renews certificates for the hostnames;',
         'it gets VIVARIUM_ACME_DIRECTORY, _ROOT (a file), _HTTP_PORT, _TLS_PORT and _FOLDER (removed at the end).',
         ...POLICIES.map(({ name, title }) => `Policy ${name}: ${title}`),
         ...EVENT_KINDS.map((kind) => `Event ${kind}: ${EVENTS[kind].title}`),
         '',
-        'Exit code 0 when all expectations hold; 1 when not; 2 when it could not run.',
+        'Exit code 0 when all expectations hold; 1 when one does not; 2 when it could not run.',
       ],
       examples: [
         'vivarium rehearse vivarium.yaml',
@@ -147,13 +147,13 @@ async function rehearseFile(path: string, command: readonly string[] | null, io:
       stage,
     );
   } finally {
-    // The signal of a terminal may come more than once; the folder goes all the same.
+    // A terminal may send the signal more than once; the folder is still removed.
     await engine?.stop();
     stopListening();
   }
 }
 
-/** @throws VivariumError with the first places of the file that are wrong */
+/** @throws VivariumError with the first faults of the file */
 async function readChecked(path: string, text: string, files: Record<string, string>): Promise<ResolvedWorld> {
   const [{ checkFile }, { readWorld }] = await Promise.all([import('../check-file.ts'), import('../world/read.ts')]);
   const issues = await checkFile(text, files);
@@ -179,7 +179,7 @@ async function prepare(
     askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
   if (!isClockSet) {
     const { now } = await call<{ now: string }>('clock.freeze', {});
-    // Rate windows begin at the same place in each rehearsal.
+    // Rate windows begin at the same moment in each rehearsal.
     await call('clock.set', { to: `${now.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z` });
   }
   const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
@@ -212,7 +212,7 @@ interface Key {
   secret: string;
 }
 
-/** The exit code; null when it did not end in time, and was killed. Nothing of it is left. */
+/** The exit code; null if the command did not end in time and was killed with its children. */
 async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal): Promise<number | null> {
   const over = Promise.withResolvers<null>();
   const finish = () => over.resolve(null);

@@ -14,11 +14,11 @@ import type { Io } from './io.ts';
 import { startOwnEngine } from './own-engine.ts';
 import { shellWords, withBinFolders } from './run-app.ts';
 
-/** Names whose suffix every root permits. */
+/** Suffixes that every root permits. */
 const PERMITTED = /(?:^|\.)(?:localhost|test|example|internal)$/;
 
 /**
- * Runs a client on an engine of its own, with `profile@day` as its directory, and observes it.
+ * Runs a client on a separate engine, with `profile@day` as its directory, and observes it.
  * @throws VivariumError, or an Error with a sentence, when it could not run
  */
 export async function observeClient(observation: Observation, profile: string, io: Io, host: Host): Promise<Course[]> {
@@ -54,7 +54,7 @@ export async function observeClient(observation: Observation, profile: string, i
       VIVARIUM_ACME_TLS_PORT: String(acmeTlsPort),
       VIVARIUM_ACME_FOLDER: folder,
       VIVARIUM_DATA_DIR: dataDir,
-      // Where Caddy keeps its certificates: those of a rehearsal must not come among those of its user.
+      // Caddy's storage folder: certificates of a rehearsal must not mix with the user's.
       XDG_DATA_HOME: folder,
       XDG_CONFIG_HOME: folder,
     };

@@ -30,18 +30,18 @@ const PORT_FLAG: Option = {
   name: 'port',
   kind: 'value',
   placeholder: 'N',
-  does: 'The port that the command opens, where it opens several; it gets it as PORT',
+  does: 'The port to serve if the command opens several; passed to it as PORT',
 };
 const PROJECT_FLAG: Option = {
   name: 'project',
   kind: 'value',
   placeholder: 'PROJECT',
-  does: 'An existing project to use; its target is put back at the end',
+  does: 'An existing project to use; its target is restored at the end',
 };
 const WILDCARD_FLAG: Option = {
   name: 'wildcard',
   kind: 'switch',
-  does: 'Serve every name directly below the hostname, too',
+  does: 'Also serve every name directly below the hostname',
 };
 const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
@@ -51,20 +51,20 @@ export const RUN: LoadedCommand = {
   help: () =>
     formatHelp({
       name: 'run',
-      title: 'your dev server at a hostname of its own, over HTTPS',
+      title: 'serve your dev server at its own hostname, over HTTPS',
       usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
       options: OPTIONS,
       notes: [
-        'Starts Vivarium in the background if none runs, then the command with PORT, HOST, VIVARIUM_URL and',
+        'Starts Vivarium in the background if it is not running, then the command with PORT, HOST, VIVARIUM_URL and',
         'NODE_EXTRA_CA_CERTS, and with node_modules/.bin first on its PATH. Once the command listens on a port, the',
-        'hostname leads there: with a project, a deploy, a zone, a record, a domain and a certificate. All that is',
+        'hostname leads there: with a project, a deploy, a zone, a record, a domain and a certificate. All of them are',
         'removed when the command ends, unless it was there before.',
         '',
         'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
         'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
         '',
-        'Without a command, it is the one that vivarium.yaml in this folder has as "run" of a project, and its hostname.',
+        'Without a command, it takes "run" of a project in this folder’s vivarium.yaml, and the hostname of that project.',
         '',
         'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
       ],
@@ -79,13 +79,13 @@ export const RUN: LoadedCommand = {
   run,
 };
 
-/** How often to look at the command's ports, before it is served and afterwards. */
+/** Polling intervals of the command's ports, before and after it is served. */
 const LOOK_MS = 250;
 const LOOK_AGAIN_MS = 1_000;
-/** Where a look starts programs. */
+/** Polling interval on systems where a poll starts programs. */
 const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
 
-/** A command that has opened no port by then is worth a word. */
+/** After this time without an open port, the user is told. */
 const PORTLESS_MS = 15_000;
 
 interface Asked {
@@ -199,7 +199,7 @@ export function withBinFolders({
   return { ...env, [path]: [...binFolders(workingDir), env[path] ?? ''].join(delimiter) };
 }
 
-/** That of the folder and those above. */
+/** The `node_modules/.bin` of the folder and of its parents. */
 function binFolders(folder: string): string[] {
   const bin = join(folder, 'node_modules', '.bin');
   const above = dirname(folder) === folder ? [] : binFolders(dirname(folder));
@@ -233,12 +233,12 @@ async function superviseApp(
   }
 }
 
-/** npm and a launcher pass on what a terminal's Ctrl-C has sent already: within this time, both are one. */
+/** npm and launchers forward a Ctrl-C that the terminal has already sent: within this time, both count as one. */
 const SAME_SIGNAL_MS = 500;
 
 /**
- * The first is passed on; a later one kills. The size of the terminal and its stops concern the command, too. Signals are
- * caught to the end of this process: one that comes while the run is undone must not end that.
+ * The first signal is forwarded; a later one kills. Terminal resizes and stops are forwarded too. Signals are
+ * caught until this process ends: a signal must not interrupt the undo of the run.
  */
 function passSignals(app: AppProcess, io: Io): void {
   let firstMs: number | null = null;
@@ -247,7 +247,7 @@ function passSignals(app: AppProcess, io: Io): void {
     if (firstMs !== null && nowMs - firstMs < SAME_SIGNAL_MS) return;
     app.signal(firstMs === null ? (signal as NodeJS.Signals) : 'SIGKILL');
     firstMs ??= nowMs;
-    // It is held while the port is asked for.
+    // The command is suspended during the question.
     app.signal('SIGCONT');
   });
   if (io.platform === 'win32') return;
@@ -274,13 +274,13 @@ async function watchPorts(
   let isSilent = true;
   const lookAgainMs = io.platform === 'linux' ? LOOK_AGAIN_MS : LOOK_AGAIN_BY_PROGRAM_MS;
   while (!ended.aborted) {
-    // Another program may listen for the command, as Docker's does.
+    // Another program, such as Docker's proxy, may listen for the command.
     const found: readonly Listener[] =
       asked === null
         ? await choosePort(await app.listeners(), { given, current: current?.port ?? null })
         : await openAt(asked);
     const ports = found.map(({ port }) => port).join(' ');
-    // A server may open its ports one after the other.
+    // A server may open its ports one after another.
     const isSettled = ports === before || ports === String(given);
     before = ports;
     if (isSettled && found.length > 0 && !ended.aborted) {
@@ -294,7 +294,7 @@ async function watchPorts(
     if (isSilent && current === null && realTime.monotonic() - begunMs > PORTLESS_MS) {
       isSilent = false;
       say(
-        `The command has opened no port for ${PORTLESS_MS / 1_000} s; still waiting. If another program opens it, name it with --port.`,
+        `The command has not opened a port for ${PORTLESS_MS / 1_000} s; still waiting. If another program opens it, set it with --port.`,
       );
     }
     await sleep(current === null ? LOOK_MS : lookAgainMs, ended);
@@ -306,7 +306,7 @@ async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): 
   const listed = found.map(({ port }) => port).join(', ');
   if (io.stdout.isTTY === true && io.stderr.isTTY === true && process.stdin.isTTY) {
     const answer = await app.whileHeld(async () => {
-      io.stderr.write(`${FAILURE_PREFIX}The command has opened the ports ${listed}. Which one is to be served? `);
+      io.stderr.write(`${FAILURE_PREFIX}The command has opened the ports ${listed}. Which one should be served? `);
       const reader = createInterface({ input: process.stdin, terminal: false });
       const line = once(reader, 'line').then(([text]) => String(text).trim());
       try {
@@ -334,8 +334,10 @@ function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void):
       say(isFinal ? withCommandLines(message, own) : `${url} does not answer yet: ${message}`);
     },
     lost: () =>
-      say('Vivarium has stopped, or restores a snapshot. Your command goes on, and is served again after it.'),
-    back: () => say('Vivarium serves it again.'),
+      say(
+        'Vivarium has stopped or is restoring a snapshot. Your command keeps running and will be served again afterwards.',
+      ),
+    back: () => say('Vivarium is serving it again.'),
   };
 
   async function report({ run, domains }: MappedRun, url: string): Promise<void> {
@@ -351,7 +353,7 @@ function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void):
     say(`They lead to ${url}. What goes through: ${own('vivarium open')}`);
   }
 
-  /** The address where this machine finds it; otherwise how to open it. */
+  /** The address, if this machine resolves the hostname to itself; otherwise how to open it. */
   async function addressLine(address: string, domain: MappedRun['domains'][number] | undefined): Promise<string[]> {
     if (domain === undefined) return [address];
     if (!domain.serving.https) return [];
@@ -360,7 +362,7 @@ function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void):
   }
 }
 
-/** Whether this machine finds the hostname on itself, as a browser of its user would. */
+/** Whether this machine resolves the hostname to itself, as a browser would. */
 async function isFound(hostname: string): Promise<boolean> {
   const addresses = await lookup(hostname, { all: true }).catch(() => []);
   return addresses.length > 0 && addresses.every(({ address }) => /^(?:127\.|::1$)/.test(address));

@@ -6,10 +6,10 @@ import { askFor, callProcedure } from './client.ts';
 import { findAnswering } from './engine-status.ts';
 import { failureOf, RemoteFailure } from './io.ts';
 
-/** How often to look for a Vivarium that has stopped, and for a server that does not answer yet. */
+/** Retry interval for a stopped Vivarium, and for a server that does not answer yet. */
 const AGAIN_MS = 1_000;
 
-/** What a run asks for; the rest of the input of `runs.hold`. */
+/** The request of a run: the rest of the input of `runs.hold`. */
 export interface LeaseInput {
   projectId?: string;
   name?: string;
@@ -20,19 +20,19 @@ export interface LeaseInput {
   command: string;
 }
 
-/** The lease of a run: it lasts as long as its stream is open, and comes back with a Vivarium that was restarted. */
+/** The lease of a run: it lasts as long as its stream is open, and is renewed after a restart of Vivarium. */
 export interface Lease {
   opened: OpenedRun;
   /** Serves the command at `url`; a later call replaces one that still waits for the server to answer. */
   serve(url: string): void;
-  /** Undoes what the run changed; resolves once it is done, or nobody is there to do it. */
+  /** Undoes the changes of the run; resolves when done, or if no Vivarium is running. */
   close(): Promise<void>;
 }
 
 export interface LeaseEvents {
-  /** After every call of `serve` that came through. */
+  /** Called after every successful call of `serve`. */
   mapped(result: MappedRun, url: string): void;
-  /** Once for each call of `serve`: the server does not answer, or the reason is another one and final. */
+  /** Called once for each call of `serve`: the server does not answer yet, or another reason is final. */
   refused(message: string, url: string, isFinal: boolean): void;
   lost(): void;
   back(): void;
@@ -73,7 +73,7 @@ export async function openLease(
           return;
         }
       } catch {
-        // It starts, or has not noticed yet that the lease before is over.
+        // Vivarium is starting, or has not noticed the end of the previous lease.
       }
       await sleep(AGAIN_MS, over.signal);
     }

@@ -6,7 +6,7 @@ import { usageError } from './flags.ts';
 import type { Io } from './io.ts';
 import { findWorldFile, readWorldFile } from './world-file.ts';
 
-/** A command of a `vivarium.yaml`, and where it is to be served. */
+/** A command of a `vivarium.yaml`, and its hostname. */
 export interface FileRun {
   command: string[];
   place: AppPlace;
@@ -16,8 +16,8 @@ export interface FileRun {
 const FOR_SHELL = /[|&;<>()$`\\"'*?[\]#~=%!{}\n]/;
 
 /**
- * The command that the working folder's `vivarium.yaml` has for a project: the one that is named by its slug or by one
- * of its hostnames, or the only one. Null where there is no file. @throws VivariumError
+ * Finds the command of a project in the working folder's `vivarium.yaml`: the project is named by its slug or by one
+ * of its hostnames, or is the only one. Null if there is no file. @throws VivariumError
  */
 export async function runOfFile(word: string | undefined, io: Io): Promise<FileRun | null> {
   const name = await findWorldFile(undefined, io).catch(() => null);
@@ -48,7 +48,7 @@ function chooseRun(projects: Projects, word: string | undefined, file: string): 
   throw usageError(`Name what to run; ${file} has commands for ${all.map(({ slug }) => slug).join(', ')}.`);
 }
 
-/** The one that shows the app: the primary, or the first that leads nowhere else. */
+/** The hostname of the app: the primary, or the first without a redirect. */
 function hostnameOf(project: Projects[string] | undefined): string | undefined {
   const own = Object.entries(project?.domains ?? {}).find(
     ([hostname, { redirect }]) => redirect === undefined && !isWildcard(hostname),

@@ -4,9 +4,9 @@ import { ownCommand, typed } from '../base/own-command.ts';
 import { readRuntime, type Running } from '../base/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** No Vivarium is running; a class of its own because it has its own exit code. */
+/** No Vivarium is running; a separate class because it has its own exit code. */
 export class NotRunningError extends VivariumError {
-  /** `reason`: null where there is no sign of one. */
+  /** `reason`: null if nothing indicates a Vivarium. */
   constructor(dataDir: string, reason: string | null, cause?: unknown) {
     const usual = typed('vivarium start -d');
     const start = ownCommand(dataDir)('vivarium start -d');

@@ -17,8 +17,8 @@ export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[
 ];
 
 export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: string }[] = [
-  { key: 'anyPorts', flag: 'any-ports', does: 'Any free port where none is given' },
-  { key: 'ephemeral', flag: 'ephemeral', does: 'Nothing is kept after the end' },
+  { key: 'anyPorts', flag: 'any-ports', does: 'Any free port for those not given' },
+  { key: 'ephemeral', flag: 'ephemeral', does: 'Keep nothing after the end' },
   { key: 'empty', flag: 'empty', does: 'No demo project on first start' },
   { key: 'open', flag: 'open', does: 'Open the interface in the default browser' },
 ];
@@ -39,7 +39,7 @@ const LAN_FLAG: Option = {
   kind: 'value',
   mayLackValue: true,
   placeholder: 'INTERFACE',
-  does: 'Other devices reach the hostnames too, on this interface or address',
+  does: 'Also serve the hostnames to other devices, on this interface or address',
   variable: variableOf('lan'),
 };
 
@@ -94,7 +94,7 @@ export function readServeConfig(
   const lan = readLan(read, place.env);
   const host = readHost(read, place.env);
   if (lan !== undefined && host !== undefined) {
-    throw usageError('--host and --lan exclude each other: with --host, other devices reach every listener already.');
+    throw usageError('--host and --lan exclude each other: with --host, other devices already reach every listener.');
   }
   return { dataDir, ...ports, ...switches, ...(lan !== undefined && { lan }), ...(host !== undefined && { host }) };
 }

@@ -12,13 +12,13 @@ const FORCE_FLAG: Option = { name: 'force', kind: 'switch', does: 'Replace an ol
 const TRAFFIC_FLAG: Option = {
   name: 'traffic',
   kind: 'switch',
-  does: 'Keep the recorded traffic too, without its secrets',
+  does: 'Also save the recorded traffic, without its secrets',
 };
 const FILE_FLAG: Option = {
   name: 'file',
   kind: 'value',
   placeholder: 'FILE',
-  does: 'A file to hand on, or one received',
+  does: 'A file to share, or a received one',
 };
 
 const ACTIONS = ['save', 'restore', 'list', 'remove'] as const;
@@ -27,13 +27,13 @@ type Action = (typeof ACTIONS)[number];
 /** The command `snapshot`. */
 export const SNAPSHOT = localCommand({
   name: 'snapshot',
-  title: 'the whole world under a name, and back',
+  title: 'save the whole world under a name, and restore it',
   usage: ['save NAME [--traffic] [--force] [--file FILE]', 'restore NAME | --file FILE', 'list', 'remove NAME'],
   options: [TRAFFIC_FLAG, FORCE_FLAG, FILE_FLAG, JSON_FLAG],
   words: ACTIONS,
   fileWord: 1,
   notes: [
-    'save     Keeps projects, pets, zones, domains, certificates, API keys, limits with used counts and bans, settings and',
+    'save     Saves projects, pets, zones, domains, certificates, API keys, limits with used counts and bans, settings and',
     '         the clock. Works while requests are answered. With --traffic, also the recorded requests, with their secrets',
     '         redacted as Traffic shows them.',
     'restore  Replaces all of that, without a restart; the clock continues from the moment of the snapshot. Traffic is',
@@ -65,8 +65,7 @@ function actionOf(word: string | undefined): Action {
   const action = ACTIONS.find((known) => known === word);
   if (action !== undefined) return action;
   const known = ACTIONS.join(', ');
-  if (word === undefined)
-    throw usageError(`Name what to do: ${known}. For example: vivarium snapshot save before-demo`);
+  if (word === undefined) throw usageError(`Say what to do: ${known}. For example: vivarium snapshot save before-demo`);
   const [meant] = nearest(word, ACTIONS);
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
   throw usageError(`snapshot has no ${JSON.stringify(word)}; there are ${known}.${hint}`);
@@ -96,12 +95,12 @@ function describe(action: Action, snapshot: SnapshotInfo, file: string | undefin
     default:
       return file === undefined
         ? `Saved: ${name} (${size}).`
-        : `Written: ${file} (${size}). It has no private key of the root or of a certificate, and no secret of an API key.`;
+        : `Written: ${file} (${size}). It contains no private keys of the root or of certificates, and no secrets of API keys.`;
   }
 }
 
 function listed(snapshots: readonly SnapshotInfo[]): string[] {
-  if (snapshots.length === 0) return ['There is no snapshot yet. Make one: vivarium snapshot save before-demo'];
+  if (snapshots.length === 0) return ['There is no snapshot yet. Save one: vivarium snapshot save before-demo'];
   const rows = snapshots.map((snapshot) => [snapshot.name, snapshot.createdAt, sizeOf(snapshot), snapshot.fault ?? '']);
   return columns([['name', 'clock', 'size', ''], ...rows]).map((line) => line.trimEnd());
 }

@@ -15,12 +15,12 @@ const DETACH_FLAG: Option = {
   name: 'detach',
   kind: 'switch',
   short: 'd',
-  does: 'Return once it serves, and leave it in the background',
+  does: 'Return once it is serving, and leave it in the background',
 };
 
 const START_FLAGS = [DETACH_FLAG, ...SERVE_FLAGS];
 
-const OPTIONS_NOTE = 'An option counts before its environment variable.';
+const OPTIONS_NOTE = 'An option takes precedence over its environment variable.';
 
 export const SERVE: LoadedCommand = {
   options: SERVE_FLAGS,
@@ -54,10 +54,10 @@ export const START: LoadedCommand = {
       notes: [
         OPTIONS_NOTE,
         'Without --detach, the same as "serve". With it, the log is in the data folder, in logs/vivarium.log',
-        '(at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. Where one runs on the',
-        'data folder already, it is shown and nothing is started.',
+        '(at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. If one is already running on the',
+        'data folder, it is shown and nothing is started.',
         '',
-        'Exit code 0 when it serves, started now or before; 1 when it could not start.',
+        'Exit code 0 when it is serving, started now or before; 1 when it could not start.',
       ],
       examples: ['vivarium start --detach', 'vivarium start -d --ephemeral --any-ports'],
     }),
@@ -104,7 +104,7 @@ async function start(args: readonly string[], io: Io, host: Host): Promise<numbe
   }
 }
 
-/** Starts an engine that outlives this process, on free ports where the usual ones are taken; says so. */
+/** Starts an engine that outlives this process, on free ports if the usual ones are taken; reports it. */
 export async function startInBackground(dataDir: string, io: Io, host: Host): Promise<AnsweringEngine> {
   io.stderr.write(`${FAILURE_PREFIX}Starting Vivarium in the background…\n`);
   const silent = { ...io, stdout: { write: () => undefined } };
@@ -114,10 +114,10 @@ export async function startInBackground(dataDir: string, io: Io, host: Host): Pr
   throw new StartFailure('unavailable', 'Vivarium has stopped right after its start.');
 }
 
-/** The engine's own words for why it could not start. */
+/** The engine's message about why it could not start. */
 class StartFailure extends VivariumError {}
 
-/** Starts an engine that outlives this process, and prints its banner; resolves with another start's that was faster. */
+/** Starts an engine that outlives this process, and prints its banner, or that of a faster concurrent start. */
 async function startDetached(
   dataDir: string | null,
   words: readonly string[],
@@ -185,7 +185,7 @@ function readBanner(child: ChildProcess): Promise<string> {
       reject(
         new StartFailure(
           'unavailable',
-          stderr.trimEnd().replace(FAILURE_PREFIX, '') || `Vivarium ended before it served (${how}).`,
+          stderr.trimEnd().replace(FAILURE_PREFIX, '') || `Vivarium ended before it was serving (${how}).`,
         ),
       );
     });

@@ -9,9 +9,9 @@ import { columns, printable } from './text.ts';
 
 export const STATUS = localCommand({
   name: 'status',
-  title: 'what runs on the data folder',
+  title: 'what is running on the data folder',
   options: [JSON_FLAG],
-  notes: ['Exit code 0; 2 when no Vivarium runs on the data folder.'],
+  notes: ['Exit code 0; 2 when no Vivarium is running on the data folder.'],
   examples: ['vivarium status', 'vivarium status --json'],
   async run(read, dataDir, io) {
     const engine = await askForStatus(dataDir);
@@ -22,7 +22,7 @@ export const STATUS = localCommand({
   },
 });
 
-/** `vivarium` alone, in a terminal: what runs, and what to type next. */
+/** The output of `vivarium` alone, in a terminal: what is running, and what to type next. */
 export async function overview(args: readonly string[], io: Io): Promise<number> {
   try {
     const dataDir = resolveDataDir(lastOf(readArguments(args, [DATA_DIR_FLAG, JSON_FLAG]), DATA_DIR_FLAG.name), io);

@@ -14,7 +14,7 @@ export function renderMachinePlan({ hostname, resolvesTo, changes }: MachinePlan
 }
 
 const stepLines = ({ path, existed, removes, adds, state }: MachineStep): string[] => [
-  `  ${printable(path)}${existed ? '' : ' (new)'}${state === 'changed' ? ': somebody else has changed it since' : ''}`,
+  `  ${printable(path)}${existed ? '' : ' (new)'}${state === 'changed' ? ': changed since, but not by Vivarium' : ''}`,
   ...removes.map((line) => `    - ${printable(line)}`),
   ...adds.map((line) => `    + ${printable(line)}`),
 ];
@@ -23,10 +23,10 @@ const STATES: Record<MachineChange['state'], string> = {
   planned: '',
   obstacle: '',
   applied: ': done',
-  pending: ': in the ledger, and not done yet',
+  pending: ': in the ledger, but not made yet',
   partial: ': done in part',
-  changed: ': done, and changed by somebody else since',
-  unknown: ': done; whether it is still there cannot be read',
+  changed: ': made, then changed by something else',
+  unknown: ': made; its current state cannot be read',
   undone: ': undone',
 };
 
@@ -113,14 +113,14 @@ export function renderLan(status: LanStatus): string {
       typed(`vivarium lan start --interface ${posixWord(name)}`),
       `on ${address}`,
     ]);
-    const next = start.length === 0 ? ['This machine is in no local network at present.'] : columns(start);
+    const next = start.length === 0 ? ['This machine is on no local network at present.'] : columns(start);
     return lines(['Vivarium serves this machine only. To let other devices reach the hostnames:', '', ...next]);
   }
   const end = `To serve this machine only: ${typed('vivarium lan stop')}`;
-  const then = keep ? 'It is on again after the next start.' : 'It is off after the next start.';
+  const then = keep ? 'The next start serves them again.' : 'The next start does not serve them.';
   if (state === 'waiting') {
     return lines([
-      `Other devices are not served at present: ${printable(problem)}`,
+      `Vivarium can’t serve other devices at present: ${printable(problem)}`,
       `Waiting for ${wanted}. ${then}`,
       end,
     ]);
@@ -132,7 +132,7 @@ export function renderLan(status: LanStatus): string {
     [
       'Hostnames',
       hostnames.length === 0
-        ? 'none; those below localhost mean the device itself'
+        ? 'none; names under localhost mean the device itself'
         : `${hostnames.join(', ')}${hostnamesTotal > hostnames.length ? ', …' : ''}`,
     ],
   ];

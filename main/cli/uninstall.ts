@@ -18,13 +18,13 @@ const DRY_RUN = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print 
 /** The command `uninstall`. */
 export const UNINSTALL = localCommand({
   name: 'uninstall',
-  title: 'take back what Vivarium changed on this machine',
+  title: 'undo what Vivarium changed on this machine',
   usage: ['[--dry-run]'],
   options: [DRY_RUN, JSON_FLAG],
   notes: [
     'Removes the root of this data folder from every trust store, and undoes what "vivarium machine" changed for it.',
     "Then lists what you may have changed by Vivarium's instructions, with the commands that undo it, and the command",
-    'that deletes the data folder. It runs none of those. It may be run again. The root stays where this folder is a',
+    'that deletes the data folder. It runs none of these. It can be run again. The root is kept if this folder is a',
     'copy of another one that has the same root.',
     '',
     'Exit code 0 when no trust store has the root any more and no change is left, and with --dry-run; 1 when something',
@@ -58,12 +58,12 @@ interface Changes {
   undo(input: { ids: string[]; take: boolean }): Promise<MachineChanges>;
 }
 
-/** What became of the root in one store. */
+/** The result for one store. */
 export interface StoreOutcome {
   store: string;
   title: string;
   outcome: 'removed' | 'absent' | 'would_remove' | 'kept' | 'to_paste' | 'failed' | 'unknown';
-  /** Empty when there is nothing to say. */
+  /** Empty if there is nothing to report. */
   message: string;
   /** To paste: it asks for a password. */
   command?: string;
@@ -132,7 +132,7 @@ async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
   };
 }
 
-/** All but those of trust, which are the stores' own. */
+/** All changes except those of trust, which the stores report. */
 async function undoChanges(machine: Changes, dataDir: string, dryRun: boolean): Promise<MachineChange[]> {
   const { changes } = await machine.status();
   const own = changes.filter((change) => change.dataDir === dataDir && change.kind !== 'trust');
@@ -265,12 +265,12 @@ const machineLines = (changes: readonly MachineChange[], dryRun: boolean): strin
 function becameOf(state: MachineChange['state'], dryRun: boolean): string {
   if (dryRun) return 'would be undone';
   if (state === 'undone') return 'undone';
-  return state === 'changed' ? 'left, because somebody else changed it since' : 'left';
+  return state === 'changed' ? 'left, because something else has changed it since' : 'left';
 }
 
 const traceLines = (traces: Report['traces']): string[] =>
   traces.flatMap(({ title, undo }) => [`  ${title}`, ...undo.split('\n').map(undoLine)]);
 
-/** A shell may take the comment of what has no command for one. */
+/** Entries without a command are printed as shell comments. */
 const undoLine = (line: string): string =>
   line.startsWith('# ') ? `${MESSAGE_INDENT}By hand: ${line.slice(2)}` : COMMAND_INDENT + line;

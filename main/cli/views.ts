@@ -37,11 +37,11 @@ const view =
   (result, renderer) =>
     render(result as Result, renderer);
 
-/** One sentence, where the result only repeats what was asked for. */
+/** One sentence, if the result only repeats the input. */
 const sentence = <Result>(say: (result: Result) => string): View =>
   view<Result>((result) => `${printable(say(result))}\n`);
 
-/** What became of a certificate, without its text of twenty lines. */
+/** The result for a certificate, without its PEM text. */
 const withoutPem = <Result extends object>(exportCommand: (result: Result) => string): View =>
   view<Result>((result, renderer) => {
     const rest = Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'pem'));
@@ -50,7 +50,7 @@ const withoutPem = <Result extends object>(exportCommand: (result: Result) => st
 
 const BREAKS = {
   expired: 'Its signatures have expired, as you asked',
-  missing: 'Its answers lack their signatures, as you asked',
+  missing: 'Its answers lack signatures, as you asked',
   'wrong-key': 'It is signed with a key other than the trust anchor’s, as you asked',
 };
 
@@ -148,7 +148,7 @@ const domainView = view<Domain>((domain, renderer) =>
   ),
 );
 
-/** The ids without a pet are named; they may be a thousand. */
+/** The ids without a pet; there may be a thousand. */
 function manyPets(done: string, count: number, missing: readonly string[]): string {
   const named = missing.slice(0, MISSING_NAMED).join(', ') + (missing.length > MISSING_NAMED ? ', …' : '');
   const rest = missing.length === 0 ? '' : `; there is no pet ${named}`;
@@ -254,16 +254,16 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'acme.accounts': ['No ACME client has an account. Its directory URL is acme.directoryUrl in runtime.json.'],
   'acme.externalKeys': ['There are no external keys. Create one:', 'acme create-external-key'],
   'acme.orders': ['There are no such orders.'],
-  'acme.refusals': ['No request of an ACME client was refused since the start.'],
+  'acme.refusals': ['No request of an ACME client has been refused since the start.'],
   'records.list': ['There are no such records.'],
-  'deploys.list': ['The project was not deployed. Deploy it:', 'deploys create PROJECT'],
+  'deploys.list': ['The project has not been deployed. Deploy it:', 'deploys create PROJECT'],
   'pets.list': ['There are no such pets. Add some:', 'pets seed PROJECT 10'],
   'orders.list': ['There are no such orders.'],
   'traffic.list': ['No requests match. To find the address to call:', 'projects list'],
   'world.owners': ['No file owns anything. Apply one:', 'up'],
-  'runs.list': ['No command runs at a hostname. Run yours:', 'run app.acme.test -- npm run dev'],
+  'runs.list': ['No command is served at a hostname. Run yours:', 'run app.acme.test -- npm run dev'],
   'traffic.running': ['No requests are in progress.'],
-  'limits.reset': ['No requests of the project were counted.'],
+  'limits.reset': ['No requests of the project have been counted.'],
   'limits.usage': ['No requests of the project are counted at present. To find the address to call:', 'projects list'],
 };
 
@@ -320,7 +320,7 @@ export function createStreamView(procedure: string): StreamView {
         lines: entries.map((entry) => `${rows.row(entry, renderer)}\n`).join(''),
         notices: [
           ...(cleared ? ['The earlier entries were deleted.'] : []),
-          ...(missed > 0 ? [`${counted(missed, 'more request', 'more requests')} came too fast to be shown.`] : []),
+          ...(missed > 0 ? [`${counted(missed, 'more request', 'more requests')} arrived too fast to be shown.`] : []),
         ],
       };
     },
@@ -358,7 +358,7 @@ export function fileContent(procedure: string, result: unknown): string | Uint8A
   return name === 'base64' ? Buffer.from(content, 'base64') : null;
 }
 
-/** A result that tells how far a call came: `domains attach --local`. */
+/** A result that reports the progress of a call: `domains attach --local`. */
 export interface Stepped {
   hostname: string;
   steps: readonly AttachStep[];

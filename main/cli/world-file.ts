@@ -6,12 +6,12 @@ import { typed } from '../base/own-command.ts';
 import { usageError } from './flags.ts';
 import { readFileNamed, type Io } from './io.ts';
 
-/** Names that are looked for, in this order. */
+/** Default file names, in search order. */
 const NAMES = ['vivarium.yaml', 'vivarium.yml', 'vivarium.json'];
 
 /** A `vivarium.yaml` as it is sent to the engine. */
 export interface WorldFile {
-  /** As it was named. */
+  /** The path as given. */
   name: string;
   /** Its absolute path, without symbolic links; undefined for standard input, which owns nothing. */
   path: string | undefined;
@@ -34,7 +34,7 @@ export async function findWorldFile(
   throw usageError(`There is no ${NAMES[0]} in ${workingDir}. Name it with --file, or write one: ${write}`);
 }
 
-/** The path by which the engine knows a file, also one that is no longer there. */
+/** The path that identifies a file to the engine, also if it no longer exists. */
 export async function ownerPath(name: string, { workingDir }: Pick<Io, 'workingDir'>): Promise<string> {
   const path = resolve(workingDir, name);
   return await realpath(path).catch(() => path);
@@ -57,7 +57,7 @@ export async function readWorldFile(name: string, io: Pick<Io, 'workingDir' | 's
   const folder = path === undefined ? io.workingDir : dirname(path);
   const { filesNamedIn } = await import('../world/read.ts');
   const files: Record<string, string> = {};
-  // One that cannot be read is reported with its place in the text.
+  // An unreadable file is reported with its position in the text.
   for (const named of filesNamedIn(text).slice(0, WORLD_FILES_MAX)) {
     const content = await readFile(resolve(folder, named), 'utf8').catch(() => null);
     if (content !== null) files[named] = content;

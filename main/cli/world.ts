@@ -20,16 +20,16 @@ const FILE_FLAG: Option = {
 };
 const OUTPUT_FILE: Option = {
   ...FILE_FLAG,
-  does: 'Into this file, whose comments are kept; standard output by default',
+  does: 'Write to this file and keep its comments; standard output by default',
 };
-const ADOPT: Option = { name: 'adopt', kind: 'switch', does: 'Let the file own what exists already' };
-const REMOVE: Option = { name: 'remove', kind: 'switch', does: 'Remove what the file had and no longer has' };
+const ADOPT: Option = { name: 'adopt', kind: 'switch', does: 'Let the file own existing entries' };
+const REMOVE: Option = { name: 'remove', kind: 'switch', does: 'Remove entries that the file no longer contains' };
 const WATCH: Option = { name: 'watch', kind: 'switch', does: 'Apply it again whenever it is saved' };
 const DRY_RUN: Option = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be removed' };
 
-const EXIT_CODES = 'Exit code 0; 1 when it failed; 2 when no Vivarium runs on the data folder.';
+const EXIT_CODES = 'Exit code 0; 1 when it failed; 2 when no Vivarium is running on the data folder.';
 
-/** A text that says nothing: what its file owns goes. */
+/** An empty world, which removes all entries that its file owns. */
 const EMPTY = '{"vivarium":1}';
 
 /** The command `export`. */
@@ -68,10 +68,10 @@ export const UP = localCommand({
   usage: ['[--file FILE] [--adopt] [--remove] [--watch]'],
   options: [FILE_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
   notes: [
-    'Prints the difference first. All of the file is checked before the first change; applying it again changes nothing.',
-    'The file owns what it creates. It changes and removes nothing else: what exists already with another content is',
-    'refused without --adopt, and what the file no longer has is removed only with --remove. Pets are added to',
-    'datasets without any. "-" reads standard input, which owns nothing. The domains that it attaches are verified.',
+    'Prints the difference first. The whole file is checked before the first change; applying it again changes nothing.',
+    'The file owns what it creates, and changes and removes nothing else: an existing entry with other content is',
+    'refused without --adopt, and an entry that the file no longer contains is only removed with --remove. Pets are added to',
+    'empty datasets. "-" reads standard input, which owns nothing. Attached domains are verified.',
     '',
     EXIT_CODES,
   ],
@@ -113,7 +113,7 @@ export const DIFF = localCommand({
 /** The command `check`. */
 export const CHECK = localCommand({
   name: 'check',
-  title: 'say what is wrong with a vivarium.yaml, with line and column',
+  title: 'report what is wrong with a vivarium.yaml, with line and column',
   usage: ['[--file FILE]'],
   options: [FILE_FLAG, JSON_FLAG],
   notes: ['Needs no running Vivarium and changes nothing.', '', 'Exit code 0; 1 when something is wrong.'],
@@ -143,8 +143,8 @@ export const DOWN = localCommand({
   usage: ['[--file FILE] [--dry-run]'],
   options: [FILE_FLAG, DRY_RUN, JSON_FLAG],
   notes: [
-    'Prints the difference first. Settings get the values that they had before. What existed before the file stays, and a',
-    'project or zone stays while something else is in it. The file itself is not read: it may be gone already.',
+    'Prints the difference first. Settings get their previous values. Entries that existed before the file are kept, and a',
+    'project or zone is kept while it contains anything else. The file itself is not read and may already be deleted.',
     '',
     EXIT_CODES,
   ],
@@ -160,7 +160,7 @@ export const DOWN = localCommand({
     const isDry = isOn(read, DRY_RUN.name);
     const result = isDry ? difference : await askFor<Applied>(running, 'world.apply', { ...input, remove: true });
     if (isJson) print([JSON.stringify(result)], io);
-    else if (result.changes.length === 0) print([`Nothing to remove: ${file} owns nothing that can go.`], io);
+    else if (result.changes.length === 0) print([`Nothing to remove: ${file} owns nothing that can be removed.`], io);
     else if (!isDry) print([`Removed: ${counted(result.changes.length, 'entry', 'entries')}.`], io);
   },
 });
@@ -254,7 +254,7 @@ function renderChanges({ changes, kept }: Applied): string[] {
   return [...columns(rows), ...kept.map((sentence) => `keep    ${sentence}`)];
 }
 
-/** What a row says besides its name. */
+/** The text of a row after its name. */
 function detailOf(value: unknown, what: string): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return what.endsWith(text) ? '' : text;

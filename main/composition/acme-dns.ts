@@ -4,7 +4,7 @@ import { apexOf } from '../domains/public-suffix.ts';
 import { resolve } from '../domains/resolution.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 
-/** What validations ask of DNS, by one resolver. */
+/** The DNS queries of validations, through one resolver. */
 export function createAcmeDns(lookup: DnsLookup) {
   async function records(name: string, type: 'A' | 'AAAA' | 'TXT'): Promise<Answered> {
     const { end } = await resolve(lookup, name, type);
@@ -16,7 +16,7 @@ export function createAcmeDns(lookup: DnsLookup) {
           ttlSeconds: Math.min(...end.records.map(({ ttlSeconds = 0 }) => ttlSeconds)),
         };
       case 'outside':
-        return { ok: false, detail: `${name} is in no zone here. Create one: vivarium zones create ${apexOf(name)}` };
+        return { ok: false, detail: `${name} is in no local zone. Create one: vivarium zones create ${apexOf(name)}` };
       case 'failed':
         return {
           ok: false,
@@ -26,7 +26,7 @@ export function createAcmeDns(lookup: DnsLookup) {
       case 'too_long':
         return {
           ok: false,
-          detail: `The CNAMEs of ${name} ${end.kind === 'loop' ? 'lead in a circle' : 'are too many'}.`,
+          detail: `The CNAME chain of ${name} ${end.kind === 'loop' ? 'is a loop' : 'is too long'}.`,
         };
       default:
         return { ok: true, values: [] };
@@ -38,7 +38,7 @@ export function createAcmeDns(lookup: DnsLookup) {
       const [v6, v4] = await Promise.all([records(hostname, 'AAAA'), records(hostname, 'A')]);
       const values = [v6, v4].flatMap((answer) => (answer.ok ? answer.values : []));
       if (values.length > 0) return { ok: true, values };
-      // RFC 6761 §6.3: these names mean this machine, whatever a server says.
+      // RFC 6761 §6.3: these names always mean this machine.
       if (isWithin(hostname, 'localhost')) return { ok: true, values: ['::1', '127.0.0.1'] };
       return v4.ok ? v6 : v4;
     },

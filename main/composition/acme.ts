@@ -28,7 +28,7 @@ import type { Foundation } from './foundation.ts';
 
 export type Acme = ReturnType<typeof openAcme>;
 
-/** The ACME server on this machine's DNS, CAA, clock and root; it takes no memory before its first request. */
+/** Builds the ACME server from this machine's DNS, CAA, clock and root; its code is loaded with the first request. */
 export function openAcme(
   { clock, log, store, events, settings }: Foundation,
   parts: {
@@ -70,7 +70,7 @@ export function openAcme(
       lookup: caaLookupOver(lookup),
     });
 
-  /** What each remote perspective finds, by questions of its own. */
+  /** Asks each remote perspective separately. */
   const askRemotes = <Result>(ask: (lookup: DnsLookup) => Promise<Result>): Promise<Seen<Result>[]> =>
     Promise.all(
       settings.inForce().acmePerspectives.map(async (server, index) => {
@@ -158,7 +158,7 @@ export function openAcme(
 
 const refused = ({ type, value }: AcmeIdentifier): string =>
   type === 'ip'
-    ? `The root may not sign for ${value}: it is none of this machine’s own addresses.`
+    ? `The root may not sign for ${value}: it is not a loopback address.`
     : `The root may not sign for ${value}. To permit it: vivarium ca extend ${apexOf(value.replace(/^\*\./, ''))}`;
 
 function toAnswer({ status, headers, body }: AcmeAnswer) {

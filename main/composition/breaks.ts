@@ -11,7 +11,7 @@ import { LOOK_PREFIX } from '../proxy/looks.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 
-/** What runs of the breaks, and what the machines ask of it. */
+/** The running breaks, and the fault source of the machines. */
 export function openBreaks(
   { clock, log, store, events, onStop }: Foundation,
   dns: () => Pick<Dns, 'zoneOf'>,
@@ -52,13 +52,13 @@ export function openBreaks(
   };
 }
 
-/** Why the CA gives no certificate to a custom domain, by entry; those that CAA concerns are answers of the DNS. */
+/** Why the CA refuses a custom domain, by entry; entries about CAA change DNS answers instead. */
 const REFUSALS: Readonly<Record<string, string>> = {
   'ca.part-unavailable': 'The CA is down: it answers with 503.',
   'ca.rate-limited': 'The CA has issued too many certificates for this domain, and refuses more for a while.',
 };
 
-/** The CA of custom domains, which running breaks make refuse. */
+/** The CA of custom domains, which refuses while certain breaks run. */
 export function breakableIssuer<Issuer extends { issue: (hostname: string) => unknown }>(
   issuer: Issuer,
   faults: Pick<FaultSource, 'named'>,

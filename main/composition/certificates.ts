@@ -89,7 +89,7 @@ export async function openCertificates(foundation: Foundation) {
       },
     },
     platformLeaves,
-    /** Handshakes that are wrong on purpose. */
+    /** The handshakes of TLS faults. */
     brokenHandshake: broken.of,
     trustStores,
     ledger,
@@ -101,13 +101,13 @@ export async function openCertificates(foundation: Foundation) {
       return (folder: string) =>
         makeTrustStore(folder, { run, certutil, root: { fingerprint, file: authority.certificateFile } });
     },
-    /** What the HTTP port and the control port serve without a token: in DER, by path. */
+    /** Certificates that the HTTP port and the control port serve without a token: DER by path. */
     openFiles: new Map([
       ...filesOf('root', authority.root),
-      // A root without an intermediate has signed its leaves itself.
+      // Without an intermediate, the root signed the leaves itself.
       ...filesOf('intermediate', authority.issuer),
     ]),
-    /** Sets the addresses in future leaves, and where a handshake is tried. */
+    /** Sets the addresses in future leaves, and the address of trial handshakes. */
     bound(ports: { http: number; https: number }) {
       filesUrl = urlAt(ports.http);
       httpsPort = ports.https;
@@ -125,7 +125,7 @@ export async function openCertificates(foundation: Foundation) {
         });
         return { pem, serial };
       },
-      /** What may follow a leaf, in PEM: by default what clients lack; the alternate ends with the root. */
+      /** The chains of a leaf, in PEM: the default one has what clients lack; the alternate one also has the root. */
       chains(pem: string): string[][] {
         const between = [...authority.chainOf(pem)];
         const whole = [...between, authority.root().certificatePem];
@@ -135,7 +135,7 @@ export async function openCertificates(foundation: Foundation) {
     /** Signs the leaves of custom domains. */
     issuer: {
       chainOf: authority.chainOf,
-      /** Of the root, which has signed the leaves from before the intermediate, and of what signs them now. */
+      /** The key identifiers of the root, which signed leaves before the intermediate did, and of the current issuer. */
       pems: () => [authority.root(), authority.issuer()].map(({ certificatePem }) => certificatePem),
       permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
       issue: (hostname: string) => createLeaf({ issuer: authority.issuer(), hostnames: [hostname], clock, filesUrl }),

@@ -15,7 +15,7 @@ import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 import { PAC_PATH, type Reach } from './reach.ts';
 
-/** For editors, which complete and check a `vivarium.yaml` with it. */
+/** The schema with which editors complete and check a `vivarium.yaml`. */
 const SCHEMA = {
   contentType: 'application/schema+json; charset=utf-8',
   read: () => Buffer.from(JSON.stringify(worldSchema())),

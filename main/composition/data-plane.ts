@@ -45,7 +45,7 @@ export async function startDataPlane(
     withDraftFields: () => settings.current().rateLimitFields,
     banRule: () => settings.inForce().ban,
     onBan: ({ projectId }) => events.emit('limits.changed', { projectId }),
-    onError: (error) => log.error('Rate counters could not be written; they are tried again', { error }),
+    onError: (error) => log.error('Could not write the rate counters; the write will be tried again', { error }),
   });
   onStop(() => limiter.stop());
   store.snapshots.onRestored(() => limiter.reload());
@@ -59,7 +59,7 @@ export async function startDataPlane(
   });
   onStop(() => api.close());
 
-  // Vivarium's pseudonym in `Via`.
+  // The pseudonym in `Via`.
   const pseudonym = createId('vivarium');
   const internalTokens = createInternalTokens();
   const counts = { requests: 0, refused: 0 };
@@ -67,7 +67,7 @@ export async function startDataPlane(
   const recorder = createRecorder(clock, { onChanged: () => events.emit('traffic.changed') });
   onStop(() => recorder.close());
   const series = createSeries(clock);
-  /** Where Vivarium itself answers: on loopback, and on the interface of other devices. */
+  /** The addresses of Vivarium's listeners: loopback, and the interface for other devices. */
   const standing = openStandingHosts(resourcesDir);
   const places = new Set([loopbackPlace(ownPaths, standing)]);
   const isOwn = (hostname: string | null, target: string): boolean =>

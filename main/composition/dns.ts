@@ -90,7 +90,7 @@ export async function startDns(
     client,
     resolver,
     lookup: createLookup(client, resolver, trust),
-    /** Another view of the network; null is Vivarium's own server. */
+    /** A resolver of a remote perspective; null is Vivarium's own server. */
     perspective: (server: ServerAddress | null) => ({
       name: server === null ? 'Vivarium’s DNS' : serverText(server),
       lookup: createLookup(client, () => resolverOf(server), trust),
@@ -105,9 +105,9 @@ export async function startDns(
     }),
     /** The platform's own zone, as served. */
     platformZone: platform.index,
-    /** The zone here that contains a hostname, if any. */
+    /** The local zone that contains a hostname, if any. */
     zoneOf: (hostname: string) => zoneFacts(hostname, findZone),
-    /** The records stored for a hostname; null outside the zones here and with another resolver. */
+    /** The records stored for a hostname; null outside the local zones or with another resolver. */
     provider: (hostname: string) =>
       resolver().local ? providerFacts(hostname, { zone: findZone, records: store.records }) : null,
     /** Call after the stored records of some names were replaced, without propagation. */

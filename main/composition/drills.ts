@@ -12,7 +12,7 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Under this name, the settings keep the running drill and the results. */
+/** The name under which the settings store the running drill and the results. */
 const SETTING = 'drills';
 
 export function openDrills(
@@ -58,7 +58,7 @@ export function openDrills(
   return drills;
 }
 
-/** The breaks as everybody sees them: a drill is one of them, without its cause, and ends as they do. */
+/** The public view of breaks: the running drill is one of them, without its cause, and can be stopped like them. */
 export function withDrill(breaks: Breaks, drills: Drills): Breaks {
   const shown = () => [drills.shown()].filter((each) => each !== null);
   return {

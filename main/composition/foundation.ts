@@ -30,7 +30,7 @@ export interface FoundationOptions {
   onStopRequest?: () => void;
   /** A folder in place of the system's root for machine changes, in tests. */
   machineRoot?: string;
-  /** What the user has to know of the start, in sentences: shown as warnings until the next one. */
+  /** Sentences about the start that the user should know; shown as warnings until the next start. */
   notes?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface Foundation extends Pick<
   log: Log;
   store: Store;
   events: EventBus;
-  /** Empty for the system's own root. */
+  /** Empty for the system's root. */
   machineRoot: string;
   settings: SettingsHolder;
   /** A path in the data folder. */

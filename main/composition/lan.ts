@@ -33,7 +33,7 @@ const KEPT_SETTING = 'lanKept';
 /** The name for `.local`, with a number where another machine has it. */
 const MULTICAST_LABEL = 'vivarium';
 
-/** A profile names domains one by one only where no suffix of reserved names has them. */
+/** Domains that a profile lists individually, because no reserved suffix covers them. */
 const PROFILE_DOMAINS_MAX = 200;
 
 interface Served extends Serving {
@@ -43,8 +43,8 @@ interface Served extends Serving {
 }
 
 /**
- * Serves the hostnames to other devices on one interface, while that is on: the proxy's ports, DNS for those hostnames
- * only, and a page with what a device needs. The control port is not among them.
+ * Serves the hostnames to other devices on one interface while switched on: the proxy's ports, DNS for those hostnames
+ * only, and a setup page. The control port is not served.
  */
 export function openLan(
   { resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
@@ -62,7 +62,7 @@ export function openLan(
   let routes: readonly { hostname: string }[] = [];
   let known: readonly string[] | null = null;
   let isEnding = false;
-  // On first use: a publish must stay cheap for those who serve this machine only.
+  // On first use: a publish must stay cheap if only this machine is served.
   const hostnames = (): readonly string[] =>
     (known ??= routes.flatMap(({ hostname }) => (isForDevices(hostname) ? [hostname] : [])).sort());
 
@@ -140,7 +140,7 @@ export function openLan(
         zones,
         announcer,
         async close() {
-          // At the end of the engine, the proxy lets requests finish here as on loopback.
+          // When the engine stops, the proxy lets requests finish here as on loopback.
           await Promise.all([isEnding ? undefined : stopServing(), server.stop(), announcer?.close()]);
         },
       };
@@ -175,14 +175,14 @@ export function openLan(
     start: lanSwitch.start,
     resume: lanSwitch.resume,
     stop: lanSwitch.stop,
-    /** Sets what devices are served, and what they look up. */
+    /** Sets the hostnames that devices are served, and their DNS answers. */
     publish(snapshot: { routes: readonly { hostname: string }[] }): void {
       routes = snapshot.routes;
       known = null;
       const state = lanSwitch.state();
       if (state.kind === 'on') state.serving.zones.publish(hostnames());
     },
-    /** The page for other devices; null while there is none. */
+    /** The page for other devices; null while switched off. */
     url(): string | null {
       const state = lanSwitch.state();
       return state.kind === 'on' ? `${originAt(hostOf(state.place.address))}/` : null;
@@ -192,10 +192,10 @@ export function openLan(
       const state = lanSwitch.state();
       return state.kind === 'off' ? undefined : state.wanted;
     },
-    /** Why other devices are not served although they are to be; null if there is nothing to say. */
+    /** Why other devices are not served although they should be; null otherwise. */
     warning(): string | null {
       const state = lanSwitch.state();
-      return state.kind === 'waiting' ? `Other devices are not served at present: ${state.problem}` : null;
+      return state.kind === 'waiting' ? `Vivarium can’t serve other devices at present: ${state.problem}` : null;
     },
     status(): LanStatus {
       const state = lanSwitch.state();
@@ -226,7 +226,7 @@ export function openLan(
 /** An address as the host of a URL. */
 const hostOf = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
-/** The suffixes of reserved names, which lead nowhere else, and the served hostnames outside them. */
+/** The reserved suffixes, which exist nowhere else, and the served hostnames outside them. */
 function profileDomains(permitted: readonly string[], hostnames: readonly string[]): string[] {
   const suffixes = DEFAULT_SUFFIXES.filter((suffix) => permitted.includes(suffix) && isForDevices(suffix));
   const outside = hostnames

@@ -57,7 +57,7 @@ export interface MachineParts {
   stores: Pick<TrustStores, 'list' | 'untrust'> | null;
 }
 
-/** The changes of this machine, of an engine or at rest. */
+/** The changes of this machine, with a running engine or without one. */
 export function openMachine({ ledger, root, dataDir, clock, run, stores }: MachineParts): Machine {
   const { platform, env } = process;
   const hasDesktop = Boolean(env['DISPLAY'] ?? env['WAYLAND_DISPLAY']);

@@ -70,10 +70,10 @@ export function addZoneBreaks(
   }
 }
 
-/** Where nothing listens, not even while `domain.proxied` runs: what holds a port passes nothing on. */
+/** An address where nothing listens, not even while `domain.proxied` runs. */
 const NOWHERE = '127.0.0.9';
 
-/** Adds what Vivarium can do to this machine, as its clients and its doctor see it. */
+/** Adds the edits that simulate faults of this machine. */
 export function addMachineBreaks(
   states: Map<string, StateBreak>,
   { store, settings, events, onStop }: Pick<Foundation, 'store' | 'settings' | 'events' | 'onStop'>,
@@ -113,7 +113,7 @@ export function addMachineBreaks(
   );
 }
 
-/** The edit of records, and the proxy to which they lead: no client finds it without them. */
+/** The edit of records, and the proxy to which they point. */
 const proxied = (edit: StateBreak, front: Front): StateBreak => ({
   ...edit,
   async apply(undo, target) {
@@ -129,7 +129,7 @@ const proxied = (edit: StateBreak, front: Front): StateBreak => ({
 /** Families that can make a check of a domain fail. */
 const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca', 'machine'];
 
-/** Checks a domain that was just broken, so that its page shows what is wrong. Others are checked in their own time. */
+/** Checks a domain that was just broken, so that its page shows the fault. Other domains keep their schedule. */
 export async function verifyBroken(
   { log }: Pick<Foundation, 'log'>,
   { lifecycle }: Pick<Domains, 'lifecycle'>,
@@ -139,11 +139,11 @@ export async function verifyBroken(
   try {
     await lifecycle.verify(hostname);
   } catch (error) {
-    log.error('A broken domain could not be checked; verify it', { error, hostname });
+    log.error('Could not check a broken domain; verify it', { error, hostname });
   }
 }
 
-/** Checks the domains again that were checked, and found wrong, while they were broken. */
+/** Re-checks domains that were found wrong while they were broken. */
 export async function verifyRepaired(
   { log }: Pick<Foundation, 'log'>,
   { lifecycle }: Pick<Domains, 'lifecycle'>,
@@ -164,7 +164,7 @@ export async function verifyRepaired(
   await Promise.all(
     wrong.map(({ hostname }) =>
       lifecycle.verify(hostname).catch((error: unknown) => {
-        log.error('A repaired domain could not be checked again; verify it', { error, hostname });
+        log.error('Could not re-check a repaired domain; verify it', { error, hostname });
       }),
     ),
   );

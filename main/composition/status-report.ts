@@ -58,7 +58,7 @@ export function reportStatus(
 
 const EVERYWHERE_WARNING =
   `Vivarium listens on every address (--host ${EVERY_ADDRESS}), which is for containers: publish its ports on ` +
-  '127.0.0.1 of the host only. The interface needs the token; the API, the proxy and DNS answer whoever reaches them.';
+  '127.0.0.1 of the host only. The interface needs the token; the API, the proxy and DNS answer every client that reaches them.';
 
 function describeClock({ offsetMs, frozen }: { offsetMs: number; frozen: boolean }): string | undefined {
   if (offsetMs === 0 && !frozen) return undefined;

@@ -24,8 +24,8 @@ interface TakenPort {
 }
 
 /**
- * The error of a start that found a port taken: names all ports that are, at once, and a Vivarium among their holders.
- * Any other error, and that of a single port held by another program, is returned as it is.
+ * The error of a start that found a port taken: lists all taken ports, and names a Vivarium that holds them.
+ * Any other error, and that of a single port held by another program, is returned unchanged.
  * @param usual the data folder of a Vivarium that was started without options, and the command that stops it
  */
 export async function explainTakenPorts(

@@ -1,6 +1,6 @@
 import { DAY_MS, parseDuration } from './duration.ts';
 
-/** The limits of ACME clients, which are those of Boulder, by name. */
+/** The limits of ACME clients, named as in Boulder. */
 export const ACME_LIMITS = [
   'newAccounts',
   'newAccountsPerRange',
@@ -12,7 +12,7 @@ export const ACME_LIMITS = [
 ] as const;
 export type AcmeLimitName = (typeof ACME_LIMITS)[number];
 
-/** So many in such a time; what was used comes back evenly. */
+/** A count per period, refilled evenly. */
 export interface AcmeRate {
   readonly count: number;
   readonly periodMs: number;
@@ -22,7 +22,7 @@ export const ACME_RATE_FORM =
   'must be a limit, a count and a time, such as "failedValidations 2 PT1H", from one second to 10,000 days; ' +
   `limits are ${ACME_LIMITS.join(', ')}`;
 
-/** A limit in another measure than Let’s Encrypt’s: `failedValidations 2 PT1H`. Null for any other text. */
+/** Parses a changed limit: `failedValidations 2 PT1H`. Null for any other text. */
 export function readAcmeRate(text: string): readonly [limit: AcmeLimitName, rate: AcmeRate] | null {
   const [, name, digits, period = ''] = /^(\w+) ([1-9]\d{0,5}) (\S.{0,50})$/.exec(text) ?? [];
   const limit = ACME_LIMITS.find((known) => known === name);

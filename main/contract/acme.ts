@@ -8,7 +8,7 @@ const id = z.string().max(64);
 
 const acmeAccount = z.object({
   id,
-  /** Names it in CAA records (RFC 8657 §3). */
+  /** The account URL, used in CAA records (RFC 8657 §3). */
   url: z.url(),
   status: z.enum(['valid', 'deactivated']),
   contact: z.array(z.string()),
@@ -20,9 +20,9 @@ const acmeExternalKey = z.object({
   /** The key identifier that clients send: certbot's `--eab-kid`. */
   id,
   name: z.string(),
-  /** Each opens one account. */
+  /** Each key opens one account. */
   state: z.enum(['free', 'used', 'revoked']),
-  /** The account that it has opened. */
+  /** The account that was opened with it. */
   accountId: id.optional(),
   createdAt: timestamp,
 });
@@ -43,9 +43,9 @@ const acmeOrder = z.object({
   expiresAt: timestamp,
   /** The serial number of the certificate. */
   certificate: z.string().optional(),
-  /** Whether that is revoked. */
+  /** Whether the certificate is revoked. */
   revoked: z.boolean().optional(),
-  /** Why it is invalid. */
+  /** Why the order is invalid. */
   problem: z.string().optional(),
 });
 export type AcmeOrderInfo = z.infer<typeof acmeOrder>;
@@ -56,18 +56,18 @@ const acmeStep = z.object({
   state: z.enum(['done', 'waiting', 'failed', 'unused']),
   /** A sentence. */
   message: z.string(),
-  /** What was asked, and what was found. */
+  /** A request or query of a validation, and its result. */
   attempts: z.array(
     z.object({
       what: z.string(),
       found: z.string(),
-      /** Of a question to DNS. */
+      /** The name and type of a DNS query. */
       question: z.object({ name: z.string(), type: z.string() }).optional(),
-      /** Of an HTTP request, and the port of this machine that it went to. */
+      /** The URL of an HTTP request, and the local port to which it was sent. */
       request: z.object({ hostname: z.string(), path: z.string(), port: z.int() }).optional(),
     }),
   ),
-  /** The walk over the CAA records; of names with many records the first ones. */
+  /** The walk over the CAA records; of names with many records, only the first ones. */
   caa: caaVerdict.optional(),
 });
 
@@ -78,7 +78,7 @@ const acmeLeaf = z.object({
   notAfter: timestamp,
   wireNotBefore: timestamp,
   wireNotAfter: timestamp,
-  /** When clients that ask for renewal information renew it (RFC 9773), in real time. */
+  /** When clients that use renewal information renew it (RFC 9773), in real time. */
   renewal: z.object({ from: timestamp, until: timestamp }),
   pem: z.string(),
   revoked: z.object({ at: timestamp, reason: revocationReason }).optional(),
@@ -94,7 +94,7 @@ const acmeExplanation = acmeOrder.extend({
   message: z.string(),
   /** From the account to the certificate. */
   walk: z.array(acmeStep),
-  /** The certificate, as long as it is kept. */
+  /** The certificate, as long as it is stored. */
   leaf: acmeLeaf.optional(),
 });
 export type AcmeExplanation = z.infer<typeof acmeExplanation>;
@@ -108,7 +108,7 @@ const acmeRefusal = z.object({
   path: z.string(),
   accountId: id.optional(),
   orderId: id.optional(),
-  /** Those of the order that was wanted, the first ten. */
+  /** The first ten names of the requested order. */
   names: z.array(z.string()),
 });
 export type AcmeRefusalInfo = z.infer<typeof acmeRefusal>;
@@ -119,10 +119,10 @@ const acmeLimit = z.object({
   limit: z.string(),
   /** `certificates for the domain`. */
   what: z.string(),
-  /** How many, in how long (ISO 8601). */
+  /** The count, and its period (ISO 8601). */
   count: z.int(),
   period: z.string(),
-  /** The accounts, domains and sets of names with a count above zero, and what each has left. */
+  /** The accounts, domains and sets of names with a count above zero, and what is left for each. */
   used: z.array(z.object({ of: z.string(), left: z.int(), fullAt: timestamp })),
 });
 
@@ -133,7 +133,7 @@ const acmeLimits = z.object({
 });
 export type AcmeLimits = z.infer<typeof acmeLimits>;
 
-/** What ACME clients do here: their own protocol is at `runtime.json`'s `acme.directoryUrl`. */
+/** The activity of ACME clients; clients themselves use `acme.directoryUrl` in `runtime.json`. */
 export const acme = {
   accounts: base
     .route({ summary: 'The accounts of ACME clients, newest first' })
@@ -207,7 +207,7 @@ export const acme = {
   revokeAll: base
     .route({ summary: 'Revoke all certificates of ACME clients that are valid, as a CA does that issued wrongly' })
     .input(z.strictObject({ reason: revocationReason.default('unspecified') }).optional())
-    /** Those whose certificates are revoked now. */
+    /** The orders whose certificates were revoked by this call. */
     .output(z.array(acmeOrder)),
   loseAuthorizations: base
     .route({ summary: 'Deactivate valid authorizations of ACME clients: their next orders prove control anew' })

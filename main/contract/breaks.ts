@@ -25,22 +25,22 @@ export const BREAK_CLIENTS = [
 ] as const;
 export type BreakClient = (typeof BREAK_CLIENTS)[number];
 
-/** What an entry may be narrowed to. */
+/** The selectors of an entry. */
 export const BREAK_SELECTORS = ['hostname', 'path', 'method', 'keyId', 'type'] as const;
 export type BreakSelector = (typeof BREAK_SELECTORS)[number];
 
 /**
  * Where an entry strikes: a request that passed the stage `limit`, a DNS question, a TLS handshake, or a connection as
  * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `issuance` is a step
- * of a CA: of the ACME server, or of the certificates for custom domains. `probe` is what the doctor finds, and nothing
- * else. `state` is an edit that is undone at the end.
+ * of a CA: of the ACME server, or for custom domains' certificates. `probe` changes only the doctor's
+ * evidence. `state` is an edit that is undone at the end.
  */
 export const BREAK_POINTS = ['request', 'question', 'handshake', 'connection', 'issuance', 'probe', 'state'] as const;
 export type BreakPoint = (typeof BREAK_POINTS)[number];
 
 const breakParameter = z.object({
   name: z.string(),
-  /** What it means, with its unit. */
+  /** Its meaning, with the unit. */
   description: z.string(),
   default: z.union([z.string(), z.number()]),
   /** Bounds of a number. */
@@ -56,27 +56,27 @@ export const breakEntry = z.object({
   id: z.string(),
   family: z.enum(BREAK_FAMILIES),
   title: z.string(),
-  /** What goes wrong, and how it comes about in production. */
+  /** What goes wrong, and how it happens in production. */
   cause: z.string(),
-  /** What each client says; absent for a client that it does not concern. */
+  /** The symptom of each client; absent for clients that are not affected. */
   symptoms: z.partialRecord(z.enum(BREAK_CLIENTS), z.string()),
   remedy: z.string(),
   selectors: z.array(z.enum(BREAK_SELECTORS)),
-  /** Where it strikes; in the catalogue's files only where it differs from its family. */
+  /** Where it strikes; catalogue files state it only if it differs from the family's. */
   at: z.enum(BREAK_POINTS).optional(),
   /** The only version of HTTP that it applies to. */
   http: z.enum(['HTTP/1.1', 'HTTP/2']).optional(),
   /** The only environment that it applies to. */
   environment: environment.optional(),
   parameters: z.array(breakParameter),
-  /** The share that is broken unless a rule says otherwise; absent: all. */
+  /** The default share that is broken; all if absent. */
   rate: z.number().optional(),
-  /** Why it can't be had here, as a sentence; absent if it can. */
+  /** A sentence about why Vivarium cannot produce it; absent if it can. */
   impossible: z.string().optional(),
 });
 export type BreakEntry = z.infer<typeof breakEntry>;
 
-/** What a rule applies to; everything that is given must match. */
+/** What a rule selects; all given members must match. */
 const breakSelection = z.strictObject({
   hostname: hostnameInput
     .meta({ description: 'a hostname, or *.NAME for all below it', examples: ['shop.acme.test'] })
@@ -110,9 +110,9 @@ export const runningBreak = z.object({
   id: z.string(),
   entry: z.string(),
   on: breakSelection,
-  /** The share of what it selects, from 0 to 1. */
+  /** The broken share of what it selects, from 0 to 1. */
   rate: z.number(),
-  /** Every n-th of what it selects. */
+  /** Breaks every n-th of what it selects. */
   nth: z.int(),
   seed: z.int(),
   parameters: z.record(z.string(), z.union([z.string(), z.number()])),
@@ -121,7 +121,7 @@ export const runningBreak = z.object({
   /** How many requests, questions or handshakes it selected, and how many of them it broke. */
   seen: z.int(),
   struck: z.int(),
-  /** After its repair: what stays as it is, because somebody has changed it meanwhile. */
+  /** After its repair: what was left unchanged, because it has been changed meanwhile. */
   left: z.array(z.string()).optional(),
 });
 export type RunningBreak = z.infer<typeof runningBreak>;

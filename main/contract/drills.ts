@@ -3,7 +3,7 @@ import { base } from './base.ts';
 import { hostnameInput } from './domains.ts';
 import { identifier, timestamp } from './values.ts';
 
-/** What a running drill is called where a break would be named: its cause stays hidden. */
+/** The name of a running drill in place of a break's, whose cause stays hidden. */
 export const DRILL_ENTRY = 'drill';
 
 export const DRILL_SUBJECTS = ['names', 'tls', 'connection', 'http', 'api', 'limits', 'domains', 'ca'] as const;
@@ -12,22 +12,22 @@ export type DrillSubject = (typeof DRILL_SUBJECTS)[number];
 const cause = z.object({ id: z.string(), text: z.string() });
 const drillStep = z.object({ at: timestamp, what: z.string() });
 
-/** What is known while the drill runs. */
+/** The public state of a running drill. */
 const runningDrill = z.object({
   /** The trouble in the words of a user. */
   story: z.string(),
-  /** A command that shows it, to paste. */
+  /** A command to paste that shows the trouble. */
   command: z.string(),
   hostname: hostnameInput,
   projectId: identifier,
-  /** What may be the cause. */
+  /** The possible causes. */
   causes: z.array(cause),
-  /** The hints that were asked for. */
+  /** The requested hints. */
   hints: z.array(z.string()),
   hintsLeft: z.int(),
-  /** Causes that were answered and are wrong, with the reason. */
+  /** Wrong answers, with the reason. */
   wrong: z.array(z.object({ cause: z.string(), why: z.string() })),
-  /** The right cause, once it was answered. */
+  /** The right cause, once answered. */
   found: z.string().optional(),
   /** How to mend it, once the cause is found. */
   task: z.string().optional(),
@@ -46,12 +46,12 @@ export const drillResult = z.object({
   seconds: z.int(),
   hints: z.int(),
   wrong: z.int(),
-  /** Requests that the practice project had. */
+  /** The number of requests to the practice project. */
   requests: z.int(),
-  /** What was done, oldest first: hints, answers, and procedures that change something. */
+  /** The user's steps, oldest first: hints, answers, and procedures that make changes. */
   steps: z.array(drillStep),
   cause: z.string(),
-  /** What was done to cause it. */
+  /** How the trouble was caused. */
   explanation: z.string(),
 });
 export type DrillResult = z.infer<typeof drillResult>;
@@ -62,18 +62,18 @@ export const drill = z.object({
   subject: z.enum(DRILL_SUBJECTS),
   teaches: z.string(),
   running: runningDrill.optional(),
-  /** Of the last time that it was mended. */
+  /** The result of the last time that it was mended. */
   result: drillResult.optional(),
 });
 export type Drill = z.infer<typeof drill>;
 
 export const drills = {
   list: base
-    .route({ summary: 'Troubles with a hidden cause to find and mend, with the one that runs' })
+    .route({ summary: 'Troubles with a hidden cause to find and mend, and the running one' })
     .input(z.strictObject({}).optional())
     .output(z.array(drill)),
   start: base
-    .route({ summary: 'Start a drill: it makes a project and a zone of its own, in which something is wrong' })
+    .route({ summary: 'Start a drill: it creates a project and a zone in which something is wrong' })
     .input(
       z.strictObject({
         drill: z
@@ -88,7 +88,7 @@ export const drills = {
     .input(z.strictObject({}).optional())
     .output(drill),
   answer: base
-    .route({ summary: 'Answer the cause; once it is found, check the mending' })
+    .route({ summary: 'Answer with the cause; once it is found, check the mending' })
     .input(
       z
         .strictObject({
@@ -96,7 +96,7 @@ export const drills = {
             .string()
             .max(100)
             .meta({
-              description: 'the cause, by its id or number; left out to check the mending',
+              description: 'the cause, by its id or number; omit it to check the mending',
               examples: ['key-revoked'],
             })
             .optional(),
@@ -105,7 +105,7 @@ export const drills = {
     )
     .output(drill),
   stop: base
-    .route({ summary: 'End the running drill, and remove all that it made' })
+    .route({ summary: 'End the running drill, and remove everything that it created' })
     .input(z.strictObject({}).optional())
     .output(drill),
 };

@@ -1,39 +1,39 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 
-/** How many hostnames a status names. */
+/** The number of hostnames that a status lists. */
 export const LAN_HOSTNAMES_MAX = 50;
 
 const lanChoice = z.object({
   interface: z.string(),
   address: z.string(),
-  /** Whether it is chosen without being named, where it is the only such one. */
+  /** Whether it is the default, if it is the only such interface. */
   automatic: z.boolean(),
 });
 
 const lanStatus = z.object({
-  /** `waiting`: the interface has no address at present, or a port is taken there; it is served again by itself. */
+  /** `waiting`: the interface has no address at present, or a port is taken; serving resumes automatically. */
   state: z.enum(['off', 'on', 'waiting']),
-  /** Whether it is on again at the next start. */
+  /** Whether the next start serves it again. */
   keep: z.boolean(),
-  /** The interface or address that was chosen. */
+  /** The chosen interface or address. */
   wanted: z.string().optional(),
   interface: z.string().optional(),
   address: z.string().optional(),
   /** Why it waits. */
   problem: z.string().optional(),
-  /** The interfaces of this machine that other devices can be served on. */
+  /** The interfaces of this machine on which other devices can be served. */
   choices: z.array(lanChoice),
   /** The page for other devices, and its other name, which is announced by multicast DNS. */
   url: z.url().optional(),
   localUrl: z.url().optional(),
-  /** Of `url`: the side in modules, and the dark ones as the path of an SVG. */
+  /** The QR code of `url`: the side in modules, and the dark modules as an SVG path. */
   qr: z.object({ size: z.int(), path: z.string() }).optional(),
   /** A proxy auto-configuration file for devices. */
   pacUrl: z.url().optional(),
   /** DNS over UDP and TCP, for the hostnames below. */
   dns: z.string().optional(),
-  /** The first of the served hostnames that devices can have: those below localhost mean the device itself. */
+  /** The first of the hostnames served to devices; names under localhost mean the device itself. */
   hostnames: z.array(z.string()).max(LAN_HOSTNAMES_MAX),
   hostnamesTotal: z.int(),
 });
@@ -45,7 +45,7 @@ const wanted = z
   .min(1)
   .max(100)
   .meta({
-    description: 'an interface or one of its addresses; may be left out where there is only one',
+    description: 'an interface or one of its addresses; may be omitted if there is only one',
     examples: ['en0', '192.168.1.5'],
   });
 
@@ -56,7 +56,7 @@ export const lan = {
     .output(lanStatus),
   start: base
     .route({
-      summary: 'Let other devices on one interface reach the hostnames, until it is stopped or the engine ends',
+      summary: 'Serve the hostnames to other devices on one interface, until it is stopped or the engine ends',
     })
     .input(
       z

@@ -37,7 +37,7 @@ export const limits = {
           .string()
           .min(1)
           .max(200)
-          .meta({ description: 'an id of limits usage, such as address:127.0.0.1' })
+          .meta({ description: 'a caller from limits usage, such as address:127.0.0.1' })
           .optional(),
       }),
     )

@@ -5,50 +5,50 @@ import { timestamp } from './values.ts';
 
 const changeKind = z.enum(['resolver', 'ports', 'hosts', 'browser', 'trust']);
 
-/** One place that a change touches: a file, a value of the kernel, or what a command sets. */
+/** One place of a change: a file, a kernel value, or a setting made by a command. */
 const machineStep = z.object({
   path: z.string(),
-  /** Whether it was there before; what others have in it stays. */
+  /** Whether it existed before; foreign contents are kept. */
   existed: z.boolean(),
-  /** The lines that go and come. */
+  /** The removed and the added lines. */
   removes: z.array(z.string()),
   adds: z.array(z.string()),
-  /** Of a change in the ledger. `changed`: somebody else has edited it since. `unknown`: it cannot be read here. */
+  /** For a change in the ledger. `changed`: edited since, not by Vivarium. `unknown`: it cannot be read here. */
   state: z.enum(['before', 'applied', 'changed', 'unknown']).optional(),
 });
 export type MachineStep = z.infer<typeof machineStep>;
 
-/** One change of this machine: planned, or as the ledger has it. */
+/** One change of this machine: planned, or from the ledger. */
 const machineChange = z.object({
   id: z.string(),
   kind: changeKind,
   what: z.string(),
   /**
-   * `planned`: it can be made. `obstacle`: it cannot, or need not, be made; `note` has the reason. Of the ledger:
-   * `applied`: all of it is there. `pending`: none of it, because its command was not pasted yet. `partial`: a part, as
-   * after a crash. `changed`: somebody else has changed it since. `unknown`: it cannot be read here. `undone`: taken back.
+   * `planned`: it can be made. `obstacle`: it cannot, or need not, be made; `note` has the reason. In the ledger:
+   * `applied`: all of it is in place. `pending`: none, because its command was not pasted yet. `partial`: a part, as
+   * after a crash. `changed`: edited since, not by Vivarium. `unknown`: it cannot be read here. `undone`: undone.
    */
   state: z.enum(['planned', 'obstacle', 'applied', 'pending', 'partial', 'changed', 'unknown', 'undone']),
   /**
-   * What to run next: `machine apply` for a planned change, and `machine undo` for one that is there; or, where Vivarium
-   * cannot ask for the password, what to paste into a terminal. Absent when there is nothing to run.
+   * What to run next: `machine apply` for a planned change, `machine undo` for one in place; or, if Vivarium
+   * cannot ask for the password, the command to paste into a terminal. Absent when there is nothing to run.
    */
   command: z.string().optional(),
-  /** The text that was there before: a whole file, or a value of the kernel. Absent where there was none. */
+  /** The previous text: a whole file, or a kernel value. Absent if there was none. */
   before: z.string().optional(),
   steps: z.array(machineStep),
   /** The commands that run after the steps. */
   runs: z.array(z.string()),
   note: z.string().optional(),
-  /** Of a planned change: names exactly this change of the present state. */
+  /** For a planned change: identifies this change of the present state. */
   plan: z.string().optional(),
-  /** With an obstacle: what to put into the system's own configuration. */
+  /** With an obstacle: text for the system's own configuration. */
   instead: z.string().optional(),
   /** When it was written into the ledger, in real time. */
   at: timestamp.optional(),
-  /** The data folder of the Vivarium that made it. */
+  /** The data folder of the Vivarium that made the change. */
   dataDir: z.string().optional(),
-  /** What the last attempt could not do. */
+  /** What the last attempt failed to do. */
   message: z.string().optional(),
 });
 export type MachineChange = z.infer<typeof machineChange>;
@@ -59,7 +59,7 @@ export type MachineChanges = z.infer<typeof machineChanges>;
 const machinePlan = machineChanges.extend({
   hostname: z.string(),
   zone: z.string(),
-  /** Where this system's own resolver leads the hostname at present; empty when it does not know it. */
+  /** The addresses to which this system resolves the hostname at present; empty if unknown. */
   resolvesTo: z.array(z.string()),
   ledger: z.string(),
 });
@@ -67,7 +67,7 @@ export type MachinePlan = z.infer<typeof machinePlan>;
 
 const machineStatus = machineChanges.extend({
   ledger: z.string(),
-  /** Takes everything back without Vivarium. */
+  /** The script that undoes everything without Vivarium. */
   undoScript: z.string(),
 });
 export type MachineStatus = z.infer<typeof machineStatus>;
@@ -76,7 +76,7 @@ const entryId = z
   .string()
   .min(1)
   .max(300)
-  .meta({ description: 'as machine status lists them', examples: ['hosts:shop.acme.test'] });
+  .meta({ description: 'ids from machine status', examples: ['hosts:shop.acme.test'] });
 
 export const machine = {
   plan: base
@@ -84,7 +84,7 @@ export const machine = {
     .input(z.strictObject({ hostname: hostnameInput }))
     .output(machinePlan),
   apply: base
-    .route({ summary: 'Do one planned change of this machine; the ledger has it before it is done' })
+    .route({ summary: 'Make one planned change of this machine; it is written into the ledger first' })
     .input(
       z.strictObject({
         hostname: hostnameInput,
@@ -96,22 +96,22 @@ export const machine = {
     )
     .output(machineChanges),
   undo: base
-    .route({ summary: 'Take back changes of this machine; by default all of this data folder’s' })
+    .route({ summary: 'Undo changes of this machine; by default all of this data folder’s' })
     .input(
       z
         .strictObject({
           ids: z.array(entryId).min(1).max(200).optional(),
-          take: z.boolean().default(false).meta({ description: 'also take back what somebody else has changed since' }),
+          take: z.boolean().default(false).meta({ description: 'also undo changes that were edited since' }),
         })
         .optional(),
     )
     .output(machineChanges),
   status: base
-    .route({ summary: 'The changes of this machine that the ledger has' })
+    .route({ summary: 'The changes of this machine in the ledger' })
     .input(z.strictObject({}).optional())
     .output(machineStatus),
   export: base
-    .route({ summary: 'The ledger as text, with what was there before, for a security team' })
+    .route({ summary: 'The ledger as text, with the previous contents, for a security team' })
     .input(z.strictObject({}).optional())
     .output(z.object({ fileName: z.string(), text: z.string() })),
 };

@@ -191,12 +191,12 @@ export const pets = {
     .input(dataset.extend({ ids }))
     .output(z.object({ pets: z.array(pet), missing })),
   updateMany: base
-    .route({ summary: 'Change many pets, all or none; sending back what they were undoes it' })
+    .route({ summary: 'Change many pets, all or none; sending back their previous values undoes it' })
     .input(dataset.extend({ changes }))
     /** `before`: the changed pets as they were. */
     .output(z.object({ before: z.array(pet), missing })),
   removeMany: base
-    .route({ summary: 'Remove many pets at once; importing what was removed undoes it' })
+    .route({ summary: 'Remove many pets at once; importing the removed pets undoes it' })
     .input(dataset.extend({ ids }))
     .output(z.object({ removed: z.array(pet), missing })),
   clear: base
@@ -225,7 +225,7 @@ export const pets = {
     /** Of a text in pieces, the result of the rows that end in this piece. */
     .output(importReport.extend({ added, importId: identifier.optional() })),
   previewImport: base
-    .route({ summary: 'What an import would make of the first rows of a text; adds nothing' })
+    .route({ summary: 'How an import would read the first rows of a text; adds nothing' })
     .input(
       importForm.extend({
         text: z.string().max(PREVIEW_TEXT_MAX),

@@ -105,11 +105,11 @@ export type ReachSnippets = z.infer<typeof reachSnippets>;
 
 const systemNames = z.object({
   hostname: z.string(),
-  /** Where programs that ask the system are led; empty where it does not know the hostname. */
+  /** The addresses that programs get from the system; empty if it does not know the hostname. */
   addresses: z.array(z.string()),
-  /** The line of the hosts file that leads elsewhere; absent where DNS does. */
+  /** The line of the hosts file with another address; absent if it comes from DNS. */
   hosts: z.object({ file: z.string(), line: z.int(), address: z.string() }).optional(),
-  /** Present when an address is not this machine's: what says so, what goes there, and the remedy. */
+  /** Present if an address is not this machine's: its source, the consequence, and the remedy. */
   elsewhere: z.object({ message: z.string(), effect: z.string(), fix: z.string() }).optional(),
 });
 export type SystemNames = z.infer<typeof systemNames>;
@@ -146,7 +146,7 @@ export const reach = {
     .input(z.strictObject({ hostname: hostnameInput, path: pathInput.optional() }))
     .output(z.object({ url: z.url() })),
   lookup: base
-    .route({ summary: 'Where this system itself leads a hostname, and what says so; asks its resolver' })
+    .route({ summary: 'How this system resolves a hostname, and why; asks its resolver' })
     .input(z.strictObject({ hostname: hostnameInput }))
     .output(systemNames),
   snippets: base

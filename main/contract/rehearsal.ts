@@ -52,12 +52,12 @@ const headerFields = z.record(z.string().max(200), z.string().max(8_000));
 const atMost = <Schema extends z.ZodType<object>>(schema: Schema) =>
   schema.refine((value) => Object.keys(value).length <= EXPECTED_MAX, `must have at most ${EXPECTED_MAX} names`);
 
-/** What an answer must be; what is omitted is not looked at. */
+/** The expected answer; omitted parts are not checked. */
 const expectedAnswer = z.strictObject({
   status: z.int().min(100).max(599).optional(),
-  /** Header fields by name; null for one that must be absent. */
+  /** Headers by name; null for one that must be absent. */
   headers: atMost(z.record(z.string().max(200), z.string().max(8_000).nullable())).optional(),
-  /** What the JSON body must contain: of an object the names given here, of a list all of its items. */
+  /** What the JSON body must contain: the given members of an object, all items of a list. */
   json: z.json().optional(),
   /** What the body must contain. */
   text: z.string().max(BODY_LENGTH_MAX).optional(),
@@ -66,12 +66,12 @@ const expectedAnswer = z.strictObject({
     .max(20)
     .regex(/^[A-Z]+$/, 'must be a response code such as "NXDOMAIN"')
     .optional(),
-  /** All answers of the asked type, in any order, as in a zone file. */
+  /** All answers of the queried type, in any order, as in a zone file. */
   answers: z.array(z.string().max(70_000)).max(EXPECTED_MAX).optional(),
 });
 export type ExpectedAnswer = z.output<typeof expectedAnswer>;
 
-/** Which other names a step may have beside the one that says what it does. */
+/** The names that a step may have in addition to its action. */
 const STEP_FIELDS = {
   run: ['exitCode', 'timeout'],
   clock: [],
@@ -100,7 +100,7 @@ const step = z
     timeout: durationWithin(1_000, 24 * HOUR_MS, 'must be from one second to 24 hours').optional(),
     clock: clockMove.optional(),
     request: requestLine.optional(),
-    /** How often; what is expected is expected of the last answer. */
+    /** The number of repetitions; the expectation applies to the last answer. */
     times: z.int().min(1).max(TIMES_MAX).optional(),
     /** The name of the API key to send it with. */
     key: keyReference.optional(),
@@ -112,7 +112,7 @@ const step = z
     on: on.unwrap().optional(),
     rate,
     nth: nth.unwrap().optional(),
-    /** 0 by default, so that a file has the same report each time. */
+    /** 0 by default, so that a file always gives the same report. */
     seed,
     for: length.unwrap().optional(),
     parameters: parameters.unwrap().optional(),
@@ -151,7 +151,7 @@ const expectedDomain = z.strictObject({
   certificate: certificateState.optional(),
   /** Why it has no certificate, or what a check found. */
   reason: checkCode.optional(),
-  /** A part of what a check that did not pass says, in the persona's words or the platform's own. */
+  /** A part of the message of a check that did not pass, in the persona's or the platform's words. */
   says: z.string().min(1).max(1_000).optional(),
   http: z.boolean().optional(),
   https: z.boolean().optional(),

@@ -32,7 +32,9 @@ export const requests = {
     /** `{{baseUrl}}` is the project's base address, `{{key}}` the key it is sent with. The history is newest first. */
     .output(z.object({ saved: z.string(), history: z.string() })),
   save: base
-    .route({ summary: 'Replace the saved requests of a project by an .http text, which must have no secret of a key' })
+    .route({
+      summary: 'Replace the saved requests of a project with an .http text, which must not contain key secrets',
+    })
     .input(ofProject.extend({ text: requestsText }))
     .output(z.object({ saved: z.string() })),
   forget: base

@@ -11,29 +11,29 @@ export const run = z.object({
   projectId: identifier,
   /** The slug of its project. */
   project: z.string(),
-  /** Its hostnames of its own; empty where it has the platform's only. */
+  /** Its custom hostnames; empty if it only has the platform's. */
   hostnames: z.array(z.string()),
-  /** Its addresses over HTTPS, its own hostnames first. */
+  /** Its HTTPS addresses, custom hostnames first. */
   urls: z.array(z.url()),
   /** Where the command listens; absent until it does. */
   target: z.url().optional(),
   pid: z.int(),
   folder: z.string(),
   command: z.string(),
-  /** In real time: when it began. */
+  /** When it began, in real time. */
   since: timestamp,
 });
 export type Run = z.infer<typeof run>;
 
 const openedRun = run.extend({
-  /** The file of the root's certificate, for programs that are to trust it. */
+  /** The file of the root's certificate, for programs that should trust it. */
   caFile: z.string(),
 });
 export type OpenedRun = z.infer<typeof openedRun>;
 
 const mappedRun = z.object({
   run,
-  /** What was done for each hostname of its own. */
+  /** The steps for each custom hostname. */
   domains: z.array(
     z.object({
       hostname: z.string(),
@@ -45,7 +45,7 @@ const mappedRun = z.object({
 });
 export type MappedRun = z.infer<typeof mappedRun>;
 
-/** What an operating system accepts as a path or as a command line to show. */
+/** Limits for paths and displayed command lines. */
 const shownText = z.string().max(8_192);
 
 export const runs = {
@@ -55,7 +55,7 @@ export const runs = {
       z.strictObject({
         /** An existing project, whose target changes while the command runs. */
         projectId: projectReference.optional(),
-        /** The name of the project, which is created unless there is one. One of the three is needed. */
+        /** The name of the project, which is created if it does not exist. One of the three is required. */
         name: projectName.optional(),
         hostname: z.string().max(10_000).optional(),
         wildcard: z.boolean().meta({ description: 'serve all names directly below the hostname too' }).default(false),

@@ -82,30 +82,28 @@ export const settingsValues = z.object({
   /** The delay between a hostname's verification and its issuance: 0 by default, at most 48 hours. */
   issuanceDelay: durationWithin(0, 48 * HOUR_MS, UP_TO_48_HOURS),
   caaIdentity,
-  /** Where ACME clients answer http-01 and tls-alpn-01, unless one of Vivarium's own listeners passes it on. */
+  /** The ports on which ACME clients answer http-01 and tls-alpn-01, unless a listener of Vivarium forwards to them. */
   acmeHttpPort: port.meta({ description: 'port of http-01 in place of 80' }),
   acmeTlsPort: port.meta({ description: 'port of tls-alpn-01 in place of 443' }),
-  /** Whether a new ACME account needs an external one, with a key of `acme.createExternalKey`. */
-  acmeExternalAccounts: z.boolean().meta({ description: 'ask new ACME accounts for an external account' }),
-  /** Whether ACME clients have the limits of Let’s Encrypt. */
+  /** Whether new ACME accounts need an external account binding, with a key of `acme.createExternalKey`. */
+  acmeExternalAccounts: z.boolean().meta({ description: 'require an external account binding for new ACME accounts' }),
+  /** Whether ACME clients are limited as by Let’s Encrypt. */
   acmeLimits: z.boolean().meta({ description: 'limit ACME clients as Let’s Encrypt does' }),
-  /** Remote perspectives that have to agree with each ACME validation, up to the quorum of the Baseline Requirements (3.2.2.9). */
-  acmePerspectives: z
-    .array(resolver.meta({ description: 'a further resolver whose view of the network counts' }))
-    .max(10),
-  /** Limits of ACME clients in other measures than Let’s Encrypt’s, each `failedValidations 2 PT1H`. */
+  /** Remote perspectives that confirm ACME validations, with the quorum of the Baseline Requirements (3.2.2.9). */
+  acmePerspectives: z.array(resolver.meta({ description: 'the resolver of a remote perspective' })).max(10),
+  /** Limits of ACME clients that differ from Let’s Encrypt’s, each as `failedValidations 2 PT1H`. */
   acmeRates: z
     .array(
       z
         .string()
         .max(100)
         .refine((text) => readAcmeRate(text) !== null, ACME_RATE_FORM)
-        .meta({ description: 'another measure of a limit of ACME clients', examples: ['failedValidations 2 PT1H'] }),
+        .meta({ description: 'a changed limit of ACME clients', examples: ['failedValidations 2 PT1H'] }),
     )
     .max(ACME_LIMITS.length),
   /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */
   traffic: trafficSetting,
-  /** Names besides the known ones whose values Traffic hides, as header field, parameter, JSON member or form field. */
+  /** Additional names whose values Traffic hides: headers, parameters, JSON members and form fields. */
   secretNames: z
     .array(
       z

@@ -43,10 +43,10 @@ const name = z
 /** A copy of the whole world under a name. */
 export const snapshotInfo = z.object({
   name: z.string(),
-  /** The moment that a restoration sets the clock to. */
+  /** The moment to which a restoration sets the clock. */
   createdAt: timestamp,
   bytes: z.int(),
-  /** The number of recorded requests in it; absent when it leaves Traffic alone. */
+  /** The number of recorded requests in it; absent if it does not replace the traffic. */
   requests: z.int().optional(),
   /** Why it cannot be restored; absent if nothing is wrong. */
   fault: z.string().optional(),
@@ -60,25 +60,30 @@ export const snapshots = {
     .input(z.strictObject({}).optional())
     .output(z.array(snapshotInfo)),
   save: base
-    .route({ summary: 'Keep the whole world, with its clock, under a name' })
+    .route({ summary: 'Save the whole world, with its clock, under a name' })
     .input(
       z.strictObject({
         name,
         /** Without private keys of certificates, keys for updates and the readable key of the demo. */
-        file: absolutePath.meta({ description: 'a file to hand on, instead of a snapshot here' }).optional(),
+        file: absolutePath
+          .meta({ description: 'a file to share, instead of a snapshot in the data folder' })
+          .optional(),
         /** Replaces an older snapshot of that name, or in that file. */
         force: z.boolean().meta({ description: 'replace an older snapshot of that name' }).default(false),
         /** Without secrets, as Traffic shows them. A restoration then replaces the traffic too. */
-        traffic: z.boolean().meta({ description: 'keep the recorded traffic too, without its secrets' }).default(false),
+        traffic: z
+          .boolean()
+          .meta({ description: 'also save the recorded traffic, without its secrets' })
+          .default(false),
       }),
     )
     .output(snapshotInfo),
   restore: base
-    .route({ summary: 'Replace the whole world, with its clock, by a snapshot; nothing restarts' })
+    .route({ summary: 'Replace the whole world, with its clock, with a snapshot, without a restart' })
     .input(z.strictObject({ name }))
     .output(snapshotInfo),
   restoreFile: base
-    .route({ summary: 'Replace the whole world by a snapshot in a file, such as one from another machine' })
+    .route({ summary: 'Replace the whole world with a snapshot from a file, such as one from another machine' })
     .input(z.strictObject({ file: absolutePath }))
     .output(snapshotInfo),
   remove: base.route({ summary: 'Remove a snapshot' }).input(z.strictObject({ name })).output(snapshotInfo),

@@ -26,7 +26,7 @@ export const trafficEntry = z.object({
   /** Null when the client disconnected before an answer. 101: a tunnel was opened. */
   status: z.int().nullable(),
   stage: stageName,
-  /** What was broken on purpose: the entry of the catalogue, and the break that ran. */
+  /** The break that struck: the entry of the catalogue, and the id of the running break. */
   fault: z.object({ entry: z.string(), breakId: z.string() }).optional(),
   /** Absent when the host belongs to no project. */
   projectId: identifier.optional(),
@@ -202,7 +202,7 @@ export const traffic = {
     ),
   get: base.route({ summary: 'One entry with headers, bodies and timings' }).input(one).output(trafficDetail),
   running: base
-    .route({ summary: 'Requests that have not ended, and what is known of them so far' })
+    .route({ summary: 'Requests in progress, with their state so far' })
     .input(narrowed.optional())
     .output(z.object({ items: z.array(trafficEntry) })),
   watch: base

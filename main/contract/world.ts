@@ -30,7 +30,7 @@ export const worldPets = z
   )
   .max(WORLD_PETS_MAX);
 
-/** The message where a record is something else; faults of its names keep their own. */
+/** The message for a record that is not an object; faults of its names have their own. */
 const ofRecord =
   (message: string) =>
   ({ code }: { code?: string }): string | undefined =>
@@ -57,7 +57,7 @@ const fileName = z
   .refine((path) => !path.includes('\0'), 'must be the path of a file, relative to this one');
 
 const seedCount = z.int().min(0).max(SEED_COUNT_MAX);
-/** A number of generated ones, the name of a JSON file with a list, or the list. */
+/** The number of generated pets, the name of a JSON file with a list, or the list. */
 const dataset = z.union([seedCount, fileName, worldPets], {
   error: 'must be a number of pets, a list of them, or the name of a JSON file with the list',
 });
@@ -76,33 +76,33 @@ const projectEntry = orNothing({
   /** The slug by default. */
   name: projectName.optional().meta({ description: 'its name; the slug by default' }),
   plan: plan.optional().meta({ description: 'free by default; custom domains need pro, business or enterprise' }),
-  limits: planLimits.optional().meta({ description: 'of the plan enterprise, which needs them' }),
+  limits: planLimits.optional().meta({ description: 'the limits of the plan enterprise, which requires them' }),
   target: worldTarget
     .optional()
     .meta({ description: 'where requests lead: api, the default, or an upstream such as http://localhost:5173' }),
   persona: persona.optional().meta({ description: 'the provider whose custom domains it imitates' }),
-  /** In place of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */
+  /** Instead of a target: the command that `vivarium run` starts in the file's folder, and serves while it runs. */
   run: z
     .string()
     .trim()
     .min(1, 'must be a command, such as "npm run dev"')
     .max(8_192)
     .optional()
-    .meta({ description: 'in place of a target: the command that vivarium run starts and serves' }),
-  /** For datasets without pets. A number, file or list alone is for production. */
+    .meta({ description: 'instead of a target: the command that vivarium run starts and serves' }),
+  /** For empty datasets. A number, file or list alone is for production. */
   pets: z
     .union([dataset, z.strictObject({ production: dataset.optional(), staging: dataset.optional() })], {
       error:
         'must be a number of pets, a list of them, the name of a JSON file, or an object with production and staging',
     })
     .optional(),
-  /** Names. Secrets are in no file; a key that is missing is created with a new one. */
+  /** Names. Files contain no secrets; a missing key is created with a new secret. */
   keys: z
     .array(keyName)
     .max(1_000)
     .optional()
     .meta({ description: 'names of API keys; vivarium up prints the secrets of those that it creates' }),
-  domains: worldDomains.optional().meta({ description: 'by hostname; nothing, or where it redirects to' }),
+  domains: worldDomains.optional().meta({ description: 'by hostname; nothing, or the target of a redirect' }),
   primary: hostnameInput.nullable().optional().meta({ description: 'the domain that base addresses are shown with' }),
   /** The saved requests, as an `.http` text. */
   requests: requestsText.optional().meta({ description: 'saved requests, as the text of an .http file' }),
@@ -119,13 +119,13 @@ export const world = z.strictObject({
   vivarium: z.literal(WORLD_VERSION, `must be ${WORLD_VERSION}, the version of the format`),
   /** Where an editor finds the schema. */
   $schema: z.string().max(1_000).optional(),
-  /** With which of the made-up pets generated datasets begin. */
+  /** The position at which generated datasets begin. */
   seed: z
     .int()
     .min(0)
     .max(SEED_COUNT_MAX)
     .optional()
-    .meta({ description: 'where the made-up pets begin: the same number gives the same pets' }),
+    .meta({ description: 'where the generated pets begin: the same number gives the same pets' }),
   /** The app's clock, frozen at a moment. */
   clock: z
     .strictObject({ at: moment })
@@ -134,12 +134,12 @@ export const world = z.strictObject({
   settings: settingsUpdate
     .omit({ caKey: true })
     .optional()
-    .meta({ description: 'as vivarium settings update takes them' }),
+    .meta({ description: 'settings as in vivarium settings update' }),
   /** By slug. */
   projects: z
     .record(projectSlug, projectEntry, { error: ofRecord('must be an object with project slugs as names') })
     .optional(),
-  /** Zone texts by name; the object is for a text in a file of its own, or a zone that is signed or without ALIAS. */
+  /** Zone texts by name; the object is for a text in a separate file, or a zone that is signed or without ALIAS. */
   zones: z
     .record(
       nameText,
@@ -149,7 +149,7 @@ export const world = z.strictObject({
           z.null(),
           z.strictObject({
             supportsAlias: z.boolean().optional(),
-            /** Keys are in no file; a zone that is signed for the first time gets one. */
+            /** Files contain no keys; a zone that is signed for the first time gets one. */
             signed: z.boolean().optional().meta({ description: 'whether answers are signed (DNSSEC)' }),
             text: zoneText.optional(),
             file: fileName.optional(),
@@ -168,7 +168,7 @@ export type World = z.output<typeof world>;
 /** As it is written. */
 export type WorldInput = z.input<typeof world>;
 
-/** The same with what its files have: every dataset is a number or a list, every zone a text. */
+/** The same with its files included: every dataset is a number or a list, every zone a text. */
 export type ResolvedWorld = Omit<World, 'projects' | 'zones'> & {
   projects?: Record<string, ResolvedProject>;
   zones?: Record<string, { supportsAlias?: boolean | undefined; signed?: boolean | undefined; text: string }>;
@@ -207,16 +207,16 @@ const input = {
   text: z.string().max(WORLD_TEXT_MAX),
   /** The texts of the files that it names, by the names in it. */
   files: z.record(z.string().max(1_000), z.string().max(ZONE_TEXT_MAX)).optional(),
-  /** The file that the text is in. It owns what is created, and nothing else is changed or removed. */
+  /** The file of the text. It owns what is created, and nothing else is changed or removed. */
   file: filePath.meta({ description: 'the path of the file, which then owns what is created' }).optional(),
-  /** Let the file own what the text has and what exists already. */
-  adopt: z.boolean().meta({ description: 'let the file own what exists already' }).optional(),
+  /** Let the file own existing entries of the text. */
+  adopt: z.boolean().meta({ description: 'let the file own existing entries' }).optional(),
 };
 const changes = z.object({
   changes: z.array(change),
-  /** Entries of the text that are as they should be. */
+  /** The number of entries of the text that need no change. */
   left: z.int(),
-  /** What the file owned and what stays, with the reason, in sentences. */
+  /** Sentences about owned entries that are kept, with the reason. */
   kept: z.array(z.string()),
 });
 
@@ -240,7 +240,7 @@ export const worlds = {
         })
         .optional(),
     )
-    /** `omitted`: what the text does not have, in sentences. */
+    /** `omitted`: sentences about what the text omits. */
     .output(z.object({ text: z.string(), omitted: z.array(z.string()) })),
   diff: base.route({ summary: 'What applying such a text would change' }).input(z.strictObject(input)).output(changes),
   apply: base
@@ -251,8 +251,8 @@ export const worlds = {
     .input(
       z.strictObject({
         ...input,
-        /** Remove what the file owns and what the text no longer has; refused without. */
-        remove: z.boolean().meta({ description: 'remove what the file owns and no longer has' }).optional(),
+        /** Remove owned entries that the text no longer contains; refused without. */
+        remove: z.boolean().meta({ description: 'remove owned entries that the file no longer contains' }).optional(),
       }),
     )
     .output(
@@ -264,7 +264,7 @@ export const worlds = {
       }),
     ),
   owners: base
-    .route({ summary: 'The files that own something, and what' })
+    .route({ summary: 'The files that own entries, and the entries' })
     .input(z.strictObject({}).optional())
     .output(z.array(owner)),
 };

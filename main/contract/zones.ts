@@ -41,7 +41,7 @@ export const record = z.object({
   /** When the server starts to serve the record; until then it serves the previous one. */
   visibleAt: timestamp,
   warnings: z.array(z.string()).optional(),
-  /** The running break that has put it there, for `breaks.stop`. */
+  /** The running break that added it, for `breaks.stop`. */
   breakId: z.string().optional(),
 });
 export type RecordInfo = z.infer<typeof record>;
@@ -90,15 +90,15 @@ const updateKey = z.object({
 });
 export type UpdateKey = z.infer<typeof updateKey>;
 
-/** Signatures that are over, left out, or made with another key. */
+/** Signatures that are expired, missing, or made with another key. */
 const zoneBreak = z.enum(['expired', 'missing', 'wrong-key']);
 export type ZoneBreak = z.infer<typeof zoneBreak>;
 
-/** How a zone's answers are signed. All times are of Vivarium's clock. */
+/** How a zone's answers are signed. All times are on Vivarium's clock. */
 const zoneDnssec = z.object({
   name: z.string(),
   signed: z.boolean(),
-  /** This and the rest only while the zone is signed. */
+  /** This and the members below exist only while the zone is signed. */
   algorithm: z.string().optional(),
   /** Two during a roll; the values of their DS and DNSKEY records. */
   keys: z
@@ -112,9 +112,9 @@ const zoneDnssec = z.object({
       }),
     )
     .optional(),
-  /** The times in which the present signatures are valid. */
+  /** The validity period of the present signatures. */
   signatures: z.object({ from: timestamp, until: timestamp }).optional(),
-  /** What the zone is made to get wrong. */
+  /** The fault of the signatures. */
   break: zoneBreak.optional(),
   /** The trust anchor as files: `trust-anchor-file` of unbound, and `delv -a`. */
   anchors: z.object({ unbound: z.string(), delv: z.string() }).optional(),
@@ -129,7 +129,7 @@ const platformZone = z.object({
 
 const forced = z
   .boolean()
-  .meta({ description: 'store also what a careful provider refuses, such as a CNAME beside an A' });
+  .meta({ description: 'also store records that a careful provider refuses, such as a CNAME next to an A' });
 
 export const zones = {
   list: base
@@ -181,11 +181,11 @@ export const zones = {
     )
     .output(updateKey),
   dnssec: base
-    .route({ summary: 'How a zone’s answers are signed (DNSSEC), with its trust anchor; changes what is given' })
+    .route({ summary: 'How a zone’s answers are signed (DNSSEC), with its trust anchor; changes the given parts' })
     .input(
       z.strictObject({
         name: nameText,
-        /** Sign the answers from now on, or no longer. The keys are kept. */
+        /** Start or stop signing the answers. The keys are kept. */
         signed: z.boolean().meta({ description: 'whether answers are signed' }).optional(),
         roll: z
           .boolean()

@@ -47,7 +47,7 @@ export function octetsOf(write: (to: OctetWriter) => void): string {
 }
 
 /**
- * Types without a form of their own here whose data has names, by the octets before these: MD, MF, MB, MG, MR, MINFO,
+ * Types without their own format whose data contains names, by the octets before the names: MD, MF, MB, MG, MR, MINFO,
  * RP, AFSDB, RT, PX, KX. Resolvers lower the case of these names before they check a signature.
  */
 const NAMES_BEGIN = new Map([
@@ -55,7 +55,7 @@ const NAMES_BEGIN = new Map([
   ...[18, 21, 26, 36].map((code) => [code, 2] as const),
 ]);
 
-/** A record's data in canonical form (RFC 4034 §6.2). Names with a form of their own are in lower case everywhere here. */
+/** A record's data in canonical form (RFC 4034 §6.2). Names of known types are already in lower case. */
 export function canonicalData(data: RecordData): string {
   if ('octets' in data) {
     const begin = NAMES_BEGIN.get(codeOfType(data.type));
@@ -68,7 +68,7 @@ export function canonicalData(data: RecordData): string {
   });
 }
 
-/** An RRset as it is signed (RFC 4034 §3.1.8.1): sorted by data, with the owner and the TTL of its zone. */
+/** The signed form of an RRset (RFC 4034 §3.1.8.1): sorted by data, with the owner and TTL in the zone. */
 export function canonicalRRset({ type, data }: RRset, owner: DomainName, ttlSeconds: number): string {
   const sorted = [...new Set(data.map(canonicalData))].sort(byOctets);
   return octetsOf((to) => {
@@ -105,7 +105,7 @@ const shifted = (octets: string): string =>
 /** The least key after those of a name and everything below it. */
 const keyAfter = (key: string): string => (key === '' ? '\uffff' : `${key.slice(0, -1)}\x01`);
 
-/** Names in canonical order, while some come and go. A change costs a binary search and a move in memory. */
+/** A sorted set of names in canonical order. A change costs a binary search and a move in memory. */
 export class CanonicalOrder<Item> {
   readonly #keys: string[];
   readonly #items: Item[];
@@ -134,7 +134,7 @@ export class CanonicalOrder<Item> {
     this.#items.splice(index, 1);
   }
 
-  /** Where a name is or would be. */
+  /** The index of a name, or its insertion point. */
   indexOf(name: DomainName): number {
     return this.#firstFrom(orderKey(name));
   }

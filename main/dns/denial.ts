@@ -5,7 +5,7 @@ import { codeOfType, NSEC, QUESTION_TYPES, TYPE_CODES, type RRset } from './reco
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import type { ZoneSet } from './zone-set.ts';
 
-/** Types that the server makes itself in a signed zone; records of these types that were stored are not served there. */
+/** Types that the server generates in a signed zone; stored records of these types are not served there. */
 const OWN_TYPES: ReadonlySet<number> = new Set([QUESTION_TYPES.RRSIG, QUESTION_TYPES.NSEC, QUESTION_TYPES.DNSKEY]);
 
 /** The NSEC record of a node in the zone's chain (RFC 4034 §4). */
@@ -18,7 +18,7 @@ export const nsecOver = (set: ZoneSet, zone: ZoneIndex, name: DomainName): RRset
   nsecAt(set, zone, nodeBefore(zone, name));
 
 /**
- * Denies DS, and nothing else, at a child zone that the parent does not delegate: the child is not secure from above.
+ * Denies only DS at a child zone that the parent does not delegate, which makes the child insecure.
  * RFC 4470 §3 has the next name.
  */
 export const nsecOfChild = (zone: ZoneIndex, child: DomainName): RRset =>
@@ -58,7 +58,7 @@ function bitmapOf(window: number, types: readonly number[]): string {
   return String.fromCharCode(window, octets.length, ...octets);
 }
 
-/** The types that a node answers with; at a cut only what the parent has there (RFC 4035 §2.3). */
+/** The types of a node; at a zone cut, only those of the parent (RFC 4035 §2.3). */
 function typesAt(set: ZoneSet, zone: ZoneIndex, node: ZoneNode): number[] {
   const { RRSIG, NSEC: own, DNSKEY } = QUESTION_TYPES;
   const codes = node.rrsets.map(({ type }) => codeOfType(type)).filter((code) => code > 0 && !OWN_TYPES.has(code));

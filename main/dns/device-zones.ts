@@ -8,21 +8,21 @@ import type { RecordData, ResourceRecord } from './record.ts';
 import { ZoneSet } from './zone-set.ts';
 import { createZone } from './zone.ts';
 
-/** Hostnames come and go, and the machine gets other addresses. */
+/** A short TTL, because hostnames and the machine's addresses change. */
 const TTL_SECONDS = 5;
 
-/** What other devices are answered: the served hostnames at this machine's address, and nothing of the stored zones. */
+/** The DNS answers for other devices: the served hostnames at this machine's address, and no stored zones. */
 export interface DeviceZones {
   readonly zones: ZoneSet;
   /** Replaces the hostnames, in normal form; in force when it returns. */
   publish(hostnames: Iterable<string>): void;
 }
 
-/** Whether another device can have the name for this machine: below `localhost`, each means itself (RFC 6761 §6.3). */
+/** Whether devices can be served the name: names under `localhost` mean the device itself (RFC 6761 §6.3). */
 export const isForDevices = (hostname: string): boolean => !isWithin(hostname, 'localhost');
 
 /**
- * A zone for each hostname, which has its address and HTTPS record only: TXT and other records stay private, and no
+ * Builds a zone for each hostname with only its address and HTTPS record: TXT and other records stay private, and no
  * answer is much larger than its question.
  * @param nameServer the name of this machine for the devices, which has the address too
  * @param service the HTTPS record of each hostname; null for none

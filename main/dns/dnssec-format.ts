@@ -2,7 +2,7 @@ import { absoluteText, readWireName, ROOT, type DomainName } from '../model/dns-
 import { formatValue, formatZoneValue } from './record-text.ts';
 import { codeOfType, QUESTION_TYPES, typeName, type RecordData, type UnknownData } from './record.ts';
 
-/** An answered record as `dig` shows it. */
+/** An answered record in the format of `dig`. */
 export interface Shown {
   type: string;
   /** Names without a trailing dot. */
@@ -11,7 +11,7 @@ export interface Shown {
   rdata: string;
 }
 
-/** The presentation form of any record of an answer. Those of DNSSEC are stored and read as octets. */
+/** The presentation format of any record of an answer. DNSSEC records are stored and read as octets. */
 export function showRecord(data: RecordData): Shown {
   const code = codeOfType(data.type);
   const form = 'octets' in data ? FORMS.get(code) : undefined;

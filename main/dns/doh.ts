@@ -38,7 +38,7 @@ export interface Refused {
   reason: string;
 }
 
-/** A message to answer, one to read from the body, or why neither. */
+/** A message to answer, a message to read from the body, or the reason for a refusal. */
 export type DohQuery = CheckedQuery | { kind: 'body' };
 export type CheckedQuery = { kind: 'message'; message: Buffer } | ({ kind: 'refused' } & Refused);
 
@@ -80,10 +80,10 @@ export function checkDohMessage(message: Buffer): CheckedQuery {
 const FIREFOX_PROBE = { name: 'example.com', type: TYPE_CODES.NS };
 const CHROMIUM_PROBE = { name: 'www.gstatic.com', type: TYPE_CODES.A };
 
-/** RFC 5737: leads nowhere; browsers want an address, whichever. */
+/** A documentation address (RFC 5737): browsers only need some address. */
 const NOWHERE = '192.0.2.1';
 
-/** How long a break keeps silent: clients give up before that, mostly after 5 s. */
+/** How long a break delays an answer that never comes; most clients give up after 5 s. */
 const SILENT_MS = 10_000;
 
 /** For the HTTP status of a resolver without an answer (RFC 8484 §4.2.1 leaves it to HTTP). */

@@ -6,7 +6,7 @@ const MIDDLE = 2 ** 31;
 const GROUND = 10_000_000;
 const ALTITUDE_MAX = 2 ** 32 - 1;
 
-/** RFC 1876 §3: what applies where a place has none, in centimetres. */
+/** RFC 1876 §3: default size and precisions, in centimetres. */
 const DEFAULTS_CM = [100, 1_000_000, 1_000] as const;
 
 /** Degrees, minutes and seconds with an optional fraction, then a direction (RFC 1876 §3). */
@@ -70,7 +70,7 @@ function formatAngle(angle: number, [plus, minus]: readonly [string, string]): s
 
 const inMetres = (cm: number): string => `${(cm / 100).toFixed(2)}m`;
 
-/** Where something is (RFC 1876). */
+/** The field of a location (RFC 1876). */
 export const LOCATION: Field<Location> = {
   parse,
   format: ({ size, horizontalPrecision, verticalPrecision, latitude, longitude, altitude }) =>

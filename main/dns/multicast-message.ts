@@ -9,20 +9,20 @@ const TTL_SECONDS = 120;
 /** RFC 6762 §6.7: for clients that keep no multicast cache. */
 const LEGACY_TTL_SECONDS = 10;
 
-/** RFC 6762 §10.2, §5.4: the top bit of the class: "the only ones of this name", "answer by unicast". */
+/** RFC 6762 §10.2, §5.4: the top bit of the class, which means "unique records" or "answer by unicast". */
 const TOP_BIT = 0x8000;
 const FLAGS_ANSWER = 0x8400;
 const TYPE_NSEC = 47;
 
-/** Records read of one message; ours are few. */
+/** Maximum number of records read from one message. */
 const RECORDS_MAX = 100;
 
 const SERVICE: DomainName = '_http._tcp.local';
 const SERVICES: DomainName = '_services._dns-sd._udp.local';
 
-/** What this machine announces: a name with an address, and a web page there. */
+/** The announced name of this machine, its address, and its web page. */
 export interface Announced {
-  /** `vivarium`, or with a number where another machine has that. */
+  /** `vivarium`, with a number if another machine has that name. */
   label: string;
   address: string;
   port: number;
@@ -31,11 +31,11 @@ export interface Announced {
 export const hostOfLabel = (label: string): DomainName => `${label}.local`;
 const instanceOf = ({ label }: Announced): DomainName => `${label}.${SERVICE}`;
 
-/** A message of multicast DNS, as far as it concerns us. */
+/** The relevant parts of a multicast DNS message. */
 export interface MulticastMessage {
   id: number;
   questions: readonly { name: DomainName; type: number; unicast: boolean }[];
-  /** The IPv4 addresses that an answer gives to names; empty for a query. */
+  /** IPv4 addresses by name in a response; empty for a query. */
   addresses: readonly { name: DomainName; address: string }[];
 }
 
@@ -72,8 +72,8 @@ class MulticastReader extends WireReader {
 }
 
 /**
- * Whether another machine has the name of `announced` (RFC 6762 §8.1, §9). Before it is announced, any other has; of
- * two that have announced it, the one with the higher address keeps it.
+ * Whether another machine owns the announced name (RFC 6762 §8.1, §9). Before the announcement, any other one wins;
+ * after it, the one with the higher address keeps the name.
  */
 export function losesName({ addresses }: MulticastMessage, announced: Announced, isAnnounced: boolean): boolean {
   const own = hostOfLabel(announced.label);
@@ -87,7 +87,7 @@ interface WireRecord {
   name: DomainName;
   type: number;
   data: Buffer;
-  /** Whether others may have records of the same name and type. */
+  /** Whether other machines may have records of the same name and type. */
   shared?: true;
 }
 
@@ -97,7 +97,7 @@ const hostRecord = ({ label, address }: Announced): WireRecord => ({
   data: Buffer.from(ipv4Octets(address)),
 });
 
-/** RFC 6762 §6.1: that the name has an address of this type only: clients need not wait for another. */
+/** RFC 6762 §6.1: states that the name has no other address types, so clients need not wait for them. */
 function onlyAddress({ label }: Announced): WireRecord {
   const name = hostOfLabel(label);
   return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, 1, 0x40)]) };
@@ -117,7 +117,7 @@ function serviceRecords(announced: Announced): WireRecord[] {
   ];
 }
 
-/** The answer to the questions about what is announced; null where there are none. */
+/** The response to questions about announced records; null if there are none. */
 export function answerMulticast(
   { id, questions }: Pick<MulticastMessage, 'id' | 'questions'>,
   announced: Announced,
@@ -136,11 +136,11 @@ export function answerMulticast(
   return encode({ id, question, answers: asked, additional, ttlSeconds: LEGACY_TTL_SECONDS });
 }
 
-/** Everything at once; with `ttlSeconds` 0, that it is gone (RFC 6762 §10.1). */
+/** Announces all records; with `ttlSeconds` 0, withdraws them (RFC 6762 §10.1). */
 export const announcement = (announced: Announced, ttlSeconds = TTL_SECONDS): Buffer =>
   encode({ answers: [hostRecord(announced), ...serviceRecords(announced)], additional: [], ttlSeconds });
 
-/** Asks who has the name (RFC 6762 §8.1), by multicast: our socket gets nothing sent to it alone. */
+/** A probe for the name (RFC 6762 §8.1). It asks for multicast, because the socket receives no unicast. */
 export function probe(announced: Announced): Buffer {
   const name = hostOfLabel(announced.label);
   return encode({

@@ -5,37 +5,37 @@ import { didYouMean } from '../contract/nearest.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { type DrillCause, type DrillText, rightCause } from './drill.ts';
 
-/** How long a drill runs on the app’s clock, unless it is mended before. */
+/** The longest time that a drill runs, on the app’s clock. */
 export const DRILL_MS = DAY_MS;
 
-/** The steps that are kept; later ones are left out. */
+/** The number of stored steps; later ones are dropped. */
 export const STEPS_MAX = 200;
 
-/** What the drill has made. */
+/** The ids of what the drill has created. */
 export const practiceGround = z.object({
   projectId: z.string(),
   hostname: z.string(),
   keyId: z.string(),
   secret: z.string(),
-  /** Of the certificate before the trouble; null without a domain. */
+  /** The serial of the certificate before the trouble; null without a domain. */
   serial: z.string().nullable(),
 });
 export type PracticeGround = z.infer<typeof practiceGround>;
 
-/** A drill on its way, as it is stored. */
+/** The stored state of a running drill. */
 export const drillState = z.object({
   drill: z.string(),
-  /** Stored before anything is made, and before anything is removed: after `kill -9`, the next start removes it. */
+  /** Stored before creation and before removal begin, so that the next start can clean up after `kill -9`. */
   phase: z.enum(['preparing', 'running', 'ending']),
   startedAtMs: z.number(),
   startedRealMs: z.number(),
   untilMs: z.number(),
   hints: z.number(),
-  /** Ids of the wrong causes that were answered. */
+  /** Ids of the wrong causes that the user has answered. */
   wrong: z.array(z.string()),
-  /** When the right cause was answered. */
+  /** When the user answered the right cause. */
   foundAtMs: z.number().nullable(),
-  /** What the mending lacks; null before the first check, and once it is mended. */
+  /** What is still missing for the fix; null before the first check and after success. */
   missing: z.string().nullable(),
   steps: z.array(z.object({ atMs: z.number(), what: z.string() })),
   ground: practiceGround.nullable(),
@@ -46,25 +46,28 @@ export type DrillEvent =
   | { type: 'start'; atMs: EpochMs; realMs: EpochMs }
   | { type: 'ready'; ground: PracticeGround }
   | { type: 'hint'; atMs: EpochMs }
-  /** Without a cause, the mending is to be checked. */
+  /** Without a cause, the fix is checked. */
   | { type: 'answer'; atMs: EpochMs; cause?: string | undefined }
-  /** The mending was checked; nothing is missing for null. */
+  /** The fix was checked; null if nothing is missing. */
   | { type: 'checked'; atMs: EpochMs; missing: string | null }
   | { type: 'did'; atMs: EpochMs; what: string }
   | { type: 'clock moved back'; nowMs: EpochMs }
   | { type: 'end' };
 
 export const noneRuns = (): VivariumError =>
-  new VivariumError('not_found', 'No drill runs. Those that there are: `drills.list`.');
+  new VivariumError('not_found', 'No drill is running. To list drills: `drills.list`.');
 
 /**
- * The state after an event. @throws VivariumError, with the state unchanged: `conflict` for a second start, `not_found`
- * where no drill runs, `invalid_request` for a cause that is none.
+ * Returns the state after an event. @throws VivariumError `conflict` for a second start, `not_found` if no drill is
+ * running, `invalid_request` for an unknown cause.
  */
 export function after(state: DrillState | null, event: DrillEvent, drill: DrillText): DrillState {
   if (event.type === 'start') {
     if (state === null) return begun(drill, event);
-    throw new VivariumError('conflict', `The drill "${state.drill}" runs already. End it first: \`drills.stop\`.`);
+    throw new VivariumError(
+      'conflict',
+      `The drill "${state.drill}" is already running. End it first: \`drills.stop\`.`,
+    );
   }
   if (state === null) throw noneRuns();
   if (event.type === 'ready') return { ...state, phase: 'running', ground: event.ground };
@@ -74,10 +77,7 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
   switch (event.type) {
     case 'hint': {
       if (state.hints >= drill.hints.length)
-        throw new VivariumError(
-          'conflict',
-          `There are no more hints than these ${drill.hints.length}. To give up: \`drills.stop\`.`,
-        );
+        throw new VivariumError('conflict', `All ${drill.hints.length} hints are shown. To give up: \`drills.stop\`.`);
       const hints = state.hints + 1;
       return withStep({ ...state, hints }, event.atMs, `Hint ${hints} of ${drill.hints.length}`);
     }
@@ -85,7 +85,7 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
       return answered(state, event, drill);
     case 'checked': {
       const { missing, atMs } = event;
-      if (state.foundAtMs === null) throw new VivariumError('conflict', 'The cause is not found yet.');
+      if (state.foundAtMs === null) throw new VivariumError('conflict', 'The cause has not been found yet.');
       if (missing === null) return withStep({ ...state, missing, phase: 'ending' }, atMs, 'Mended');
       return withStep({ ...state, missing }, atMs, 'Checked: not mended yet');
     }
@@ -120,15 +120,15 @@ function answered(
   return withStep({ ...state, wrong }, atMs, `Wrong: ${cause.text}`);
 }
 
-/** By id, or by number from 1. */
+/** Finds a cause by id, or by its number from 1. */
 function causeOf({ causes }: DrillText, text: string | undefined): DrillCause {
   const cause = causes.find(({ id }, index) => id === text || String(index + 1) === text);
   if (cause !== undefined) return cause;
   const ids = causes.map(({ id }) => id);
   const message =
     text === undefined
-      ? `is needed until it is found: ${ids.join(', ')}`
-      : `"${text}" is none of ${ids.join(', ')}.${didYouMean(text, ids)}`;
+      ? `is required until the right one is found: ${ids.join(', ')}`
+      : `"${text}" is not one of ${ids.join(', ')}.${didYouMean(text, ids)}`;
   throw new VivariumError('invalid_request', `cause: ${message}`, { issues: [{ path: 'cause', message }] });
 }
 

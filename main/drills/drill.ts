@@ -1,9 +1,9 @@
 import type { DrillSubject } from '../contract/drills.ts';
 
-/** What a drill plays in; a domain is `shop.drill.test` in the zone `drill.test`, verified and with a certificate. */
+/** The setting of a drill; a domain is `shop.drill.test` in the zone `drill.test`, verified and with a certificate. */
 export type DrillPlace = 'project' | 'domain';
 
-/** What is wrong: breaks of the catalogue, whose names are hidden, or edits of the practice project. */
+/** The trouble: hidden breaks of the catalogue, or edits of the practice project. */
 export type DrillTrouble =
   | {
       kind: 'break';
@@ -16,34 +16,34 @@ export type DrillTrouble =
   | { kind: 'limits'; perMinute: number; perDay: number }
   | { kind: 'revoked key' }
   | { kind: 'dead target' }
-  /** A CNAME to Vivarium for a hostname that is not attached. */
+  /** A hostname has a CNAME to Vivarium but is not attached. */
   | { kind: 'unattached'; hostname: string };
 
-/** What has to be so in the end; `mending.ts` checks it. */
+/** The state that completes the drill; `mending.ts` checks it. */
 export type DrillMending =
-  /** After a refusal, a client waits as long as `Retry-After` says, and is answered. */
+  /** After a refusal, a client waits as long as `Retry-After` says, and its next request succeeds. */
   | { kind: 'waited' }
-  /** A client ends a request without an answer by itself. */
+  /** A client aborts a request that gets no answer. */
   | { kind: 'gave up'; withinMs: number }
-  /** After an answer that failed, a client looks before it repeats. */
+  /** After a failed answer, a client checks the outcome before it retries. */
   | { kind: 'looked' }
-  /** A client is answered over HTTP/2. */
+  /** A client gets an answer over HTTP/2. */
   | { kind: 'over HTTP/2' }
-  /** The last request is answered, with another key than the first where one is asked for. */
+  /** The last request succeeds, with a new key if required. */
   | { kind: 'answered'; withNewKey?: true }
-  /** The hostname is verified, with a certificate, and a new one where one is asked for. */
+  /** The hostname is verified and has a certificate, a new one if required. */
   | { kind: 'serves'; hostname: string; renewed?: true };
 
 export interface DrillCause {
   id: string;
   text: string;
-  /** Why it is not this one; absent for the right cause. */
+  /** Why this cause is wrong; absent for the right one. */
   why?: string;
 }
 
 /**
- * A trouble with a hidden cause. Texts may have `{url}` and `{secureUrl}` (with `/v1`), `{key}`, `{ca}` (the root’s
- * file), `{https}` and `{dns}` (ports).
+ * A trouble with a hidden cause. Texts may contain `{url}` and `{secureUrl}` (with `/v1`), `{key}`, `{ca}` (the file of
+ * the root), `{https}` and `{dns}` (ports).
  */
 export interface DrillText {
   id: string;
@@ -54,28 +54,28 @@ export interface DrillText {
   troubles: readonly DrillTrouble[];
   story: string;
   command: string;
-  /** Exactly one without `why`. */
+  /** Exactly one cause has no `why`. */
   causes: readonly DrillCause[];
   hints: readonly string[];
-  /** How to mend it, said once the cause is found, with a command that helps. */
+  /** How to fix the trouble, shown after the cause is found, with a helpful command. */
   task: string;
   taskCommand: string;
   mending: DrillMending;
-  /** What was done to cause it, said at the end. */
+  /** How the trouble was caused, shown at the end. */
   explanation: string;
 }
 
-/** Of the practice project. */
+/** The slug of the practice project. */
 export const DRILL_SLUG = 'drill';
 export const DRILL_ZONE = 'drill.test';
 export const DRILL_DOMAIN = 'shop.drill.test';
 
-/** The right cause of a drill. */
+/** Finds the right cause of a drill. */
 export function rightCause({ id, causes }: Pick<DrillText, 'id' | 'causes'>): DrillCause {
   const right = causes.find(({ why }) => why === undefined);
   if (right === undefined) throw new Error(`The drill ${id} has no right cause.`);
   return right;
 }
 
-/** A command within a text. */
+/** Formats a command within a text. */
 export const code = (command: string): string => `\`${command}\``;

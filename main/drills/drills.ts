@@ -10,48 +10,48 @@ import { type DrillText, rightCause } from './drill.ts';
 import { after, type DrillEvent, drillState, type DrillState, noneRuns, type PracticeGround } from './drill-state.ts';
 import { type MendingFacts, missingFor } from './mending.ts';
 
-/** Where a drill plays: made for it, and removed with all that is in it. */
+/** The project and zone of a drill: created for it, and removed with their contents. */
 export interface Practice {
-  /** Changes nothing. @throws VivariumError `conflict` where there is no room for it. */
+  /** Changes nothing. @throws VivariumError `conflict` if the practice project cannot be created. */
   check(drill: DrillText): Promise<void>;
   make(drill: DrillText): Promise<PracticeGround>;
-  /** Makes the trouble, in what was made. */
+  /** Causes the trouble in the practice project. */
   disturb(drill: DrillText, ground: PracticeGround): Promise<void>;
-  /** Ends the trouble and removes what is left of the ground; null: of one that was not finished. */
+  /** Ends the trouble and removes the practice project; null if its creation was not finished. */
   remove(ground: PracticeGround | null): Promise<void>;
   look(drill: DrillText, ground: PracticeGround): Promise<Omit<MendingFacts, 'foundAtMs'>>;
-  /** Fills in addresses, ports and keys. */
+  /** Replaces placeholders with addresses, ports and keys. */
   fill(text: string, ground: PracticeGround): string;
 }
 
-/** One value that JSON can represent; survives `kill -9`. */
+/** Stores one JSON value; it survives `kill -9`. */
 export interface DrillStorage {
   read(): unknown;
   write(value: unknown): void;
 }
 
-/** Drills: one runs at a time. What they do happens one after the other. */
+/** Drills: one runs at a time, and calls run one after another. */
 export interface Drills {
   list(): Drill[];
-  /** @throws VivariumError `not_found`, `conflict`, or what hindered the making; nothing is left of it then. */
+  /** @throws VivariumError `not_found`, `conflict`, or the error of the preparation, which is then undone. */
   start(id: string): Promise<Drill>;
   hint(): Promise<Drill>;
   answer(cause: string | undefined): Promise<Drill>;
   stop(): Promise<Drill>;
-  /** The same, also where none runs. */
+  /** The same, but does nothing if no drill is running. */
   stopAny(): Promise<void>;
-  /** What shows of it among the breaks, once something is made; null if none runs. */
+  /** How the list of breaks shows the running drill; null if none is running. */
   shown(): RunningBreak | null;
-  /** Notes what was done meanwhile, such as `records.put shop`. */
+  /** Records a step of the user, such as `records.put shop`. */
   did(what: string): void;
-  /** Goes on with the stored one, or removes what is left of it. Call once, after `Breaks.resume`. */
+  /** Resumes the stored drill, or removes its remains. Call once, after `Breaks.resume`. */
   resume(): Promise<void>;
   close(): void;
 }
 
 const stored = z.object({
   state: drillState.nullable(),
-  /** Of each drill, the last. */
+  /** The last result of each drill. */
   results: z.record(z.string(), drillResult),
 });
 
@@ -84,10 +84,10 @@ export function createDrills(options: {
       id,
       options.drills.map((each) => each.id),
     );
-    throw new VivariumError('not_found', `There is no drill "${id}".${near || ' They are here: `drills.list`.'}`);
+    throw new VivariumError('not_found', `There is no drill "${id}".${near || ' To list drills: `drills.list`.'}`);
   }
 
-  /** The running drill after an event. */
+  /** Applies an event to the running drill. */
   function take(event: DrillEvent): { drill: DrillText; state: DrillState } {
     if (state === null) throw noneRuns();
     const drill = find(state.drill);
@@ -160,7 +160,7 @@ export function createDrills(options: {
   }
 
   function running(drill: DrillText, { ground, ...now }: DrillState): NonNullable<Drill['running']> {
-    if (ground === null) throw new Error('A running drill has its ground.');
+    if (ground === null) throw new Error('A running drill must have a practice project.');
     const filled = (text: string): string => practice.fill(text, ground);
     const { projectId, hostname } = ground;
     return {
@@ -219,7 +219,7 @@ export function createDrills(options: {
           if (state.phase === 'running' && state.untilMs > clock.now() && known(state.drill)) keep(state);
           else await end();
         } catch (error) {
-          log.error('What a drill has made could not be removed; `drills.stop` tries again', { error });
+          log.error('Could not remove the practice project of a drill; `drills.stop` tries again', { error });
         }
       }),
     close() {
@@ -228,7 +228,7 @@ export function createDrills(options: {
     },
   };
 
-  /** A newer Vivarium may have had other drills. */
+  /** Drops results of unknown drills, which a newer Vivarium may have stored. */
   function known(id: string): boolean {
     return options.drills.some((each) => each.id === id);
   }

@@ -4,41 +4,41 @@ import type { Domain } from '../contract/domains.ts';
 import type { DrillMending } from './drill.ts';
 import type { PracticeGround } from './drill-state.ts';
 
-/** A request that the practice project had. */
+/** A request to the practice project. */
 export interface SeenRequest {
   atMs: EpochMs;
   realAtMs: EpochMs;
-  /** The API key, or the address. */
+  /** The API key, or the client's address. */
   caller: string;
   keyId: string | null;
   method: string;
   isHttp2: boolean;
-  /** Null without an answer. */
+  /** Null if there was no answer. */
   status: number | null;
-  /** The field, as it was sent. */
+  /** The header as it was sent. */
   retryAfter: string | null;
   durationMs: number;
   isAborted: boolean;
-  /** The hidden break has struck it. */
+  /** Whether the hidden break struck the request. */
   isStruck: boolean;
 }
 
-/** The real state, as far as a mending needs it. */
+/** The actual state that the check of a fix needs. */
 export interface MendingFacts {
   ground: PracticeGround;
-  /** Whether the practice project is still there. */
+  /** Whether the practice project still exists. */
   isThere: boolean;
   foundAtMs: EpochMs;
-  /** Oldest first; without those that have not ended. */
+  /** Finished requests, oldest first. */
   requests: readonly SeenRequest[];
-  /** Freshly verified; null where it is not attached, or not asked for. */
+  /** The domain after a fresh verification; null if it is not attached or not needed. */
   domain: Domain | null;
   certificate: Pick<Certificate, 'serial'> | null;
 }
 
-/** What is missing for a mending, as a sentence; null once it is mended. */
+/** A sentence about what is missing for the fix; null if nothing is. */
 export function missingFor(mending: DrillMending, facts: MendingFacts): string | null {
-  if (!facts.isThere) return 'The practice project was removed. Stop the drill, and start it again.';
+  if (!facts.isThere) return 'The practice project was removed. Stop the drill and start it again.';
   const { requests, ground } = facts;
   switch (mending.kind) {
     case 'waited':
@@ -46,24 +46,24 @@ export function missingFor(mending: DrillMending, facts: MendingFacts): string |
     case 'gave up': {
       const seconds = mending.withinMs / 1_000;
       const isGivenUp = requests.some(
-        // Before, it was the user who gave up.
+        // Earlier requests were aborted by the user.
         ({ atMs, isStruck, isAborted, durationMs }) =>
           atMs >= facts.foundAtMs && isStruck && isAborted && durationMs <= mending.withinMs,
       );
-      return isGivenUp ? null : `Since the cause was found, no client has given up within ${seconds} s.`;
+      return isGivenUp ? null : `No client has given up within ${seconds} s since the cause was found.`;
     }
     case 'looked':
       return missingLook(requests);
     case 'over HTTP/2':
       return requests.some(({ isHttp2, status }) => isHttp2 && isFine(status))
         ? null
-        : 'No request was answered with 200 over HTTP/2 yet.';
+        : 'No request has been answered with 200 over HTTP/2 yet.';
     case 'answered': {
       const last = requests.at(-1);
-      if (last === undefined) return 'There was no request yet.';
+      if (last === undefined) return 'There has been no request yet.';
       if (!isFine(last.status)) return `The last request was answered with ${last.status ?? 'nothing'}.`;
       if (mending.withNewKey === true && (last.keyId === null || last.keyId === ground.keyId))
-        return 'The last request had no new API key.';
+        return 'The last request did not use a new API key.';
       return null;
     }
     case 'serves':
@@ -73,7 +73,7 @@ export function missingFor(mending: DrillMending, facts: MendingFacts): string |
 
 const isFine = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
-/** Each request with the next of the same caller. */
+/** Pairs each request with the next one of the same caller. */
 function* pairs(requests: readonly SeenRequest[]): Generator<[SeenRequest, SeenRequest | undefined]> {
   for (const [index, request] of requests.entries()) {
     yield [request, requests.slice(index + 1).find(({ caller }) => caller === request.caller)];
@@ -81,7 +81,7 @@ function* pairs(requests: readonly SeenRequest[]): Generator<[SeenRequest, SeenR
 }
 
 function missingWait(requests: readonly SeenRequest[]): string | null {
-  let missing = 'No request was refused yet.';
+  let missing = 'No request has been refused yet.';
   for (const [refused, next] of pairs(requests)) {
     if (refused.status !== 429 || refused.retryAfter === null) continue;
     const wait = `Retry-After: ${refused.retryAfter}`;
@@ -102,7 +102,7 @@ function missingLook(requests: readonly SeenRequest[]): string | null {
   let missing = 'No request has failed with 500 yet.';
   for (const [failed, next] of pairs(requests)) {
     if (!failed.isStruck || failed.method !== 'POST') continue;
-    if (next === undefined) missing = 'After the last 500, the client hasn’t looked yet.';
+    if (next === undefined) missing = 'The client has not checked the list since the last 500.';
     else if (next.method === 'GET' && isFine(next.status)) return null;
     else missing = `After a 500, the next request was ${next.method}.`;
   }
@@ -120,6 +120,6 @@ function missingService(
     return wrong === undefined ? `${hostname} is ${domain.state}.` : wrong.message;
   if (domain.certificate.state !== 'issued') return `The certificate of ${hostname} is ${domain.certificate.state}.`;
   if (renewed === true && certificate?.serial === ground.serial)
-    return `The certificate of ${hostname} is the one from before. Renew it.`;
+    return `${hostname} still has its old certificate. Renew it.`;
   return null;
 }

@@ -34,7 +34,7 @@ type StreamOf<Output> = Output extends {
 
 type Procedure = (input?: unknown) => unknown;
 
-/** The functions of a client, by namespace. They ask the engine over its control port, with its token. */
+/** The client's functions, by namespace. They call the engine over its control port, with its token. */
 export function makeCalls(engine: Engine): Record<string, Record<string, Procedure>> {
   const { runtime, procedures } = engine;
   const running = (): Running => ({ ...runtime.control, pid: runtime.pid, dataDir: runtime.dataDir });
@@ -71,7 +71,7 @@ export function makeCalls(engine: Engine): Record<string, Record<string, Procedu
 const textOf = (input: unknown): string => (input === undefined ? '' : JSON.stringify(input));
 const parse = (json: string): unknown => (json === '' ? undefined : JSON.parse(json));
 
-/** A refusal has the code of the engine's error. */
+/** Converts an error response into an error with the engine's code. */
 function refusal(error: unknown): unknown {
   if (!(error instanceof RemoteFailure)) return error;
   const { code, message, issues = [] } = error.failure;

@@ -1,6 +1,6 @@
 /**
- * The TypeScript declarations of the package `vivarium`, written by the build (`vite.main.config.ts`): who installs it
- * has neither zod nor oRPC, from whose types the program derives its own.
+ * The TypeScript declarations of the package `vivarium`, written by the build (`vite.main.config.ts`): its users have
+ * neither zod nor oRPC, from whose types the program derives its own.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,15 +37,15 @@ function declarationFiles(): Record<string, string> {
 export type { StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
 
 /**
- * Starts a Vivarium in this process, on free ports and in memory. It keeps the process from ending only while it is
- * asked: a test that fails before \`close\` leaves nothing.
+ * Starts a Vivarium in this process, on free ports and in memory. It keeps the process alive only while a call is
+ * in progress: a test that fails before \`close\` leaves nothing behind.
  */
 export declare function startVivarium(options?: StartOptions): Promise<Vivarium>;
 `,
     'vitest.d.ts': `import type { TestAPI } from 'vitest';
 import type { Tenant, Vivarium } from './types.ts';
 
-/** Vitest’s \`test\` with a Vivarium that the tests of a file share, and a project of the test’s own on it. */
+/** Vitest’s \`test\` with a Vivarium that the tests of a file share, and a separate project for each test. */
 export declare const test: TestAPI<{ vivarium: Vivarium; tenant: Tenant }>;
 `,
     'playwright.d.ts': `import type { test as base, TestType } from '@playwright/test';
@@ -55,12 +55,12 @@ type Extended<Test> = Test extends TestType<infer TestArguments, infer WorkerArg
   ? TestType<TestArguments & { tenant: Tenant }, WorkerArguments & { vivarium: Vivarium }>
   : never;
 
-/** Playwright’s \`test\` with a Vivarium that the tests of a worker share, and a project of the test’s own on it. */
+/** Playwright’s \`test\` with a Vivarium that the tests of a worker share, and a separate project for each test. */
 export declare const test: Extended<typeof base>;
 `,
     'jest.d.ts': `import type { startVivarium as start } from './index.ts';
 
-/** Jest’s environment \`node\` with the global \`startVivarium\`, which closes after each file what it has started. */
+/** Jest’s environment \`node\` with the global \`startVivarium\`; its engines are closed after each file. */
 declare const environment: unknown;
 export default environment;
 
@@ -90,7 +90,7 @@ const schemaOf = (type: z.ZodType, io: 'input' | 'output'): Schema =>
     ? { type: 'undefined' }
     : (z.toJSONSchema(type, { io, unrepresentable: 'any' }) as Schema);
 
-/** A JSON Schema, of those that zod makes of the contract, as a TypeScript type. */
+/** Converts a JSON Schema that zod generates from the contract into a TypeScript type. */
 export function typeOf(schema: Schema, indent = ''): string {
   const own = ownTypeOf(schema, indent);
   const all = (schema.allOf ?? []).map((part) => `(${typeOf(part, indent)})`);

@@ -23,11 +23,11 @@ export type EngineEvent =
   | { kind: 'stopped'; engine: number }
   | { kind: 'failed'; engine: number; error: { code: ErrorCode; message: string; issues: readonly InputIssue[] } };
 
-/** A running engine in the thread that all engines of this process share. */
+/** A running engine in the thread shared by all engines of this process. */
 export interface Engine extends Started {
   /** Stops it and removes its folder. Further calls wait for the first. */
   stop(): Promise<void>;
-  /** Why it runs no more, if it was not stopped by `stop`. */
+  /** Why the engine ended, unless `stop` stopped it. */
   lost(): VivariumError | null;
 }
 
@@ -38,15 +38,15 @@ interface Entry {
   lost: VivariumError | null;
 }
 
-/** How often the process waits for an engine: while it does, the thread keeps the process alive. */
+/** The number of pending waits for an engine: while there are any, the thread keeps the process alive. */
 let waiting = 0;
 let thread: Worker | null = null;
 let number = 0;
 const engines = new Map<number, Entry>();
 
 /**
- * Starts an engine on free ports, in memory. It keeps no process alive: one that ends without `stop` ends its engines,
- * and removes their folders.
+ * Starts an engine on free ports, in memory. Engines do not keep the process alive: if it ends without `stop`, they end
+ * with it and their folders are removed.
  * @throws VivariumError as the engine
  */
 export async function startEngine({ empty }: { empty: boolean }): Promise<Engine> {
@@ -86,7 +86,7 @@ async function awaited<Outcome>(request: EngineRequest, outcome: Promise<Outcome
 }
 
 function openThread(): Worker {
-  // Without the process's own flags and preloaded modules, such as those of a test runner.
+  // Omits the process's own flags and preloaded modules, such as those of a test runner.
   const worker = new Worker(join(import.meta.dirname, `thread${extname(import.meta.filename)}`), { execArgv: [] });
   worker.on('message', (event: EngineEvent) => {
     const entry = engines.get(event.engine);

@@ -5,22 +5,22 @@ import type { buildConnector } from 'undici';
 import { codeOf } from '../base/error-code.ts';
 import type { RuntimeFile } from '../base/config.ts';
 
-/** `fetch` that reaches the hostnames of one engine, and what closes its idle connections. */
+/** A `fetch` that reaches the hostnames of one engine, and a function that closes its idle connections. */
 export interface EngineFetch {
   fetch: typeof globalThis.fetch;
   close(): Promise<void>;
 }
 
-/** As it is now: a test may put the one that is made here in its place. */
+/** Captured at load time: a test may replace the global `fetch` with the one created here. */
 const standardFetch = globalThis.fetch;
 
-/** Node's own `fetch` before undici 8 has other handlers (undici, "Migrating from v7 to v8"). */
+/** Node's `fetch` before undici 8 uses an older handler interface (undici, "Migrating from v7 to v8"). */
 const HANDLERS_CHANGED_IN = 8;
 
 /** The engine answers within milliseconds. */
 const QUESTION = { timeout: 2_000, tries: 2 };
 
-/** The port of a URL without one. */
+/** The default ports of URLs. */
 const STANDARD_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 
 export function makeFetch(runtime: RuntimeFile): EngineFetch {
@@ -61,7 +61,7 @@ async function openAgent(runtime: RuntimeFile) {
   return { agent, dispatcher: dispatcher as unknown as RequestInit['dispatcher'] };
 }
 
-/** Asks the engine's DNS server. Resolves with null for a name outside its zones; rejects for one without an address. */
+/** Queries the engine's DNS server. Returns null for a name outside its zones; rejects if a name has no address. */
 function createLookup(dnsPort: number): (hostname: string) => Promise<string | null> {
   const resolver = new Resolver(QUESTION);
   resolver.setServers([`127.0.0.1:${dnsPort}`]);

@@ -9,12 +9,12 @@ import type { StartOptions, Vivarium } from './types.ts';
 
 export type { Break, BreakOptions, StartOptions, Tenant, TenantOptions, Vivarium } from './types.ts';
 
-/** The name of a snapshot without one. */
+/** The default name of a snapshot. */
 const SNAPSHOT = 'snapshot';
 
 /**
- * Starts a Vivarium in this process, on free ports and in memory. It keeps the process from ending only while it is
- * asked: a test that fails before `close` leaves nothing.
+ * Starts a Vivarium in this process, on free ports and in memory. It keeps the process alive only while a call is
+ * in progress: a test that fails before `close` leaves nothing behind.
  */
 export async function startVivarium({ demo = false, clock }: StartOptions = {}): Promise<Vivarium> {
   if (!isNodeNewEnough()) throw new VivariumError('unavailable', NODE_WANTED);

@@ -2,13 +2,13 @@ import { getEventIteratorSchemaDetails } from '@orpc/contract';
 import { z } from 'zod';
 import { contract } from '../contract/index.ts';
 
-/** A procedure of the contract, for clients that are made from it. */
+/** A procedure of the contract, for generated clients. */
 export interface ProcedureAbout {
   namespace: string;
   name: string;
   summary: string;
   input: z.ZodType;
-  /** Of a stream, one value. */
+  /** The schema of the result; for a stream, of one value. */
   output: z.ZodType;
   isStream: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The thread of the engines: starts and stops them as the process asks. Most of the first start's time is spent loading
- * the program, which the others share.
+ * The engines' thread: starts and stops engines on request. Most of the first start's time is spent loading
+ * the program, which later engines share.
  */
 import { parentPort } from 'node:worker_threads';
 import { type App, startApp } from '../app.ts';

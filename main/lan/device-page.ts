@@ -3,27 +3,27 @@ import { originOf } from '../base/hostname.ts';
 import { escapeHtml, type Page } from '../base/http/page.ts';
 import { exampleOf } from '../contract/wildcards.ts';
 
-/** Paths of what a device downloads, at the page's own host. */
+/** Paths of the downloads, on the page's host. */
 export const PROFILE_PATH = '/vivarium.mobileconfig';
 export const ROOT_PATH = '/vivarium-root.crt';
 export const DEVICE_PAC_PATH = '/proxy.pac';
 
-/** How many hostnames the page links to. */
+/** The number of hostnames that the page links. */
 const LINKED_MAX = 50;
 
 export interface DevicePage {
-  /** Of the page itself: `http://192.168.1.5:8080`. */
+  /** The origin of the page: `http://192.168.1.5:8080`. */
   origin: string;
   ports: { http: number; https: number };
-  /** Those that other devices can have, in normal form. */
+  /** The hostnames that are served to other devices, in normal form. */
   hostnames: readonly string[];
-  /** Whether HTTPS is served at one of them. */
+  /** Whether a hostname is served over HTTPS. */
   isSecure: (hostname: string) => boolean;
   /** SHA-256 of the root. */
   fingerprint: string;
 }
 
-/** The page that a device opens first: what to install, and what it then reaches. Nothing in it is secret. */
+/** The page that a device opens first: what to install, and the hostnames it can then open. It contains no secrets. */
 export function renderDevicePage(shown: DevicePage): Page {
   const { origin, fingerprint } = shown;
   const pacUrl = `<code>${escapeHtml(origin + DEVICE_PAC_PATH)}</code>`;
@@ -51,14 +51,14 @@ ${renderLinks(shown)}`;
     title: 'On this device',
     corner: '',
     heading: 'Open its hostnames on this device',
-    message: 'Vivarium serves hostnames from another machine in this network. Set this device up once to open them.',
+    message: 'Vivarium serves hostnames from another machine on this network. Set up this device once to open them.',
     content,
   };
 }
 
 function renderLinks({ hostnames, ports, isSecure }: DevicePage): string {
   if (hostnames.length === 0) {
-    return '<h2>Hostnames</h2>\n<p>None yet: those below localhost always mean the device itself. Attach a custom domain in Vivarium.</p>';
+    return '<h2>Hostnames</h2>\n<p>None yet: names under localhost always mean the device itself. Attach a custom domain in Vivarium.</p>';
   }
   const items = hostnames.slice(0, LINKED_MAX).map((hostname) => {
     const scheme = isSecure(hostname) ? 'https' : 'http';

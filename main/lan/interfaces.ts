@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { VivariumError } from '../contract/errors.ts';
 import { ipv4Octets, ipv6Groups } from '../model/address.ts';
 
-/** What `os.networkInterfaces()` says of each interface. */
+/** The result of `os.networkInterfaces()` for one interface. */
 export type Interfaces = Readonly<Record<string, readonly { address: string; internal: boolean }[] | undefined>>;
 
 /** An address of this machine on which other devices can be served. */
@@ -11,16 +11,16 @@ export interface Place {
   address: string;
 }
 
-/** A place, and whether it may be chosen without being named. */
+/** A place, and whether it may be chosen by default. */
 export interface Choice extends Place {
   automatic: boolean;
 }
 
-/** Names of interfaces to containers, virtual machines and VPNs, which are seldom meant. */
+/** Interface names of containers, virtual machines and VPNs, which users rarely mean. */
 const VIRTUAL =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|vethernet|lxc|lxdbr|podman|cni|flannel|utun|tun|tap|wg|tailscale|zt)/i;
 
-/** In the order in which one is preferred; `carrier` addresses are also a provider's, so they have to be named. */
+/** In order of preference; `carrier` addresses may be the provider's, so users must name them. */
 const KINDS = ['private', 'local', 'self-assigned', 'carrier'] as const;
 type Kind = (typeof KINDS)[number] | 'loopback' | 'link' | 'public';
 
@@ -58,8 +58,8 @@ export function choicesOf(found: Interfaces): Choice[] {
 }
 
 /**
- * The place that `wanted` names: an interface, one of its addresses, or, if empty, the only one there is.
- * @throws VivariumError which says what to choose from.
+ * Finds the place that `wanted` names: an interface or one of its addresses; if empty, the only candidate.
+ * @throws VivariumError that lists the choices
  */
 export function choosePlace(found: Interfaces, wanted: string): Place {
   if (isIP(wanted) !== 0) return placeAt(found, wanted);
@@ -95,7 +95,7 @@ function placeAt(found: Interfaces, wanted: string): Place {
     throw new VivariumError(
       'invalid_request',
       kind === 'link'
-        ? `${wanted} works with the name of an interface only, which no URL can have. ${listed(choicesOf(found))}`
+        ? `${wanted} needs an interface name, which URLs cannot contain. ${listed(choicesOf(found))}`
         : `${wanted} is a public address: the whole internet could reach Vivarium there. ${listed(choicesOf(found))}`,
     );
   }
@@ -103,7 +103,7 @@ function placeAt(found: Interfaces, wanted: string): Place {
 }
 
 const loopbackRefusal = (name: string): VivariumError =>
-  new VivariumError('invalid_request', `${name} is this machine itself, where Vivarium listens in any case.`);
+  new VivariumError('invalid_request', `${name} is loopback, where Vivarium always listens.`);
 
 const publicOf = (addresses: readonly { address: string }[]): string =>
   addresses.some(({ address }) => addressKind(address) === 'public') ? ', only public ones' : '';
@@ -115,19 +115,19 @@ function onlyPlace(choices: readonly Choice[]): Place {
   if (likely.length > 1) {
     throw new VivariumError(
       'conflict',
-      `This machine is in several networks: ${joined(likely)}. Name the interface to serve, such as ${only?.interface ?? ''}.`,
+      `This machine is on several networks: ${joined(likely)}. Name the interface to serve, such as ${only?.interface ?? ''}.`,
     );
   }
-  const reason = 'This machine is in no local network that can be chosen by itself.';
+  const reason = 'This machine is on no local network that can be chosen by default.';
   throw new VivariumError('conflict', `${reason} ${listed(choices)}`);
 }
 
 const listed = (choices: readonly Choice[]): string =>
   choices.length === 0
-    ? 'There is none to choose at present: connect to a network first.'
+    ? 'There is nothing to choose at present: connect to a network first.'
     : `Choose from: ${joined(choices)}.`;
 
-/** How many interfaces a message names. */
+/** The number of interfaces that a message lists. */
 const NAMED_MAX = 10;
 
 function joined(choices: readonly Choice[]): string {

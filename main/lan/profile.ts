@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** What a profile for Apple's devices sets up: trust in the root, and where to look up its names. */
+/** The contents of a profile for Apple devices: the root to trust, and the DNS server for its names. */
 export interface ProfileOptions {
   /** The root, in DER. */
   certificate: Buffer;
-  /** `SHA256` fingerprint of the root, which names the profile: installing a later one replaces it. */
+  /** SHA-256 fingerprint of the root. It identifies the profile, so a later one replaces it. */
   fingerprint: string;
-  /** The URL of DNS over HTTPS, whose host the root may sign. */
+  /** The URL of DNS over HTTPS, with a host that the root may sign. */
   dohUrl: string;
-  /** Where that host is. */
+  /** The addresses of that host. */
   address: string;
-  /** The names to look up there, each with all below it; all others are looked up as before. */
+  /** The names to resolve there, with their subdomains; others are resolved as before. */
   domains: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function renderProfile(options: ProfileOptions): string {
   });
   return plist({
     ...payload('Configuration', '', 'Vivarium'),
-    PayloadDescription: 'Trusts the root of one Vivarium, and looks up the hostnames that it serves there.',
+    PayloadDescription: 'Trusts the root of one Vivarium, and resolves the hostnames that it serves.',
     PayloadRemovalDisallowed: false,
     PayloadContent: [
       {
@@ -53,7 +53,7 @@ export function renderProfile(options: ProfileOptions): string {
   });
 }
 
-/** The same for the same text, in the form of version 8 (RFC 9562 §5.8). */
+/** A deterministic UUID of a text, in version 8 (RFC 9562 §5.8). */
 function uuidOf(text: string): string {
   const octets = createHash('sha256').update(text).digest().subarray(0, 16);
   octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x80, 6);

@@ -3,28 +3,28 @@ import type { Log } from '../base/log.ts';
 import { createTurns } from '../base/turns.ts';
 import { choosePlace, type Interfaces, type Place } from './interfaces.ts';
 
-/** How often to look whether the interface still has the address, in real time. */
+/** The interval at which the interface's address is checked, in real time. */
 export const LOOK_MS = 1_000;
 
-/** What is served on a place. */
+/** The listeners on a place. */
 export interface Serving {
   close(): Promise<void>;
 }
 
 export type SwitchState<Opened extends Serving> =
   | { kind: 'off' }
-  /** `wanted`: the interface or address that was named. */
+  /** `wanted`: the requested interface or address. */
   | { kind: 'on'; wanted: string; place: Place; serving: Opened }
-  /** The interface has no address at present, or could not be served on. */
+  /** The interface has no address at present, or its ports could not be opened. */
   | { kind: 'waiting'; wanted: string; problem: string };
 
 export interface SwitchOptions<Opened extends Serving> {
   clock: Pick<Clock, 'realTimer'>;
   log: Pick<Log, 'info' | 'warn'>;
   look: () => Interfaces;
-  /** Opens everything or nothing. @throws VivariumError if a port is taken there. */
+  /** Opens all listeners or none. @throws VivariumError if a port is taken. */
   open: (place: Place) => Promise<Opened>;
-  /** The interface that is served again at the next start; null for none. */
+  /** Stores the interface to serve at the next start; null for none. */
   kept: { get: () => string | null; set: (wanted: string | null) => void };
   onChanged: () => void;
 }
@@ -32,19 +32,19 @@ export interface SwitchOptions<Opened extends Serving> {
 /** Serves other devices on one interface, and follows it: to another address, away, and back. */
 export interface Switch<Opened extends Serving> {
   state(): SwitchState<Opened>;
-  /** Whether it is on again at the next start. */
+  /** Whether the next start serves it again. */
   isKept(): boolean;
   /**
-   * Serves on the wanted interface or address; empty for the only one. What was served before ends once this is.
-   * `keep`: whether also after the next start; as it was if omitted. What is waited for already is waited for further.
-   * @throws VivariumError as `choosePlace` and `open`; nothing has changed then.
+   * Serves on the wanted interface or address; if empty, on the only one. The previous listeners are then closed.
+   * `keep`: whether the next start serves it again; unchanged if omitted. A pending wait continues.
+   * @throws VivariumError of `choosePlace` and `open`, with nothing changed
    */
   start(wanted: string, keep?: boolean): Promise<void>;
-  /** As `start`, with what was kept if nothing is said; waits for an interface that is not there. */
+  /** Like `start`, with the stored interface by default; waits for a missing interface. */
   resume(wanted?: string): Promise<void>;
-  /** Ends it, also for the next start. */
+  /** Stops serving, also at the next start. */
   stop(): Promise<void>;
-  /** Ends it for the end of the engine: what is kept stays. */
+  /** Stops serving when the engine stops; the stored interface is kept. */
   close(): Promise<void>;
 }
 
@@ -65,8 +65,8 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
   async function serve(wanted: string): Promise<void> {
     const place = choosePlace(look(), wanted);
     const serving = await options.open(place);
-    log.info('Other devices are served', { ...place });
-    // The name outlives the address, which the network may change.
+    log.info('Serving other devices', { ...place });
+    // Stored by name: the network may change the address.
     become({ kind: 'on', wanted: wanted === '' ? place.interface : wanted, place, serving });
   }
 
@@ -76,7 +76,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       if (state.kind !== 'waiting' || state.problem !== problem) {
-        log.warn('Other devices cannot be served at present', { interface: wanted, problem });
+        log.warn('Cannot serve other devices at present', { interface: wanted, problem });
       }
       become({ kind: 'waiting', wanted, problem });
     }
@@ -91,8 +91,10 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
         timer = clock.realTimer(LOOK_MS, () => void inTurn(follow));
         return;
       }
-      // What is gone with the interface cannot always be closed in order.
-      await state.serving.close().catch((error: unknown) => log.warn('An interface was not left in order', { error }));
+      // Sockets of a vanished interface cannot always be closed cleanly.
+      await state.serving
+        .close()
+        .catch((error: unknown) => log.warn('Could not close the listeners of an interface cleanly', { error }));
     }
     await serveOrWait(state.wanted);
   }

@@ -1,6 +1,6 @@
 import { type Change, hindered, type Look, ownFile, type Wish } from './change.ts';
 
-/** A browser whose policies are files of the machine, by its programs. */
+/** A browser that reads policy files, with the names of its programs. */
 interface PolicyPlace {
   id: string;
   name: string;
@@ -11,7 +11,7 @@ interface PolicyPlace {
 }
 
 const PAC_NOTE =
-  'Every user’s browser takes Vivarium’s PAC file, and calls itself managed. Without Vivarium it connects as before.';
+  'The browsers of all users use Vivarium’s PAC file and show that they are managed. While Vivarium is not running, they connect as before.';
 const pacPolicy = ({ pacUrl }: Wish) => ({ ProxySettings: { ProxyMode: 'pac_script', ProxyPacUrl: pacUrl } });
 
 /** mozilla.github.io/policy-templates; chromeenterprise.google/policies/#ProxySettings. */
@@ -24,11 +24,11 @@ const PLACES: readonly PolicyPlace[] = [
     policies: ({ ports }) => ({
       policies: {
         DNSOverHTTPS: { Enabled: true, ProviderURL: `https://localhost:${ports.https}/dns-query`, Fallback: true },
-        // Otherwise Firefox takes no HTTPS records for a moment after each name that Vivarium refuses.
+        // Otherwise Firefox ignores HTTPS records for a moment after each name that Vivarium refuses.
         Preferences: { 'network.trr.retry_on_recoverable_errors': { Value: true, Status: 'default' } },
       },
     }),
-    note: 'Every user’s Firefox asks Vivarium’s DNS first, and says that it is managed. Without Vivarium it resolves as before.',
+    note: 'Firefox asks Vivarium’s DNS first for all users, and shows that it is managed. While Vivarium is not running, it resolves as before.',
   },
   {
     id: 'chromium',
@@ -48,7 +48,7 @@ const PLACES: readonly PolicyPlace[] = [
   },
 ];
 
-/** A policy file for each installed browser that reads one. The root has to be trusted besides. */
+/** Plans a policy file for each installed browser that reads one. The root must be trusted separately. */
 export const planBrowsers = (wish: Wish, look: Look): Change[] =>
   PLACES.filter(({ programs }) => programs.some((path) => look.has(path))).map((place): Change => {
     const about = {

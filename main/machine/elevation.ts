@@ -4,9 +4,9 @@ import { posixWord, powerShellString, shellWord } from '../base/shell.ts';
 export interface Program {
   command: string;
   args: readonly string[];
-  /** Its effect, as a clause. */
+  /** The effect, as a clause. */
   explains: string;
-  /** Whether the system asks the user in a dialogue, which may take minutes. */
+  /** Whether the system shows a dialogue, which may take minutes. */
   asks: boolean;
 }
 
@@ -14,13 +14,13 @@ export interface Rights {
   platform: NodeJS.Platform;
   /** Whether this process may change the system itself: user id 0. */
   privileged: boolean;
-  /** The path of `pkexec`; null without it, or without a desktop that could ask. */
+  /** The path of `pkexec`; null without it, or without a desktop for its prompt. */
   pkexec: string | null;
 }
 
 const EXPLAINS = 'changes the system’s files';
 
-/** Runs a script with the system's own prompt; null where there is none, and the user pastes the command. */
+/** The program that runs a script with the system's prompt; null if the user must paste the command. */
 export function programFor(script: string, words: readonly string[], rights: Rights): Program | null {
   const { platform, privileged, pkexec } = rights;
   const of = (command: string, args: readonly string[], asks: boolean) => ({ command, args, explains: EXPLAINS, asks });

@@ -15,46 +15,46 @@ export const LEDGER_FILE = 'ledger.json';
 const LOCK_FILE = 'ledger.lock';
 const VERSION = 1;
 
-/** A user has a handful; each has a few kilobytes, or a hosts file. */
+/** Maximum number of entries; users have a handful, of a few kilobytes or a hosts file each. */
 export const ENTRIES_MAX = 200;
 
 const entry = z.object({
   id: z.string(),
   kind: z.enum(['resolver', 'ports', 'hosts', 'browser', 'trust']),
   what: z.string(),
-  /** When it was written, which is before the change; in real time. */
+  /** When the entry was written, before the change, in real time. */
   at: z.string(),
-  /** The data folder of the Vivarium that made it. */
+  /** The data folder of the Vivarium that made the change. */
   dataDir: z.string(),
   steps: z.array(step),
   afterApply: z.array(z.string()),
   afterUndo: z.array(z.string()),
-  /** Fingerprint of the steps, with what was there before: another one shows that the ledger was edited. */
+  /** Fingerprint of the steps and the previous contents; a mismatch shows that the ledger was edited. */
   code: z.string(),
-  /** Set before it is taken back. */
+  /** Set before the undo begins. */
   undoing: z.literal(true).optional(),
-  /** Of a change of trust: the store. */
+  /** The store of a change of trust. */
   store: z.string().optional(),
 });
 export type Entry = z.infer<typeof entry>;
 
 const ledgerText = z.object({ version: z.literal(VERSION), entries: z.array(entry).max(ENTRIES_MAX) });
 
-/** The changes of this machine that are to be taken back, the last one last; shared by all Vivariums of the user. */
+/** The changes of this machine that can be undone, oldest first; shared by all Vivariums of the user. */
 export interface Ledger {
   readonly folder: string;
   readonly file: string;
   readonly undoScript: string;
-  /** @throws VivariumError unavailable for a ledger that is damaged, or of a newer Vivarium. */
+  /** @throws VivariumError unavailable if the ledger is damaged or from a newer Vivarium. */
   read(): Entry[];
-  /** Replaces the ledger and the undo script beside it; on the disk when it returns. Only within `alone`. */
+  /** Replaces the ledger and its undo script, durably. Only call it within `alone`. */
   write(entries: readonly Entry[]): void;
-  /** Runs the action while no other Vivarium changes the ledger. @throws VivariumError conflict while one does. */
+  /** Runs the action while this process holds the ledger's lock. @throws VivariumError conflict if another one does. */
   alone<Value>(action: () => Value | Promise<Value>): Promise<Value>;
 }
 
 /**
- * Outside of every data folder, which may be deleted: `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory
+ * Outside the data folders, which may be deleted: `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory
  * Specification 0.8), `Application Support`, `%LOCALAPPDATA%`.
  */
 export function ledgerFolder({ platform, env, homeDir }: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string {
@@ -114,7 +114,7 @@ export function openLedger({
     read,
     write(entries) {
       if (entries.length > ENTRIES_MAX) {
-        throw new VivariumError('conflict', `The ledger has ${ENTRIES_MAX} changes, its most. Undo some first.`);
+        throw new VivariumError('conflict', `The ledger has ${ENTRIES_MAX} changes, the maximum. Undo some first.`);
       }
       const script =
         platform === 'win32' ? renderWindowsUndo(scripted(entries)) : renderPosixUndo(scripted(entries), root);
@@ -144,7 +144,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Makes the renames durable. Windows opens no folders. */
+/** Makes renames durable. Windows cannot open folders. */
 function syncFolder(folder: string, platform: NodeJS.Platform): void {
   if (platform === 'win32') return;
   const handle = openSync(folder, 'r');
@@ -155,7 +155,7 @@ function syncFolder(folder: string, platform: NodeJS.Platform): void {
   }
 }
 
-/** SQLite's lock on a small file, which the system drops when the process ends for any reason. */
+/** Takes SQLite's lock on a small file, which the system releases however the process ends. */
 function lock(folder: string): () => void {
   const path = join(folder, LOCK_FILE);
   let database: Database.Database | undefined;
@@ -181,5 +181,5 @@ function lock(folder: string): () => void {
   return () => held.close();
 }
 
-/** Removes the scripts of changes that need none any more. */
+/** Removes scripts that are no longer needed. */
 export const removeScript = (path: string): void => rmSync(path, { force: true });

@@ -7,7 +7,7 @@ const UNPRIVILEGED_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
 
 /** The changes for Linux. */
 export function planLinux(wish: Wish, look: Look): Change[] {
-  // Its next "nixos-rebuild switch" decides what /etc has.
+  // The next "nixos-rebuild switch" rewrites /etc.
   if (look.has('/etc/NIXOS')) return planNixos(wish);
   return [
     planResolver(wish, look),
@@ -25,7 +25,7 @@ const asLongAs = ({ zone }: Wish): string => `For every name under ${zone}, as l
 function planResolver(wish: Wish, look: Look): Change {
   const about = resolverOf(wish);
   if (isWithin(wish.zone, 'localhost')) {
-    return hindered(about, 'Names under localhost lead to this machine without any change.');
+    return hindered(about, 'Names under localhost resolve to this machine without any change.');
   }
   const { text, path } = look.at('/etc/resolv.conf');
   const asked = text ?? '';
@@ -60,9 +60,9 @@ function onNetworkManager(wish: Wish, look: Look): Change {
     );
   }
   return ofFiles(wish, look, {
-    note: `${asLongAs(wish)} NetworkManager runs dnsmasq for it, and is told to read its files again.`,
+    note: `${asLongAs(wish)} NetworkManager runs dnsmasq for it, and is told to reload its files.`,
     files: [
-      // One for each zone, because each is undone alone; NetworkManager reads them all.
+      // One file for each zone, so that each can be undone separately; NetworkManager reads them all.
       [`/etc/NetworkManager/conf.d/vivarium-${wish.zone}.conf`, '# Vivarium\n[main]\ndns=dnsmasq\n'],
       [
         `/etc/NetworkManager/dnsmasq.d/vivarium-${wish.zone}.conf`,
@@ -101,7 +101,7 @@ function planPorts({ ports, start }: Wish, look: Look): Change[] {
   if (now === undefined) {
     return [hindered(about, `The kernel has no ${UNPRIVILEGED_START}, which Linux has from version 4.11.`)];
   }
-  if (Number(now) <= 80) return [hindered(about, `Every program may bind them here already. ${served}`)];
+  if (Number(now) <= 80) return [hindered(about, `Every program can already bind these ports. ${served}`)];
   const file = ownFile(look, '/etc/sysctl.d/90-vivarium.conf', '# Vivarium\nnet.ipv4.ip_unprivileged_port_start=80\n');
   if (typeof file === 'string') return [hindered(about, file)];
   return [
@@ -117,7 +117,7 @@ function planPorts({ ports, start }: Wish, look: Look): Change[] {
 
 function planNixos(wish: Wish): Change[] {
   const { hostname, zone, ports } = wish;
-  const obstacle = 'NixOS makes these files itself. Add this to configuration.nix, and run nixos-rebuild switch.';
+  const obstacle = 'NixOS generates these files. Add this to configuration.nix, and run nixos-rebuild switch.';
   const resolved = `services.resolved.extraConfig = "DNS=127.0.0.1:${ports.dns}\\nDomains=~${zone}\\n";`;
   return [
     hindered(resolverOf(wish), obstacle, resolved),

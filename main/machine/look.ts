@@ -27,7 +27,7 @@ export function lookAt(root: string): Look {
   };
 }
 
-/** In Latin-1; null for what is no readable file. */
+/** Reads a file as Latin-1; null if it is not a readable file. */
 export function readText(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');
@@ -54,7 +54,7 @@ function realPath(root: string, path: string): string {
   }
 }
 
-/** Whether this user may replace what is there, or make it. */
+/** Whether this user may replace or create the file. */
 export function mayWrite(path: string): boolean {
   try {
     for (const place of isThere(path) ? [dirname(path), path] : [dirname(path)]) accessSync(place, constants.W_OK);
@@ -64,7 +64,7 @@ export function mayWrite(path: string): boolean {
   }
 }
 
-/** A link that leads nowhere: the real path of any other has none. */
+/** Whether the path is a dangling link; the real path of other links contains none. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();

@@ -20,18 +20,18 @@ export interface MachineOptions {
   rights: Rights;
   /** A folder in place of the system's root, in tests; empty for the system's. */
   root: string;
-  /** Whether this user may write there: no password is needed for what is their own. */
+  /** Whether this user may write there; then no password is needed. */
   mayWrite: (path: string) => boolean;
   windowsFolder: string;
   dataDir: string;
-  /** A command of this Vivarium, as it works in a terminal. */
+  /** Formats a command of this Vivarium for a terminal. */
   ownCommand: (command: string) => string;
   /** In real time, in milliseconds. */
   now: () => number;
   run: (program: Program) => Promise<{ exitCode: number | null; stderr: string }>;
-  /** Where this system leads a hostname; empty when it does not know it. */
+  /** The addresses to which this system resolves a hostname; empty if unknown. */
   resolve: (hostname: string) => Promise<readonly string[]>;
-  /** Trust stores by id: whether they have the root, and taking it out. */
+  /** Trust stores by id: whether they contain the root, and how to remove it. */
   trust: {
     present(): Promise<Map<string, boolean>>;
     untrust(store: string): Promise<{ isGone: boolean; message: string; command?: string }>;
@@ -40,16 +40,16 @@ export interface MachineOptions {
 
 export interface Machine {
   plan(wish: Wish): Promise<MachinePlan>;
-  /** @throws VivariumError conflict when the machine is not as it was planned for. */
+  /** @throws VivariumError conflict if the machine has changed since the plan. */
   apply(wish: Wish, plan: string): Promise<MachineChanges>;
-  /** Those with the ids, or all of this data folder, the last one first. @throws VivariumError not_found */
+  /** Undoes the changes with the ids, or all of this data folder, last first. @throws VivariumError not_found */
   undo(options: { ids?: readonly string[] | undefined; take: boolean }): Promise<MachineChanges>;
   status(): Promise<MachineStatus>;
   /** The ledger's text. */
   export(): string;
 }
 
-/** The changes of this machine: planned, written into the ledger, then done, and taken back. */
+/** Plans changes of this machine, writes them into the ledger, makes them and undoes them. */
 export function createMachine(options: MachineOptions): Machine {
   const { ledger, rights, root, dataDir, run } = options;
   const look = lookAt(root);
@@ -75,7 +75,7 @@ export function createMachine(options: MachineOptions): Machine {
     const states: StepState[] =
       isPresent === undefined ? await Promise.all(entry.steps.map(stateOfStep)) : [isPresent ? 'applied' : 'before'];
     const settled = entryState(states);
-    // A crash while a file was written: what is beside it may be all that there is of it.
+    // After a crash during a write, the file beside it may be the only copy.
     const isTorn = settled === 'pending' && entry.steps.some(isWritten);
     const isUndone = settled === 'pending' && !isTorn && (entry.undoing === true || kind === 'trust');
     const state = isTorn ? 'partial' : isUndone ? 'undone' : settled;
@@ -100,7 +100,7 @@ export function createMachine(options: MachineOptions): Machine {
 
   function nextFor(entry: Entry, state: MachineChange['state']): string | undefined {
     const script = scriptOf(entry);
-    // A crash may have come before the script was written.
+    // The script is missing if a crash came before it was written.
     if (state === 'pending') return isThere(script) ? pasteFor(script, [], rights) : undefined;
     if (state === 'undone') return undefined;
     const id = shellWord(entry.id, rights.platform);
@@ -110,7 +110,7 @@ export function createMachine(options: MachineOptions): Machine {
   const scriptOf = ({ code }: Pick<Entry, 'code'>): string =>
     join(ledger.folder, `apply-${code}.${rights.platform === 'win32' ? 'ps1' : 'sh'}`);
 
-  /** What trust stores say is needed only where the ledger has one. */
+  /** Reads the trust stores only if the ledger contains one. */
   const storesFor = (entries: readonly Entry[]): Promise<Map<string, boolean>> =>
     entries.some(({ store }) => store !== undefined) ? options.trust.present() : Promise.resolve(new Map());
 
@@ -120,7 +120,7 @@ export function createMachine(options: MachineOptions): Machine {
     return observed.filter(({ state }) => state !== 'undone');
   }
 
-  /** Runs a script where the system can ask, or returns the command to paste. */
+  /** Runs a script if the system can prompt, otherwise returns the command to paste. */
   async function runScript(script: string, words: readonly string[], steps: readonly Step[]): Promise<Outcome> {
     const command = pasteFor(script, words, rights);
     const isOwn = steps.every((step) => step.kind !== 'command' && options.mayWrite(root + step.path));
@@ -159,10 +159,10 @@ export function createMachine(options: MachineOptions): Machine {
     return observed;
   }
 
-  /** A file that is being written, or was in a crash. */
+  /** The temporary file of a write. */
   const isWritten = ({ path }: Step): boolean => isThere(`${root}${path}.vivarium-new`);
 
-  /** What a crash left before the change itself. */
+  /** The remains of a crash before the change. */
   const hasLeftovers = ({ steps }: Entry): boolean =>
     steps.some(
       (step) => isWritten(step) || (step.kind === 'file' && step.folders.some((folder) => isThere(root + folder))),
@@ -187,7 +187,7 @@ export function createMachine(options: MachineOptions): Machine {
     }
     const changes: MachineChange[] = [];
     for (const entry of chosen) {
-      // A script that did not come to its end may have left a folder.
+      // An interrupted script may have left a folder.
       const isDone = Object.keys(outcome).length === 0 || !hasLeftovers(entry);
       const observed = await observe({ ...entry, undoing: isDone ? true : undefined }, new Map());
       changes.push(observed.state === 'undone' ? observed : { ...observed, ...whyLeft(observed, outcome) });
@@ -228,7 +228,7 @@ export function createMachine(options: MachineOptions): Machine {
       if (unknown !== undefined) {
         throw new VivariumError(
           'not_found',
-          `The ledger has no change ${unknown}; it may be undone already. These it has: ${mention('machine.status')}.`,
+          `The ledger has no change ${unknown}; it may be undone already. To list its changes: ${mention('machine.status')}.`,
         );
       }
       const chosen = entries.filter((entry) =>
@@ -259,7 +259,7 @@ function present(step: Step) {
   return { path: step.path, existed, ...linesOf(step) };
 }
 
-/** The machine as it would be without the changes of the ledger. */
+/** Reads the machine as if the changes of the ledger had not been made. */
 function withoutEntries(look: Look, entries: readonly Entry[]): Look {
   const steps = entries.flatMap((entry) => entry.steps);
   const hidden = (path: string): Step | undefined => steps.find((step) => step.kind !== 'block' && step.path === path);
@@ -273,15 +273,15 @@ function withoutEntries(look: Look, entries: readonly Entry[]): Look {
   };
 }
 
-/** Contents are Latin-1, one character for each octet. */
+/** Contents are Latin-1: one character per octet. */
 function beforeOf(steps: readonly Step[]): { before?: string } {
   const texts = steps.flatMap((step) => (step.kind === 'command' || step.was === null ? [] : [step.was]));
   return texts.length === 0 ? {} : { before: Buffer.from(texts.join('\n'), 'latin1').toString('utf8') };
 }
 
-/** A change that the ledger has may be planned with other lines today: for another port, or by another Vivarium. */
+/** Adjusts the plan of a change in the ledger, which may differ today: another port, or another Vivarium. */
 function noteFor(change: Change, made: MachineChange): { note?: string } {
-  // What the ledger has made is no obstacle.
+  // A change in the ledger is not an obstacle.
   if (change.steps.length === 0) return {};
   const lines = (steps: readonly Pick<MachineStep, 'path' | 'adds'>[]): string =>
     JSON.stringify(steps.map(({ path, adds }) => [path, adds]));
@@ -295,7 +295,7 @@ interface Outcome {
   message?: string;
 }
 
-/** The same script would leave alone again what others changed. */
+/** Whether a repeated undo would again leave contents alone that others changed. */
 const whyLeft = ({ state }: MachineChange, { command, message }: Outcome): Outcome => ({
   ...(message !== undefined && { message }),
   ...(command !== undefined && state !== 'changed' && { command }),

@@ -44,7 +44,7 @@ function planPorts({ ports }: Wish, look: Look): Change[] {
   return [
     {
       ...about,
-      note: 'Until the next start of the machine; the file then stays without effect. Switches pf on.',
+      note: 'In effect until the machine restarts; the file then has no effect. Enables pf.',
       steps: [file],
       afterApply: [`pfctl -a ${ANCHOR} -f ${ANCHOR_FILE}`, 'pfctl -E'],
       afterUndo: [`pfctl -a ${ANCHOR} -F all`],

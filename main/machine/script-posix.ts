@@ -1,7 +1,7 @@
 import { posixPrintf, posixWord } from '../base/shell.ts';
 import { markLines, type Step } from './step.ts';
 
-/** What a script does or takes back: a change, or an entry of the ledger. */
+/** The subject of a script: a change, or an entry of the ledger. */
 export interface Scripted {
   id: string;
   what: string;
@@ -72,7 +72,7 @@ umask 022
 LC_ALL=C; export LC_ALL
 root=${posixWord(root)}`;
 
-/** Does one change. Exits with 1 when the machine is not as it was planned for; what was done until then can be undone. */
+/** The script that makes one change. It exits with 1 if the machine has changed since the plan. */
 export function renderPosixApply({ what, steps, afterApply }: Scripted, root: string): string {
   const texts: string[] = [];
   const name = (text: string | null): string => functionOf(text, texts);
@@ -97,7 +97,7 @@ ${afterApply.map((command) => `run ${command}`).join('\n')}
 `;
 }
 
-/** Takes entries back, the last one first, without Vivarium. Exits with 1 when something was left. */
+/** The script that undoes entries without Vivarium, last first. It exits with 1 if something was left. */
 export function renderPosixUndo(entries: readonly Scripted[], root: string): string {
   const texts: string[] = [];
   const name = (text: string | null): string => functionOf(text, texts);
@@ -163,7 +163,7 @@ const swap = (path: string, from: string, to: string): string => `swap ${posixWo
 const value = (path: string, from: string, to: string): string =>
   `value ${posixWord(path)} ${posixWord(from)} ${posixWord(to)}`;
 
-/** A function that prints the text; `none` is no file. */
+/** A shell function that prints a text; `none` stands for a missing file. */
 function functionOf(text: string | null, texts: string[]): string {
   if (text === null) return 'none';
   const name = `text_${texts.length}`;

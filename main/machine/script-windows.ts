@@ -36,7 +36,7 @@ function Remove-Block($path, $is, $was, $begin, $end, $block) {
 }
 `;
 
-/** Does one change, as the administrator. As data only: Vivarium's tests run on Linux. */
+/** The script that makes one change as administrator. Its text is tested, but not run: tests run on Linux. */
 export function renderWindowsApply({ what, steps, afterApply }: Scripted): string {
   const done = steps.map((step) => {
     if (step.kind === 'command') return step.apply;
@@ -50,7 +50,7 @@ ${afterApply.join('\n')}
 `;
 }
 
-/** Takes entries back, the last one first, without Vivarium. */
+/** The script that undoes entries without Vivarium, last first. */
 export function renderWindowsUndo(entries: readonly Scripted[]): string {
   const parts = entries.toReversed().map(({ id, steps, afterUndo }) => {
     const lines = [...steps.toReversed().map(undoOf), ...afterUndo];

@@ -5,7 +5,7 @@ import { z } from 'zod';
  * in any encoding survives the way through the ledger.
  */
 export const step = z.discriminatedUnion('kind', [
-  /** A file of Vivarium's own; `folders` are those to make for it, outermost first. */
+  /** A file of Vivarium's own; `folders` are created for it, outermost first. */
   z.object({
     kind: z.literal('file'),
     path: z.string(),
@@ -13,7 +13,7 @@ export const step = z.discriminatedUnion('kind', [
     is: z.string(),
     folders: z.array(z.string()),
   }),
-  /** Lines between two marks in a file that others edit too. `was` and `is`: all of the file; null for no file. */
+  /** Lines between two marks in a shared file. `was` and `is` are the whole file; null for no file. */
   z.object({
     kind: z.literal('block'),
     path: z.string(),
@@ -24,7 +24,7 @@ export const step = z.discriminatedUnion('kind', [
   }),
   /** A value of the kernel, written in place. */
   z.object({ kind: z.literal('value'), path: z.string(), was: z.string(), is: z.string() }),
-  /** What no file shows. `test` exits with 0 while it is done; null where only another reader knows. */
+  /** A change without a file. `test` exits with 0 while it is in place; null if only another reader knows. */
   z.object({
     kind: z.literal('command'),
     path: z.string(),
@@ -37,7 +37,7 @@ export type Step = z.infer<typeof step>;
 export type BlockStep = Extract<Step, { kind: 'block' }>;
 export type CommandStep = Extract<Step, { kind: 'command' }>;
 
-/** `before`: as if it had never been done; `changed`: neither that nor what Vivarium wrote. */
+/** `before`: the previous content; `changed`: neither that nor what Vivarium wrote. */
 export type StepState = 'before' | 'applied' | 'changed' | 'unknown';
 
 /** The first and the last line of a block; nothing else in the file is Vivarium's. */
@@ -46,7 +46,7 @@ export const markLines = (mark: string): [begin: string, end: string] => [
   `# Vivarium end: ${mark}`,
 ];
 
-/** A file with a block at its end, which removing the block restores octet for octet. */
+/** Appends a block to a file; removing the block restores the file exactly. */
 export function withBlock(was: string | null, mark: string, lines: readonly string[]): string {
   const [begin, end] = markLines(mark);
   const eol = was?.includes('\r\n') === true ? '\r\n' : '\n';
@@ -54,7 +54,7 @@ export function withBlock(was: string | null, mark: string, lines: readonly stri
   return `${was ?? ''}${gap}${[begin, ...lines, end, ''].join(eol)}`;
 }
 
-/** The state of a step whose place has this content now; null for no file. */
+/** The state of a step with this current content; null for no file. */
 export function stateOf(step: Exclude<Step, CommandStep>, now: string | null): StepState {
   if (step.kind === 'value') {
     const value = now?.trim();
@@ -65,7 +65,7 @@ export function stateOf(step: Exclude<Step, CommandStep>, now: string | null): S
   return step.kind === 'block' ? stateOfBlock(step, now ?? '') : 'changed';
 }
 
-/** Others may have edited the rest of the file. */
+/** The rest of the file may have been edited. */
 function stateOfBlock({ mark, lines }: BlockStep, now: string): StepState {
   const [begin, end] = markLines(mark);
   const all = now.split(/\r?\n/);
@@ -76,7 +76,7 @@ function stateOfBlock({ mark, lines }: BlockStep, now: string): StepState {
   return isWhole && !all.includes(begin, from + 1) ? 'applied' : 'changed';
 }
 
-/** What a step takes out and puts in, by lines. */
+/** The lines that a step removes and adds. */
 export function linesOf(step: Step): { removes: string[]; adds: string[] } {
   switch (step.kind) {
     case 'file':

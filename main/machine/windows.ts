@@ -12,7 +12,7 @@ export function planWindows(wish: Wish, look: Look, windowsFolder: string): Chan
   ];
 }
 
-/** A rule of the name resolution policy table, found again by its comment. */
+/** A rule of the name resolution policy table, identified by its comment. */
 function planResolver({ zone, ports }: Wish): Change {
   const about = {
     id: `resolver:${zone}`,
@@ -20,7 +20,7 @@ function planResolver({ zone, ports }: Wish): Change {
     what: `Vivarium’s DNS for ${zone}`,
   } as const;
   if (ports.dns !== 53) {
-    return hindered(about, 'The policy table of Windows names no port: start Vivarium with --dns-port 53 first.');
+    return hindered(about, 'The policy table of Windows has no ports: start Vivarium with --dns-port 53 first.');
   }
   const comment = powerShellString(`Vivarium ${zone}`);
   const rules = `Get-DnsClientNrptRule | Where-Object Comment -eq ${comment}`;
@@ -48,7 +48,7 @@ function planPorts({ ports }: Wish): Change[] {
     path: `Port ${from} (netsh portproxy)`,
     apply: `netsh interface portproxy add v4tov4 listenaddress=127.0.0.1 listenport=${from} connectaddress=127.0.0.1 connectport=${to}`,
     undo: `netsh interface portproxy delete v4tov4 listenaddress=127.0.0.1 listenport=${from}`,
-    // Somebody else's rule for the port leads elsewhere, and stays.
+    // A rule with another target is not Vivarium's and is kept.
     test: `[bool]((netsh interface portproxy show v4tov4) -match '^127\\.0\\.0\\.1\\s+${from}\\s+127\\.0\\.0\\.1\\s+${to}\\s*$')`,
   });
   return [
@@ -56,7 +56,7 @@ function planPorts({ ports }: Wish): Change[] {
       id: 'ports',
       kind: 'ports',
       what: 'Ports 80 and 443 for Vivarium (netsh)',
-      note: 'Windows lets every program bind them, so --http-port 80 --https-port 443 is simpler where they are free.',
+      note: 'Windows lets every program bind these ports, so --http-port 80 --https-port 443 is simpler if they are free.',
       steps: [forward(80, ports.http), forward(443, ports.https)],
       afterApply: [],
       afterUndo: [],

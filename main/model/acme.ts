@@ -46,7 +46,7 @@ export interface AcmeExternalKey {
   readonly secret: string;
   readonly name: string;
   readonly createdAtMs: EpochMs;
-  /** The account that it has opened. */
+  /** The account that was opened with it. */
   readonly accountId?: string;
   readonly revokedAtMs?: EpochMs;
 }
@@ -168,6 +168,6 @@ export interface AcmeRows {
   certificates(accountId: string, limit: number): AcmeCertificate[];
 }
 
-/** The name of an authorisation as an order has it: with the `*.` of a wildcard. */
+/** The name of an authorization as an order has it: with the `*.` of a wildcard. */
 export const nameOf = ({ identifier, wildcard }: Pick<AcmeAuthorization, 'identifier' | 'wildcard'>): string =>
   `${wildcard ? '*.' : ''}${identifier.value}`;

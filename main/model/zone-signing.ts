@@ -14,7 +14,7 @@ export interface ZoneSigning {
   on: boolean;
   /** `retiresAtMs`: when a roll to the next key ends. */
   keys: readonly (StoredKey & { retiresAtMs: EpochMs | null })[];
-  /** What the zone is made to get wrong. */
+  /** The fault of the signatures. */
   broken: ZoneBreak | null;
   /** The key of the break `wrong-key`. */
   stranger: StoredKey | null;

@@ -16,7 +16,7 @@ const differs = (what: string, found: unknown, expected: unknown): string[] =>
 
 export type HttpAnswer = Pick<TrafficDetail, 'status' | 'responseHeaders' | 'responseBody'>;
 
-/** What of an answer is not as expected, in sentences; empty when all is. */
+/** The differences between an answer and what is expected, as sentences; empty if there are none. */
 export function judgeAnswer(expected: ExpectedAnswer, answer: HttpAnswer): string[] {
   const { status, headers = {}, json, text } = expected;
   return [
@@ -49,7 +49,7 @@ function judgeJson(expected: unknown, answer: HttpAnswer): string[] {
   return contained('json', body, expected);
 }
 
-/** Of an object, the names that `expected` has; of a list, all of its items. */
+/** Compares the members of an object that `expected` has, and all items of a list. */
 function contained(path: string, found: unknown, expected: unknown): string[] {
   if (isObject(expected) && isObject(found)) {
     return Object.entries(expected).flatMap(([name, value]) =>
@@ -66,7 +66,7 @@ function contained(path: string, found: unknown, expected: unknown): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The part of the answer to a DNS question that is judged. */
+/** The compared part of a DNS answer. */
 export interface DnsAnswer {
   rcode: string;
   answer: readonly { type: string; rdata: string }[];

@@ -6,15 +6,15 @@ import type { TrafficDetail } from '../contract/traffic.ts';
 import { describeCount, type DnsAnswer, judgeAnswer, judgeCount, judgeDnsAnswer, judgeDomain } from './judge.ts';
 import type { Report, Result } from './report.ts';
 
-/** What a rehearsal needs of the engine and of the machine that it runs on. */
+/** What a rehearsal needs from the engine and the machine. */
 export interface Stage {
   /** Calls a procedure. @throws an Error with a sentence when it is refused */
   call<Answer>(procedure: string, input: object): Promise<Answer>;
-  /** Runs a command; null when it did not end in time. A text is for the shell. */
+  /** Runs a command; a string is run by the shell. Null if it did not end in time. */
   run(command: string | readonly string[], timeoutMs: number): Promise<number | null>;
   /** Aborts, with the reason, when the user interrupts the rehearsal. */
   interruption: AbortSignal;
-  /** Removes from a text what differs each time, such as the engine's ports. */
+  /** Removes variable parts from a text, such as the engine's ports. */
   steady(text: string): string;
 }
 
@@ -23,7 +23,7 @@ export interface Rehearsal {
   /** The command that repeats it. */
   repeat: string;
   steps: readonly Step[];
-  /** A command of the caller's, run after the last step. */
+  /** The caller's command, run after the last step. */
   command: readonly string[] | null;
   expectations: Expectations;
 }
@@ -31,11 +31,11 @@ export interface Rehearsal {
 /** How long a command may take, in real time. */
 const RUN_MS_MAX = 10 * 60_000;
 
-/** Pages of the list of requests, whose size the contract limits. */
+/** Page size of the list of requests, which the contract limits. */
 const PAGE = 1_000;
 const PAGES_MAX = 1_000;
 
-/** Runs the steps until one fails, and then checks what is expected if none did. */
+/** Runs the steps until one fails; if none does, checks the expectations. */
 export async function rehearse(
   { file, repeat, steps, command, expectations }: Rehearsal,
   stage: Stage,
@@ -73,7 +73,7 @@ async function judge(title: string, work: () => Promise<string[]>, stage: Stage)
   return { title, outcome: reasons.length === 0 ? 'passed' : 'failed', reasons: reasons.map(stage.steady) };
 }
 
-/** A step in one line, as its file has it. */
+/** Describes a step in one line, in the words of its file. */
 export function describeStep(step: Step): string {
   const { run, clock, request, times = 1, key, dns, repair } = step;
   if (run !== undefined) return `run ${run}`;
@@ -90,7 +90,7 @@ export function describeStep(step: Step): string {
 
 const isDuration = (text: string): boolean => !/^\d{4}-/.test(text);
 
-/** Takes a step; returns why it failed. */
+/** Runs a step; returns why it failed. */
 async function takeStep(step: Step, stage: Stage): Promise<string[]> {
   const { run, exitCode = 0, timeout, clock, dns, expect = {} } = step;
   if (run !== undefined)

@@ -1,14 +1,14 @@
-/** What became of a step or an expectation. */
+/** The result of a step or an expectation. */
 export interface Result {
   title: string;
-  /** `skipped`: an earlier step had failed. */
+  /** `skipped`: an earlier step failed. */
   outcome: 'passed' | 'failed' | 'skipped';
   /** Why it failed, in sentences. */
   reasons: readonly string[];
 }
 
 export interface Report {
-  /** The file, as it was named. */
+  /** The file name as given. */
   file: string;
   /** The command that repeats the rehearsal. */
   command: string;
@@ -21,7 +21,7 @@ const MARKS = { passed: '✓', failed: '✗', skipped: '-' } as const;
 export const hasFailed = ({ steps, expectations }: Report): boolean =>
   [...steps, ...expectations].some(({ outcome }) => outcome === 'failed');
 
-/** For people: one line each, and below it why it failed. The command that repeats a failed one comes first. */
+/** Text for people: one line per result, followed by the reasons of a failure. The command to repeat comes first. */
 export function formatReport(report: Report): string {
   const { file, command, steps, expectations } = report;
   const groups = [steps, expectations].filter(({ length }) => length > 0).map((group) => group.flatMap(linesOf));
@@ -51,7 +51,7 @@ function counts({ steps, expectations }: Report): Record<Result['outcome'], numb
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-/** For a pull request or a job's summary: a table. */
+/** A Markdown table for a pull request or a job summary. */
 export function formatMarkdown(report: Report): string {
   const { file, command, steps, expectations } = report;
   const rows = [...steps, ...expectations].map(
@@ -70,16 +70,16 @@ export function formatMarkdown(report: Report): string {
 
 const cell = (text: string): string => markdown(text.replaceAll(/\s+/g, ' '));
 
-/** Text in which Markdown finds no markup (CommonMark 2.4). */
+/** Escapes Markdown (CommonMark 2.4). */
 const markdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>#|~&!]/g, '\\$&');
 
-/** A code span of any text (CommonMark 6.1). */
+/** Formats any text as a code span (CommonMark 6.1). */
 function code(text: string): string {
   const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
   return `${fence} ${text} ${fence}`;
 }
 
-/** For CI: JUnit's XML, with a suite for the steps and one for the expectations. No times, which differ each time. */
+/** JUnit XML for CI, with one suite for steps and one for expectations. Times are omitted, because they vary. */
 export function formatJunit(report: Report): string {
   const { file, command, steps, expectations } = report;
   const suite = (name: string, results: readonly Result[]): string[] => {
@@ -113,7 +113,7 @@ function caseOf(file: string, command: string, { title, outcome, reasons }: Resu
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text for XML 1.0, which has no place for most control characters (section 2.2). */
+/** Escapes text for XML 1.0, which excludes most control characters (section 2.2). */
 const xml = (text: string): string =>
   text
     // oxlint-disable-next-line no-control-regex -- these are the characters that XML cannot have

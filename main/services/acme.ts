@@ -21,14 +21,14 @@ import { type AcmeAccount, type AcmeExternalKey, type AcmeOrder, type AcmeRows, 
 import type { RevocationRows } from './dependencies.ts';
 
 const ACCOUNTS_LISTED = 1_000;
-/** As many as the store keeps. */
+/** The number of orders that the store keeps. */
 const ORDERS_MAX = 20_000;
 
-/** External keys are kept for good, as the accounts that they opened. */
+/** External keys are never deleted, like the accounts that used them. */
 const EXTERNAL_KEYS_MAX = 1_000;
 
 export interface AcmeServer {
-  /** It is loaded when it is first needed. */
+  /** The server, loaded on first use. */
   endpoint(): Promise<Pick<Endpoint, 'orders' | 'authorizations' | 'accounts'>>;
   rates: Pick<Rates, 'limits' | 'list' | 'reset'>;
   refusals: Pick<Refusals, 'list'>;
@@ -74,7 +74,7 @@ export function createAcmeServices(options: {
     throw new VivariumError('not_found', `There is no order "${orderId}". List them: \`acme.orders\`.`);
   }
 
-  /** Orders with their state of now. */
+  /** Orders with their current state. */
   async function described(found: readonly AcmeOrder[]): Promise<AcmeOrderInfo[]> {
     const { orders } = await server.endpoint();
     return found.map((order) => {
@@ -102,7 +102,7 @@ export function createAcmeServices(options: {
       if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
         throw new VivariumError(
           'conflict',
-          `There are ${EXTERNAL_KEYS_MAX} external keys already, as many as are kept.`,
+          `Vivarium keeps at most ${EXTERNAL_KEYS_MAX} external keys, and has them already.`,
         );
       }
       const secret = randomBytes(32).toString('base64url');
@@ -164,7 +164,7 @@ export function createAcmeServices(options: {
       })),
     async revokeAll(input) {
       const { reason = 'unspecified' } = input ?? {};
-      // Each waits for the disk.
+      // Every call waits for the disk.
       const revoked = await mapInTurns(rows.orders({ limit: ORDERS_MAX }), 1, (order) => {
         const { now, realNow } = clock.state();
         const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
@@ -206,5 +206,5 @@ function describeExternalKey({ id, name, createdAtMs, accountId, revokedAtMs }: 
   };
 }
 
-/** Of a URL, what names the resource. */
+/** The resource id in a URL. */
 const lastPart = (text: string): string => text.trim().split('/').at(-1) ?? '';

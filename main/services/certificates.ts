@@ -16,7 +16,7 @@ export function createCertificateServices(options: {
   lifecycle: Pick<Lifecycle, 'list' | 'get' | 'leaf' | 'renew'>;
   clock: Pick<AdjustableClock, 'state'>;
   revocations: Pick<RevocationRows, 'get' | 'insert'>;
-  /** What lies between a leaf and the root, in PEM. */
+  /** The certificates between a leaf and the root, in PEM. */
   chainOf: (leafPem: string) => readonly string[];
   emit: Effects['emit'];
 }): Services['certificates'] {

@@ -9,7 +9,7 @@ import { inputError } from './project-rules.ts';
 
 const keptAlias = z.object({ zone: z.string(), createdAtMs: z.number() });
 
-/** Moves the zone of an apex to a provider without ALIAS and ANAME, which stay stored and are not answered. */
+/** Turns off ALIAS and ANAME in the zone of an apex; the records remain stored but are not answered. */
 export function aliasBreak(options: {
   zones: Pick<ZoneRows, 'get' | 'setSupportsAlias'>;
   /** The hostname and kind of an attached domain; @throws VivariumError `not_found`. */
@@ -27,13 +27,13 @@ export function aliasBreak(options: {
 
   return {
     prepare({ on }) {
-      if (on.hostname === undefined) throw inputError('on.hostname', 'is needed: the hostname of an attached apex.');
+      if (on.hostname === undefined) throw inputError('on.hostname', 'is required: the hostname of an attached apex.');
       const { hostname, kind } = options.domain(on.hostname);
       const row = options.zones.get(options.zoneOf(hostname)?.zone ?? '');
       if (kind !== 'apex' || row === null || !row.supportsAlias) {
         const why =
-          kind !== 'apex' ? 'it is a subdomain' : row === null ? 'no zone here has it' : 'its zone has no ALIAS';
-        throw new VivariumError('conflict', `${hostname} can’t be broken so: ${why}.`);
+          kind !== 'apex' ? 'it is a subdomain' : row === null ? 'it is in no local zone' : 'its zone has no ALIAS';
+        throw new VivariumError('conflict', `${hostname} can’t be broken this way: ${why}.`);
       }
       const detail: z.infer<typeof keptAlias> = { zone: row.name, createdAtMs: row.createdAtMs };
       return { edits: `alias support of ${row.name}`, detail };
@@ -45,7 +45,7 @@ export function aliasBreak(options: {
 
 const keptClaim = z.object({ above: z.string(), projectId: z.string() });
 
-/** Attaches the name above a domain to another project, which then has a claim on the domain. */
+/** Attaches the parent name of a domain to another project, which then has a claim on the domain. */
 export function claimBreak({
   projects,
   lifecycle,
@@ -55,13 +55,14 @@ export function claimBreak({
 }): StateBreak {
   return {
     prepare({ on }) {
-      if (on.hostname === undefined) throw inputError('on.hostname', 'is needed: the hostname of an attached domain.');
+      if (on.hostname === undefined)
+        throw inputError('on.hostname', 'is required: the hostname of an attached domain.');
       const { hostname, projectId: owner } = lifecycle.get(on.hostname);
       const above = parentOf(isWildcard(hostname) ? parentOf(hostname) : hostname);
       const other = projects.list().find(({ id }) => id !== owner && lifecycle.evaluate(id, above).ok);
       if (other === undefined) {
         const needs = 'another project, deployed and on a plan with domains, which may attach it';
-        throw new VivariumError('conflict', `${hostname} can’t be broken so: ${above} needs ${needs}.`);
+        throw new VivariumError('conflict', `${hostname} can’t be broken this way: ${above} needs ${needs}.`);
       }
       const detail: z.infer<typeof keptClaim> = { above, projectId: other.id };
       return { edits: `domain ${above}`, detail };
@@ -72,7 +73,7 @@ export function claimBreak({
     },
     undo({ detail }) {
       const { above, projectId } = keptClaim.parse(detail);
-      // One that was removed, or attached to a third project, is not the break’s any more.
+      // A name that was removed or attached to a third project no longer belongs to the break.
       if (lifecycle.find(above)?.projectId === projectId) lifecycle.remove(above);
     },
   };

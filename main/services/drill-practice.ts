@@ -22,10 +22,10 @@ const REFUSALS_MAX = 100;
 /** Nothing listens there: port 1 is reserved (tcpmux), and needs a privileged program. */
 const DEAD_TARGET = 'http://127.0.0.1:1';
 
-/** Settings with which a domain is ready at once, and its mending can be checked at once. */
+/** Settings with which a domain is ready, and can be checked, without delay. */
 const PROMPT = ['propagation', 'issuanceDelay', 'resolver'] as const;
 
-/** Makes practice grounds by the services that everybody calls, so that a drill has nothing of its own to undo. */
+/** Creates practice projects with the ordinary services, so that a drill has nothing else to undo. */
 export function createPractice({
   services,
   breaks,
@@ -33,7 +33,7 @@ export function createPractice({
 }: {
   services: () => Services;
   breaks: Pick<Breaks, 'start' | 'stopHidden'>;
-  /** Values for the places in texts, besides `{key}`, and the word before a command of the command line. */
+  /** Values for the placeholders in texts other than `{key}`, and the prefix of commands. */
   addresses: (slug: string) => Readonly<Record<string, string>>;
 }): Practice {
   async function findProject(ground: PracticeGround | null) {
@@ -104,7 +104,7 @@ export function createPractice({
     return [...items].reverse().map((entry) => seen(entry, waits.get(entry.id) ?? null));
   }
 
-  /** Null where it is not attached. */
+  /** Null if it is not attached. */
   async function verified(hostname: string): Promise<Pick<MendingFacts, 'domain' | 'certificate'>> {
     const { domains, certificates } = services();
     const attached = await domains.list(undefined, CALL);
@@ -121,7 +121,7 @@ export function createPractice({
       if (taken) throw inTheWay(`a project has the slug "${DRILL_SLUG}"`, 'Give that another slug');
       if (!settings.traffic.record) {
         const how = mention('settings.update', { traffic: { record: true, bodies: settings.traffic.bodies } });
-        throw inTheWay('requests are not recorded, and a drill reads them', `Switch that on: ${how}`);
+        throw inTheWay('drills read recorded requests, and recording is off', `Switch it on: ${how}`);
       }
       if (place === 'project') return;
       if (await hasZone()) throw inTheWay(`there is a zone ${DRILL_ZONE}`, 'Remove that');
@@ -129,7 +129,7 @@ export function createPractice({
       if (late.length === 0) return;
       const preset = Object.fromEntries(late.map((name) => [name, DEFAULT_SETTINGS[name]]));
       throw inTheWay(
-        `these settings are not as at first: ${late.join(', ')}`,
+        `these settings differ from their defaults: ${late.join(', ')}`,
         `Reset them for the drill: ${mention('settings.update', preset)}`,
       );
     },

@@ -6,13 +6,13 @@ import type { ProjectRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 import type { SettingsHolder } from './settings.ts';
 
-/** A port of this machine where no program of today listens (RFC 1078, historic). */
+/** The port of tcpmux, where no current program listens (RFC 1078, historic). */
 const DEAD_PORT = 1;
 const DEAD_RESOLVER = `127.0.0.1:${DEAD_PORT}`;
 
 const keptResolver = z.object({ before: z.string() });
 
-/** Lets verification and CAA ask a server that is not there. */
+/** Makes verification and CAA checks query a server that does not exist. */
 export function resolverBreak({
   settings,
   changed,
@@ -55,7 +55,7 @@ export function upstreamBreak({
 }): StateBreak {
   const isSame = (target: TargetSetting, kept: unknown): boolean => JSON.stringify(target) === JSON.stringify(kept);
 
-  /** Where it has the target `from`; otherwise it is left alone. */
+  /** Changes the target if it is `from`; otherwise does nothing. */
   function put(projectId: string, from: unknown, to: unknown): void {
     const project = projects.get(projectId);
     if (project === null || !isSame(project.target, from)) return;
@@ -65,7 +65,7 @@ export function upstreamBreak({
 
   return {
     prepare({ on: { hostname } }) {
-      if (hostname === undefined) throw inputError('on.hostname', 'is needed: a hostname of the project.');
+      if (hostname === undefined) throw inputError('on.hostname', 'is required: a hostname of the project.');
       const project = projects.get(projectOf(hostname) ?? '');
       if (project === null) throw new VivariumError('not_found', `${hostname} is not served.`);
       const { target, slug } = project;
@@ -74,7 +74,7 @@ export function upstreamBreak({
         throw new VivariumError('conflict', `${hostname} is answered by the built-in API, not by an upstream. ${how}`);
       }
       const url = new URL(target.url);
-      // Where a scheme has its own port, the URL parser would drop it.
+      // The URL parser would drop the default port of a scheme.
       url.port = String(DEAD_PORT);
       const broken: TargetSetting = { ...target, url: url.href };
       const detail: z.infer<typeof keptTarget> = { projectId: project.id, before: target, broken };
@@ -93,7 +93,7 @@ export function upstreamBreak({
   };
 }
 
-/** Lets the database grow no more, as on a full disk. Nothing of it outlives the process: each start begins it anew. */
+/** Stops the database from growing, as a full disk does. The limit ends with the process; each start sets it again. */
 export const diskBreak = (quota: { limit: () => void; lift: () => void }): StateBreak => ({
   prepare: () => ({ edits: 'room on the disk', detail: null }),
   apply: () => quota.limit(),
@@ -102,13 +102,13 @@ export const diskBreak = (quota: { limit: () => void; lift: () => void }): State
 
 const keptPort = z.object({ port: z.number() });
 
-/** Holds the port where ACME clients answer the CA, as another program would. */
+/** Takes the port on which ACME clients answer the CA, as another program would. */
 export function portBreak({
   port,
   holdAt,
 }: {
   port: () => number;
-  /** Listens there, until `release`. @throws VivariumError `conflict` where it can’t */
+  /** Listens until `release`. @throws VivariumError `conflict` if the port cannot be opened */
   holdAt: (port: number) => { open: () => Promise<void>; release: () => Promise<void> };
 }): StateBreak {
   let held: ReturnType<typeof holdAt> | null = null;

@@ -53,7 +53,8 @@ export function createReachServices(options: {
         ...(elsewhere !== null && {
           elsewhere: {
             ...elsewhere,
-            fix: elsewhere.fix ?? `Let this system find it here: ${mention('machine.plan', { hostname })}.`,
+            fix:
+              elsewhere.fix ?? `Let this system resolve it to this machine: ${mention('machine.plan', { hostname })}.`,
           },
         }),
       };

@@ -25,7 +25,7 @@ const version = z.object({
   visibleUntilMs: z.number().nullable(),
 });
 
-/** What a break of records keeps: by name all that was there, with what goes and comes. */
+/** The stored undo of a break of records: by name, the previous records and the changes. */
 const keptRecords = z.object({
   hostname: z.string(),
   zone: z.string(),
@@ -34,7 +34,7 @@ const keptRecords = z.object({
     z.object({
       name: z.string(),
       before: z.array(version.extend({ key: z.number() })),
-      /** Types of which all go that do not come. */
+      /** Types whose records are removed, unless the edit adds them. */
       drop: z.array(z.string()),
       /** Keys among `before`. */
       ended: z.array(z.number()),
@@ -45,7 +45,7 @@ const keptRecords = z.object({
 type Kept = z.infer<typeof keptRecords>;
 type KeptName = Kept['names'][number];
 
-/** Finds the break that has put a record, as it is, unless that is hidden. */
+/** Finds the break that added a record, unless the break is hidden. */
 export function brokenRecords(
   running: readonly Pick<BreakRow, 'id' | 'undo' | 'rule'>[],
 ): (record: Pick<VersionRow, 'id' | 'type' | 'ttlSeconds' | 'value'>) => string | undefined {
@@ -66,9 +66,9 @@ export interface RecordBreakOptions {
   /** The facts of an attached hostname; @throws VivariumError `not_found`. */
   domain: (hostname: string) => Pick<DomainFacts, 'hostname' | 'kind' | 'verifiedBefore'>;
   zoneOf: (hostname: string) => { zone: string; supportsAlias: boolean } | null;
-  /** The breaks in force that keep an undo. */
+  /** The running breaks with a stored undo. */
   running: () => readonly Pick<BreakRow, 'id' | 'undo' | 'rule'>[];
-  /** Serves what is stored at the names. */
+  /** Publishes the stored records of the names. */
   publish: (zone: DomainName, names: readonly DomainName[]) => void;
 }
 
@@ -76,7 +76,7 @@ export interface RecordBreakOptions {
 export function recordBreak(entry: string, options: RecordBreakOptions): StateBreak {
   const { clock, zones, records } = options;
   const edit = DOMAIN_EDITS[entry];
-  if (edit === undefined) throw new Error(`Nothing edits records for ${entry}.`);
+  if (edit === undefined) throw new Error(`No implementation edits records for ${entry}.`);
 
   function zoneFor(hostname: string): { zone: string; supportsAlias: boolean; createdAtMs: number } {
     const found = options.zoneOf(hostname);
@@ -84,7 +84,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
     if (found !== null && row !== null) return { ...found, createdAtMs: row.createdAtMs };
     throw new VivariumError(
       'conflict',
-      `No zone here has ${hostname}, so its records can’t be broken. Create the zone first: ${mention('zones.create', { name: hostname })}.`,
+      `${hostname} is in no local zone, so its records can’t be broken. Create the zone first: ${mention('zones.create', { name: hostname })}.`,
     );
   }
 
@@ -95,7 +95,8 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
     const at = (name: string): VersionRow[] => versionsAt(zone, name);
     const current = (name: string) => at(name).filter(isCurrent);
     const edits = edit?.({ ...domain, zone, supportsAlias, at: current, parameters }) ?? [];
-    if (typeof edits === 'string') throw new VivariumError('conflict', `${hostname} can’t be broken so: ${edits}`);
+    if (typeof edits === 'string')
+      throw new VivariumError('conflict', `${hostname} can’t be broken this way: ${edits}`);
     const names = edits.map(({ name, drop, add, afterMs = 0 }): KeptName => {
       const before = at(name);
       const isKept = (row: VersionRow) =>
@@ -138,12 +139,12 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
     }
   }
 
-  /** The same zone as then, not another of its name. */
+  /** The same zone as at the start of the break, not a new one of that name. */
   const isThere = ({ zone, createdAtMs }: Kept): boolean => zones.get(zone)?.createdAtMs === createdAtMs;
 
   return {
     prepare({ on: { hostname }, parameters }) {
-      if (hostname === undefined) throw inputError('on.hostname', 'is needed: the hostname of an attached domain.');
+      if (hostname === undefined) throw inputError('on.hostname', 'is required: the hostname of an attached domain.');
       return prepare(hostname, parameters);
     },
     apply({ detail }) {
@@ -169,7 +170,7 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
     },
   };
 
-  /** Whether the edit was never made there, or is undone. */
+  /** Whether the edit was never made, or is already undone. */
   function isAsBefore(zone: string, { name, before }: KeptName): boolean {
     return sameSet(records.versionsAt(zone, name).map(keyText), before.map(keyText));
   }
@@ -182,13 +183,13 @@ export function recordBreak(entry: string, options: RecordBreakOptions): StateBr
   }
 }
 
-/** Answered, and for good. */
+/** Whether a version is visible without a pending end. */
 const isSettled = ({ visibleFromMs, visibleUntilMs }: VersionRow): boolean =>
   visibleFromMs === null && visibleUntilMs === null;
 
 const isCurrent = ({ visibleUntilMs }: Pick<VersionRow, 'visibleUntilMs'>): boolean => visibleUntilMs === null;
 
-/** What restores a name; not whole where somebody has changed what the break changed. */
+/** The edit that restores a name; incomplete if the changed records have been changed again. */
 function repairOf({ before, drop, ended, begun }: KeptName, now: readonly VersionRow[]) {
   const isDropped = ({ type }: { type: string }): boolean => drop.includes(type);
   const gone = new Set(ended);

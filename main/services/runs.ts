@@ -14,7 +14,7 @@ import { inputError, slugFromName } from './project-rules.ts';
 import { existingProject } from './projects.ts';
 import type { RunJournal, RunTrace } from './run-journal.ts';
 
-/** Commands at once. */
+/** The maximum number of concurrent commands. */
 const RUNS_MAX = 256;
 
 /** Custom domains need a plan that has them. */
@@ -45,33 +45,33 @@ interface LiveRun {
 
 export interface Runs {
   services: Services['runs'];
-  /** Undoes what the runs of an engine that was killed have left. */
+  /** Undoes the changes of runs of a killed engine. */
   recover(): Promise<void>;
   /** Ends all runs. */
   stop(): Promise<void>;
   /**
-   * Ends all leases, and keeps what they changed: it goes with the world that is replaced. Their commands come back, as
+   * Ends all leases and keeps their changes, which disappear with the replaced world. The commands reconnect, as
    * after a restart.
    */
   interrupt(): Promise<void>;
-  /** Undoes what runs have left in the restored world. */
+  /** Undoes the changes of runs in the restored world. */
   restored(): Promise<void>;
 }
 
 /**
- * Hostnames of commands that `vivarium run` started. A run is a lease: it lasts as long as its caller reads the stream of
- * `hold`, which ends with the caller's process, however that ends. What a run changed is then undone; the journal has it
- * for an engine that is killed.
+ * Serves commands that `vivarium run` started. A run is a lease that lasts as long as its caller reads the stream of
+ * `hold`, which always ends with the caller's process. Then the changes of the run are undone; a journal of them
+ * survives a killed engine.
  */
 export function createRuns(parts: RunParts): Runs {
   const { projects, lifecycle, journal } = parts;
   const live = new Map<string, LiveRun>();
-  /** One at a time: a name is free, or taken. */
+  /** Runs calls one at a time, so that a name cannot be taken twice. */
   let opening: Promise<unknown> = Promise.resolve();
 
   function checkHostnames({ hostname, wildcard }: { hostname?: string | undefined; wildcard: boolean }): string[] {
     if (hostname === undefined) {
-      if (wildcard) throw inputError('wildcard', 'needs a hostname of your own, such as "app.acme.test".');
+      if (wildcard) throw inputError('wildcard', 'needs a custom hostname, such as "app.acme.test".');
       return [];
     }
     const verdict = evaluateHostname(hostname);
@@ -83,7 +83,7 @@ export function createRuns(parts: RunParts): Runs {
     return wildcard && own === exampleOf(own) ? [own, `*.${own}`] : [own];
   }
 
-  /** The project that a run names, or null where it is to be created. */
+  /** The project of a run, or null if it must be created. */
   function findProject(asked: { projectId?: string | undefined; name: string }): ProjectRow | null {
     if (asked.projectId !== undefined) return existingProject(projects, asked.projectId);
     return projects.getBySlug(slugFromName(asked.name));
@@ -98,7 +98,7 @@ export function createRuns(parts: RunParts): Runs {
       const { pid, folder } = other.about;
       throw new VivariumError(
         'conflict',
-        `Process ${pid} runs ${what} already, in ${folder}. Stop it there, or choose another name: vivarium run NAME -- …`,
+        `Process ${pid} is already running ${what}, in ${folder}. Stop it there, or choose another name: vivarium run NAME -- …`,
       );
     }
     for (const hostname of hostnames) {
@@ -151,13 +151,13 @@ export function createRuns(parts: RunParts): Runs {
     return run;
   }
 
-  /** A process that was killed may be known here before its connection is closed. */
+  /** A killed process may be detected before its connection is closed. */
   async function endGone(): Promise<void> {
     const gone = [...live.values()].filter(({ ended, about }) => ended !== null || !parts.isAlive(about.pid));
     await Promise.all(gone.map(end));
   }
 
-  /** What there is at the hostnames before the run. */
+  /** The state of the hostnames before the run. */
   async function readHostnames(hostnames: readonly string[], context: CallContext): Promise<RunTrace['hostnames']> {
     const { zones, records } = parts.services();
     return Promise.all(
@@ -195,7 +195,7 @@ export function createRuns(parts: RunParts): Runs {
     const kept = target.kind === 'upstream' ? target : {};
     trace.url = url;
     journal.put(run.about.id, trace);
-    // A development server's certificate is its own; nothing leaves this machine.
+    // Development servers have self-signed certificates; the connection stays on this machine.
     const own = { kind: 'upstream', url, ...(url.startsWith('https:') && { verifyCertificate: false }) } as const;
     await service.update({ projectId: trace.projectId, target: { ...kept, ...own } }, context);
     const deploy = await deploys.create({ projectId: trace.projectId }, context);
@@ -212,7 +212,7 @@ export function createRuns(parts: RunParts): Runs {
   function existing(id: string): LiveRun {
     const run = live.get(id);
     if (run !== undefined && run.ended === null) return run;
-    throw new VivariumError('not_found', `No command with the id "${id}" runs. List them: \`runs.list\`.`);
+    throw new VivariumError('not_found', `No command with the id "${id}" is running. List them: \`runs.list\`.`);
   }
 
   function end(run: LiveRun): Promise<void> {

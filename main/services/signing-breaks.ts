@@ -11,11 +11,11 @@ import { inputError } from './project-rules.ts';
 const kept = z.object({
   zone: z.string(),
   before: z.enum(['expired', 'missing', 'wrong-key']).nullable(),
-  /** Whether there was a stranger’s key, which `wrong-key` needs. */
+  /** Whether a foreign key existed before, which `wrong-key` needs. */
   hadStranger: z.boolean(),
 });
 
-/** Makes the signatures of a hostname's zone wrong. The zone must be signed; its keys stay. */
+/** Breaks the signatures of a hostname's zone. The zone must be signed; its keys are kept. */
 export function signingBreak(
   broken: ZoneBreak,
   {
@@ -24,7 +24,7 @@ export function signingBreak(
     changed,
   }: {
     zones: Pick<ZoneRows, 'get' | 'setSigning'>;
-    /** The closest zone here that contains a name. */
+    /** The closest local zone that contains a name. */
     zoneOf: (name: string) => { zone: string } | null;
     changed: (zone: DomainName) => void;
   },
@@ -35,7 +35,7 @@ export function signingBreak(
     change: (signing: ZoneSigning) => Pick<ZoneSigning, 'broken' | 'stranger'>,
   ): boolean {
     const signing = zones.get(zone)?.signing ?? null;
-    // What was changed meanwhile is somebody’s wish.
+    // A change made meanwhile is intended and kept.
     if (signing?.on !== true || signing.broken !== from) return false;
     zones.setSigning(zone, { ...signing, ...change(signing) });
     changed(zone);
@@ -44,9 +44,9 @@ export function signingBreak(
 
   return {
     prepare({ on: { hostname } }) {
-      if (hostname === undefined) throw inputError('on.hostname', 'is needed: a hostname in the zone to break.');
+      if (hostname === undefined) throw inputError('on.hostname', 'is required: a hostname in the zone to break.');
       const zone = zoneOf(hostname.replace(/^\*\./, ''))?.zone;
-      if (zone === undefined) throw new VivariumError('not_found', `No zone here has ${hostname}.`);
+      if (zone === undefined) throw new VivariumError('not_found', `${hostname} is in no local zone.`);
       const signing = zones.get(zone)?.signing ?? null;
       if (signing?.on !== true) {
         throw new VivariumError(

@@ -10,9 +10,9 @@ import type { RestoredEntry, StoredTraffic, TrafficStorage } from '../traffic/st
 
 type Opened = Parameters<SnapshotRows['restore']>[0];
 
-/** Ends work in turns: what is left of it does not go into another world. */
+/** Ends work that runs in turns, so that its rest does not reach another world. */
 export const restoredMeanwhile = (): VivariumError =>
-  new VivariumError('conflict', 'A snapshot was restored meanwhile, so this ended; do it again.');
+  new VivariumError('conflict', 'A snapshot was restored meanwhile, which ended this call; repeat it.');
 
 export function createSnapshotServices(options: {
   rows: SnapshotRows;
@@ -103,12 +103,12 @@ export function createSnapshotServices(options: {
   };
 }
 
-/** A snapshot holds no breaks, so nothing would repair what it would keep of their edits. */
+/** A snapshot contains no breaks, so edits of breaks in it could never be repaired. */
 function refuseEdited(edited: readonly string[]): void {
   if (edited.length === 0) return;
   throw new VivariumError(
     'conflict',
-    `A snapshot would keep what is broken on purpose (${edited.join(', ')}). Repair that first: \`breaks.stopAll\`.`,
+    `The snapshot would contain the edits of running breaks (${edited.join(', ')}). Repair them first: \`breaks.stopAll\`.`,
   );
 }
 

@@ -28,7 +28,7 @@ export function createTrafficServices(options: {
   series: Pick<Series, 'read'>;
   ids: EntryIds;
   recording: () => boolean;
-  /** The exchanges that have not ended. */
+  /** The exchanges in progress. */
   running: () => RecordedExchange[];
   clock: Pick<AdjustableClock, 'state'>;
   redactor: () => Redactor;
@@ -104,7 +104,7 @@ export function createTrafficServices(options: {
     };
   }
 
-  /** Sends a request through the own listener. `key`: what authenticates it; `of`: the entry that it repeats. */
+  /** Sends a request through the listener. `key` authenticates it; `of` is the entry that it repeats. */
   async function send(
     base: ReplayBase,
     { key: keyId, of, ...edits }: ReplayEdits & { key: string | null; of: number | null },

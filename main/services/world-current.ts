@@ -10,10 +10,10 @@ import type { DeployRows, OwnedRow, OwnedRows, PetRows, ProjectRow, ProjectRows,
 import { readData } from './records.ts';
 import { newZoneName } from './zone-rules.ts';
 
-/** What the world is made of: the services that change it, and the rows that its checks read. */
+/** The parts of the world: the services that change it, and the rows that its checks read. */
 export interface WorldParts {
   services: () => Services;
-  /** Replaces slugs by ids, as the transports do before they call a service. */
+  /** Replaces slugs with ids, as the transports do before they call a service. */
   resolve: (input: unknown) => unknown;
   deploys: DeployRows;
   owned: OwnedRows;
@@ -35,9 +35,9 @@ export interface CurrentProject extends Pick<
   ProjectRow,
   'id' | 'name' | 'plan' | 'limits' | 'target' | 'primary' | 'redirects' | 'persona'
 > {
-  /** Whether a deploy of it has succeeded. */
+  /** Whether one of its deploys has succeeded. */
   deployed: boolean;
-  /** Those that are not revoked, newest first. */
+  /** The keys that are not revoked, newest first. */
   keys: readonly { id: string; name: string }[];
   pets: Record<Environment, number>;
   /** The saved requests. */
@@ -58,7 +58,7 @@ export interface CurrentZone {
   records: readonly CurrentRecord[];
 }
 
-/** The state that a plan begins with. */
+/** The initial state of a plan. */
 export interface CurrentWorld {
   clock: { frozen: boolean; now: string };
   settings: Readonly<Record<string, unknown>>;
@@ -66,12 +66,12 @@ export interface CurrentWorld {
   projects: ReadonlyMap<string, CurrentProject>;
   /** The slug of its project by hostname. */
   domains: ReadonlyMap<string, string>;
-  /** By name; the records of those that the plan concerns. */
+  /** The zones by name, with the records of those that the plan affects. */
   zones: ReadonlyMap<string, CurrentZone>;
   nameServer: string;
 }
 
-/** The state without anything, for checking a file by itself. */
+/** An empty state, for checking a file by itself. */
 export const emptyWorld = (settings: CurrentWorld['settings'], nameServer: string): CurrentWorld => ({
   clock: { frozen: false, now: new Date(0).toISOString() },
   settings,
@@ -91,7 +91,7 @@ export const isOfZone = (kind: string): boolean => kind === 'zone' || kind === '
 export const recordKey = ({ name, data }: Pick<CurrentRecord, 'name' | 'data'>): string =>
   JSON.stringify([name, data.type, formatValue(data)]);
 
-/** Reads what the plan for a file needs. */
+/** Reads the state that the plan for a file needs. */
 export async function readCurrentWorld(
   file: ResolvedWorld,
   owned: readonly OwnedRow[],
@@ -151,7 +151,7 @@ async function currentRecords(zone: string, { rows }: WorldParts): Promise<Curre
   return found;
 }
 
-/** In normal form where it has one; the plan refuses the others. */
+/** Normalised if valid; the plan refuses other names. */
 function zoneName(text: string): string {
   try {
     return newZoneName(text);

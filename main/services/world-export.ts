@@ -33,7 +33,7 @@ function editsState(id: string): boolean {
   return entry !== undefined && pointOf(entry) === 'state';
 }
 
-/** The world in the form of a file, and what the file does not have, in sentences. */
+/** The world in the form of a file, and sentences about what the file omits. */
 export async function exportWorld({
   services,
   rows,
@@ -45,7 +45,7 @@ export async function exportWorld({
   const entries: [string, ProjectEntry][] = [];
   const broken = await breaks.list(undefined, CALL);
   const isDrilled = broken.some(({ entry }) => entry === DRILL_ENTRY);
-  if (isDrilled) omitted.push('The project and the zone of the drill that runs.');
+  if (isDrilled) omitted.push('The project and the zone of the running drill.');
   for (const project of [...(await projects.list(undefined, CALL))].reverse()) {
     if (isDrilled && project.slug === DRILL_SLUG) continue;
     entries.push([project.slug, await entryOf(project)]);
@@ -58,11 +58,12 @@ export async function exportWorld({
     zoneEntries.push([name, Object.keys(how).length === 0 ? text : { ...how, text }]);
   }
   const { frozen, now, offset } = await clock.get(undefined, CALL);
-  if (!frozen && offset !== 'PT0S') omitted.push('The clock, which has been moved and runs: a file has a frozen one.');
+  if (!frozen && offset !== 'PT0S')
+    omitted.push('The clock, which has been moved and is running: a file can only contain a frozen clock.');
   const edited = [...broken].filter(({ entry }) => editsState(entry));
   if (edited.length > 0) {
     const names = edited.map(({ entry, on }) => `${entry} ${on.hostname ?? ''}`.trim()).join(', ');
-    omitted.push(`What is broken on purpose (${names}), as it was before. Repair it first: \`breaks.stopAll\`.`);
+    omitted.push(`The state before the running breaks (${names}). Repair them first: \`breaks.stopAll\`.`);
   }
   const world: WorldInput = {
     vivarium: WORLD_VERSION,
@@ -80,7 +81,9 @@ export async function exportWorld({
     const attached = await services().domains.list({ projectId }, CALL);
     const domains = plan === 'free' ? [] : attached;
     if (domains.length < attached.length) {
-      omitted.push(`The suspended domains of ${slug}, whose plan has none: ${attached.length.toLocaleString('en')}.`);
+      omitted.push(
+        `The suspended domains of ${slug}, whose plan has no domains: ${attached.length.toLocaleString('en')}.`,
+      );
     }
     const pets: Partial<Record<Environment, Awaited<ReturnType<typeof petsOf>>>> = {};
     for (const environment of environments.options) {
@@ -129,10 +132,10 @@ export async function exportWorld({
   }
 }
 
-/** As a number where JSON has it exactly. */
+/** As a number if JSON represents it exactly. */
 const shortNumber = (text: string): string | number => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 
-/** The URL alone, where there is nothing else to say. */
+/** Only the URL, if the target has nothing else. */
 function shortTarget(target: TargetSetting): TargetSetting | string {
   return target.kind === 'upstream' && Object.keys(target).length === 2 ? target.url : target;
 }

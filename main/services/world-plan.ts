@@ -16,8 +16,8 @@ import { normalZone, planZones } from './world-zones.ts';
 const DOMAINS_PER_TURN = 250;
 
 /**
- * Compares a file with what is there, and checks all of it: the calls that make the world as the file has it. Pure, but
- * for turns of other work in between.
+ * Compares a file with the current state, checks all of it, and plans the calls that apply it. Pure, except
+ * that it yields to other work.
  */
 export async function planWorld(file: ResolvedWorld, current: CurrentWorld, ownership: Ownership): Promise<WorldPlan> {
   const plan = createPlan(ownership);
@@ -99,7 +99,7 @@ interface PlannedProject {
   entry: ResolvedProject;
   file: ResolvedWorld;
   current: CurrentWorld;
-  /** The projects of hostnames, those that this plan attaches included. */
+  /** The projects of hostnames, including those that this plan attaches. */
   holders: Map<string, string>;
 }
 
@@ -186,7 +186,7 @@ function planRequests({ slug, entry }: PlannedProject, row: Row, plan: Plan): vo
   });
 }
 
-/** Only into datasets without pets: applying the file again must add none, and pets that are there are kept. */
+/** Adds pets only to empty datasets: applying the file again must not add any, and existing pets are kept. */
 function planPets({ slug, entry, file }: PlannedProject, row: Row, plan: Plan): void {
   for (const environment of environments.options) {
     const wanted = entry.pets?.[environment] ?? 0;
@@ -194,7 +194,7 @@ function planPets({ slug, entry, file }: PlannedProject, row: Row, plan: Plan): 
     const count = typeof wanted === 'number' ? wanted : list.length;
     const path = ['projects', slug, 'pets', environment];
     const ids = list.flatMap((pet) => pet.id ?? []);
-    if (new Set(ids).size < ids.length) plan.refuse(path, 'has an id twice; leave one of the pets out');
+    if (new Set(ids).size < ids.length) plan.refuse(path, 'contains an id twice; remove one of the pets');
     if (count === 0) continue;
     if (row !== null && row.pets[environment] > 0) {
       plan.keep();

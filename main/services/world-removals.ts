@@ -5,20 +5,20 @@ import type { OwnedRow } from './dependencies.ts';
 import { type CurrentProject, type CurrentWorld, isOfZone, recordKey } from './world-current.ts';
 import type { Entry, Plan } from './world-steps.ts';
 
-/** What a file says, by kind and name; for domains, with the project. */
+/** The entries of a file by kind and name; for domains, with the project. */
 export interface Stated {
   has(entry: Entry): boolean;
   projectOf(hostname: string): string | undefined;
 }
 
 /**
- * Plans the removal of what the file owns and no longer says, and returns the world without it. What came from elsewhere
- * stays, together with the project or zone that it is in; what existed before the file is no longer owned, and stays.
+ * Plans the removal of entries that the file owns but no longer contains, and returns the world without them. Foreign
+ * entries are kept, with their project or zone; entries that existed before the file are released and kept.
  */
 export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan): CurrentWorld {
   const unsaid = plan.rows.filter((row) => !stated.has(row) || isElsewhere(row, stated, current));
   const gone = unsaid.filter((row) => isThere(row, current));
-  // What a killed engine had claimed, and not created.
+  // Claimed by a killed engine, but never created.
   if (gone.length < unsaid.length) plan.add({ releases: unsaid.filter((row) => !gone.includes(row)) });
   const of = (kind: WorldKind) => gone.filter((row) => row.kind === kind);
   const release = (row: OwnedRow) => plan.add({ releases: [row] });
@@ -225,7 +225,7 @@ function isThere({ kind, what }: OwnedRow, { domains, zones, projects }: Current
   return !OF_PROJECT.has(kind) || projects.has(what.split('/')[0] ?? '');
 }
 
-/** Whether the file says a domain in another project than the one that has it. */
+/** Whether the file has a domain in another project than its current one. */
 function isElsewhere({ kind, what }: OwnedRow, stated: Stated, current: CurrentWorld): boolean {
   if (!isOfDomain(kind)) return false;
   const now = current.domains.get(what);

@@ -34,10 +34,10 @@ type InputOf<Name> = Name extends `${infer Namespace extends keyof Services}.${i
     : never
   : never;
 
-/** A call of a procedure; a project is named by its slug, which it has once the step is reached. */
+/** A call of a procedure; a project is named by its slug, which exists when the step is reached. */
 export type Call = { [Name in Used]: { procedure: Name; input: InputOf<Name> } }[Used];
 
-/** Notes a successful deploy without asking the target: what had domains was deployed, and its upstream need not run now. */
+/** Records a successful deploy without a request: a project with domains was deployed, and its upstream may be down. */
 export interface NotedDeploy {
   procedure: 'deployed';
   input: { projectId: string };
@@ -46,27 +46,27 @@ export interface NotedDeploy {
 export type Entry = Pick<OwnedRow, 'kind' | 'what'>;
 export type Claim = Entry & Pick<OwnedRow, 'created' | 'detail'>;
 
-/** One change that makes the world as the file has it. */
+/** One change towards the state of the file. */
 export interface Step {
   changes: WorldChange[];
-  /** What the file owns from here on; stored before the calls, so that what a killed engine made has its owner. */
+  /** Entries that the file owns from now on; stored before the calls, so that ownership survives a killed engine. */
   claims: Claim[];
   calls: (Call | NotedDeploy)[];
-  /** What the file owns no longer after the calls. */
+  /** Entries that the file no longer owns after the calls. */
   releases: Entry[];
 }
 
 export interface WorldPlan {
   steps: Step[];
-  /** How many entries are as they should be. */
+  /** The number of entries that need no change. */
   left: number;
-  /** What stays although the file owned it, with the reason, in sentences. */
+  /** Sentences about owned entries that are kept, with the reason. */
   kept: string[];
-  /** What cannot be applied, with its path in the file; the steps are then incomplete. */
+  /** Problems with their path in the file; the steps are then incomplete. */
   issues: { path: readonly string[]; message: string }[];
 }
 
-/** Who applies the file. */
+/** The applied file. */
 export interface Ownership {
   /** The absolute path; null for a text without one, which owns nothing and may change everything. */
   file: string | null;
@@ -75,12 +75,12 @@ export interface Ownership {
   adopt: boolean;
 }
 
-/** Of names that differ in a text, such as in case, and are the same one. */
-export const TWICE = 'is in the file twice; leave one of the two out';
+/** The problem of a name that appears in two spellings, such as in different case. */
+export const TWICE = 'appears twice in the file; remove one of them';
 
 export type Plan = ReturnType<typeof createPlan>;
 
-/** Collects the steps of a plan, and asks whose an entry is. */
+/** Collects the steps of a plan, and checks the ownership of entries. */
 export function createPlan({ file, rows, adopt }: Ownership) {
   const result: WorldPlan = { steps: [], left: 0, kept: [], issues: [] };
   const owners = new Map(rows.map((row) => [entryKey(row), row]));
@@ -89,7 +89,7 @@ export function createPlan({ file, rows, adopt }: Ownership) {
   const keep = () => void result.left++;
   const add = (step: Partial<Step>) =>
     void result.steps.push({ changes: [], claims: [], calls: [], releases: [], ...step });
-  /** Takes over an entry that is as it should be; `detail` is for one without an owner. */
+  /** Takes over an entry that needs no change; `detail` is stored for one without an owner. */
   function takeOver(kind: WorldKind, what: string, detail: unknown = null): Claim[] {
     const owner = ownerOf(kind, what);
     if (!adopt || file === null || owner?.file === file) return [];
@@ -103,19 +103,19 @@ export function createPlan({ file, rows, adopt }: Ownership) {
     keep,
     add,
     takeOver,
-    /** Counts an entry that is as it should be, and lets an adopting file own it. */
+    /** Counts an entry that needs no change, and lets an adopting file own it. */
     keepAs(kind: WorldKind, what: string, detail: unknown = null): void {
       const claims = takeOver(kind, what, detail);
       if (claims.length > 0) add({ claims });
       keep();
     },
     owns: (kind: WorldKind, what: string) => file !== null && ownerOf(kind, what)?.file === file,
-    /** What the file noted of an entry that it owns, or takes over from another. */
+    /** The stored detail of an entry that the file owns, or takes over from another file. */
     detailOf(kind: WorldKind, what: string): unknown {
       const owner = ownerOf(kind, what);
       return owner !== undefined && (owner.file === file || adopt) ? owner.detail : undefined;
     },
-    /** The claim of a step; none without a file. What has an owner already keeps how it came to be. */
+    /** The claim of a step; none without a file. An entry with an owner keeps its origin. */
     claim(kind: WorldKind, what: string, { created, detail }: Pick<OwnedRow, 'created' | 'detail'>): Claim[] {
       if (file === null) return [];
       const before = ownerOf(kind, what);
@@ -125,8 +125,8 @@ export function createPlan({ file, rows, adopt }: Ownership) {
       ];
     },
     /**
-     * Whether the file may state an entry that exists, and change it where `changes`: it owns it, or adopts it. What it
-     * may not do is refused at `path`.
+     * Whether the file may contain an existing entry, and change it if `changes`: it must own or adopt it. Otherwise
+     * the entry is refused at `path`.
      */
     mayState(kind: WorldKind, what: string, path: readonly string[], changes: boolean): boolean {
       const owner = ownerOf(kind, what);
@@ -134,7 +134,10 @@ export function createPlan({ file, rows, adopt }: Ownership) {
       if (owner !== undefined)
         refuse(path, `belongs to ${owner.file}; remove it from one of the files, or adopt it (--adopt)`);
       else if (changes && kind !== 'setting' && kind !== 'clock')
-        refuse(path, 'exists already with another content, and no file owns it; leave it out, or adopt it (--adopt)');
+        refuse(
+          path,
+          'already exists with other content, and no file owns it; remove it from the file, or adopt it (--adopt)',
+        );
       else return true;
       return false;
     },

@@ -66,7 +66,7 @@ function planSigning(name: string, after: boolean, before: boolean, path: readon
   });
 }
 
-/** The records of a zone text, and the lines that an import would reject. What a careless provider would accept is accepted. */
+/** The records of a zone text, and the lines that an import would reject, by the rules of a careless provider. */
 async function readZone(
   text: string,
   { apex, supportsAlias }: { apex: string; supportsAlias: boolean },
@@ -88,7 +88,7 @@ async function readZone(
   return result;
 }
 
-/** Adds what is missing, and removes what the file has put there and no longer has. */
+/** Adds missing records, and removes owned ones that the file no longer contains. */
 async function planRecords(
   zone: string,
   wanted: readonly ResourceRecord[],
@@ -103,7 +103,7 @@ async function planRecords(
   const put = after.filter(([key, record]) => {
     const found = before.get(key);
     if (found === undefined) return true;
-    // The TTL of a record that came from elsewhere stays.
+    // The TTL of a foreign record is kept.
     return own.has(key) && found.ttlSeconds !== record.ttlSeconds;
   });
   const removed = [...before].filter(([key]) => own.has(key) && !keys.has(key)).map(([, record]) => record);
@@ -145,7 +145,7 @@ async function planRecords(
 /** More records than this are counted in a change. */
 const LISTED_MAX = 20;
 
-/** The name by which a zone is found; other text stays as it is. */
+/** Normalises a zone name; other text is returned unchanged. */
 export function normalZone(text: string): string {
   try {
     return newZoneName(text);

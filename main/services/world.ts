@@ -29,11 +29,11 @@ interface Wanted {
 }
 
 /**
- * Settings, projects and zones as one text, and back: a plan of calls that is idempotent and checked before the first.
- * Applied with the path of its file, it removes what the file had before; without one, it only adds and changes.
+ * Exports settings, projects and zones as one text, and applies it: an idempotent plan of calls, checked first.
+ * With a file's path, entries that the file no longer contains are removed; without one, nothing is removed.
  */
 export function createWorldServices(parts: WorldParts): Services['world'] {
-  // Two plans at once would both create what is missing.
+  // Two concurrent plans would both create missing entries.
   const turns = createTurns(1);
 
   async function plan({ text, files = {}, file, adopt = false }: Wanted): Promise<WorldPlan> {
@@ -135,7 +135,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
   };
 }
 
-/** Whether something goes with what is in it, or a key that a client has. */
+/** Whether a removal also deletes contents, or a key that a client uses. */
 const isRemoval = ({ kind, after }: WorldChange): boolean => after === undefined && REMOVABLE.has(kind);
 const REMOVABLE: ReadonlySet<WorldKind> = new Set(['project', 'zone', 'domain', 'key']);
 
@@ -144,16 +144,16 @@ const LISTED_MAX = 10;
 function wouldRemove(removed: readonly WorldChange[]): VivariumError {
   const listed = removed.slice(0, LISTED_MAX).map(({ kind, what }) => `${kind} ${what}`);
   const rest = removed.length > LISTED_MAX ? ` and ${removed.length - LISTED_MAX} more` : '';
-  const message = `Nothing was changed: the file no longer has ${listed.join(', ')}${rest}, which would be removed; allow that (--remove), or put it back.`;
+  const message = `Nothing was changed: the file no longer contains ${listed.join(', ')}${rest}, which would be removed; allow the removal (--remove), or restore the entries.`;
   return new VivariumError('conflict', message, {
     issues: removed.map(({ kind, what }) => ({ path: `${kind} ${what}`, message: 'would be removed' })),
   });
 }
 
-/** Everything was checked; what fails now is a full disk, or another change meanwhile. */
+/** All was checked before, so a failure comes from a full disk or a concurrent change. */
 function stopped(error: unknown, { changes: [change] }: Step, done: number): unknown {
   if (!(error instanceof VivariumError)) return error;
   const place = change === undefined ? '' : ` at ${change.kind} ${change.what}`;
-  const message = `Stopped${place} after ${done} changes, which stay; apply the text again to go on. ${error.message}`;
+  const message = `Stopped${place} after ${done} changes, which are kept; apply the text again to continue. ${error.message}`;
   return new VivariumError(error.code, message, { cause: error });
 }

@@ -24,7 +24,7 @@ type Text = string | number;
 const SELECT_ORDERS = 'SELECT acme_orders.body FROM acme_orders';
 const NEWEST_FIRST = 'ORDER BY number DESC LIMIT ?';
 
-/** Of an order that is written as pending: it expired, or one of its authorisations cannot become valid any longer. */
+/** Of an order that is written as pending: it expired, or one of its authorizations cannot become valid any longer. */
 const LOST = `(acme_orders.body ->> 'expiresAtMs' <= ? OR EXISTS (
   SELECT 1 FROM json_each(acme_orders.body, '$.authorizationIds') named
   LEFT JOIN acme_authorizations held ON held.id = named.value

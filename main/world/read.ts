@@ -16,7 +16,7 @@ import {
 import { namesAt } from './schema.ts';
 import { readSource, type Source } from './source.ts';
 
-/** Projects, and zones, of one text: they are checked at once. */
+/** Maximum of projects and of zones in one text: they are checked synchronously. */
 const ENTRIES_MAX = 5_000;
 
 /** Domains or pets checked before yielding to other work: about a millisecond. */
@@ -72,7 +72,7 @@ function refuseTooMany(content: unknown): void {
   }
 }
 
-/** The schema leaves this name out of records, without a word. */
+/** zod silently drops this name from records. */
 const UNREAD_NAME = '__proto__';
 
 function refuseUnreadName(content: unknown, locate: Source['locate']): void {
@@ -82,12 +82,12 @@ function refuseUnreadName(content: unknown, locate: Source['locate']): void {
     const record = asRecord(path.reduce<unknown>((at, key) => asRecord(at)?.[key], content));
     if (record === null || !Object.hasOwn(record, UNREAD_NAME)) continue;
     const place = [...path, UNREAD_NAME];
-    const issue = { path: place.join('.'), message: 'is no name that can be used', ...locate(place, true) };
+    const issue = { path: place.join('.'), message: 'is not a usable name', ...locate(place, true) };
     throw invalidWorld({ issues: [issue], total: 1 });
   }
 }
 
-/** The names of the files that a text names; empty where it cannot be read. */
+/** The names of the files that a text mentions; empty if it cannot be read. */
 export function filesNamedIn(text: string): string[] {
   let content: unknown;
   try {
@@ -110,7 +110,7 @@ export function invalidWorld(wrong: { issues: InputIssue[]; total: number }): Vi
   });
 }
 
-/** Puts what the files have in the place of their names. */
+/** Replaces file names with the contents of the files. */
 async function resolveFiles(
   { projects, zones, ...rest }: World,
   files: Readonly<Record<string, string>>,
@@ -154,7 +154,7 @@ async function resolveFiles(
     resolved.projects = {};
     for (const [slug, { pets, ...entry }] of Object.entries(projects)) {
       if (entry.run !== undefined && entry.target !== undefined) {
-        refuse(['projects', slug, 'run'], 'is in place of target; leave one of them out');
+        refuse(['projects', slug, 'run'], 'cannot be combined with target; remove one of them');
       }
       const both = typeof pets === 'object' && !Array.isArray(pets) ? pets : { production: pets };
       const datasets: NonNullable<ResolvedProject['pets']> = {};
@@ -169,7 +169,8 @@ async function resolveFiles(
   if (zones !== undefined) {
     const entries = Object.entries(zones).map(([name, given]) => {
       const { text, file, ...how } = typeof given === 'object' && given !== null ? given : { text: given ?? '' };
-      if (text !== undefined && file !== undefined) refuse(['zones', name], 'has text and file; leave one of them out');
+      if (text !== undefined && file !== undefined)
+        refuse(['zones', name], 'has both text and file; remove one of them');
       const own = text ?? (file === undefined ? '' : textOf(['zones', name, 'file'], file));
       return [name, { ...how, text: own }] as const;
     });
@@ -179,10 +180,10 @@ async function resolveFiles(
   return resolved;
 }
 
-/** The domains by hostname, or the pets of a dataset: thousands of either. */
+/** Long parts: the domains by hostname, or the pets of a dataset. */
 type LongPart = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** A copy of `content` with empty parts in place of the long ones, and these with their places. */
+/** A copy of `content` in which the long parts are empty, and the long parts with their paths. */
 function split(content: unknown): { short: unknown; long: { path: readonly string[]; given: LongPart }[] } {
   const long: { path: readonly string[]; given: LongPart }[] = [];
   const projects = asRecord(asRecord(content)?.['projects']);
@@ -216,7 +217,7 @@ function split(content: unknown): { short: unknown; long: { path: readonly strin
   return { short: { ...asRecord(content), projects: Object.fromEntries(shortened) }, long };
 }
 
-/** Reads a long part in steps, with other work in between; adds what is wrong with it to `issues`. */
+/** Checks a long part in steps, yielding in between; adds its faults to `issues`. */
 async function readInTurns(given: LongPart, path: readonly string[], issues: SchemaIssue[]): Promise<object> {
   const isList = Array.isArray(given);
   const entries = Object.entries(given);
@@ -234,7 +235,7 @@ async function readInTurns(given: LongPart, path: readonly string[], issues: Sch
   return isList ? valid.flat() : (Object.assign({}, ...valid) as object);
 }
 
-/** The place in the whole list of one in a step. */
+/** Converts the path of an item in a step to its path in the whole list. */
 const placed = ([first, ...rest]: readonly PropertyKey[], start: number): PropertyKey[] =>
   first === undefined ? [] : [typeof first === 'number' ? first + start : first, ...rest];
 

@@ -3,7 +3,7 @@ import { world } from '../contract/world.ts';
 
 /** The file in the package, and at the control port. */
 export const SCHEMA_FILE = 'vivarium.schema.json';
-/** Where a Vivarium on its usual port serves it. */
+/** The URL at which a Vivarium on the default port serves it. */
 export const SCHEMA_URL = `http://127.0.0.1:4780/${SCHEMA_FILE}`;
 
 interface Schema {
@@ -14,13 +14,13 @@ interface Schema {
   items?: Schema;
 }
 
-/** The JSON Schema of `vivarium.yaml` (draft-07, which all editors know). */
+/** The JSON Schema of `vivarium.yaml` (draft-07, which all editors support). */
 export function worldSchema(): object {
   const schema = z.toJSONSchema(world, { io: 'input', unrepresentable: 'any', target: 'draft-7' });
   return { ...schema, $id: 'urn:vivarium:world:1', title: 'vivarium.yaml' };
 }
 
-/** Names that the object at `path` of a file may have; empty where any may be. */
+/** The names allowed in the object at `path` of a file; empty if any are. */
 export function namesAt(path: readonly unknown[]): string[] {
   let schemas = [worldSchema() as Schema];
   for (const segment of path) schemas = schemas.flatMap(alternatives).flatMap((schema) => below(schema, segment));

@@ -7,7 +7,7 @@ import { VivariumError } from '../contract/errors.ts';
  */
 export const YAML_TEXT_MAX = 512 * 1024;
 
-/** How deep aliases may multiply what a text says. */
+/** Limit of how far aliases may multiply a text. */
 const ALIASES_MAX = 100;
 
 /** Counted from 1. */
@@ -18,11 +18,11 @@ export interface Position {
 
 export interface Source {
   content: unknown;
-  /** Where the value at `path` is, or the nearest one around it; its name, where `ofKey`. */
+  /** The position of the value at `path`, or of the nearest enclosing one; with `ofKey`, of its name. */
   locate(path: readonly PropertyKey[], ofKey?: boolean): Position;
 }
 
-/** Reads YAML or JSON. @throws VivariumError invalid_request with the position of what is neither */
+/** Reads YAML or JSON. @throws VivariumError invalid_request with the position of the fault */
 export function readSource(text: string): Source {
   const parsed = parseJson(text);
   if (parsed !== null && 'content' in parsed) {
@@ -37,13 +37,13 @@ export function readSource(text: string): Source {
   if (text.length > YAML_TEXT_MAX) {
     const most = `${YAML_TEXT_MAX / 1024} KiB`;
     if (parsed !== null) throw new VivariumError('invalid_request', `The text is not JSON: ${parsed.fault}.`);
-    const message = `The text has ${Math.ceil(text.length / 1024).toLocaleString('en')} KiB, and YAML may have ${most}. Put pets and zones into files of their own, or write all of it as JSON.`;
+    const message = `The text has ${Math.ceil(text.length / 1024).toLocaleString('en')} KiB, but YAML may have ${most}. Move pets and zones into separate files, or write the text as JSON.`;
     throw new VivariumError('invalid_request', message);
   }
   return readYaml(text);
 }
 
-/** Null for what does not look like JSON. */
+/** Parses JSON; null if the text does not look like it. */
 function parseJson(text: string): { content: unknown } | { fault: string } | null {
   if (!/^\s*[[{]/.test(text)) return null;
   try {
@@ -65,7 +65,7 @@ function readYaml(text: string): Source {
   if (fault !== undefined) throw unreadable(fault.message, at(fault.pos[0]));
   const twice = nameTwice(document);
   if (twice !== null)
-    throw unreadable(`The name ${JSON.stringify(keyOf(twice))} is there twice`, at(startOf(twice.key) ?? 0));
+    throw unreadable(`The name ${JSON.stringify(keyOf(twice))} appears twice`, at(startOf(twice.key) ?? 0));
   return { content: contentOf(document), locate: (path, ofKey) => at(offsetOf(document, path, ofKey ?? false)) };
 }
 
@@ -74,7 +74,7 @@ function unreadable(reason: string, { line, column }: Position): VivariumError {
   return new VivariumError('invalid_request', message, { issues: [{ path: '', message: reason, line, column }] });
 }
 
-/** The first pair of a map whose name another one before it has. */
+/** The first pair of a map whose name repeats an earlier one. */
 function nameTwice(document: Document.Parsed): Pair | null {
   let found: Pair | null = null;
   visit(document, {
@@ -100,7 +100,7 @@ function contentOf(document: Document.Parsed): unknown {
   }
 }
 
-/** The place of the last part of `path` that is there. */
+/** The position of the last existing part of `path`. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], ofKey: boolean): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;

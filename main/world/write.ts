@@ -4,12 +4,12 @@ import type { WorldInput } from '../contract/world.ts';
 import { SCHEMA_URL } from './schema.ts';
 import { YAML_TEXT_MAX } from './source.ts';
 
-/** With quotes, indentation and comments, YAML is at most that much longer than JSON without spaces. */
+/** Quotes, indentation and comments make YAML at most this much longer than compact JSON. */
 const YAML_FACTOR = 2;
 
 /**
- * Writes a world as `vivarium.yaml`, or as JSON, which YAML readers read too: also where it is too long for YAML. The
- * comments and the order of `into`, a text that was written before, are kept.
+ * Writes a world as `vivarium.yaml`, or as JSON if requested or if too long for YAML; YAML readers accept JSON. The
+ * comments and the order of `into`, an existing text, are kept.
  */
 export function writeWorld(
   world: WorldInput,
@@ -17,7 +17,7 @@ export function writeWorld(
 ): string {
   const json = JSON.stringify(world);
   if (format === 'json' || json.length * YAML_FACTOR > YAML_TEXT_MAX) return `${JSON.stringify(world, null, 2)}\n`;
-  // Without what JSON does not have, such as undefined.
+  // Drops values that JSON cannot represent, such as undefined.
   const content = JSON.parse(json) as Record<string, unknown>;
   const document = into === undefined || into.trim() === '' ? newDocument() : documentOf(into);
   document.contents = merge(document, document.contents, content, []) as typeof document.contents;
@@ -32,15 +32,15 @@ function newDocument(): Document {
 
 function documentOf(text: string): Document {
   if (text.length > YAML_TEXT_MAX) {
-    throw new VivariumError('invalid_request', 'The present text is too long to keep its comments; write a new file.');
+    throw new VivariumError('invalid_request', 'The existing text is too long to keep its comments; write a new file.');
   }
   const document = parseDocument(text, { uniqueKeys: false });
   const [fault] = document.errors;
   if (fault === undefined) return document;
-  throw new VivariumError('invalid_request', `The present text is not YAML, so it stays: ${fault.message}`);
+  throw new VivariumError('invalid_request', `The existing text is not YAML, so it was not changed: ${fault.message}`);
 }
 
-/** The node with `value` in it: the present one with its comments, or a new one. */
+/** A node with `value`: the existing one with its comments, or a new one. */
 function merge(document: Document, node: unknown, value: unknown, path: readonly string[]): Node {
   if (isMap(node) && isRecord(value)) return mergeMap(document, node, value, path);
   if (isSeq(node) && Array.isArray(value)) return mergeList(document, node, value, path);
@@ -50,7 +50,7 @@ function merge(document: Document, node: unknown, value: unknown, path: readonly
   return made;
 }
 
-/** A name without a value is an object without properties. */
+/** A name without a value means an empty object. */
 const isEmpty = (before: unknown, value: unknown): boolean =>
   before === null && isRecord(value) && Object.keys(value).length === 0;
 
@@ -58,7 +58,7 @@ function mergeMap(document: Document, map: YAMLMap, value: Record<string, unknow
   const isRun = path[0] === 'projects' && path.length === 2 && map.has('run');
   map.items = map.items.filter(({ key }) => Object.hasOwn(value, nameOf(key)) || isKept(nameOf(key), path));
   for (const [name, part] of Object.entries(value)) {
-    // Where the command of a run listened is nothing for a file.
+    // A file omits the port on which a run's command listened.
     if (isRun && name === 'target') continue;
     const present = map.items.find(({ key }) => nameOf(key) === name);
     if (present !== undefined) present.value = merge(document, present.value, part, [...path, name]);
@@ -72,7 +72,7 @@ function mergeList(document: Document, list: YAMLSeq, value: readonly unknown[],
   return list;
 }
 
-/** What a file says, and the world does not have. */
+/** Names that the file has and the world does not. */
 const isKept = (name: string, path: readonly string[]): boolean =>
   path.length === 0
     ? ['$schema', 'seed', 'steps', 'expect'].includes(name)
@@ -82,7 +82,7 @@ const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key)
 
 function pairOf(document: Document, name: string, value: unknown, path: readonly string[], follows: boolean): Pair {
   const key = new Scalar(name);
-  // An empty line between the parts of the file.
+  // Puts an empty line between the parts of the file.
   key.spaceBefore = path.length === 0 && follows && isRecord(value);
   return new Pair(key, create(document, value, [...path, name]));
 }
@@ -106,7 +106,7 @@ function create(document: Document, value: unknown, path: readonly string[]): No
   return node;
 }
 
-/** What is on one line: `projects.acme.limits`, `projects.acme.domains.acme.test`, `settings.traffic`. */
+/** Objects written on one line: `projects.acme.limits`, `projects.acme.domains.acme.test`, `settings.traffic`. */
 const isShort = ([top, , , ...rest]: readonly string[]): boolean =>
   (top === 'projects' && rest.length > 0) || top === 'clock';
 

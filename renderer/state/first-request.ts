@@ -28,7 +28,7 @@ export function firstRequest(of: FirstRequestOptions): string {
       : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
     ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
   ];
-  // An upstream does its own authorisation; the key only selects the rate limits.
+  // An upstream does its own authorization; the key only selects the rate limits.
   const authorized = limitsHold(project);
   return asCurl({ method: 'GET', url, headers: [], body: undefined, authorized, secret }, options);
 }

@@ -46,7 +46,7 @@ export class MachineChanges {
     });
   }
 
-  /** Takes a change back; with `take`, also what somebody else changed since. */
+  /** Undoes a change; with `take`, also if it was edited since. */
   async undo({ id, state: shown }: MachineChange): Promise<void> {
     await this.#change(id, async () => {
       const { changes } = await this.#client.machine.undo({ ids: [id], take: shown === 'changed' });

@@ -23,9 +23,9 @@ export interface TestClient {
   post(path: string, payload?: unknown, options?: PostOptions): Promise<Received>;
   register(payload?: unknown): Promise<Received>;
   order(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Received>;
-  /** The authorisations of an order. */
+  /** The authorizations of an order. */
   authorizations(order: Received): Promise<Received[]>;
-  /** Responds to a challenge of each authorisation that is pending, and returns the challenges. */
+  /** Responds to a challenge of each authorization that is pending, and returns the challenges. */
   respond(order: Received, method?: string): Promise<Received[]>;
   finalize(order: Received, csr: Buffer): Promise<Received>;
   /** All at once, with the leaf. @throws Error with the answer that was no success */

@@ -45,7 +45,7 @@ export function createRemoteClient({ https: { port }, caFile }: Running): Remote
   return Object.assign(client, { origin, answer, close: () => agent.destroy() });
 }
 
-/** What the TXT record of an authorisation's dns-01 challenge has to be, and its name (RFC 8555 §8.4). */
+/** What the TXT record of an authorization's dns-01 challenge has to be, and its name (RFC 8555 §8.4). */
 export async function textRecordOf(
   { keyAuthorization }: TestClient,
   { json }: Received,

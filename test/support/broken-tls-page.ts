@@ -48,6 +48,6 @@ with Electron's library instead; what clients say of it was not tested.
 }
 
 const cell = (symptom: string | undefined): string => {
-  if (symptom === undefined) return 'not asked';
+  if (symptom === undefined) return 'not tested';
   return symptom === 'accepts it' ? symptom : `\`${symptom}\``;
 };

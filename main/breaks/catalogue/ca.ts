@@ -13,7 +13,7 @@ const entry = (name: string, told: Told): BreakEntry => ({
   ...told,
 });
 
-/** Of a client that is none the wiser. */
+/** The symptom of a client that does not notice the break. */
 const OBTAINS = 'obtains the certificate';
 
 const EVERY_CLIENT_OBTAINS: BreakEntry['symptoms'] = { certbot: OBTAINS, lego: OBTAINS, dehydrated: OBTAINS };
@@ -27,15 +27,15 @@ const seconds = (of: string, value: number) => ({
 });
 
 /**
- * Certificate authorities: what the ACME server does to its clients, and some of it to the certificates of custom domains.
- * The symptoms are those of `test/integration/acme/broken-ca.test.ts`. Nothing that it stores is edited.
+ * Certificate authorities: faults of the ACME server, some of which also affect the certificates of custom domains.
+ * `test/integration/acme/broken-ca.test.ts` tests the symptoms. No stored state is edited.
  */
 export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('bad-nonces', {
     title: 'Good nonces are refused',
     cause:
-      'A CA of many machines knows a nonce too late, or not any longer: 5 % of the requests get `badNonce`, though the nonce was its own (RFC 8555 §6.5).',
-    remedy: 'Repeat the request with the nonce of the error: every ACME client must. Count such repeats, and end them.',
+      'The machines of a CA share nonces too late or forget them: 5 % of the requests get `badNonce` although the CA issued the nonce (RFC 8555 §6.5).',
+    remedy: 'Repeat the request with the nonce of the error, as every ACME client must. Limit the number of retries.',
     symptoms: EVERY_CLIENT_OBTAINS,
     selectors: [],
     rate: 0.05,
@@ -43,8 +43,9 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('part-unavailable', {
     title: 'A part of the CA is down',
     cause:
-      'Maintenance, or a failing machine behind the CA: one part of its API answers 503 with Retry-After. No custom domain gets a certificate meanwhile.',
-    remedy: 'Renew weeks before the end, and try again as Retry-After says. A certificate that is still valid stays.',
+      'During maintenance, or when a machine behind the CA fails, one part of its API answers 503 with Retry-After. Meanwhile no custom domain gets a certificate.',
+    remedy:
+      'Renew weeks before the expiry, and retry after the time in Retry-After. Keep using a certificate that is still valid.',
     symptoms: {
       certbot: "AttributeError: can't set attribute",
       lego: 'acme: error: 503 :: urn:ietf:params:acme:error:serverInternal',
@@ -54,7 +55,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     parameters: [
       {
         name: 'part',
-        description: 'the part of ACME that is down',
+        description: 'the part of the ACME API that is down',
         default: 'new-order',
         values: ['all', 'directory', 'new-nonce', 'new-account', 'new-order', 'challenge', 'finalize', 'renewal-info'],
       },
@@ -64,9 +65,9 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('rate-limited', {
     title: 'A limit of the CA is reached',
     cause:
-      'Too many accounts, orders, certificates or failures, mostly by a loop or by containers that keep no certificate: `rateLimited`, whatever was counted. Renewals in the window of ARI are exempt.',
+      'Too many accounts, orders, certificates or failures, mostly caused by a loop or by containers that do not store certificates: the CA answers `rateLimited`, whatever the real counts are. Renewals within their ARI window are exempt.',
     remedy:
-      'Keep certificates and accounts on a disk, and test against a staging directory. Wait until the time in the error.',
+      'Store certificates and accounts on disk, and test against a staging directory. Wait until the time in the error.',
     symptoms: {
       certbot: "AttributeError: can't set attribute",
       lego: 'acme: error: 429 :: urn:ietf:params:acme:error:rateLimited',
@@ -75,7 +76,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     parameters: [
       {
         name: 'limit',
-        description: 'the limit, as `acme.limits` names it; custom domains only know that of certificates',
+        description: 'the limit, as `acme.limits` names it; custom domains only have the certificate limit',
         default: 'certificatesPerDomain',
         values: [...ACME_LIMITS],
       },
@@ -84,8 +85,8 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('caa-forbids', {
     title: 'CAA permits another CA only',
     cause:
-      'A CAA record of the name permits other-ca.example alone, as after a move to another CA. Any certificate is refused, also that of a custom domain.',
-    remedy: 'Add a CAA record for this CA beside the other; `caa.explain` shows which record decides.',
+      'A CAA record of the name permits only other-ca.example, as after a move to another CA. Every certificate is refused, including those of custom domains.',
+    remedy: 'Add a CAA record for this CA next to the other one; `caa.explain` shows which record decides.',
     symptoms: {
       certbot: 'Type: caa',
       lego: 'acme: error: 403 :: urn:ietf:params:acme:error:caa',
@@ -94,10 +95,10 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     at: 'question',
   }),
   entry('caa-servfail', {
-    title: 'CAA can’t be looked up',
+    title: 'CAA lookup fails',
     cause:
-      'The name servers answer questions for CAA with SERVFAIL, as old ones do, so that a CA must not issue (RFC 8659 §3).',
-    remedy: 'Have the provider answer CAA: NOERROR without data is enough.',
+      'The name servers answer CAA queries with SERVFAIL, as some old ones do, so a CA must not issue (RFC 8659 §3).',
+    remedy: 'Have the provider answer CAA queries: NOERROR without data is enough.',
     symptoms: {
       certbot: 'Type: caa',
       lego: 'acme: error: 403 :: urn:ietf:params:acme:error:caa',
@@ -108,9 +109,9 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('challenge-not-found', {
     title: 'The challenge gets 404',
     cause:
-      'The CA reaches a web server that doesn’t know the token: the wrong document root, or another machine of a pool.',
+      'The CA reaches a web server that doesn’t have the token: the document root is wrong, or another machine of a pool answers.',
     remedy:
-      'Fetch the URL of the error from elsewhere; serve /.well-known/acme-challenge/ on every machine that the name leads to.',
+      'Fetch the URL in the error from another machine; serve /.well-known/acme-challenge/ on every machine to which the name resolves.',
     symptoms: {
       certbot: 'Type: unauthorized',
       lego: 'acme: error: 403 :: urn:ietf:params:acme:error:unauthorized',
@@ -119,8 +120,8 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   }),
   entry('challenge-wrong-token', {
     title: 'The challenge gets another key authorization',
-    cause: 'Two clients with two accounts answer for one name, or a cache keeps the token of an order before.',
-    remedy: 'Let one client answer for the name, and no cache before /.well-known/acme-challenge/.',
+    cause: 'Two clients with different accounts answer for one name, or a cache serves the token of an earlier order.',
+    remedy: 'Let only one client answer for the name, and do not cache /.well-known/acme-challenge/.',
     symptoms: {
       certbot: 'Type: unauthorized',
       lego: 'acme: error: 403 :: urn:ietf:params:acme:error:unauthorized',
@@ -130,7 +131,7 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('challenge-redirect-without-slash', {
     title: 'The redirect lacks a slash',
     cause:
-      'A rule such as `Redirect / https://HOST` drops the slash between host and path: HOST.well-known is asked for.',
+      'A rule such as `Redirect / https://HOST` drops the slash between host and path: the CA is sent to HOST.well-known.',
     remedy: 'End the target of the rule with a slash.',
     symptoms: {
       certbot: 'Type: connection',
@@ -139,9 +140,9 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     },
   }),
   entry('challenge-https-loop', {
-    title: 'Forced HTTPS leads in a circle',
+    title: 'Forced HTTPS causes a redirect loop',
     cause:
-      'A proxy speaks HTTP to a server that redirects all HTTP to HTTPS: the redirect leads to itself, again and again.',
+      'A proxy speaks HTTP to a server that redirects all HTTP to HTTPS: each redirect leads to the same URL again.',
     remedy: 'Let the proxy speak HTTPS to the server, or exempt /.well-known/acme-challenge/ from the redirect.',
     symptoms: {
       certbot: 'Type: connection',
@@ -152,8 +153,9 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('order-stays-processing', {
     title: 'The order stays “processing”',
     cause:
-      'The CSR is taken, and the certificate doesn’t come: the CA’s queue is stuck. It comes once this break is over, which dehydrated waits for.',
-    remedy: 'Look again as Retry-After says, with an end; take the order up again later rather than making another.',
+      'The CA accepts the CSR but does not issue the certificate: its queue is stuck. It issues once this break ends; dehydrated waits that long.',
+    remedy:
+      'Poll at the interval in Retry-After, with a time limit; resume the order later instead of creating another.',
     symptoms: {
       certbot: 'acme.errors.TimeoutError',
       lego: 'time limit exceeded',
@@ -161,10 +163,10 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     },
   }),
   entry('slow-finalize', {
-    title: 'The certificate comes late',
+    title: 'The certificate is issued late',
     cause:
-      'Under load, a CA needs time after the CSR: the order is “processing” in between, and the client has to look again.',
-    remedy: 'Follow the order until it is valid: that finalise was answered doesn’t mean that there is a certificate.',
+      'Under load, a CA needs time after the CSR: the order is “processing” meanwhile, and the client must poll it.',
+    remedy: 'Poll the order until it is valid: an answer to finalize doesn’t mean that the certificate exists.',
     symptoms: EVERY_CLIENT_OBTAINS,
     parameters: [
       {
@@ -179,8 +181,8 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('eab-demanded', {
     title: 'The CA demands an external account',
     cause:
-      'The CA now ties accounts to its customers: a new account without `externalAccountBinding` is refused, accounts from before go on (RFC 8555 §7.3.4).',
-    remedy: 'Get a key identifier and an HMAC key from the CA, and give both to the client when it registers.',
+      'The CA now ties accounts to its customers: it refuses new accounts without `externalAccountBinding`; existing accounts keep working (RFC 8555 §7.3.4).',
+    remedy: 'Get a key identifier and an HMAC key from the CA, and pass both to the client when it registers.',
     symptoms: {
       certbot:
         'Unable to register an account with ACME server. Server requires external account binding. Please use --eab-kid and --eab-hmac-key.',
@@ -190,9 +192,9 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     selectors: [],
   }),
   entry('profile-gone', {
-    title: 'A profile is gone',
+    title: 'A profile is withdrawn',
     cause:
-      'The CA has withdrawn a profile, as Let’s Encrypt does: the directory has it no more, and orders for it are refused.',
+      'The CA has withdrawn a profile, as Let’s Encrypt does: the directory no longer lists it, and orders for it are refused.',
     remedy: 'Choose a profile that the directory lists, or none.',
     symptoms: {
       certbot: "AttributeError: can't set attribute",
@@ -202,31 +204,31 @@ export const CA_ENTRIES: readonly BreakEntry[] = [
     parameters: [
       {
         name: 'profile',
-        description: 'the profile; classic is that of clients that choose none',
+        description: 'the profile; classic applies to clients that choose none',
         default: 'classic',
         values: ['classic', 'tlsserver', 'shortlived', 'letsencrypt-2027', 'letsencrypt-2028', 'time-lapse'],
       },
     ],
   }),
   entry('authorizations-not-reused', {
-    title: 'Validations don’t count again',
+    title: 'Validations are not reused',
     cause:
-      'A CA may forget that a name was validated an hour ago, as Let’s Encrypt will from 2028: every order is validated anew.',
-    remedy: 'Be able to answer challenges at every renewal, not only at the first issuance.',
+      'A CA may ignore that a name was validated an hour ago, as Let’s Encrypt will from 2028: every order needs a new validation.',
+    remedy: 'Make sure that challenges can be answered at every renewal, not only at the first issuance.',
     symptoms: EVERY_CLIENT_OBTAINS,
   }),
   entry('renew-now', {
     title: 'The CA asks to renew now',
     cause:
-      'Before a mass revocation, the CA moves the suggested window of renewal (ARI, RFC 9773) into the past. Clients without ARI never learn of it.',
-    remedy: 'Use a client with ARI, which asks at least daily: certbot from 4.1, lego from 4.22, Caddy from 2.8.',
+      'Before a mass revocation, the CA moves the suggested renewal window (ARI, RFC 9773) into the past. Clients without ARI do not notice.',
+    remedy: 'Use a client that asks for ARI at least daily: certbot from 4.1, lego from 4.22, Caddy from 2.8.',
     symptoms: EVERY_CLIENT_OBTAINS,
   }),
   entry('root-ending', {
-    title: 'The root is nearly at its end',
+    title: 'The root is about to expire',
     cause:
-      'No certificate outlives what signs it: near the end of its root, a CA issues ever shorter ones. `vivarium doctor` shows the root so.',
-    remedy: 'Renew by the certificate’s own dates or by ARI instead of every 60 days; move to the new root in time.',
+      'No certificate outlives its issuer: as its root nears expiry, a CA issues ever shorter ones. `vivarium doctor` reports the expiry.',
+    remedy: 'Renew by the certificate’s dates or by ARI instead of every 60 days, and move to the new root in time.',
     symptoms: EVERY_CLIENT_OBTAINS,
     parameters: [{ name: 'days', description: 'days that the root has left', default: 10, min: 1, max: 89 }],
   }),

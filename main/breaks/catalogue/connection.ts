@@ -2,7 +2,7 @@ import type { BreakEntry, BreakSelector } from '../../contract/breaks.ts';
 
 const SELECTORS: readonly BreakSelector[] = ['hostname', 'path', 'method', 'keyId'];
 
-/** Connections below HTTP. */
+/** Faults of the connection below HTTP. */
 export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
   {
     id: 'connection.refused',
@@ -10,11 +10,11 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     title: 'Connection refused',
     cause: 'Nothing listens at the port: the service is down, or a firewall answers in its place.',
     symptoms: {},
-    remedy: 'Retry with a pause that grows; report it as unreachable rather than as an error of the service.',
+    remedy: 'Retry with increasing delays; report the service as unreachable rather than as failing.',
     selectors: ['hostname'],
     parameters: [],
     impossible:
-      'one port serves all hostnames, so the system would refuse those that are to work as well. ' +
+      'one port serves all hostnames, so the system would also refuse connections for hostnames that should work. ' +
       'Stop Vivarium to see it, or use connection.reset-on-accept.',
   },
   {
@@ -22,15 +22,15 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     family: 'connection',
     title: 'Connection reset before any answer',
     cause:
-      'A load balancer without a healthy server, or a process that died, resets what it accepted. ' +
-      'Here as soon as the hostname is known: in the TLS handshake, or with the first request over plain HTTP.',
+      'A load balancer without a healthy server, or a dying process, resets connections that it has accepted. ' +
+      'Vivarium resets as soon as it knows the hostname: in the TLS handshake, or at the first request over plain HTTP.',
     symptoms: {
       curl: 'curl: (56) Recv failure: Connection reset by peer',
       node: 'fetch: fetch failed: ECONNRESET read ECONNRESET; http: ECONNRESET read ECONNRESET',
       python: 'ConnectionResetError: [Errno 104] Connection reset by peer',
       go: 'Get "URL": read tcp ADDRESS->ADDRESS: read: connection reset by peer',
     },
-    remedy: 'Retry: nothing was processed. Over plain HTTP, retry only what may be repeated.',
+    remedy: 'Retry: nothing was processed. Over plain HTTP, retry only requests that may be repeated.',
     selectors: ['hostname'],
     at: 'connection',
     parameters: [],
@@ -39,14 +39,14 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     id: 'connection.reset-mid-body',
     family: 'connection',
     title: 'Connection reset in the middle of an answer',
-    cause: 'A proxy or server restarts while it sends. Half of the body is sent, then a TCP reset.',
+    cause: 'A proxy or server restarts while it sends: half of the body arrives, then a TCP reset.',
     symptoms: {
       curl: 'curl: (56) Recv failure: Connection reset by peer',
       node: 'fetch: terminated: ECONNRESET read ECONNRESET; http: ECONNRESET read ECONNRESET',
       python: 'ConnectionResetError: [Errno 104] Connection reset by peer',
       go: 'read tcp ADDRESS->ADDRESS: read: connection reset by peer',
     },
-    remedy: 'Discard the partial answer, and retry what may be repeated.',
+    remedy: 'Discard the partial answer, and retry if the request may be repeated.',
     selectors: [...SELECTORS],
     parameters: [],
   },
@@ -54,7 +54,7 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     id: 'connection.black-hole',
     family: 'connection',
     title: 'No answer at all',
-    cause: 'The request is taken, and nothing comes back: a deadlock, or a firewall that forgot the connection.',
+    cause: 'The server accepts the request and never answers: a deadlock, or a firewall that dropped the connection.',
     symptoms: {
       curl: 'curl: (28) Operation timed out after 500 milliseconds with 0 bytes received',
       node: 'fetch: The operation was aborted due to timeout; http: The operation was aborted: 23 The operation was aborted due to timeout',
@@ -70,10 +70,10 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
   {
     id: 'connection.slow-close',
     family: 'connection',
-    title: 'The end of the answer comes late',
-    cause: 'The body arrives at once, without Content-Length, but its end only after a delay.',
+    title: 'The answer ends late',
+    cause: 'The body arrives at once, without Content-Length, but the end of the message is delayed.',
     symptoms: { curl: '200', node: '200', python: '200', go: '200' },
-    remedy: 'Process a stream as it arrives, or set a timeout; send Content-Length on the server.',
+    remedy: 'Process the stream as it arrives, or set a timeout; on the server, send Content-Length.',
     selectors: [...SELECTORS],
     parameters: [{ name: 'delayMs', description: 'milliseconds until the end', default: 5_000, min: 1, max: 300_000 }],
   },
@@ -81,14 +81,14 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     id: 'connection.half-close',
     family: 'connection',
     title: 'Half-closed in the middle of an answer',
-    cause: 'The server ends its side (FIN) after half of the body, and goes on reading.',
+    cause: 'The server closes its side (FIN) after half of the body and keeps reading.',
     symptoms: {
       curl: 'curl: (18) transfer closed with 65 bytes remaining to read',
       node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
       python: 'IncompleteRead: IncompleteRead(66 bytes read, 65 more expected)',
       go: 'unexpected EOF',
     },
-    remedy: 'Compare what came with Content-Length, and treat a shorter body as a failure.',
+    remedy: 'Compare the received length with Content-Length, and treat a shorter body as a failure.',
     selectors: [...SELECTORS],
     http: 'HTTP/1.1',
     parameters: [],
@@ -97,24 +97,24 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     id: 'connection.bandwidth',
     family: 'connection',
     title: 'Slow line',
-    cause: 'A mobile network or a saturated link: the body comes with so many bytes in a second.',
+    cause: 'A mobile network or a saturated link: the body arrives at a limited rate.',
     symptoms: { curl: '200', node: '200', python: '200', go: '200' },
-    remedy: 'Limit the time without progress rather than the whole time, and ask for smaller pages.',
+    remedy: 'Limit the time without progress rather than the total time, and request smaller pages.',
     selectors: [...SELECTORS],
     parameters: [
-      { name: 'bytesPerSecond', description: 'bytes in a second', default: 1_024, min: 64, max: 100_000_000 },
+      { name: 'bytesPerSecond', description: 'bytes per second', default: 1_024, min: 64, max: 100_000_000 },
     ],
   },
   {
     id: 'connection.slicer',
     family: 'connection',
     title: 'Answer in tiny pieces',
-    cause: 'Some proxies flush every few bytes. A body is cut into at most 1,000 pieces.',
+    cause: 'Some proxies flush every few bytes. The body is split into at most 1,000 pieces.',
     symptoms: { curl: '200', node: '200', python: '200', go: '200' },
-    remedy: 'Never take one read for a whole message, and decode UTF-8 across reads.',
+    remedy: 'Never treat one read as a whole message, and decode UTF-8 across reads.',
     selectors: [...SELECTORS],
     parameters: [
-      { name: 'bytes', description: 'bytes in a piece', default: 16, min: 1, max: 65_536 },
+      { name: 'bytes', description: 'bytes per piece', default: 16, min: 1, max: 65_536 },
       { name: 'delayMs', description: 'milliseconds between pieces', default: 20, min: 0, max: 10_000 },
     ],
   },
@@ -122,14 +122,14 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     id: 'connection.cut-after',
     family: 'connection',
     title: 'Cut off after some bytes',
-    cause: 'A size limit or a crash ends the answer after so many bytes of its body.',
+    cause: 'A size limit or a crash ends the answer after some bytes of its body.',
     symptoms: {
       curl: 'curl: (18) transfer closed with 111 bytes remaining to read',
       node: 'fetch: terminated: UND_ERR_SOCKET other side closed; http: ECONNRESET aborted',
       python: 'IncompleteRead: IncompleteRead(20 bytes read, 111 more expected)',
       go: 'unexpected EOF',
     },
-    remedy: 'Compare what came with Content-Length, and treat a shorter body as a failure.',
+    remedy: 'Compare the received length with Content-Length, and treat a shorter body as a failure.',
     selectors: [...SELECTORS],
     parameters: [{ name: 'bytes', description: 'bytes of the body that arrive', default: 20, min: 1, max: 8_388_608 }],
   },

@@ -3,7 +3,7 @@ import type { BreakEntry, BreakParameter } from '../../contract/breaks.ts';
 type Told = Pick<BreakEntry, 'title' | 'cause' | 'symptoms' | 'remedy'> &
   Partial<Pick<BreakEntry, 'selectors' | 'parameters' | 'at'>>;
 
-/** Unless its text says otherwise, a fault is the same over UDP, TCP and HTTPS, and its records have TTL 0. */
+/** Unless its text says otherwise, a fault applies to UDP, TCP and HTTPS alike, and its records have TTL 0. */
 const entry = (name: string, told: Told): BreakEntry => ({
   id: `dns.${name}`,
   family: 'dns',
@@ -20,7 +20,7 @@ const kept: BreakParameter = {
   max: 86_400,
 };
 
-/** What clients say that get no address: `python`, `java` and Node’s `lookup` ask the system’s resolver. */
+/** Messages of clients that get no address; `python`, `java` and Node’s `lookup` use the system’s resolver. */
 const NOT_FOUND = {
   curl: 'curl: (6) Could not resolve host: HOST',
   chromium: 'ERR_NAME_NOT_RESOLVED',
@@ -43,7 +43,7 @@ const UNDISTURBED = {
 };
 const NO_VALIDATION = 'resolves as before: it does not validate';
 
-/** Names and DNS. Symptoms with `HOST` for the hostname; `test/integration/breaks/dns-clients.test.ts` proves them. */
+/** DNS faults. `HOST` is the hostname; `test/integration/breaks/dns-clients.test.ts` tests the symptoms. */
 export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('nxdomain', {
     title: 'The name does not exist',
@@ -53,10 +53,10 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       ...NOT_FOUND,
       node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
     },
-    remedy: 'Create the record in the zone that the name servers serve, and check its name for slips.',
+    remedy: 'Create the record in the zone that the name servers serve, and check its name for typing errors.',
   }),
   entry('nodata', {
-    title: 'The name exists without such a record',
+    title: 'The name has no record of this type',
     cause: 'The name has records of other types only, such as a TXT: the server answers NOERROR without data.',
     symptoms: {
       dig: 'NOERROR; 0 SOA; Broken on purpose: dns.nodata',
@@ -69,40 +69,41 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   }),
   entry('servfail', {
     title: 'The server fails',
-    cause: 'A resolver got no usable answer: name servers down, a broken ALIAS, or wrong DNSSEC signatures.',
+    cause:
+      'A resolver got no usable answer: the name servers are down, an ALIAS is broken, or DNSSEC signatures are wrong.',
     symptoms: {
       dig: 'SERVFAIL; Broken on purpose: dns.servfail',
       ...TRY_AGAIN,
       node: 'resolve4: ESERVFAIL; lookup: EAI_AGAIN',
       go: 'lookup HOST on 127.0.0.1:53: server misbehaving',
     },
-    remedy: 'Ask each name server of the zone itself, and compare; read the extended error that dig shows (RFC 8914).',
+    remedy: 'Query each name server of the zone and compare; read the extended error that dig shows (RFC 8914).',
   }),
   entry('refused', {
     title: 'The server refuses',
-    cause: 'The server has no such zone, or an access list keeps the client out.',
+    cause: 'The server does not have the zone, or an access list excludes the client.',
     symptoms: {
       dig: 'REFUSED; Broken on purpose: dns.refused',
       ...TRY_AGAIN,
       node: 'resolve4: EREFUSED; lookup: EAI_AGAIN',
       go: 'lookup HOST on 127.0.0.1:53: server misbehaving',
     },
-    remedy: 'Ask a server that has the zone, or permit the client there.',
+    remedy: 'Query a server that has the zone, or permit the client there.',
   }),
   entry('silence', {
     title: 'No answer',
-    cause: 'A firewall drops port 53, or the name server is down. Over HTTPS, 504 comes after 10 s.',
+    cause: 'A firewall drops packets to port 53, or the name server is down. Over HTTPS, the answer is 504 after 10 s.',
     symptoms: {
       dig: 'communications error to 127.0.0.1#53: timed out; no servers could be reached',
       ...TRY_AGAIN,
       node: 'resolve4: ETIMEOUT; lookup: EAI_AGAIN',
       go: 'lookup HOST on 127.0.0.1:53: read udp 127.0.0.1->127.0.0.1:53: i/o timeout',
     },
-    remedy: 'Open port 53 for UDP and TCP; give clients a second resolver, and a time-out of their own for look-ups.',
+    remedy: 'Open port 53 for UDP and TCP; give clients a second resolver and their own timeout for lookups.',
   }),
   entry('slow', {
     title: 'A late answer',
-    cause: 'A far, overloaded or rate-limiting name server. Clients ask again in the meantime.',
+    cause: 'The name server is distant, overloaded or rate-limiting. Clients repeat the query meanwhile.',
     symptoms: {
       dig: 'NOERROR; 60 A 127.0.0.1, after the delay',
       curl: '200, after the delay',
@@ -112,11 +113,12 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       java: '0:0:0:0:0:0:0:1, 127.0.0.1, after the delay',
       go: '127.0.0.1, ::1, after the delay',
     },
-    remedy: 'Cache answers in the client or a resolver near it, and keep connections open instead of looking up again.',
+    remedy:
+      'Cache answers in the client or in a nearby resolver, and keep connections open instead of resolving again.',
     parameters: [
       {
         name: 'delayMs',
-        description: 'how much later, in milliseconds; clients give up after 5 s mostly',
+        description: 'the delay in milliseconds; most clients give up after 5 s',
         default: 3_000,
         min: 1,
         max: 30_000,
@@ -125,7 +127,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   }),
   entry('truncated', {
     title: 'Truncated, and TCP is closed',
-    cause: 'The answer does not fit a datagram, and a firewall permits UDP only. Over HTTPS nothing is broken.',
+    cause: 'The answer does not fit into a datagram, and a firewall permits only UDP. Over HTTPS nothing is broken.',
     symptoms: {
       dig: 'Truncated, retrying in TCP mode.; communications error to 127.0.0.1#53: end of file; no servers could be reached',
       ...TRY_AGAIN,
@@ -137,70 +139,70 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('tcp-only', {
     title: 'Answers over TCP only',
     cause:
-      'The answer does not fit a datagram, so clients must ask again over TCP; small ones, such as musl’s before 1.2.4, do not. Over HTTPS nothing is broken.',
+      'The answer does not fit into a datagram, so clients must repeat the query over TCP; simple ones, such as musl before 1.2.4, do not. Over HTTPS nothing is broken.',
     symptoms: {
       dig: 'Truncated, retrying in TCP mode.; NOERROR; 60 A 127.0.0.1',
       ...UNDISTURBED,
       go: '127.0.0.1, ::1',
     },
-    remedy: 'Use a client that asks over TCP after a truncated reply, or make the answer smaller.',
+    remedy: 'Use a client that retries over TCP after a truncated reply, or make the answer smaller.',
   }),
   entry('lame-delegation', {
     title: 'A lame delegation',
-    cause: 'NS records name a server that does not serve the zone: ns1.lame.invalid, which does not even exist.',
+    cause: 'NS records name a server that does not serve the zone: ns1.lame.invalid, which does not exist.',
     symptoms: {
       dig: 'NOERROR; 0 NS ns1.lame.invalid.; Broken on purpose: dns.lame-delegation',
       ...TRY_AGAIN,
       node: 'resolve4: ENODATA; lookup: EAI_AGAIN',
       go: 'lookup HOST on 127.0.0.1:53: lame referral',
     },
-    remedy: 'Make the NS records at the registrar or in the parent zone those of the provider that has the zone.',
+    remedy: 'Set the NS records at the registrar or in the parent zone to those of the provider that has the zone.',
   }),
   entry('cname-loop', {
     title: 'CNAMEs in a loop',
-    cause: 'Two CNAMEs lead to each other, mostly after a move between names was done half.',
+    cause: 'Two CNAMEs point to each other, mostly after an incomplete move between names.',
     symptoms: {
       dig: 'NOERROR; 0 CNAME loop.HOST.; 0 CNAME HOST.; Broken on purpose: dns.cname-loop',
       ...NOT_FOUND,
       node: 'resolve4: no address; lookup: ENOTFOUND',
     },
-    remedy: 'Point one of the names at the target itself.',
+    remedy: 'Point one of the names directly to the target.',
   }),
   entry('chain-too-long', {
-    title: 'A chain of CNAMEs without an end in reach',
-    cause: 'Seventeen CNAMEs follow one another, one for each provider in between; resolvers give up after 8 to 16.',
+    title: 'A chain of too many CNAMEs',
+    cause: 'Seventeen CNAMEs form a chain, one for each provider in between; resolvers give up after 8 to 16.',
     symptoms: {
       dig: 'NOERROR; 0 CNAME hop1.HOST.; 0 CNAME hop2.HOST.; 15 more; Broken on purpose: dns.chain-too-long',
       ...NOT_FOUND,
       node: 'resolve4: no address; lookup: ENOTFOUND',
     },
-    remedy: 'Point the name at the last target directly.',
+    remedy: 'Point the name directly to the last target.',
   }),
   entry('cname-at-apex', {
     title: 'A CNAME at the apex',
     cause:
-      'The apex of the zone has a CNAME to the platform, which hides its SOA, NS, MX and TXT (RFC 1034 §3.6.2). Only questions for the apex are struck.',
+      'The apex of the zone has a CNAME to the platform, which hides its SOA, NS, MX and TXT (RFC 1034 §3.6.2). Only queries for the apex are affected.',
     symptoms: {
       dig: 'NOERROR; 0 CNAME cname.vivarium.localhost.; 0 SOA; Broken on purpose: dns.cname-at-apex (for MX)',
       ...UNDISTURBED,
       go: '127.0.0.1, ::1',
     },
-    remedy: 'Replace the CNAME by an ALIAS or ANAME, or by A and AAAA records; mail finds its MX again then.',
+    remedy: 'Replace the CNAME with an ALIAS or ANAME, or with A and AAAA records; the MX is then found again.',
   }),
   entry('dangling-cname', {
-    title: 'A CNAME to a name that is gone',
+    title: 'A CNAME to a deleted name',
     cause:
-      'The platform’s resource was deleted, its CNAME was not. Elsewhere, another customer could claim the target.',
+      'The platform’s resource was deleted, but the CNAME was not. On some platforms, another customer could claim the target.',
     symptoms: {
       dig: 'NXDOMAIN; 0 CNAME removed.cname.vivarium.localhost.; 0 SOA; Broken on purpose: dns.dangling-cname',
       ...NOT_FOUND,
       node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
     },
-    remedy: 'Delete the CNAME, or point it at a target that you own; delete DNS records before the resource.',
+    remedy: 'Delete the CNAME, or point it to a target that you own; delete DNS records before the resource.',
   }),
   entry('ipv6-black-hole', {
     title: 'An IPv6 address that leads nowhere',
-    cause: 'An AAAA record is left over from an old server. Only questions for AAAA are struck.',
+    cause: 'An AAAA record is left over from an old server. Only AAAA queries are affected.',
     symptoms: {
       dig: 'NOERROR; 0 AAAA 2001:db8::dead; 0 AAAA ::1; Broken on purpose: dns.ipv6-black-hole (for AAAA)',
       curl: '200',
@@ -210,12 +212,13 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       java: '0:0:0:0:0:0:0:1, 127.0.0.1, 2001:db8:0:0:0:0:0:dead',
       go: '127.0.0.1, 2001:db8::dead, ::1',
     },
-    remedy: 'Delete the AAAA record. Clients should try both families side by side (RFC 8305), or wait for a time-out.',
+    remedy:
+      'Delete the AAAA record. Clients should try both address families in parallel (RFC 8305); others wait for a timeout.',
   }),
   entry('resolvers-disagree', {
     title: 'Two resolvers disagree',
     cause:
-      'One resolver still has the address from before the change, as its TTL permits: every second answer is 192.0.2.10 or 2001:db8::10.',
+      'One resolver still has the old address, as its TTL permits: every second answer is 192.0.2.10 or 2001:db8::10.',
     symptoms: {
       dig: 'NOERROR; 300 A 192.0.2.10; Broken on purpose: dns.resolvers-disagree',
       curl: "curl: (7) Failed to connect to HOST port 80 after … ms: Couldn't connect to server",
@@ -226,34 +229,34 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       go: '192.0.2.10, 2001:db8::10',
     },
     remedy:
-      'Wait for the TTL; before the next change, lower it a TTL earlier, and keep the old server until it is over.',
+      'Wait for the TTL. Before the next change, lower the TTL in advance, and keep the old server until the old TTL has passed.',
     parameters: [kept],
   }),
   entry('negative-caching', {
     title: 'The absence is cached',
     cause:
-      'Somebody asked before the record was created: resolvers keep “no such name” as long as the SOA permits (RFC 2308), also after the repair.',
+      'The name was queried before the record was created: resolvers cache “no such name” as long as the SOA permits (RFC 2308), even after the repair.',
     symptoms: {
       dig: 'NXDOMAIN; 300 SOA; Broken on purpose: dns.negative-caching',
       ...NOT_FOUND,
       node: 'resolve4: ENOTFOUND; lookup: ENOTFOUND',
     },
-    remedy: 'Wait for the minimum of the SOA, or clear the cache; create records before anyone asks for them.',
+    remedy: 'Wait for the SOA’s negative TTL, or clear the cache; create records before they are first queried.',
     parameters: [kept],
   }),
   entry('formerr-edns', {
     title: 'FORMERR to EDNS',
-    cause: 'An old name server or middlebox does not know EDNS (RFC 6891). Queries without it are answered.',
+    cause: 'An old name server or middlebox does not support EDNS (RFC 6891). Queries without EDNS are answered.',
     symptoms: {
       dig: "WARNING: EDNS query returned status FORMERR - retry with '+noedns'; FORMERR",
       ...UNDISTURBED,
       go: 'lookup HOST on 127.0.0.1:53: server misbehaving',
     },
-    remedy: 'Replace the server or middlebox. Few resolvers still ask again without EDNS (DNS Flag Day 2019).',
+    remedy: 'Replace the server or middlebox. Few resolvers still retry without EDNS (DNS Flag Day 2019).',
   }),
   entry('badvers', {
     title: 'BADVERS to EDNS',
-    cause: 'The name server claims not to know version 0 of EDNS. Queries without EDNS are answered.',
+    cause: 'The name server claims not to support version 0 of EDNS. Queries without EDNS are answered.',
     symptoms: {
       dig: 'BADVERS; Broken on purpose: dns.badvers',
       ...UNDISTURBED,
@@ -264,7 +267,7 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('zone-doubled', {
     title: 'The zone is in the name twice',
     cause:
-      'The name was entered whole where it is relative to the zone: HOST does not exist, and HOST with its zone once more does.',
+      'The full name was entered in a field that is relative to the zone: HOST does not exist, but HOST with the zone appended does.',
     symptoms: {
       dig: 'NXDOMAIN; 0 SOA; Broken on purpose: dns.zone-doubled. HOST.HOST: NOERROR; 0 A 127.0.0.1; Broken on purpose: dns.zone-doubled',
       ...NOT_FOUND,
@@ -274,11 +277,11 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
   }),
   ...(['expired', 'missing'] as const).map((broken) =>
     entry(`dnssec-${broken}`, {
-      title: broken === 'expired' ? 'DNSSEC signatures are over' : 'DNSSEC signatures are missing',
+      title: broken === 'expired' ? 'DNSSEC signatures have expired' : 'DNSSEC signatures are missing',
       cause:
         broken === 'expired'
-          ? 'The zone was not signed again in time. It must be signed here: `zones.dnssec`.'
-          : 'The zone has moved to servers that do not sign, and its DS record stayed. It must be signed here: `zones.dnssec`.',
+          ? 'The zone was not re-signed in time. The zone must be signed in Vivarium: `zones.dnssec`.'
+          : 'The zone has moved to servers that do not sign, but its DS record remained. The zone must be signed in Vivarium: `zones.dnssec`.',
       symptoms: {
         dig: 'NOERROR; behind unbound, which validates: SERVFAIL',
         curl: NO_VALIDATION,
@@ -290,8 +293,8 @@ export const DNS_ENTRIES: readonly BreakEntry[] = [
       },
       remedy:
         broken === 'expired'
-          ? 'Sign the zone again, and watch the ends of its signatures.'
-          : 'Remove the DS record first, wait for its TTL, and stop signing then; or sign at the new servers.',
+          ? 'Sign the zone again, and monitor when its signatures expire.'
+          : 'Remove the DS record first, wait for its TTL, and only then stop signing; or sign at the new servers.',
       selectors: ['hostname'],
       at: 'state',
     }),

@@ -3,7 +3,7 @@ import type { BreakEntry } from '../../contract/breaks.ts';
 type Told = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
   Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'at'>>;
 
-/** `on.hostname` is that of an attached domain; what it needs besides is said when it is started. */
+/** `on.hostname` must be an attached domain; further requirements are checked at the start. */
 const entry = (name: string, told: Told): BreakEntry => ({
   id: `domain.${name}`,
   family: 'domain',
@@ -14,14 +14,14 @@ const entry = (name: string, told: Told): BreakEntry => ({
 });
 
 /**
- * The life of custom domains: edits with an exact inverse. Verification reaches the code of the entry's name; the
- * symptoms are those of the names asked in `test/integration/engine/broken-domains.test.ts`.
+ * Custom domains: edits with an exact inverse. Verification then reports the code of the entry's name. Symptoms
+ * are those of the names that `test/integration/engine/broken-domains.test.ts` queries.
  */
 export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
   entry('no-record', {
     symptoms: { dig: 'NXDOMAIN', node: 'resolve4: ENOTFOUND' },
-    title: 'The record is gone',
-    cause: 'Somebody deleted the record of the hostname, or the zone was moved without it. Verification: `no_record`.',
+    title: 'The record is missing',
+    cause: 'The record of the hostname was deleted, or the zone was moved without it. Verification: `no_record`.',
     remedy: 'Create the record that the domain’s instructions show.',
   }),
   entry('zone-doubled', {
@@ -31,54 +31,54 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     },
     title: 'The record is one zone too deep',
     cause:
-      'The provider appends the zone to every name, and the whole hostname was entered. Verification: `zone_doubled`.',
+      'The provider appends the zone to every name, but the full hostname was entered. Verification: `zone_doubled`.',
     remedy: 'Enter the name relative to the zone, or end it with a dot.',
   }),
   entry('ns-mismatch', {
     symptoms: { dig: 'NOERROR; NS ns1.lame.invalid.', node: 'resolve4: ENODATA' },
     title: 'The name is delegated elsewhere',
     cause:
-      'NS records at the subdomain hand it over to servers without the zone, so its records here count for nothing. Verification: `ns_mismatch`.',
-    remedy: 'Delete the NS records of the subdomain, or create the zone at those servers.',
+      'NS records at the subdomain delegate it to servers that do not have the zone, so its records here have no effect. Verification: `ns_mismatch`.',
+    remedy: 'Delete the NS records of the subdomain, or create the zone on those servers.',
   }),
   entry('lookup-failed', {
     symptoms: { dig: 'SERVFAIL', node: 'resolve4: ESERVFAIL' },
-    title: 'The look-up fails',
+    title: 'The lookup fails',
     cause:
-      'An ALIAS has a target that the provider cannot resolve, and answers SERVFAIL. Verification: `lookup_failed`, which is not known rather than wrong.',
+      'The provider cannot resolve the target of an ALIAS and answers SERVFAIL. Verification: `lookup_failed`, with the outcome unknown rather than failed.',
     remedy: 'Point the ALIAS at a name that resolves.',
   }),
   entry('dnssec-bogus', {
     symptoms: { dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1', node: 'resolve4: 127.0.0.1' },
-    title: 'The signatures are another key’s',
+    title: 'The signatures are from another key',
     cause:
-      'The zone is signed with a key that its DS record does not name, mostly after a move between providers. The zone must be signed here. Verification: `dnssec_bogus`.',
+      'The zone is signed with a key that does not match its DS record, mostly after a move between providers. The zone must be signed in Vivarium. Verification: `dnssec_bogus`.',
     remedy: 'Replace the DS record at the registrar, or remove it until the new key is published.',
   }),
   entry('wrong-target', {
     symptoms: { dig: 'NOERROR; CNAME app.example.net.', node: 'resolve4: no address' },
-    title: 'The CNAME leads elsewhere',
-    cause: 'The CNAME names another platform, or a slip of the right target. Verification: `wrong_target`.',
-    remedy: 'Point the CNAME at the target in the instructions, with a final dot where the provider needs it.',
+    title: 'The CNAME points elsewhere',
+    cause: 'The CNAME names another platform, or a misspelt target. Verification: `wrong_target`.',
+    remedy: 'Point the CNAME to the target in the instructions, with a final dot if the provider needs one.',
   }),
   entry('stale-target', {
     symptoms: { dig: 'NXDOMAIN; CNAME removed.cname.vivarium.localhost.', node: 'resolve4: ENOTFOUND' },
-    title: 'The CNAME leads to a target of the past',
-    cause: 'The platform’s target has changed, or the resource behind it was removed. Verification: `stale_target`.',
-    remedy: 'Replace the target by the one in the instructions.',
+    title: 'The CNAME points to an old target',
+    cause: 'The platform’s target has changed, or its resource was removed. Verification: `stale_target`.',
+    remedy: 'Replace the target with the one in the instructions.',
   }),
   entry('cname-with-siblings', {
     symptoms: { dig: 'NOERROR; TXT "left over" (HOST TXT)', node: 'resolve4: 127.0.0.1' },
     title: 'A TXT beside the CNAME',
     cause:
-      'A careless provider stored another record at the name of a CNAME, which must be alone (RFC 1034 §3.6.2). Verification: `cname_with_siblings`.',
+      'A careless provider stored another record at the name of a CNAME, which must be the only record (RFC 1034 §3.6.2). Verification: `cname_with_siblings`.',
     remedy: 'Move the TXT to a name of its own, or delete it.',
   }),
   entry('a-conflict', {
     symptoms: { dig: 'NOERROR; A 192.0.2.1', node: 'resolve4: 192.0.2.1' },
     title: 'An address beside the CNAME',
-    cause: 'The A record of the old server was not deleted when the CNAME came. Verification: `a_conflict`.',
-    remedy: 'Delete the A and AAAA records, and keep the CNAME alone.',
+    cause: 'The A record of the old server was not deleted when the CNAME was added. Verification: `a_conflict`.',
+    remedy: 'Delete the A and AAAA records, and keep only the CNAME.',
   }),
   entry('cname-at-apex', {
     symptoms: { dig: 'NOERROR; CNAME cname.vivarium.localhost. (HOST MX)', node: 'resolve4: 127.0.0.1' },
@@ -90,7 +90,7 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     symptoms: { dig: 'NOERROR; A 192.0.2.1', node: 'resolve4: 192.0.2.1' },
     title: 'The apex has an old address',
     cause: 'The apex still has the A record of the previous host. Verification: `alias_mismatch`.',
-    remedy: 'Replace the address by an ALIAS to the target.',
+    remedy: 'Replace the address with an ALIAS to the target.',
   }),
   entry('alias-unsupported', {
     symptoms: { dig: 'NOERROR', node: 'resolve4: ENODATA' },
@@ -101,24 +101,25 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
   entry('chain-loop', {
     symptoms: { dig: 'NOERROR; CNAME loop.HOST.; CNAME HOST.', node: 'resolve4: no address' },
     title: 'CNAMEs in a loop',
-    cause: 'The CNAME of the hostname leads back to it. Verification: `chain_loop`.',
-    remedy: 'Point the hostname at the target itself.',
+    cause: 'The CNAME of the hostname points back to it. Verification: `chain_loop`.',
+    remedy: 'Point the hostname directly to the target.',
   }),
   entry('chain-too-long', {
     symptoms: { dig: 'NOERROR; CNAME hop1.HOST.; CNAME hop2.HOST.; 8 more', node: 'resolve4: no address' },
     title: 'Too many CNAMEs',
-    cause: 'Twelve CNAMEs lead to the target, and resolvers stop between 8 and 16. Verification: `chain_too_long`.',
-    remedy: 'Point the hostname at the target itself.',
+    cause:
+      'A chain of twelve CNAMEs leads to the target, and resolvers stop after 8 to 16. Verification: `chain_too_long`.',
+    remedy: 'Point the hostname directly to the target.',
   }),
   entry('not-propagated', {
     symptoms: { dig: 'NXDOMAIN', node: 'resolve4: ENOTFOUND' },
     title: 'The record has not propagated',
-    cause: 'The right record is stored, and is answered after the delay only. Verification: `not_propagated`.',
+    cause: 'The right record is stored but only visible after the delay. Verification: `not_propagated`.',
     remedy: 'Wait, or advance the clock: `clock.advance`.',
     parameters: [
       {
         name: 'delayMs',
-        description: 'when the record is answered, in milliseconds of the app’s clock',
+        description: 'the delay until the record is visible, in milliseconds of the app’s clock',
         default: 3_600_000,
         min: 1_000,
         max: 172_800_000,
@@ -129,7 +130,7 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     symptoms: { dig: 'NOERROR; CAA 0 issue "other-ca.example" (ZONE CAA)', node: 'resolve4: 127.0.0.1' },
     title: 'CAA permits another CA only',
     cause:
-      'The CAA record of the zone, or of the name above, names another CA, so no certificate is issued. Verification: `caa_forbids`.',
+      'The CAA record of the zone, or of the parent name, names another CA, so no certificate is issued. Verification: `caa_forbids`.',
     remedy: 'Add a CAA record for this CA; `caa.explain` shows which one decides.',
   }),
   entry('caa-on-target', {
@@ -139,53 +140,53 @@ export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
     },
     title: 'CAA of the CNAME’s target forbids',
     cause:
-      'The CNAME leads through a name with a CAA record for another CA, which counts for the hostname (RFC 8659 §3). Verification: `caa_on_target`.',
-    remedy: 'Change the CAA record there, or point the CNAME past it.',
+      'The CNAME chain contains a name with a CAA record for another CA, which applies to the hostname (RFC 8659 §3). Verification: `caa_on_target`.',
+    remedy: 'Change that CAA record, or point the CNAME to another name.',
   }),
   entry('caa-lookup-failed', {
     symptoms: { dig: 'SERVFAIL (HOST CAA)', node: 'resolve4: 127.0.0.1' },
-    title: 'CAA can’t be looked up',
+    title: 'CAA lookup fails',
     cause:
-      'The name servers fail for questions of the type CAA, so a CA must not issue (RFC 8659 §3). Verification: `caa_lookup_failed`.',
-    remedy: 'Have the provider answer CAA: NOERROR without data is enough.',
+      'The name servers fail on CAA queries, so a CA must not issue (RFC 8659 §3). Verification: `caa_lookup_failed`.',
+    remedy: 'Have the provider answer CAA queries: NOERROR without data is enough.',
     at: 'question',
   }),
   entry('proxied', {
     symptoms: { dig: 'NOERROR; A 127.0.0.3', node: 'resolve4: 127.0.0.3' },
-    title: 'A proxy stands in front',
+    title: 'A proxy in front',
     cause:
-      'The hostname leads to a CDN or proxy, which passes requests on: here one at 127.0.0.3, on the same ports. Verification warns: `proxied`.',
-    remedy: 'None if the proxy is yours; otherwise point the record at the target in the instructions.',
+      'The hostname points to a CDN or proxy that forwards requests: here one at 127.0.0.3, on the same ports. Verification warns: `proxied`.',
+    remedy: 'None if the proxy is yours; otherwise point the record to the target in the instructions.',
   }),
   entry('not-served', {
     symptoms: { dig: 'NOERROR; A 127.0.0.2', node: 'resolve4: 127.0.0.2' },
     title: 'Nothing answers at the address',
     cause:
-      'The A record leads to 127.0.0.2, where no server is. Verification: `not_served`, with `a_conflict` or `alias_mismatch`.',
-    remedy: 'Point the record at the target in the instructions.',
+      'The A record points to 127.0.0.2, where no server listens. Verification: `not_served`, with `a_conflict` or `alias_mismatch`.',
+    remedy: 'Point the record to the target in the instructions.',
   }),
   entry('claimed-elsewhere', {
     symptoms: { dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1', node: 'resolve4: 127.0.0.1' },
-    title: 'Another project has the name above',
+    title: 'Another project has the parent name',
     cause:
-      'The name above the hostname is attached to another project, which could object. Verification warns: `claimed_elsewhere`, `txt_missing`.',
-    remedy: 'Put the TXT record that the check shows into the zone, which proves that the owner permits it.',
+      'The parent name of the hostname is attached to another project, whose owner could object. Verification warns: `claimed_elsewhere`, `txt_missing`.',
+    remedy: 'Add the TXT record that the check shows to the zone: it proves that the owner permits the hostname.',
   }),
   entry('wildcard-risk', {
     symptoms: {
       dig: 'NOERROR; CNAME cname.vivarium.localhost.; A 127.0.0.1 (any.ZONE A)',
       node: 'resolve4: 127.0.0.1',
     },
-    title: 'A wildcard leads here too',
+    title: 'A wildcard also points to the platform',
     cause:
-      'A wildcard CNAME leads every name beside the hostname to the platform, so others could attach those. Verification warns: `wildcard_risk`.',
-    remedy: 'Replace the wildcard by records for the names that are in use.',
+      'A wildcard CNAME points every sibling of the hostname to the platform, so others could attach those names. Verification warns: `wildcard_risk`.',
+    remedy: 'Replace the wildcard with records for the names that are in use.',
   }),
   entry('moved', {
     symptoms: { dig: 'NOERROR; A 192.0.2.80', node: 'resolve4: 192.0.2.80' },
     title: 'The domain has moved away',
     cause:
-      'A verified domain was pointed at another host. Verification: `moved`; it is served here until it is removed.',
+      'A verified domain was pointed to another host. Verification: `moved`; Vivarium serves it until it is removed.',
     remedy: 'Restore the record, or remove the domain.',
   }),
 ];

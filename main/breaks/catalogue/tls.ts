@@ -1,9 +1,9 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
 
-/** What a client does that does not mind. */
+/** The symptom of a client that accepts the fault. */
 export const ACCEPTED = 'accepts it';
 
-/** Of a certificate without the hostname. */
+/** Symptoms of a certificate without the hostname. */
 const NO_SUCH_NAME: BreakEntry['symptoms'] = {
   curl: 'curl: (60) SSL: no alternative certificate subject name matches target host name',
   node: 'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -26,11 +26,11 @@ const EVERY_CLIENT_ACCEPTS: BreakEntry['symptoms'] = {
 
 type Written = Pick<BreakEntry, 'title' | 'cause' | 'symptoms' | 'remedy'>;
 
-/** What differs between the entries, by name. */
+/** The texts and symptoms of each entry, by name. */
 const WRITTEN: Readonly<Record<string, Written>> = {
   expired: {
     title: 'Expired certificate',
-    cause: 'The certificate ended ten days ago: a renewal failed, or the server was not reloaded after it.',
+    cause: 'The certificate expired ten days ago: a renewal failed, or the server was not reloaded afterwards.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: certificate has expired',
       node: 'CERT_HAS_EXPIRED',
@@ -40,11 +40,11 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_CERT_DATE_INVALID',
       firefox: 'SEC_ERROR_EXPIRED_CERTIFICATE',
     },
-    remedy: 'Renew the certificate, reload the server, and watch the dates that clients see, not those on the disk.',
+    remedy: 'Renew the certificate, reload the server, and monitor the dates that clients see, not those on disk.',
   },
   'not-yet-valid': {
     title: 'Certificate from the future',
-    cause: 'The certificate begins in 30 days: the issuer’s clock is fast, or the client’s is slow.',
+    cause: 'The certificate is valid from 30 days in the future: the issuer’s clock is fast, or the client’s is slow.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: certificate is not yet valid',
       node: 'CERT_NOT_YET_VALID',
@@ -54,17 +54,18 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_CERT_DATE_INVALID',
       firefox: 'MOZILLA_PKIX_ERROR_NOT_YET_VALID_CERTIFICATE',
     },
-    remedy: 'Compare both clocks with the time, and issue the certificate again.',
+    remedy: 'Compare both clocks with the correct time, and issue the certificate again.',
   },
   'wrong-host': {
     title: 'Certificate for another hostname',
-    cause: 'The server shows the certificate of another hostname: its default, where no entry for this one was made.',
+    cause:
+      'The server sends the certificate of another hostname: its default, because none is configured for this one.',
     symptoms: NO_SUCH_NAME,
-    remedy: 'Issue a certificate with this hostname among its alternative names, and bind it to this hostname.',
+    remedy: 'Issue a certificate with this hostname among its alternative names, and configure it for this hostname.',
   },
   'self-signed': {
     title: 'Self-signed certificate',
-    cause: 'The certificate has signed itself, as those that devices and servers make at installation.',
+    cause: 'The certificate is signed with its own key, like those that devices and servers generate at installation.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: self-signed certificate',
       node: 'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -74,11 +75,12 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_CERT_AUTHORITY_INVALID',
       firefox: 'MOZILLA_PKIX_ERROR_SELF_SIGNED_CERT',
     },
-    remedy: 'Use a certificate of an authority that the client trusts. Do not switch verification off.',
+    remedy: 'Use a certificate from an authority that the client trusts. Do not disable verification.',
   },
   'untrusted-root': {
     title: 'Unknown root',
-    cause: 'The chain ends at a root that no client trusts: a company’s proxy, or a root that was not installed.',
+    cause:
+      'The chain ends at a root that the client does not trust: a company’s proxy, or a root that was not installed.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: self-signed certificate in certificate chain',
       node: 'SELF_SIGNED_CERT_IN_CHAIN',
@@ -88,7 +90,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_CERT_AUTHORITY_INVALID',
       firefox: 'SEC_ERROR_UNKNOWN_ISSUER',
     },
-    remedy: 'Add the root to the store that this client reads: many programs have their own.',
+    remedy: 'Add the root to the store that this client reads: many programs have their own store.',
   },
   'incomplete-chain': {
     title: 'Missing intermediate',
@@ -102,7 +104,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: ACCEPTED,
       firefox: 'SEC_ERROR_UNKNOWN_ISSUER',
     },
-    remedy: 'Send the whole chain. A browser that opens the page proves nothing: it fetches what is missing.',
+    remedy: 'Send the whole chain. A browser that opens the page is no proof: browsers fetch missing intermediates.',
   },
   'reversed-chain': {
     title: 'Chain in the wrong order',
@@ -113,7 +115,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   },
   revoked: {
     title: 'Revoked certificate',
-    cause: 'The certificate is on the list of its issuer, as after the theft of its key.',
+    cause: 'The certificate is on its issuer’s revocation list, as after the theft of its key.',
     symptoms: EVERY_CLIENT_ACCEPTS,
     remedy:
       'Issue another certificate with another key. Few clients read the list by themselves: see curl’s --crlfile.',
@@ -128,11 +130,11 @@ const WRITTEN: Readonly<Record<string, Written>> = {
     title: 'Empty subject',
     cause: 'The subject is empty, as in short-lived public certificates; the alternative names are critical.',
     symptoms: EVERY_CLIENT_ACCEPTS,
-    remedy: 'Nothing is wrong with the certificate. Correct clients and tools that show or compare the subject.',
+    remedy: 'Nothing is wrong with the certificate. Fix clients and tools that display or compare the subject.',
   },
   '1000-sans': {
     title: '1,000 alternative names',
-    cause: 'The certificate has 1,000 hostnames, as with a content delivery network that shares one.',
+    cause: 'The certificate has 1,000 hostnames, like those that content delivery networks share.',
     symptoms: EVERY_CLIENT_ACCEPTS,
     remedy: 'Nothing is wrong with it, but every handshake carries 30 kB. Split the certificate.',
   },
@@ -148,7 +150,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_SSL_PROTOCOL_ERROR',
       firefox: 'SSL_ERROR_RX_MALFORMED_HANDSHAKE',
     },
-    remedy: 'Split the certificate: clients limit the size of a handshake, each at another size.',
+    remedy: 'Split the certificate: every client limits the size of a handshake, each differently.',
   },
   ecc384: {
     title: 'Key on the curve P-384',
@@ -158,13 +160,14 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   },
   rsa8192: {
     title: 'RSA key of 8,192 bits',
-    cause: 'The certificate has an RSA key four times as long as usual. Here, its first use takes up to half a minute.',
+    cause:
+      'The certificate has an RSA key four times as long as usual. In Vivarium, its first use takes up to half a minute.',
     symptoms: EVERY_CLIENT_ACCEPTS,
     remedy: 'Use a key of 2,048 or 3,072 bits, or ECDSA: each handshake costs the server 50 times as much.',
   },
   rsa1024: {
     title: 'RSA key of 1,024 bits',
-    cause: 'The certificate has an RSA key of a length that has been too short since 2013.',
+    cause: 'The certificate has an RSA key whose length has been insufficient since 2013.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: EE certificate key too weak',
       node: 'EE certificate key too weak',
@@ -174,11 +177,11 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: ACCEPTED,
       firefox: ACCEPTED,
     },
-    remedy: 'Issue the certificate for a key of at least 2,048 bits. Do not lower the security level of the client.',
+    remedy: 'Issue the certificate with a key of at least 2,048 bits. Do not lower the client’s security level.',
   },
   sha1: {
     title: 'Signature with SHA-1',
-    cause: 'The intermediate has signed the certificate with SHA-1, as old authorities of companies still do.',
+    cause: 'The intermediate signed the certificate with SHA-1, as old company authorities still do.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: CA signature digest algorithm too weak',
       node: 'CA signature digest algorithm too weak',
@@ -188,11 +191,11 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_CERT_INVALID',
       firefox: 'SEC_ERROR_CERT_SIGNATURE_ALGORITHM_DISABLED',
     },
-    remedy: 'Issue the certificate with SHA-256. Do not lower the security level of the client.',
+    remedy: 'Issue the certificate with SHA-256. Do not lower the client’s security level.',
   },
   'client-cert-missing': {
-    title: 'Client certificate demanded',
-    cause: 'The server demands a certificate of the client (mutual TLS); any will do here, over TLS 1.2.',
+    title: 'Client certificate required',
+    cause: 'The server requires a client certificate (mutual TLS, over TLS 1.2); Vivarium accepts any.',
     symptoms: {
       curl: 'sslv3 alert handshake failure',
       node: 'ssl/tls alert handshake failure',
@@ -203,29 +206,29 @@ const WRITTEN: Readonly<Record<string, Written>> = {
         'net::ERR_BAD_SSL_CLIENT_AUTH_CERT or net::ERR_CONNECTION_CLOSED or net::ERR_CONNECTION_RESET or net::ERR_SOCKET_NOT_CONNECTED',
       firefox: 'SSL_ERROR_HANDSHAKE_FAILURE_ALERT',
     },
-    remedy: 'Give the client a certificate and its key, as with curl’s --cert and --key.',
+    remedy: 'Configure a certificate and its key in the client, such as with curl’s --cert and --key.',
   },
   'tls1.2-only': {
     title: 'TLS 1.2 only',
     cause: 'The server does not speak TLS 1.3.',
     symptoms: EVERY_CLIENT_ACCEPTS,
-    remedy: 'Nothing breaks but clients that demand TLS 1.3. Update the server.',
+    remedy: 'Only clients that require TLS 1.3 fail. Update the server.',
   },
   'tls1.3-only': {
     title: 'TLS 1.3 only',
     cause: 'The server does not speak TLS 1.2, which some programs and devices still need.',
     symptoms: EVERY_CLIENT_ACCEPTS,
-    remedy: 'Update the client, or let the server accept TLS 1.2 too.',
+    remedy: 'Update the client, or enable TLS 1.2 on the server too.',
   },
   'no-alpn': {
-    title: 'No choice of protocol',
-    cause: 'The server ignores ALPN, so that every client speaks HTTP/1.1; gRPC clients give up.',
+    title: 'No protocol negotiation (ALPN)',
+    cause: 'The server ignores ALPN, so every client speaks HTTP/1.1; gRPC clients give up.',
     symptoms: EVERY_CLIENT_ACCEPTS,
-    remedy: 'Switch ALPN and HTTP/2 on at the server, or at the load balancer before it.',
+    remedy: 'Enable ALPN and HTTP/2 on the server, or on the load balancer in front of it.',
   },
   'h2-only': {
     title: 'HTTP/2 only',
-    cause: 'The server speaks HTTP/2 and nothing else, as many gRPC servers do.',
+    cause: 'The server speaks only HTTP/2, as many gRPC servers do.',
     symptoms: {
       curl: ACCEPTED,
       node: '403',
@@ -235,11 +238,12 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: ACCEPTED,
       firefox: ACCEPTED,
     },
-    remedy: 'Let the client offer h2, or the server http/1.1 too.',
+    remedy: 'Let the client offer h2, or the server also accept http/1.1.',
   },
   'unrecognized-name': {
     title: 'Unrecognized name',
-    cause: 'The server has no certificate for this hostname and says so: its DNS record came before its configuration.',
+    cause:
+      'The server reports that it has no certificate for this hostname: the DNS record was created before the configuration.',
     symptoms: {
       curl: 'curl: (35)',
       node: 'tlsv1 unrecognized name',
@@ -249,11 +253,12 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_SSL_UNRECOGNIZED_NAME_ALERT',
       firefox: 'SSL_ERROR_UNRECOGNIZED_NAME_ALERT',
     },
-    remedy: 'Attach the hostname at the server, and have its certificate issued before DNS points there.',
+    remedy: 'Configure the hostname on the server, and have its certificate issued before DNS points there.',
   },
   'handshake-stalls': {
     title: 'Handshake that stalls',
-    cause: 'The connection opens, and the server never answers the handshake: a full queue, or a firewall in between.',
+    cause:
+      'The connection opens, but the server never answers the handshake: its queue is full, or a firewall interferes.',
     symptoms: {
       curl: 'curl: (35) OpenSSL SSL_connect: SSL_ERROR_SYSCALL',
       node: 'ECONNRESET',
@@ -263,11 +268,11 @@ const WRITTEN: Readonly<Record<string, Written>> = {
       chromium: 'net::ERR_CONNECTION_CLOSED',
       firefox: 'no answer within a minute',
     },
-    remedy: 'Give the client a time limit for the handshake, apart from that for the whole request.',
+    remedy: 'Set a timeout for the handshake in the client, separate from that for the whole request.',
   },
   'outside-name-constraints': {
     title: 'Name outside the constraints',
-    cause: 'The certificate has one more name, which the root may not sign for.',
+    cause: 'The certificate contains an additional name for which the root may not sign.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: permitted subtree violation',
       node: 'permitted subtree violation',
@@ -281,7 +286,7 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   },
   'client-auth-only': {
     title: 'Certificate for clients only',
-    cause: 'The extended key usage is client authentication: the wrong profile of a company’s authority.',
+    cause: 'The extended key usage is client authentication: a company’s authority issued it with the wrong profile.',
     symptoms: {
       curl: 'curl: (60) SSL certificate problem: unsuitable certificate purpose',
       node: 'INVALID_PURPOSE',
@@ -295,19 +300,19 @@ const WRITTEN: Readonly<Record<string, Written>> = {
   },
   'too-long': {
     title: 'Validity of 1,000 days',
-    cause: 'The certificate is valid for more than the 825 days that Apple’s systems take of any authority.',
+    cause: 'The certificate is valid for longer than the 825 days that Apple’s systems accept from any authority.',
     symptoms: EVERY_CLIENT_ACCEPTS,
-    remedy: 'Issue it for at most 398 days, and renew it automatically. It passes everywhere but on Apple’s systems.',
+    remedy: 'Issue it for at most 398 days, and renew it automatically. Only Apple’s systems refuse it.',
   },
   'two-labels-deep': {
     title: 'Wildcard one label short',
-    cause: 'The wildcard is for another depth: *.example.com does not cover a.b.example.com.',
+    cause: 'The wildcard is at another level: *.example.com does not cover a.b.example.com.',
     symptoms: NO_SUCH_NAME,
-    remedy: 'Add the hostname itself, or a wildcard at its depth. A wildcard stands for exactly one label.',
+    remedy: 'Add the hostname itself, or a wildcard at its level. A wildcard matches exactly one label.',
   },
 };
 
-/** TLS and certificates: what `main/ca/broken-handshakes.ts` makes. `test/integration/ca/broken-clients.test.ts` asks the clients. */
+/** TLS faults of `main/ca/broken-handshakes.ts`; `test/integration/ca/broken-clients.test.ts` tests the symptoms. */
 export const TLS_ENTRIES: readonly BreakEntry[] = Object.entries(WRITTEN).map(([name, written]) => ({
   id: `tls.${name}`,
   family: 'tls',

@@ -4,9 +4,9 @@ export const AGENTS_FILE = 'AGENTS.md';
 const BEGIN = '<!-- vivarium: begin (written by "vivarium init --agents"; what is between these lines is replaced) -->';
 const END = '<!-- vivarium: end -->';
 
-/** What an assistant has to know of the app to work with it. */
+/** What an assistant must know about the app. */
 export interface AgentsFacts {
-  /** What starts the app, such as `npm run dev`. */
+  /** The command that starts the app, such as `npm run dev`. */
   start: string;
   /** Where it is served, such as `https://app.acme.test`. */
   url: string;
@@ -16,7 +16,7 @@ export interface AgentsFacts {
   project: string;
 }
 
-/** The text with the part about Vivarium, which takes the place of an earlier one or comes last. */
+/** Adds the section about Vivarium to a text, or replaces an earlier one. */
 export function withAgents(text: string | null, facts: AgentsFacts): string {
   const part = `${BEGIN}\n\n${agentsPart(facts)}\n${END}`;
   if (text === null || text.trim() === '') return `${part}\n`;

@@ -5,11 +5,11 @@ import { VivariumError } from '../../contract/errors.ts';
 import { readAppFolder, type AppFolder } from '../app-name.ts';
 import { VIVARIUM_FILES } from './vivarium-file.ts';
 
-/** What `vivarium init` finds in a folder. */
+/** The findings of `vivarium init` in a folder. */
 export interface InitFolder extends AppFolder {
-  /** As it is known, such as `Next.js`; null where nothing tells. */
+  /** The name of the framework, such as `Next.js`; null if unknown. */
   framework: string | null;
-  /** The command that starts the dev server; null where it has to be asked for. */
+  /** The command that starts the dev server; null if the user must be asked. */
   command: string | null;
   package: PackageFile | null;
   /** The name of an existing vivarium.yaml, vivarium.yml or vivarium.json. */
@@ -31,7 +31,7 @@ export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 /** Names of the script that starts a dev server, most usual first. */
 const DEV_SCRIPTS = ['dev', 'start:dev', 'develop', 'serve', 'start'] as const;
 
-/** Frameworks by the package that every project of theirs has; one that builds on another comes before it. */
+/** Frameworks by a package of all their projects; a framework precedes the one on which it builds. */
 const BY_PACKAGE: readonly (readonly [name: string, framework: string])[] = [
   ['next', 'Next.js'],
   ['nuxt', 'Nuxt'],
@@ -66,7 +66,7 @@ const LOCK_FILES: readonly (readonly [file: string, manager: PackageManager])[] 
   ['package-lock.json', 'npm'],
 ];
 
-/** @throws VivariumError `invalid_request` for a `package.json` that is none. */
+/** @throws VivariumError `invalid_request` for an invalid `package.json`. */
 export async function readInitFolder(folder: string): Promise<InitFolder> {
   const names = new Set(await readdir(folder));
   const found = names.has('package.json') ? await readPackageFile(folder) : null;
@@ -112,7 +112,7 @@ async function readPackageFile(folder: string): Promise<{ file: PackageFile; fra
   };
 }
 
-/** By what `package.json` names, or the lock file in the folder or above, as in a workspace. */
+/** Finds the package manager by `package.json`, or by the lock file in the folder or above, as in a workspace. */
 async function findManager(folder: string, named: unknown): Promise<PackageManager> {
   const own = typeof named === 'string' ? named.split('@')[0] : undefined;
   const known = LOCK_FILES.find(([, manager]) => manager === own)?.[1];

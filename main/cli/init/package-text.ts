@@ -9,8 +9,8 @@ interface Place {
 }
 
 /**
- * Replaces the text of scripts in `package.json`, and adds those that are missing behind `after`. Everything else stays
- * as it is written.
+ * Replaces the text of scripts in `package.json`, and adds missing ones after `after`. Everything else stays
+ * as written.
  */
 export function withScripts(text: string, scripts: Readonly<Record<string, string>>, after: string): string {
   let changed = text;

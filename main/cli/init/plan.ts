@@ -4,11 +4,11 @@ import type { InitFolder, PackageFile } from './folder.ts';
 import { withScripts } from './package-text.ts';
 import { slugOf, VIVARIUM_FILE, vivariumFile } from './vivarium-file.ts';
 
-/** What the questions ask, or options say. */
+/** The answers to the questions, or the options. */
 export interface InitAnswers {
   /** A name, or a hostname, which has a dot. */
   word: string;
-  /** What starts the dev server; null to leave that out. */
+  /** The command that starts the dev server; null to omit it. */
   command: string | null;
   agents: boolean;
 }
@@ -23,16 +23,16 @@ export interface InitFile {
 
 export interface InitPlan {
   files: InitFile[];
-  /** What stays as it is, and why. */
+  /** Sentences about what is not changed, and why. */
   kept: string[];
-  /** What starts the app from now on; null where that is not known. */
+  /** The command that starts the app from now on; null if unknown. */
   start: string | null;
 }
 
 /** The port of Vivarium's HTTPS listener, unless it was started with another one. */
 const HTTPS_PORT = 8443;
 
-/** Everything that `vivarium init` writes. Nothing, where it has written all of it before. */
+/** Plans everything that `vivarium init` writes; nothing if it has all been written before. */
 export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
   const plan: InitPlan = { files: [], kept: [], start: null };
   const hostname = answers.word.includes('.') ? answers.word : null;
@@ -70,7 +70,7 @@ function runCommand({ name }: InitFolder, word: string): string {
 /** A script with several commands, redirections, or variables in front: more than one program with its words. */
 const NEEDS_SHELL = /[&|;<>()`]|^\s*\w+=/;
 
-/** The name of the script that keeps such a one. */
+/** The name of the script to which such a script is moved. */
 const APP_SCRIPT = 'dev:app';
 
 function planScript(
@@ -86,7 +86,7 @@ function planScript(
     return;
   }
   if (script === null) {
-    // A new script has no place in a text without scripts that is clear.
+    // A text without scripts has no clear place for a new one.
     plan.start = `${own} ${command}`;
     plan.kept.push(`package.json has no script that starts a dev server. Start it with: ${plan.start}`);
     return;

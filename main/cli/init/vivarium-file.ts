@@ -7,7 +7,7 @@ export const VIVARIUM_FILE = 'vivarium.yaml';
 /** The names that an existing file may have. */
 export const VIVARIUM_FILES = [VIVARIUM_FILE, 'vivarium.yml', 'vivarium.json'] as const;
 
-/** What a first file says of an app. */
+/** The contents of a first file for an app. */
 export interface AppEntry {
   name: string;
   /** Null where the app has the platform's own hostname only. */
@@ -19,7 +19,7 @@ export interface AppEntry {
 /** The slug of the project that `vivarium run` uses for the same words. */
 export const slugOf = ({ name, hostname }: Omit<AppEntry, 'run'>): string => slugify(hostname ?? name);
 
-/** A smallest `vivarium.yaml`. Custom domains need the plan Pro, which `vivarium run` uses, too. */
+/** A minimal `vivarium.yaml`. Custom domains need the plan Pro, which `vivarium run` also uses. */
 export function vivariumFile(entry: AppEntry): string {
   const run = entry.run === null ? '' : `    run: ${yamlText(entry.run)}\n`;
   const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;
@@ -33,9 +33,9 @@ projects:
 ${run}${domains}`;
 }
 
-/** Words that YAML 1.1 or 1.2 reads as something else than a text. */
+/** Words that YAML 1.1 or 1.2 does not read as a string. */
 const NO_TEXT = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
-/** A text in YAML: plain where it can be read as nothing else, otherwise in quotes, as in JSON. */
+/** Formats a string in YAML: plain if unambiguous, otherwise quoted as in JSON. */
 const yamlText = (text: string): string =>
   /^[a-z][a-z0-9 .-]*(?<! )$/i.test(text) && !NO_TEXT.test(text) ? text : JSON.stringify(text);

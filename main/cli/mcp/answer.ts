@@ -5,7 +5,7 @@ import { HIDDEN } from '../../traffic/secret-names.ts';
 /** The longest answer, in bytes of UTF-8: about 2,500 tokens. */
 export const ANSWER_BYTES_MAX = 8_000;
 
-/** What is left of lists (items) and texts (characters) in turn, until an answer is short enough. */
+/** Limits of list items and text characters, tried in turn until an answer is short enough. */
 const CUTS: readonly (readonly [items: number, characters: number])[] = [
   [100, 4_000],
   [50, 2_000],
@@ -20,12 +20,12 @@ const CUTS: readonly (readonly [items: number, characters: number])[] = [
 /** An answer's value, and how many of the items of its list `items` are in it. */
 export interface Fitted {
   text: string;
-  /** The items shown of a list that was cut; null for an answer that is whole, or was cut elsewhere. */
+  /** The number of items left in a shortened list; null if the answer is whole or was shortened elsewhere. */
   shown: number | null;
   isCut: boolean;
 }
 
-/** The JSON text of a value in at most `bytesMax` bytes. What was left out is counted where it was. */
+/** The JSON text of a value in at most `bytesMax` bytes, with counts in place of omitted parts. */
 export function fit(value: unknown, bytesMax: number): Fitted {
   const whole = JSON.stringify(value);
   if (Buffer.byteLength(whole) <= bytesMax) return { text: whole, shown: null, isCut: false };
@@ -61,10 +61,10 @@ function cut(value: unknown, items: number, characters: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cut(part, items, characters)]));
 }
 
-/** Writes a call of a procedure as what the reader can do; null leaves it as it is. */
+/** Renders a call of a procedure for the reader; null leaves it unchanged. */
 export type Rename = (procedure: string, input: Record<string, unknown>) => string | null;
 
-/** The calls that messages name, as tools or command lines. */
+/** Renders the calls in messages as tools or command lines. */
 export function inTools(text: string, rename: Rename): string {
   return replaceMentions(text, ({ namespace, procedure, input }) => rename(`${namespace}.${procedure}`, input));
 }
@@ -78,9 +78,9 @@ export function allInTools(value: unknown, rename: Rename): unknown {
 }
 
 /**
- * A text without secrets, by the table that Traffic uses: header fields, parameters and JSON members by their names, and
- * what has the form of a secret. `own`: names of the user's.
+ * Removes secrets from a text, by the same table as Traffic: header fields, parameters and JSON members by name, and
+ * anything in the form of a secret. `own`: additional names set by the user.
  */
 export const withoutSecrets = (text: string, own: readonly string[]): string =>
-  // What is shortened already looks like a secret once more.
+  // A shortened secret still looks like one.
   createRedactor(own).body(text).replaceAll(`${HIDDEN}${HIDDEN}`, HIDDEN);

@@ -11,7 +11,7 @@ export interface Definition {
   annotations?: { readOnlyHint: true };
 }
 
-/** The tools that a server offers: those that change something only when asked for. */
+/** The tools that a server offers; tools that make changes only on request. */
 export const offered = (allowsWrites: boolean): Tool[] => TOOLS.filter((tool) => allowsWrites || !isWriting(tool));
 
 /** A procedure by its name in the contract, such as `traffic.get`. */
@@ -41,7 +41,7 @@ export function define(tool: Tool): Definition {
   };
 }
 
-/** What every conversation pays for, and only a mistake needs: Vivarium says it then. */
+/** Schema parts that cost every conversation but only help after a mistake, which Vivarium then explains. */
 const OMITTED = new Set([
   'allOf',
   '$schema',

@@ -7,8 +7,8 @@ import { procedureNamed } from './definitions.ts';
 import type { Ask } from './repair.ts';
 
 /**
- * Keeps all calls to one project: `ask` with that project where none is given, without those of others in lists, and
- * with a refusal for what is another one's. Zones, the clock and the machine are everybody's.
+ * Restricts all calls to one project: it is the default of `ask`, lists omit other projects, and calls
+ * for another project are refused. Zones, the clock and the machine are shared.
  * @throws VivariumError `not_found` when there is no such project.
  */
 export async function fenced(ask: Ask, project: string): Promise<Ask> {
@@ -26,7 +26,7 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
 
   async function checkHostname(hostname: string): Promise<void> {
     const read = normalizeHostname(hostname);
-    // The engine says what is wrong with it.
+    // The engine reports the fault.
     if (!read.ok) return;
     const names = [read.hostname, wildcardOver(read.hostname)];
     const [domains, projects] = await Promise.all([ask<Domain[]>('domains.list'), ask<Project[]>('projects.list')]);
@@ -36,7 +36,7 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
     if (holder !== undefined && holder !== own.id) throw refused(hostname);
   }
 
-  /** What is broken may concern this project's hostnames only. */
+  /** Breaks may only affect this project's hostnames. */
   async function checkBreak(on: unknown): Promise<void> {
     const hostname = typeof on === 'object' && on !== null && 'hostname' in on ? on.hostname : undefined;
     if (typeof hostname === 'string' && !isWildcard(hostname)) return checkHostname(hostname);
@@ -47,7 +47,7 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
   const isForeign = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && 'projectId' in value && value.projectId !== own.id;
 
-  /** Without what belongs to others. */
+  /** Removes items of other projects. */
   function ownPart(procedure: string, value: unknown): unknown {
     if (procedure === 'projects.list') return [own];
     if (Array.isArray(value)) return value.filter((item) => !isForeign(item));

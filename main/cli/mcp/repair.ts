@@ -9,7 +9,7 @@ export type Ask = <Answer>(procedure: string, input?: object) => Promise<Answer>
 
 /**
  * Corrects the records of an attached domain in Vivarium's own DNS, and those of CAA that forbid its certificate, and
- * verifies it. Records elsewhere are out of reach: the checks of the answer say what they lack.
+ * verifies it. Records elsewhere cannot be changed: the checks in the answer say what they lack.
  */
 export async function repairDomain(hostname: string, ask: Ask): Promise<{ changed: string[]; domain: Domain }> {
   const domain = await ask<Domain>('domains.get', { hostname });

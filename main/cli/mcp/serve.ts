@@ -24,7 +24,7 @@ export interface AssistantServer {
   project: string | undefined;
 }
 
-/** What a client may keep of the list of tools: it changes with the program only. */
+/** Clients may cache the list of tools: it only changes with the program. */
 const LIST_MS = 3_600_000;
 
 /** The part of an answer that says how to get the rest of it. */
@@ -107,7 +107,7 @@ async function answer(tool: Tool, input: Record<string, unknown>, asked: Asked):
   }
 }
 
-/** Half of an answer's bytes, were all of them of two. */
+/** Half of an answer's bytes, in case every character has two. */
 const MESSAGE_LENGTH_MAX = 4_000;
 
 const said = (texts: readonly string[]): CallToolResult => ({
@@ -116,13 +116,13 @@ const said = (texts: readonly string[]): CallToolResult => ({
 
 const failed = (text: string): CallToolResult => ({ ...said([text]), isError: true });
 
-/** How to read all of a shortened answer. A change is not made again for that. */
+/** How to read a shortened answer in full, without repeating a change. */
 function restBy(called: string, input: Record<string, unknown>, dataDir: string): string {
   if (!isReading(called)) return '';
   return `All of it: ${ownCommand(dataDir)(`${commandLineOf(procedureNamed(called), input)} --json`)}`;
 }
 
-/** Calls of procedures as the tools that are offered, otherwise as command lines. */
+/** Renders calls of procedures as offered tools, otherwise as command lines. */
 function renameTo({ tools, dataDir }: Asked): Rename {
   return (called, input) => {
     const tool = tools.find(({ procedure }) => procedure === called);

@@ -12,22 +12,22 @@ import type { TrafficEntry } from '../../contract/traffic.ts';
 import { RemoteFailure } from '../io.ts';
 import { repairDomain, type Ask } from './repair.ts';
 
-/** One task, in the words of the one who has it; its parameters are those of a procedure of the contract. */
+/** One task in the user's words; its parameters are those of a procedure of the contract. */
 export interface Tool {
   name: string;
-  /** What it answers or does, and when to use it. */
+  /** What the tool does, and when to use it. */
   does: string;
-  /** Whose parameters it has. */
+  /** The procedure whose parameters it has. */
   procedure: string;
-  /** Those of its parameters that it offers; all by default. */
+  /** The parameters that it offers; all by default. */
   offers?: readonly string[];
   /** Other procedures that its answer stands for, where a message names them. */
   covers?: readonly string[];
   /** The answer; that of the procedure by default. */
   run?(input: Record<string, unknown>, ask: Ask): Promise<unknown>;
-  /** The input that goes on with a list of which `shown` items were shown. */
+  /** The input that continues a list after `shown` items. */
   next?(answer: unknown, shown: number): Record<string, unknown> | null;
-  /** Where a change can be read once more; a reading tool can be asked itself. */
+  /** The procedure that reads the result of a change again. */
   readBy?(answer: unknown): [procedure: string, input: Record<string, unknown>];
 }
 
@@ -35,7 +35,7 @@ export interface Tool {
 export const TOOLS: readonly Tool[] = [
   {
     name: 'status',
-    does: 'What runs and at which addresses: all projects with their plan, target and domains, and what is broken on purpose. Call it first.',
+    does: 'What is running and at which addresses: all projects with their plan, target and domains, and the running breaks. Call it first.',
     procedure: 'status.get',
     covers: ['projects.list', 'domains.list', 'breaks.list'],
     async run(_input, ask) {
@@ -68,7 +68,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'list_traffic',
-    does: 'Recorded requests, newest first, with the stage that answered each. explain_request has one in full.',
+    does: 'Recorded requests, newest first, with the stage that answered each. explain_request shows one in full.',
     procedure: 'traffic.list',
     async run(input, ask) {
       const { items, recording } = await ask<{ items: TrafficEntry[]; recording: boolean }>('traffic.list', input);
@@ -86,19 +86,19 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'explain_domain',
-    does: 'Why a custom domain works or not: expected and found records, checks, and what to do about each.',
+    does: 'Why a custom domain works or not: expected and found records, checks, and how to fix each.',
     procedure: 'domains.get',
   },
   {
     name: 'explain_certificate',
-    does: 'Why a hostname has a certificate or none: its validity, and which CAA record permits or forbids the CA.',
+    does: 'Why a hostname has or lacks a certificate: its validity, and which CAA record permits or forbids the CA.',
     procedure: 'caa.explain',
     covers: ['certificates.get'],
     run: explainCertificate,
   },
   {
     name: 'explain_limits',
-    does: 'How much of its minute and day each caller of a project has used, until when, who is banned, and its API keys.',
+    does: 'How much of its minute and day limits each caller of a project has used, when they reset, which callers are banned, and the API keys.',
     procedure: 'limits.usage',
     covers: ['projects.get', 'keys.list'],
     async run(input, ask) {
@@ -112,12 +112,12 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'query_dns',
-    does: 'What DNS answers for a name, asked as Vivarium asks when it verifies a domain.',
+    does: 'What DNS answers for a name, queried in the same way as when Vivarium verifies a domain.',
     procedure: 'dns.query',
   },
   {
     name: 'doctor',
-    does: 'What is wrong with this machine or set-up: ports, DNS, upstreams, trust. Lists only what is not in order.',
+    does: 'What is wrong with this machine or setup: ports, DNS, upstreams, trust. Lists only problems.',
     procedure: 'doctor.run',
     async run(input, ask) {
       const { counts, checks } = await ask<DoctorReport>('doctor.run', input);
@@ -138,7 +138,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'repair_domain',
-    does: 'Put the right records of an attached domain, CAA too, into the local zone, and verify it. Says what it changed.',
+    does: 'Put the right records of an attached domain, including CAA, into the local zone, and verify it. Reports its changes.',
     procedure: 'domains.verify',
     run: ({ hostname }, ask) => repairDomain(String(hostname), ask),
   },
@@ -160,13 +160,13 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'break',
-    does: 'Let something go wrong on purpose for a time, such as dns.servfail, http.empty-response, api.unavailable or connection.black-hole, for requests to a hostname.',
+    does: 'Break something on purpose for a time, such as dns.servfail, http.empty-response, api.unavailable or connection.black-hole, for requests to a hostname.',
     procedure: 'breaks.start',
     offers: ['entry', 'on', 'rate', 'nth', 'for', 'parameters'],
   },
   {
     name: 'repair',
-    does: 'End what the tool break has broken, by its id; status has those that run.',
+    does: 'Repair a break by its id; status lists running ones.',
     procedure: 'breaks.stop',
   },
 ];

@@ -2,13 +2,13 @@ import type { DrillText } from '../drill.ts';
 
 const KEY = '-H "Authorization: Bearer {key}"';
 
-/** Drills about what a client does with an answer, or without one. */
+/** Drills about how a client handles an answer, or a missing one. */
 export const CLIENT_DRILLS: readonly DrillText[] = [
   {
     id: 'hammering',
     title: 'The client hammers on after a 429',
     subject: 'limits',
-    teaches: 'What Retry-After says, and what happens to a client that doesn’t read it',
+    teaches: 'What Retry-After means, and what happens to a client that ignores it',
     place: 'project',
     troubles: [{ kind: 'limits', perMinute: 5, perDay: 1_000 }],
     story:
@@ -17,12 +17,12 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     causes: [
       {
         id: 'key-invalid',
-        text: 'The API key is not valid any longer.',
+        text: 'The API key is no longer valid.',
         why: 'The first requests were answered with 200. A key that is not valid gets 401.',
       },
       {
         id: 'no-wait',
-        text: 'The limit per minute is used up, and the client doesn’t wait as long as Retry-After says.',
+        text: 'The limit per minute is exhausted, and the client doesn’t wait as long as Retry-After says.',
       },
       {
         id: 'overloaded',
@@ -31,16 +31,16 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       },
       {
         id: 'wrong-address',
-        text: 'The script calls an old address.',
+        text: 'The script uses an old address.',
         why: 'The address is right: the first requests were answered with 200.',
       },
     ],
     hints: [
       'Compare the head of the first answer with that of the last. Which fields count down?',
       'An answer with 429 has the field Retry-After, in seconds. How long did the client wait before its next request?',
-      'A client that waits is answered. curl does so by itself, with `--retry 2`.',
+      'A client that waits gets an answer. curl waits by itself with `--retry 2`.',
     ],
-    task: 'Be a better client: send requests until one is refused, wait as long as its Retry-After says, and send it again. With --retry, curl does it by itself:',
+    task: 'Be a better client: send requests until one is refused, wait as long as its Retry-After says, and send it again. With --retry, curl waits by itself:',
     taskCommand: `curl -i --retry 2 "{url}/pets?limit=[1-3]" ${KEY}`,
     mending: { kind: 'waited' },
     explanation:
@@ -68,17 +68,17 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'clock-wrong',
         text: 'The client’s clock is wrong.',
-        why: 'A wrong clock gives a wait that is too long or too short. NaN comes from a text that is no number.',
+        why: 'A wrong clock gives a wait that is too long or too short. NaN comes from text that is not a number.',
       },
       {
         id: 'too-long',
         text: 'Retry-After is too large for a timer.',
-        why: 'It would be a number of more than 24 days. Read the field.',
+        why: 'Then it would be a number of more than 24 days. Read the field.',
       },
     ],
     hints: [
-      'What becomes NaN in a program? A text that it takes for a number.',
-      'Read Retry-After in the answer with 429, letter by letter.',
+      'What becomes NaN in a program? Text that it parses as a number.',
+      'Read Retry-After in the answer with 429 character by character.',
       'RFC 9110 §10.2.3 permits two forms: seconds, or a date. Number("Wed, 21 Oct …") is NaN.',
     ],
     task: 'Send requests until one is refused, and send the next one after the date in its Retry-After, not earlier. curl reads both forms:',
@@ -89,7 +89,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
   },
   {
     id: 'hanging',
-    title: 'The import hangs for ever',
+    title: 'The import hangs forever',
     subject: 'connection',
     teaches: 'Why a client needs a time limit of its own',
     place: 'project',
@@ -101,34 +101,34 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'name-unknown',
         text: 'The hostname can’t be resolved.',
-        why: 'That ends with an error within seconds. Here a connection was made: see Traffic, which has the request.',
+        why: 'That fails with an error within seconds. Here a connection was made: Traffic shows the request.',
       },
       {
         id: 'refused',
         text: 'Nothing listens at the port.',
-        why: 'The system refuses such a connection at once. Here it is made.',
+        why: 'The system refuses such a connection at once. Here the connection is made.',
       },
-      { id: 'no-answer', text: 'The server takes the request and never answers, and the client has no time limit.' },
+      { id: 'no-answer', text: 'The server accepts the request and never answers, and the client has no time limit.' },
       {
         id: 'slow-line',
         text: 'The line is slow.',
-        why: 'Then bytes would come, few at a time. Traffic shows that none came.',
+        why: 'Then bytes would arrive, a few at a time. Traffic shows that none arrived.',
       },
     ],
     hints: [
-      'Look at the request in Traffic while it runs: has it arrived, and how many bytes has its answer?',
+      'Look at the request in Traffic while it runs: has it arrived, and how many bytes does its answer have?',
       'The connection is made and the request arrives, so names and ports are right. What is missing?',
-      'Most clients wait without end by default. Which option of curl ends it after three seconds?',
+      'Most clients wait forever by default. Which option makes curl give up after three seconds?',
     ],
     task: 'Let the client give up by itself, at most 30 seconds after it asked:',
     taskCommand: `curl --max-time 3 "{url}/pets?limit=1" ${KEY}`,
     mending: { kind: 'gave up', withinMs: 30_000 },
     explanation:
-      'The server took each request and sent nothing back, as with a deadlock or a firewall that forgot the connection. No retry helps until the client gives up.',
+      'The server accepted each request and sent nothing back, as with a deadlock or a firewall that dropped the connection. The client can’t retry until it gives up.',
   },
   {
     id: 'twice',
-    title: 'Every pet is there twice',
+    title: 'Every pet appears twice',
     subject: 'api',
     teaches: 'What a 500 says about the request, and what it doesn’t',
     place: 'project',
@@ -140,30 +140,30 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'two-clients',
         text: 'Two clients send the same pet.',
-        why: 'Traffic has one client, and its own repetitions.',
+        why: 'Traffic shows one client and its retries.',
       },
       {
         id: 'cached',
         text: 'The list comes from a cache.',
-        why: 'A cache repeats old answers. It doesn’t invent pets, and each of these has an id of its own.',
+        why: 'A cache repeats old answers. It doesn’t create pets, and each of these has its own id.',
       },
       {
         id: 'id-lost',
         text: 'The API gives the same id twice.',
         why: 'Compare the ids in the list: they differ.',
       },
-      { id: 'done-before-failing', text: 'The pet is added before the answer fails, and a repetition adds another.' },
+      { id: 'done-before-failing', text: 'The pet is added before the answer fails, and each retry adds another.' },
     ],
     hints: [
-      'Add a pet once. Then ask for the list: leave everything behind the key away from the command.',
-      'A 500 says that the answer failed. Does it say that nothing was done?',
+      'Add a pet once. Then request the list: remove everything after the key from the command.',
+      'A 500 means that the answer failed. Does it mean that nothing was done?',
       'POST is not idempotent (RFC 9110 §9.2.2): a client may not repeat it blindly.',
     ],
-    task: 'Add a pet and get 500. Then look whether it is there before you send anything else:',
+    task: 'Add a pet and get a 500. Then check whether the pet exists before you send anything else:',
     taskCommand: `curl "{url}/pets?limit=100" ${KEY}`,
     mending: { kind: 'looked' },
     explanation:
-      'Every POST was carried out, and its answer was replaced by 500. A client that looks first, or sends an idempotency key where the API has them, adds one pet.',
+      'Every POST was carried out, and its answer was replaced with a 500. A client that checks first, or sends an idempotency key where the API supports them, adds one pet.',
   },
   {
     id: 'old-client',
@@ -184,7 +184,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       { id: 'http2-only', text: 'The server speaks HTTP/2 only, and the client offers HTTP/1.1 only.' },
       {
         id: 'expired',
-        text: 'The certificate is over.',
+        text: 'The certificate has expired.',
         why: 'Then the browser would refuse it too. Look at its dates under Certificates.',
       },
       {
@@ -196,12 +196,12 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     hints: [
       'Add `-v` to the command. Who ends the handshake, and with which alert?',
       'Look for ALPN in the output of `curl -v`: which protocols does the client offer?',
-      'Leave `--http1.1` away. What does the client offer then, and what does the server choose?',
+      'Omit `--http1.1`. What does the client offer then, and what does the server choose?',
     ],
     task: 'Get an answer with a client that offers what the server speaks:',
     taskCommand: `curl -i --http2 --cacert "{ca}" "{secureUrl}/pets?limit=1" ${KEY}`,
     mending: { kind: 'over HTTP/2' },
     explanation:
-      'The server accepted HTTP/2 only, as many gRPC servers do, and answered a handshake without h2 with the alert no_application_protocol (RFC 7301).',
+      'The server accepted only HTTP/2, as many gRPC servers do, and answered handshakes without h2 with the alert no_application_protocol (RFC 7301).',
   },
 ];

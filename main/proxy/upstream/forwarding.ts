@@ -14,7 +14,7 @@ import { codeOf, explainUpstreamFault, OTHER_VERSION } from './upstream-problem.
 type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel' | 'failed';
 
 /** The request on its way to the upstream. Undici's controller is one. */
-export type Passage = Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>;
+export type TransferControl = Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>;
 
 /** What forwardings have in common. */
 export interface ForwardingServices {
@@ -57,7 +57,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   index = 0;
   readonly #services: ForwardingServices;
   /** Null before the request is sent. */
-  #passage: Passage | null = null;
+  #control: TransferControl | null = null;
   /** Whether the connection was opened for this request, so that it cannot have been closed in the meantime. */
   #isFirst = false;
   /** Whether the request can be sent again, which is done once. */
@@ -102,11 +102,11 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.#moved += bytes;
   }
 
-  onRequestStart(passage: Passage): void {
-    this.#passage = passage;
+  onRequestStart(control: TransferControl): void {
+    this.#control = control;
     this.#isFirst = this.origin.moment.opening;
     // The client may have disconnected while the connection was being opened.
-    if (this.phase === 'failed' || this.context.response.destroyed) passage.abort(new Error('The client is gone.'));
+    if (this.phase === 'failed' || this.context.response.destroyed) control.abort(new Error('The client is gone.'));
   }
 
   onResponseStart(
@@ -118,8 +118,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     this.receiveHead({ status, reason: reason ?? '', headers, fields: flatFields(rawHeaders) });
   }
 
-  onResponseData(passage: Passage, chunk: Buffer): void {
-    this.receive(passage, chunk);
+  onResponseData(control: TransferControl, chunk: Buffer): void {
+    this.receive(control, chunk);
   }
 
   onResponseEnd({ rawTrailers }: Dispatcher.DispatchController): void {
@@ -128,7 +128,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     else this.receiveEnd(flatFields(rawTrailers));
   }
 
-  onResponseError(_passage: Passage | null, error: Error): void {
+  onResponseError(_control: TransferControl | null, error: Error): void {
     const { context, phase } = this;
     if (phase === 'answered' || phase === 'failed') return;
     if (phase !== 'waiting') {
@@ -139,7 +139,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     const isOtherVersion = this.origin.meetsOtherVersion(error);
     if (this.#mayRepeat && (isOtherVersion || (this.#isSafe && this.#wasClosed(error)))) {
       this.#mayRepeat = false;
-      this.#passage = null;
+      this.#control = null;
       // After undici has finished with the closed connection.
       queueMicrotask(() => this.#services.repeat(this));
       return;
@@ -159,7 +159,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     if (head.status > 100 && head.status < 200) {
       this.#interims += 1;
       if (this.#interims <= this.#services.limits.interimsMax) relayInterim(head, response);
-      else this.#passage?.abort(new Error('Too many interim responses.'));
+      else this.#control?.abort(new Error('Too many interim responses.'));
       return;
     }
     try {
@@ -175,7 +175,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
     if (!this.bodiless && !this.request.complete) response.once('finish', () => this.#discardRest());
   }
 
-  receive(passage: Pick<Passage, 'pause' | 'resume'>, chunk: Buffer): void {
+  receive(control: Pick<TransferControl, 'pause' | 'resume'>, chunk: Buffer): void {
     if (this.phase !== 'answering') return;
     this.#moved += chunk.length;
     this.#hasBegun = true;
@@ -188,8 +188,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
       const pausing = response.writableLength + chunk.length > UNREAD_BYTES_MAX;
       response.write(chunk, pausing ? undefined : () => release(chunk));
       if (!pausing) return;
-      passage.pause();
-      response.once('drain', () => passage.resume());
+      control.pause();
+      response.once('drain', () => control.resume());
     }
   }
 
@@ -204,14 +204,14 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   /** Answers that the upstream failed, or cuts off an answer in progress, and ends the request to the upstream. */
   fail(error: Error): void {
     this.onResponseError(null, error);
-    this.#passage?.abort(error);
+    this.#control?.abort(error);
   }
 
   /** Ends the request to the upstream because the client has disconnected. */
   abandon(): void {
     if (this.phase === 'answered') return;
     this.phase = 'failed';
-    this.#passage?.abort(new Error('The client is gone.'));
+    this.#control?.abort(new Error('The client is gone.'));
   }
 
   /** Ends a request that has stalled for too long. */
@@ -254,7 +254,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   #discardRest(): void {
     if (this.request.complete) return;
     this.request.unpipe();
-    this.#passage?.abort(new Error('The upstream has answered.'));
+    this.#control?.abort(new Error('The upstream has answered.'));
     drainRest(this.request, this.#services.limits.drainBytesMax, () => this.context.cut());
   }
 }

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpgradeContext } from '../target.ts';
-import type { Forwarding, Passage } from './forwarding.ts';
+import type { Forwarding, TransferControl } from './forwarding.ts';
 import type { ResponseHead } from './relay.ts';
 import { addTrailers } from './trailers.ts';
 import { guardUpgrade } from './upgrades.ts';
@@ -40,7 +40,7 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
   proxy.on('proxyReq', (outgoing, request) => {
     const forwarding = forwardings.get(request);
     if (forwarding === undefined) return;
-    forwarding.onRequestStart(passageOf(outgoing));
+    forwarding.onRequestStart(controlOf(outgoing));
     outgoing.on('information', ({ statusCode, headers, rawHeaders }) => {
       if (statusCode === 100) forwarding.allowBody();
       else forwarding.receiveHead({ status: statusCode, reason: '', headers, fields: rawHeaders });
@@ -67,7 +67,7 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     const forwarding = forwardings.get(request);
     const opened = openings.get(request);
     if (forwarding === undefined || opened === undefined) return;
-    forwarding.onRequestStart(passageOf(outgoing));
+    forwarding.onRequestStart(controlOf(outgoing));
     // The library drops them from a request over HTTP/2.
     for (const [name, value] of Object.entries(UPGRADE)) outgoing.setHeader(name, value);
     guardUpgrade(outgoing, socket, forwarding, limits, opened);
@@ -104,7 +104,7 @@ const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket' };
 
 const onError = (forwarding: Forwarding) => (error: Error) => forwarding.onResponseError(null, error);
 
-const passageOf = (outgoing: ClientRequest): Passage => {
+const controlOf = (outgoing: ClientRequest): TransferControl => {
   let response: IncomingMessage | null = null;
   outgoing.on('response', (incoming) => (response = incoming));
   return {

@@ -12,19 +12,19 @@ export interface Held {
 /** An order of a client, after the first. */
 export interface Attempt {
   readonly atMs: EpochMs;
-  /** The event that made it fail; `other` for another reason, null for none. */
+  /** The event that made the order fail; `other` for another reason, null if it succeeded. */
   readonly failure: EventKind | 'other' | null;
-  /** What the CA said, if it did. */
+  /** The CA's problem, if it answered with one. */
   readonly problem: string | null;
 }
 
-/** What became of one certificate in a year. */
+/** The course of one certificate over a year. */
 export interface Course {
   /** The policy, or the command. */
   readonly client: string;
   readonly about: string;
   readonly names: readonly string[];
-  /** In the order of their issue; a client uses the last. */
+  /** In issue order; a client uses the last. */
   readonly held: readonly Held[];
   readonly attempts: readonly Attempt[];
 }
@@ -38,7 +38,7 @@ export interface Dark {
   readonly remedy: string;
 }
 
-/** When the names of a course were dark, and why. */
+/** When the names of a course had no valid certificate, and why. */
 export function darkOf({ held, attempts }: Course, { toMs }: Pick<Year, 'toMs'>): Dark[] {
   return held.flatMap((each, index): Dark[] => {
     const endMs = Math.min(each.untilMs, each.revokedAtMs ?? Infinity);
@@ -73,40 +73,40 @@ function causeOf(isRevoked: boolean, failed: Attempt | undefined, before: number
   if (isRevoked) {
     return {
       why: 'The CA revoked the certificate, and the client renewed it only at the end of this time.',
-      remedy: 'A client that asks for renewal information (RFC 9773) every 6 h is dark for 6 h at most.',
+      remedy: 'With a client that asks for renewal information (RFC 9773) every 6 h, names are dark for at most 6 h.',
     };
   }
   return {
     why: 'The certificate expired before the client tried to renew it.',
-    remedy: 'Renew when a third of the life is left, or by renewal information (RFC 9773).',
+    remedy: 'Renew when a third of the lifetime is left, or by renewal information (RFC 9773).',
   };
 }
 
 const FAILURES: Readonly<Record<EventKind | 'other', { why: string; remedy: string }>> = {
   revocation: { why: 'the CA had revoked it.', remedy: 'Ask for renewal information (RFC 9773).' },
   outage: {
-    why: 'the CA was out of order.',
-    remedy: 'Renew earlier, and try again each day, or name a second CA.',
+    why: 'the CA was down.',
+    remedy: 'Renew earlier and retry daily, or configure a second CA.',
   },
   caa: {
     why: 'a CAA record forbade it.',
-    remedy: 'Add the CA to the CAA record, and watch for failed renewals: there was time to mend it.',
+    remedy: 'Add the CA to the CAA record, and monitor failed renewals: there was time to fix it.',
   },
   authorization: {
     why: 'the name could not be validated.',
-    remedy: 'Mend the record or the port that the validation asks, and watch for failed renewals.',
+    remedy: 'Fix the record or the port that the validation uses, and monitor failed renewals.',
   },
-  other: { why: 'the CA refused it.', remedy: 'Mend what the CA names.' },
+  other: { why: 'the CA refused it.', remedy: 'Fix the problem that the CA reports.' },
 };
 
-/** Revokes what is valid at a moment. */
+/** Revokes the certificates that are valid at a moment. */
 export function revokeAt(held: Held[], atMs: EpochMs): void {
   for (const [index, each] of held.entries()) {
     if (each.fromMs < atMs && atMs < each.untilMs) held[index] = { ...each, revokedAtMs: atMs };
   }
 }
 
-/** `15 days`, `6 h`: in one unit, as a reader of a year wants it. */
+/** Formats a length in one unit: `15 days`, `6 h`. */
 export function spanOf(ms: number): string {
   if (ms >= 2 * DAY_MS) return `${Math.round(ms / DAY_MS).toLocaleString('en')} days`;
   const hours = Math.max(1, Math.round(ms / HOUR_MS));

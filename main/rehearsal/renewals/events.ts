@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { EpochMs } from '../../base/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
 
-/** What goes wrong once in a year of renewals. */
+/** The kinds of events, each of which happens once in a year of renewals. */
 export type EventKind = 'revocation' | 'outage' | 'caa' | 'authorization';
 
-/** What it is, and how long it takes unless that is given; a revocation has no length. */
+/** The title and default length of each kind; a revocation has no length. */
 export const EVENTS: Readonly<Record<EventKind, { title: string; lengthMs: number }>> = {
   revocation: { title: 'the CA revokes all certificates that are valid', lengthMs: 0 },
-  outage: { title: 'the CA answers nothing but 503', lengthMs: 2 * DAY_MS },
+  outage: { title: 'the CA answers only 503', lengthMs: 2 * DAY_MS },
   caa: { title: 'a CAA record permits another CA only', lengthMs: 7 * DAY_MS },
   authorization: { title: 'the authorization is lost, and the name cannot be validated', lengthMs: 7 * DAY_MS },
 };
@@ -20,25 +20,25 @@ export const isEventKind = (text: string): text is EventKind => EVENT_KINDS.some
 export interface YearEvent {
   readonly kind: EventKind;
   readonly fromMs: EpochMs;
-  /** The same moment for a revocation. */
+  /** Equal to `fromMs` for a revocation. */
   readonly toMs: EpochMs;
-  /** The only name that it concerns; all, if none is given. */
+  /** The only name affected; all names if undefined. */
   readonly name?: string;
 }
 
-/** The time that is rehearsed. */
+/** The rehearsed time. */
 export interface Year {
   readonly fromMs: EpochMs;
   readonly toMs: EpochMs;
   readonly events: readonly YearEvent[];
 }
 
-/** A number from 0 up to 1 that depends on the seed and what it is for. */
+/** A pseudorandom number from 0 up to 1 for a seed and a purpose. */
 export const draw = (seed: number, what: string): number =>
   hash('sha256', `vivarium renewals ${seed} ${what}`, 'buffer').readUInt32BE() / 2 ** 32;
 
 /**
- * The events of a year, each at an hour of a part of its own, so that none overlaps another as long as it fits there.
+ * The events of a year, each in a separate part of it, so that events that fit their part do not overlap.
  * @param lengths of events, in milliseconds; null leaves one out.
  */
 export function planYear(options: {
@@ -70,7 +70,7 @@ export function planYear(options: {
   return { fromMs, toMs, events };
 }
 
-/** The event of a kind that is under way. */
+/** The event of a kind at a moment. */
 export const eventAt = (year: Year, kind: EventKind, atMs: EpochMs, names: readonly string[]): YearEvent | undefined =>
   year.events.find(
     (event) =>

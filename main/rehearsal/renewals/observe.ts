@@ -4,13 +4,13 @@ import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
 import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
 import { eventAt, type Year, type YearEvent } from './events.ts';
 
-/** The command of a client, while it runs. */
+/** A client's running command. */
 export interface RunningClient {
   exited: Promise<number>;
   end(): Promise<void>;
 }
 
-/** The engine and the client that are observed. */
+/** The observed engine and client. */
 export interface Scene {
   /** Calls a procedure. @throws an Error with a sentence when it is refused */
   call<Answer>(procedure: string, input: object): Promise<Answer>;
@@ -24,43 +24,43 @@ export interface Observation {
   names: readonly string[];
   year: Year;
   lifetimeMs: number;
-  /** How long a day takes, in real milliseconds. */
+  /** Length of a day on the clock, in real milliseconds. */
   dayMs: number;
   command: string;
-  /** How long the client may take for its first certificates, and before a name goes dark, in real milliseconds. */
+  /** Real milliseconds that the client may take for its first certificates, and before a name goes dark. */
   firstMs: number;
   patienceMs: number;
 }
 
-/** Between looks at the orders, in real milliseconds. */
+/** Polling interval of the orders, in real milliseconds. */
 const LOOK_MS = 100;
-/** A step of the clock takes at least so long, and is at most a day. */
+/** Minimum real milliseconds of a clock step, which is at most a day. */
 const STEP_REAL_MS = 200;
-/** Orders read at a look: more cannot come between two. */
+/** Orders read per poll; clients cannot create more between two polls. */
 const ORDERS_READ = 100;
-/** What a shell ends with where it cannot start a command. */
+/** Exit codes of a shell that cannot start a command. */
 const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
 
 interface Track {
   readonly name: string;
   readonly held: Held[];
   readonly attempts: Attempt[];
-  /** Real time until which the clock waits for a renewal instead of letting the name be dark; null before it waits. */
+  /** Real time until which the clock waits for a renewal before the name goes dark; null if it is not waiting. */
   waitsUntil: number | null;
 }
 
 /**
- * The year of a real client: its certificates and failures, by name. The clock moves in steps, each in the real time that
- * the profile gives it; it waits for orders under way, and before a name would go dark. A command that ends is run again
- * each day; one that goes on is started anew after an outage, because it waits in real time before it tries again.
- * @throws Error with a sentence when the client obtains no certificate at the beginning, or cannot be started
+ * Observes a real client for a year: its certificates and failures, by name. The clock moves in steps, each in the real
+ * time that the profile gives it; it waits for open orders, and before a name would go dark. A finished command is run
+ * again each day; a running one is restarted after an outage, because its retry delay is in real time.
+ * @throws Error with a sentence if the client cannot be started or obtains no certificate at the beginning
  */
 export async function observe(options: Observation, scene: Scene): Promise<Course[]> {
   const { names, year, lifetimeMs, dayMs, command, firstMs, patienceMs } = options;
   const tracks = names.map((name): Track => ({ name, held: [], attempts: [], waitsUntil: null }));
   const addresses = new Map<string, string>();
   const seen = new Set<string>();
-  /** Orders under way, and when they were first seen. */
+  /** Open orders, and when they were first seen. */
   const open = new Map<string, number>();
   const isRunning = { value: false };
   let client: RunningClient | null = null;
@@ -80,7 +80,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     });
   }
 
-  /** Starts it anew, or again once it has ended. */
+  /** Restarts the client, or starts it again after it has ended. */
   async function keepRunning(nowMs: EpochMs, isAnew: boolean): Promise<void> {
     if (!isRunning.value && exitCode !== null && NOT_STARTED.has(exitCode)) {
       throw new Error(`The client could not be started: ${command} ended with ${exitCode}.`);
@@ -121,7 +121,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     track.waitsUntil = -Infinity;
   }
 
-  /** Whether the clock has to wait before it moves to a moment. */
+  /** Whether the clock must wait before it moves to a moment. */
   function isAwaited(nextMs: EpochMs): boolean {
     const now = scene.monotonic();
     if ([...open.values()].some((since) => now - since < patienceMs)) return true;
@@ -160,7 +160,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     if (kind === 'authorization') for (const each of concerned) await put(each, 'A', '127.0.0.1');
   }
 
-  /** In the zone of the name, which has no other records. */
+  /** Puts a record into the zone of the name, which has no other records. */
   async function put(name: string, type: 'A' | 'CAA', value: string): Promise<void> {
     const zone = zoneOf(name);
     const { id } = await scene.call<{ id: string }>('records.put', {
@@ -201,7 +201,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
       const nextMs = Math.min(nowMs + stepMs, year.toMs, ...moments);
       await scene.sleep(((nextMs - nowMs) / DAY_MS) * dayMs);
       for (await look(); isAwaited(nextMs); await look()) await scene.sleep(LOOK_MS);
-      // A renewal has moved what was to come.
+      // A renewal has changed the next moment.
       await scene.call('clock.set', { to: new Date(nextMs).toISOString() });
       for (const track of tracks) noteOutage(track, nextMs, year);
       const ending = year.events.filter(({ fromMs, toMs }) => toMs === nextMs && toMs > fromMs);
@@ -219,7 +219,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
 
 const zoneOf = (name: string): string => name.replace(/^\*\./, '');
 
-/** A certificate that ends in an outage: the CA has seen no order, because it answers none. */
+/** Records a certificate that expires during an outage: the CA has no order for it, because it answers none. */
 function noteOutage({ name, held, attempts }: Track, atMs: EpochMs, year: Year): void {
   if (held.at(-1)?.untilMs !== atMs || eventAt(year, 'outage', atMs - 1, [name]) === undefined) return;
   attempts.push({ atMs, failure: 'outage', problem: null });

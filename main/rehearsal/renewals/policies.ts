@@ -5,12 +5,12 @@ import { DAY_MS, HOUR_MS } from '../../contract/duration.ts';
 import { type Attempt, type Course, type Held, revokeAt } from './course.ts';
 import { draw, eventAt, type EventKind, type Year } from './events.ts';
 
-/** When a client renews: a rule without the client. */
+/** The renewal rule of a kind of client. */
 export interface Policy {
-  /** Of the option `--policy`. */
+  /** The value of the option `--policy`. */
   readonly name: string;
   readonly title: string;
-  /** How often it looks, and tries again after a failure. */
+  /** The interval of checks, and of retries after a failure. */
   readonly everyMs: number;
   /** @param share a number from 0 up to 1, the same for one certificate */
   isDue(held: Held, nowMs: EpochMs, share: number): boolean;
@@ -28,36 +28,36 @@ export const POLICIES: readonly Policy[] = [
   },
   {
     name: 'third-left',
-    title: 'looks every hour, and renews when a third of the life is left, as Caddy 2.6',
+    title: 'checks every hour, and renews when a third of the lifetime is left, as Caddy 2.6',
     everyMs: HOUR_MS,
     isDue: ({ fromMs, untilMs }, nowMs) => untilMs - nowMs <= (untilMs - fromMs) / 3,
   },
   {
     name: '30-days-left',
-    title: 'looks twice a day, and renews when less than 30 days are left, as certbot 2',
+    title: 'checks twice a day, and renews when less than 30 days are left, as certbot 2',
     everyMs: 12 * HOUR_MS,
     isDue: ({ untilMs }, nowMs) => untilMs - nowMs < 30 * DAY_MS,
   },
   {
     name: 'every-60-days',
-    title: 'looks once a day, and renews 60 days after the issue, whatever the certificate says',
+    title: 'checks once a day, and renews 60 days after issuance, whatever the certificate says',
     everyMs: DAY_MS,
     isDue: ({ fromMs }, nowMs) => nowMs - fromMs >= 60 * DAY_MS,
   },
   {
     name: 'monthly',
-    title: 'renews on the first day of each month, and tries no second time',
+    title: 'renews on the first day of each month, and does not retry',
     everyMs: DAY_MS,
     isDue: (_held, nowMs) => new Date(nowMs).getUTCDate() === 1,
   },
 ];
 
-/** A certificate of a client, as it is registered. */
+/** A certificate of a client. */
 export interface Subject {
   readonly names: readonly string[];
 }
 
-/** The year of one certificate under one policy, by the rules of the ACME server. It is obtained at the beginning. */
+/** Computes one certificate's year under one policy, by the ACME server's rules. It starts with an issuance. */
 export function follow(policy: Policy, { names }: Subject, profile: Profile, year: Year, seed: number): Course {
   const { fromMs, toMs, events } = year;
   const client = `${names.join(' ')} ${policy.name}`;
@@ -68,7 +68,7 @@ export function follow(policy: Policy, { names }: Subject, profile: Profile, yea
   let happenedMs = -Infinity;
   let share = draw(seed, `${client} 1`);
 
-  /** Lets the events happen that begin up to a moment. */
+  /** Applies the events that begin up to a moment. */
   function passTo(nowMs: EpochMs): void {
     for (const { kind, fromMs: atMs, name } of events) {
       if (atMs <= happenedMs || atMs > nowMs) continue;
@@ -83,7 +83,7 @@ export function follow(policy: Policy, { names }: Subject, profile: Profile, yea
     const isForbidden = eventAt(year, 'caa', nowMs, names) !== undefined;
     if (authorizedUntilMs <= nowMs) {
       if (eventAt(year, 'authorization', nowMs, names) !== undefined) return 'authorization';
-      // A validation asks for CAA too, and fails with it.
+      // A validation also checks CAA, and fails with it.
       if (isForbidden) return 'caa';
       authorizedUntilMs = nowMs + profile.authorizationMs;
       caaAtMs = nowMs;

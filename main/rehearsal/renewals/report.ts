@@ -2,7 +2,7 @@ import type { Report } from '../report.ts';
 import { type Course, type Dark, darkOf, spanOf } from './course.ts';
 import { EVENTS, type Year, type YearEvent } from './events.ts';
 
-/** A year of renewals, as it was asked for, and what became of it. */
+/** A year of renewals: the request and its result. */
 export interface Renewals {
   /** The command that repeats it. */
   command: string;
@@ -13,7 +13,7 @@ export interface Renewals {
   darkMsMax: number;
 }
 
-/** Sentences about one client; all are in the JSON. */
+/** Dark times listed per client; the JSON contains all. */
 const DARK_SHOWN = 12;
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
@@ -22,7 +22,7 @@ const moment = (epochMs: number): string => iso(epochMs).slice(0, 16).replace('T
 
 const longest = (dark: readonly Dark[]): number => Math.max(0, ...dark.map(({ fromMs, toMs }) => toMs - fromMs));
 
-/** As the report of a file: the events are its steps, and that no name is dark for longer is expected of each client. */
+/** The report as one of a file: events are steps, and each client is expected to keep names from being dark. */
 export function reportOf({ command, profile, year, courses, darkMsMax }: Renewals): Report {
   return {
     file: `Renewals from ${moment(year.fromMs)} to ${moment(year.toMs)} (UTC), profile ${profile}`,
@@ -39,7 +39,7 @@ export function reportOf({ command, profile, year, courses, darkMsMax }: Renewal
         reasons: [
           ...(dark.length === 0 ? [] : [`The client ${course.about}.`]),
           ...dark.slice(0, DARK_SHOWN).map((each) => describeDark(each, year)),
-          ...(left > 0 ? [`So ${left.toLocaleString('en')} more times; --json has all.`] : []),
+          ...(left > 0 ? [`${left.toLocaleString('en')} more times; --json lists all.`] : []),
         ],
       };
     }),

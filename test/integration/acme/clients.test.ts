@@ -266,7 +266,7 @@ describe('opens an account that is bound to an external one', () => {
     };
     await expect(signUp()).rejects.toThrow('requires external account binding');
     const wrong = Buffer.alloc(32).toString('base64url');
-    await expect(signUp('--eab-kid', id, '--eab-hmac-key', wrong)).rejects.toThrow('is not made with');
+    await expect(signUp('--eab-kid', id, '--eab-hmac-key', wrong)).rejects.toThrow('was not made with');
     await signUp('--eab-kid', id, '--eab-hmac-key', hmacKey);
     expect(await states()).toEqual(['used']);
   });

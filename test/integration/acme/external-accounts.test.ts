@@ -53,7 +53,7 @@ describe('an account where external ones are required', () => {
     const other = createTestClient(endpoint);
     const again = await other.register({ externalAccountBinding: await bindingOf(other) });
     expect(problemOf(again)).toBe('unauthorized 403');
-    expect(again.json['detail']).toContain('has opened an account already');
+    expect(again.json['detail']).toContain('has already been used for an account');
   });
 
   test('is opened by one of two requests at once', async () => {

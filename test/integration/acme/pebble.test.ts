@@ -63,7 +63,7 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
   const client = createRemoteClient(runtime);
   track(() => client.close());
   await client.register();
-  /** How the authorisation for a name ends after `prepare`. */
+  /** How the authorization for a name ends after `prepare`. */
   const authorize = async (name: string, type: 'http-01' | 'dns-01', prepare: (host: string) => Promise<unknown>) => {
     const order = await client.order([name]);
     const [authorization] = await client.authorizations(order);

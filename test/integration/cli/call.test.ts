@@ -197,7 +197,7 @@ it('says of a lost change, not of a lost question, that its outcome is not known
   const dataDir = temporaryFolder();
   writeRuntime(dataDir, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   const change = await runCli(['call', 'projects.create', '{"name":"Shop"}', '--data-dir', dataDir]);
-  expect(change.stderr).toContain('It is not known whether the call was done.');
+  expect(change.stderr).toContain('It is unknown whether the call was carried out.');
   const question = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
   expect(question.stderr).not.toContain('not known');
 });

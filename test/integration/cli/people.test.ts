@@ -306,7 +306,7 @@ describe('vivarium traffic watch', () => {
   it('is one request a line, with one header, and says on standard error what it missed', async () => {
     const { fake, watch } = await startTraffic();
     const { code, stdout, stderr } = await watch(['--filter', 'status:>=200', '--project-id', 'p']);
-    expect([code, stderr]).toEqual([0, 'vivarium: 3 more requests came too fast to be shown.\n']);
+    expect([code, stderr]).toEqual([0, 'vivarium: 3 more requests arrived too fast to be shown.\n']);
     expect(stdout.split('\n').map((line) => line.slice(0, 24))).toEqual([
       'time      status  method',
       '14:30:00  200     GET   ',

@@ -209,9 +209,9 @@ describe('vivarium run', () => {
     const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
     await run.says(MAPPED);
     await first.end('SIGKILL');
-    await run.says('Vivarium has stopped, or restores a snapshot.');
+    await run.says('Vivarium has stopped or is restoring a snapshot.');
     const engine = await startEngine({ empty: true, dataDir });
-    await run.says('Vivarium serves it again.');
+    await run.says('Vivarium is serving it again.');
     await run.says(MAPPED, 2);
     expect((await ask(engine, 'app.acme.test')).url).toContain('https://app.acme.test:');
     run.child.kill('SIGTERM');
@@ -233,7 +233,7 @@ describe('vivarium run', () => {
     ];
     expect(port).not.toBe(otherPort);
     const third = await startRun(engine.dataDir, ['app.acme.test'], '').ended;
-    expect(third.stderr).toMatch(/Process \d+ runs app\.acme\.test already, in /);
+    expect(third.stderr).toMatch(/Process \d+ is already running app\.acme\.test, in /);
     const gone = startRun(engine.dataDir, ['gone'], ON_PORT);
     await gone.says(MAPPED);
     await engine.call('projects.remove', { projectId: 'gone' });
@@ -261,7 +261,7 @@ describe('vivarium run', () => {
     expect(await refusal('www.happypaws.test')).toContain('with --project happy-paws');
     expect(await refusal(`${'a'.repeat(300)}.test`)).toContain('has 300 characters');
     expect(await refusal('a'.repeat(300))).toContain('at most 100 characters');
-    expect(await refusal('--wildcard')).toContain('needs a hostname of your own');
+    expect(await refusal('--wildcard')).toContain('needs a custom hostname');
     expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the plan Free');
     expect(await refusal('--port', '0')).toContain('--port must be');
     const missing = await runCli(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);

@@ -89,7 +89,7 @@ describe('vivarium backup', () => {
     const created = await backup(folder, 'create', './b.db', '--json', '--data-dir', from.dataDir);
     expect(JSON.parse(created.stdout)).toMatchObject({ file: join(folder, 'b.db'), sealed: false });
     expect((await backup(folder, 'restore', 'b.db', '--data-dir', to.dataDir)).stdout).toMatch(
-      /The root is another one than before: trust it with "vivarium ca trust"\.\n$/,
+      /The root has changed: trust the new one with "vivarium ca trust"\.\n$/,
     );
     const moved = await startEngine({ dataDir: to.dataDir });
     expect(moved.app.demoKey()).toEqual(demoKey);

@@ -45,7 +45,9 @@ it('breaks by the command, names the break in Traffic, and repairs', async () =>
   expect(await command(engine, 'off', id)).toBe(`0\nRepaired: api.unavailable (${id}).\n`);
   expect((await engine.api()).status).toBe(200);
   expect(await command(engine, 'off', '--all')).toBe('0\nNothing was broken.\n');
-  expect(await command(engine, 'http.empty-response', HOST)).toContain('\nIt concerns requests over HTTP/1.1 only.\n');
+  expect(await command(engine, 'http.empty-response', HOST)).toContain(
+    '\nIt only affects requests over HTTP/1.1.\n',
+  );
   expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Concerns     requests over HTTP/1.1 only');
 });
 
@@ -57,14 +59,14 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', '--nth', '0'], 'nth'],
   [['api.unavailable', '--set', 'seconds'], '--set must be NAME=VALUE'],
   [['api.unavailable', '--set', 'seconds=-1'], 'must be a whole number from 0'],
-  [['api.unavailable', '--type', 'A'], 'is not for api.unavailable'],
+  [['api.unavailable', '--type', 'A'], 'does not apply to api.unavailable'],
   [['api.unavailable', '--hostname', 'localhost'], 'is Vivarium’s own'],
   [['api.unavailable', HOST, '--hostname', HOST], 'Give the hostname once'],
   [['api.unavailable', '--for', '8d'], 'must be from 1 second to 7 days'],
   [['api.unavailable', '--all'], '--all is not for "break ENTRY".'],
-  [['connection.refused'], "can't be had here"],
+  [['connection.refused'], 'cannot be produced here'],
   [['list', 'unavailable'], 'Did you mean "api.unavailable"?'],
-  [['off'], 'Name one break by its id, or give --all.'],
+  [['off'], 'Name one break by its id, or add --all.'],
   [['off', 'brk_1'], ' breaks list\n'],
 ];
 

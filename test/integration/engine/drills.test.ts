@@ -307,19 +307,21 @@ it('is played by the command, keeps over a restart, and is stopped whole', async
   let engine = await startEngine();
   const before = await worldOf(engine);
   expect(await command(engine)).toMatch(/Begin with the first: .*vivarium.* drill start hammering --data-dir \/.*\n$/);
-  expect(await command(engine, 'list')).toMatch(/\nlocked-out +api +Everything is 401 since lunch\n/);
+  expect(await command(engine, 'list')).toMatch(/\nlocked-out +api +Everything has answered 401 since lunch\n/);
   for (const [args, message] of [
     [['hint'], ' drills list\n'],
-    [['answer', '1'], 'No drill runs.'],
-    [['stop'], 'No drill runs.'],
+    [['answer', '1'], 'No drill is running.'],
+    [['stop'], 'No drill is running.'],
     [['start'], 'Name a drill.'],
     [['start', 'locked'], 'There is no drill "locked".'],
     [['begin'], '"drill" is followed by list, start, hint, answer, stop, not "begin".'],
     [['hint', 'me'], 'Unexpected argument "me".'],
   ] as const)
     expect(await command(engine, ...args)).toContain(message);
-  expect(await command(engine, 'start', 'locked-out')).toMatch(/^0\nEverything is 401.*\n {2}3 {2}key-revoked/s);
-  expect(await command(engine, 'start', 'hanging')).toContain('The drill "locked-out" runs already.');
+  expect(await command(engine, 'start', 'locked-out')).toMatch(
+    /^0\nEverything has answered 401.*\n {2}3 {2}key-revoked/s,
+  );
+  expect(await command(engine, 'start', 'hanging')).toContain('The drill "locked-out" is already running.');
   expect(await command(engine, 'hint')).toBe('0\nWhat does the body of the 401 say about the key?\n2 more.\n');
   expect(await command(engine, 'answer', 'banned')).toMatch(/^1\nNo\. A banned key gets 429/);
   await expect(engine.call('snapshots.save', { name: 'drilled' })).rejects.toThrow('(drill)');
@@ -333,7 +335,7 @@ it('is played by the command, keeps over a restart, and is stopped whole', async
   const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
   expect((await engine.api({ host: HOST, key: secret })).status).toBe(200);
   expect(await command(engine, 'answer')).toMatch(/^0\nMended in .*, with 1 hint, 1 wrong answer and 1 request\.\n/);
-  expect(await command(engine)).toMatch(/locked-out +api +Everything is 401 since lunch +mended in/);
+  expect(await command(engine)).toMatch(/locked-out +api +Everything has answered 401 since lunch +mended in/);
 
   await command(engine, 'start', 'issuance-stopped');
   expect(await command(engine, 'stop')).toMatch(/^0\nStopped: Issuance stopped/);
@@ -369,5 +371,5 @@ it('ends with its time, with everything that is broken, and without what was rem
   await engine.call('zones.create', { name: ZONE });
   await expect(start('old-shop')).rejects.toThrow('there is a zone drill.test. Remove that.');
   await engine.call('settings.update', { traffic: { record: false, bodies: true } });
-  await expect(start('hammering')).rejects.toThrow('requests are not recorded');
+  await expect(start('hammering')).rejects.toThrow('drills read recorded requests');
 });

@@ -146,7 +146,7 @@ test('an interface that goes is waited for, and followed to another address; onl
   const refused = await runProgram(['serve', '--ephemeral', ...FREE_PORTS, '--lan'], {}, within);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toBe(
-    'vivarium: This machine is in several networks: lan0 (10.77.0.1), lan1 (192.168.5.1). Name the interface to serve, such as lan0.\n',
+    'vivarium: This machine is on several networks: lan0 (10.77.0.1), lan1 (192.168.5.1). Name the interface to serve, such as lan0.\n',
   );
 });
 

@@ -173,7 +173,7 @@ describe('world.apply', () => {
     [
       'a pet twice',
       { vivarium: 1, projects: { a: { pets: { staging: [1, 1].map((id) => ({ id, name: 'x', categoryId: 1 })) } } } },
-      /projects\.a\.pets\.staging .*has an id twice/,
+      /projects\.a\.pets\.staging .*contains an id twice/,
     ],
     [
       'a pet without a name, far down',
@@ -214,7 +214,7 @@ describe('world.apply', () => {
       ['{"vivarium": 1, "zones": ""}', /zones .*must be an object with names of zones as names\.$/],
       ['{"vivarium": 1, "projects": {"A b": {}}}', /^Nothing was changed: projects\.A b /],
       ['---\n- 1\n', /^Nothing was changed: the input \(line 2, column 1\) must be an object\.$/],
-      [`a: ${'x'.repeat(600_000)}`, /^The text has 586 KiB, and YAML may have 512 KiB\. /],
+      [`a: ${'x'.repeat(600_000)}`, /^The text has 586 KiB, but YAML may have 512 KiB\. /],
     ] as const) {
       await expect(engine.call('world.apply', { text }), text).rejects.toThrow(says);
     }
@@ -270,8 +270,8 @@ describe('world.export', () => {
     await engine.call('clock.advance', { by: '1d' });
     const { text, omitted } = await exported(engine);
     expect(omitted).toEqual([
-      'The suspended domains of acme, whose plan has none: 2.',
-      'The clock, which has been moved and runs: a file has a frozen one.',
+      'The suspended domains of acme, whose plan has no domains: 2.',
+      'The clock, which has been moved and is running: a file can only contain a frozen clock.',
     ]);
     const to = await emptyEngine();
     await to.call('world.apply', { text });
@@ -298,7 +298,7 @@ describe('a file', () => {
     const before = await exported(engine);
     await up(engine, owned);
     await expect(up(engine, more)).rejects.toThrow(
-      'Nothing was changed: the file no longer has key acme/CI, which would be removed; allow that (--remove), or put it back.',
+      'Nothing was changed: the file no longer contains key acme/CI, which would be removed; allow the removal (--remove), or restore the entries.',
     );
     expect(whatOf(await up(engine, more, { remove: true }))).toEqual([
       'key acme/CI',
@@ -330,7 +330,7 @@ describe('a file', () => {
     await engine.call('domains.attach', { projectId: 'acme', hostname: 'hand.test' });
     await engine.call('records.put', { zone: 'a.test', name: 'hand', type: 'A', value: '127.0.0.1' });
     await expect(up(engine, { ...more, projects: { mine: { plan: 'pro' } } }, { remove: true })).rejects.toThrow(
-      /projects\.mine \(line 1, .*\) exists already with another content, and no file owns it/,
+      /projects\.mine \(line 1, .*\) already exists with other content, and no file owns it/,
     );
     const down = (await up(engine, { vivarium: 1 }, { remove: true })) as Applied & { kept: string[] };
     expect(down.kept).toEqual([

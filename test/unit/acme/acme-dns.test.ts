@@ -53,7 +53,7 @@ describe('what validations ask of DNS', () => {
     });
     expect(await texts('www.b.test')).toMatchObject({
       ok: false,
-      detail: 'www.b.test is in no zone here. Create one: vivarium zones create b.test',
+      detail: 'www.b.test is in no local zone. Create one: vivarium zones create b.test',
     });
     expect(await texts('a.test')).toMatchObject({
       ok: false,

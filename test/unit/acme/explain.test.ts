@@ -60,7 +60,7 @@ const FORBIDDEN: CaaVerdict = {
 describe('an order is explained', () => {
   test('that waits for its client', () => {
     const { message, walk } = explain({}, authorization({}));
-    expect(message).toBe('The client still has to prove control of *.acme.test.');
+    expect(message).toBe('The client has yet to prove control of *.acme.test.');
     expect(walk.map(({ step, state }) => [step, state])).toEqual([
       ['account', 'done'],
       ['*.acme.test: dns-01', 'waiting'],
@@ -94,7 +94,7 @@ describe('an order is explained', () => {
         '    _acme-challenge.acme.test TXT: "x"',
         `*.acme.test: CAA     failed  ${detail}`,
         '    No record names the CA.',
-        'certificate          failed  None is issued.',
+        'certificate          failed  No certificate was issued.',
         '',
       ].join('\n'),
     );

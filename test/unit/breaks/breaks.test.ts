@@ -102,7 +102,8 @@ it('neither lists, names nor gives away what a drill has broken', async () => {
   expect(fault === null ? null : nameOf(fault)).toEqual({ entry: 'drill', breakId: 'drill' });
   const asked = breaks.faults.question?.({ name: on.hostname, type: 'A' }) ?? null;
   expect(asked === null ? null : markedAs(asked, emptyAnswer('SERVFAIL', false)).detail?.text).toMatch(/: drill$/);
-  for (const { id } of parts.store.breaks.list()) await expect(breaks.stop(id)).rejects.toThrow('runs. Those that do');
+  for (const { id } of parts.store.breaks.list())
+    await expect(breaks.stop(id)).rejects.toThrow('is running. To list running ones');
   await expect(start('domain.no-record', { on })).rejects.toThrow('A drill has broken this (text of shop');
   await start('api.unavailable', { on });
   await breaks.stopHidden();
@@ -218,7 +219,9 @@ it('leaves nothing of an edit that fails, refuses a second of the same, and trie
   await expect(start('domain.no-record')).rejects.toThrow('no disk');
   expect([breaks.list(), store.breaks.list()]).toEqual([[], []]);
   const { id } = await start('domain.no-record');
-  await expect(start('domain.no-record', { parameters: {}, forMs: 5 })).rejects.toThrow(`The same runs already`);
+  await expect(start('domain.no-record', { parameters: {}, forMs: 5 })).rejects.toThrow(
+    `The same break is already running`,
+  );
   await expect(breaks.stop(id)).rejects.toThrow('no disk');
   expect(breaks.list()).toHaveLength(1);
   await clock.advance(600_000);
@@ -230,7 +233,9 @@ it('has one edit of the same at a time', async () => {
   const records: StateBreak = { ...state, prepare: () => ({ edits: 'records', detail: 1 }) };
   const { start } = breaksOn(new Map([['domain.no-record', records]]));
   await start('domain.no-record', { on: { hostname: 'shop.acme.test' } });
-  await expect(start('domain.no-record')).rejects.toThrow('domain.no-record has broken the same already (records).');
+  await expect(start('domain.no-record')).rejects.toThrow(
+    'domain.no-record has already broken the same thing (records).',
+  );
 });
 
 it('runs a thousand, and no more', async () => {

@@ -135,14 +135,14 @@ describe('the help', () => {
   it('breaks all rows of a table, or none', () => {
     const rows = [
       '  vivarium stop                          Stop it',
-      '  vivarium completion bash|zsh|fish        Print a script',
+      '  vivarium completion bash|zsh|fish        Print a completion script',
     ];
     expect(fitHelp(`Usage\n${rows.join('\n')}\n\nMore\n  --help  This text`, 50).split('\n')).toEqual([
       'Usage',
       '  vivarium stop',
       '      Stop it',
       '  vivarium completion bash|zsh|fish',
-      '      Print a script',
+      '      Print a completion script',
       '',
       'More',
       '  --help  This text',

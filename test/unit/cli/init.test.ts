@@ -147,7 +147,11 @@ describe('vivarium init', () => {
     expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
     expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null, run: 'next dev --turbo' }));
     const again = await runHere(['init', '--yes'], { cwd });
-    expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('There is nothing to write.') });
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('Nothing needs to be written.'),
+    });
     expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run -- next dev --turbo'));
   });
 

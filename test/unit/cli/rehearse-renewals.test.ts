@@ -53,7 +53,7 @@ describe('vivarium rehearse renewals', () => {
     fake.teach('acme', 'orders', () => [invalid]);
     expect(await runHere(asked)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('No ACME client has a certificate of this Vivarium.'),
+      stderr: expect.stringContaining('No ACME client has a certificate from this Vivarium.'),
     });
   });
 

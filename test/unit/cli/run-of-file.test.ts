@@ -40,7 +40,7 @@ it.each<[string, string | undefined, string | RegExp]>([
   [
     'vivarium: 1\nprojects: { a: { run: x, target: api } }',
     'a',
-    /projects\.a\.run \(line 2, column 23\) is in place of target/,
+    /projects\.a\.run \(line 2, column 23\) cannot be combined with target/,
   ],
 ])('says which one it cannot choose: %#', async (text, word, message) => {
   await expect(find(text, word)).rejects.toThrow(message);

@@ -130,11 +130,11 @@ describe('the stream', () => {
     expect([lines.split('\n').length, notices]).toEqual([3, []]);
     expect(view.value(batch({ missed: 1 }), rendererOf(null))).toEqual({
       lines: '',
-      notices: ['1 more request came too fast to be shown.'],
+      notices: ['1 more request arrived too fast to be shown.'],
     });
     expect(view.value(batch({ missed: 1_200, cleared: true }), rendererOf(null)).notices).toEqual([
       'The earlier entries were deleted.',
-      '1,200 more requests came too fast to be shown.',
+      '1,200 more requests arrived too fast to be shown.',
     ]);
   });
 

@@ -126,14 +126,14 @@ describe('other devices', () => {
       { state: 'off', ...shared },
       /^Vivarium serves this machine only\..*lan start --interface 'Wi-Fi 2' +on 192\.168\.1\.5\n$/s,
     ],
-    [{ state: 'off', ...shared, choices: [] }, /in no local network at present\.\n$/],
+    [{ state: 'off', ...shared, choices: [] }, /on no local network at present\.\n$/],
     [
       { state: 'waiting', ...shared, wanted: 'en0', problem: 'en0 is gone.' },
-      /^Other devices are not served at present: en0 is gone\.\nWaiting for en0\. It is off after the next start\.\n.*lan stop\n$/s,
+      /^Vivarium can’t serve other devices at present: en0 is gone\.\nWaiting for en0\. The next start does not serve them\.\n.*lan stop\n$/s,
     ],
     [
       { state: 'on', ...shared, keep: true, interface: 'en0', url: 'http://192.168.1.5:8080/' },
-      /^Devices on en0 reach the hostnames\. It is on again after the next start\.\n.*http:\/\/192\.168\.1\.5:8080\/.*a\.test, …\n.*lan stop\n$/s,
+      /^Devices on en0 reach the hostnames\. The next start serves them again\.\n.*http:\/\/192\.168\.1\.5:8080\/.*a\.test, …\n.*lan stop\n$/s,
     ],
   ])('%j', (status, text) => {
     expect(renderFor('lan.status', status, PLAIN)).toMatch(text);
@@ -143,7 +143,7 @@ describe('other devices', () => {
 describe('an empty list', () => {
   it.each([
     ['projects.list', [], /^There are no projects\. Create one: .*projects create Shop\n$/],
-    ['limits.reset', [], /^No requests of the project were counted\.\n$/],
+    ['limits.reset', [], /^No requests of the project have been counted\.\n$/],
     ['limits.usage', [], /^No requests of the project are counted at present\. .* projects list\n$/],
     ['orders.list', { items: [], total: 0 }, /^There are no such orders\.\n\ntotal {2}0\n$/],
   ])('%s says what is not there, and what to do', (procedure, result, text) => {

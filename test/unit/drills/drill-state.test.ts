@@ -64,16 +64,16 @@ it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
 });
 
 it.each<[string, readonly DrillEvent[], DrillEvent, string]>([
-  ['a second start', BEGUN, START, 'The drill "wet" runs already. End it first'],
-  ['a hint where none runs', [], HINT, 'No drill runs.'],
-  ['an answer where none runs', [], answer('hose'), 'No drill runs.'],
-  ['an answer while it is made', [START], answer('hose'), 'No drill runs.'],
-  ['an answer while it is removed', [...BEGUN, END], answer('hose'), 'No drill runs.'],
-  ['a hint beyond the last', [...BEGUN, HINT, HINT], HINT, 'There are no more hints than these 2.'],
-  ['an unknown cause', BEGUN, answer('hsoe'), 'cause: "hsoe" is none of rain, hose. Did you mean "hose"?'],
-  ['a number beyond the last', BEGUN, answer('3'), 'cause: "3" is none of rain, hose.'],
-  ['a check before the cause is found', BEGUN, answer(), 'cause: is needed until it is found: rain, hose'],
-  ['an end where none runs', [], END, 'No drill runs.'],
+  ['a second start', BEGUN, START, 'The drill "wet" is already running. End it first'],
+  ['a hint where none runs', [], HINT, 'No drill is running.'],
+  ['an answer where none runs', [], answer('hose'), 'No drill is running.'],
+  ['an answer while it is made', [START], answer('hose'), 'No drill is running.'],
+  ['an answer while it is removed', [...BEGUN, END], answer('hose'), 'No drill is running.'],
+  ['a hint beyond the last', [...BEGUN, HINT, HINT], HINT, 'All 2 hints are shown.'],
+  ['an unknown cause', BEGUN, answer('hsoe'), 'cause: "hsoe" is not one of rain, hose. Did you mean "hose"?'],
+  ['a number beyond the last', BEGUN, answer('3'), 'cause: "3" is not one of rain, hose.'],
+  ['a check before the cause is found', BEGUN, answer(), 'cause: is required until the right one is found: rain, hose'],
+  ['an end where none runs', [], END, 'No drill is running.'],
 ])('refuses %s', (_what, events, event, message) => {
   const state = through(events);
   expect(() => after(state, event, DRILL)).toThrow(VivariumError);

@@ -75,7 +75,7 @@ it('ends with its day on the app’s clock, moved back too, and after an end tha
   expect(current(drills)?.id).toBe('hanging');
   practice.remove.mockRejectedValueOnce(new Error('The disk is full.'));
   await clock.advance(1);
-  await expect(drills.start('twice')).rejects.toThrow('The drill "hanging" runs already.');
+  await expect(drills.start('twice')).rejects.toThrow('The drill "hanging" is already running.');
   await drills.stop();
   expect(drills.shown()).toBeNull();
   await drills.start('twice');

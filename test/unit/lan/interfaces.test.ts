@@ -57,19 +57,19 @@ describe('choosing', () => {
       '',
       TWO,
       'conflict',
-      'This machine is in several networks: en0 (192.168.1.5), eth1 (10.0.0.7). Name the interface to serve, such as en0.',
+      'This machine is on several networks: en0 (192.168.1.5), eth1 (10.0.0.7). Name the interface to serve, such as en0.',
     ],
     [
       '',
       LO,
       'conflict',
-      'This machine is in no local network that can be chosen by itself. There is none to choose at present: connect to a network first.',
+      'This machine is on no local network that can be chosen by default. There is nothing to choose at present: connect to a network first.',
     ],
     [
       '',
       OUTSIDE,
       'conflict',
-      'This machine is in no local network that can be chosen by itself. Choose from: tailscale0 (100.101.102.103).',
+      'This machine is on no local network that can be chosen by default. Choose from: tailscale0 (100.101.102.103).',
     ],
     [
       'wlan9',
@@ -83,8 +83,8 @@ describe('choosing', () => {
       'not_found',
       'This machine does not have the address 192.168.1.6. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
     ],
-    ['lo', HOME, 'invalid_request', 'lo is this machine itself, where Vivarium listens in any case.'],
-    ['127.0.0.1', HOME, 'invalid_request', '127.0.0.1 is this machine itself, where Vivarium listens in any case.'],
+    ['lo', HOME, 'invalid_request', 'lo is loopback, where Vivarium always listens.'],
+    ['127.0.0.1', HOME, 'invalid_request', '127.0.0.1 is loopback, where Vivarium always listens.'],
     [
       '0.0.0.0',
       HOME,
@@ -113,7 +113,7 @@ describe('choosing', () => {
       'fe80::1',
       HOME,
       'invalid_request',
-      'fe80::1 works with the name of an interface only, which no URL can have. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
+      'fe80::1 needs an interface name, which URLs cannot contain. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
     ],
   ])('refuses %j', (wanted, found, code, message) => {
     expect(() => choosePlace(found, wanted)).toThrow(expect.objectContaining({ code, message }) as Error);

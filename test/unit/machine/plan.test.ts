@@ -143,7 +143,7 @@ describe('on Linux', () => {
     ],
     [
       '0\n',
-      'Every program may bind them here already. Then start Vivarium with: vivarium serve --data-dir /here --http-port 80 --https-port 443',
+      'Every program can already bind these ports. Then start Vivarium with: vivarium serve --data-dir /here --http-port 80 --https-port 443',
     ],
     [null, expect.stringContaining('from version 4.11')],
   ])('ports from %j', (value, expected) => {

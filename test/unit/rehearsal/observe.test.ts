@@ -129,7 +129,7 @@ test.each<[string, number, readonly YearEvent[], readonly [number, number, strin
     'an outage',
     30,
     [event('outage', 20, 50)],
-    [[45, 50, 'The certificate expired. A renewal failed: the CA was out of order.']],
+    [[45, 50, 'The certificate expired. A renewal failed: the CA was down.']],
   ],
   ['an outage that ends before', 30, [event('outage', 20, 40)], []],
   [

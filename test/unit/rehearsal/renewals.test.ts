@@ -61,7 +61,7 @@ describe('an event', () => {
       'third-left',
       'letsencrypt-2028',
       between('outage', 29, 50),
-      [[45, 50, 'The certificate expired. 360 renewals failed: the CA was out of order.']],
+      [[45, 50, 'The certificate expired. 360 renewals failed: the CA was down.']],
     ],
     [
       'a CAA record beyond the end',
@@ -98,7 +98,7 @@ describe('an event', () => {
       'letsencrypt-2028',
       // 1 April 2028 is the 45th day.
       between('outage', 44, 47),
-      [[60, 76, 'The certificate expired. A renewal failed: the CA was out of order.']],
+      [[60, 76, 'The certificate expired. A renewal failed: the CA was down.']],
     ],
     [
       'a revocation of which the client does not know',

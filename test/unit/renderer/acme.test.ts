@@ -58,7 +58,7 @@ describe('words', () => {
   test.each([
     ['There are too many. To forget them: vivarium acme reset-limits', 'vivarium acme reset-limits'],
     ['To permit it: vivarium ca extend acme.com', 'vivarium ca extend acme.com'],
-    ['x is in no zone here. Create one: vivarium zones create x', 'vivarium zones create x'],
+    ['x is in no local zone. Create one: vivarium zones create x', 'vivarium zones create x'],
     ['a: vivarium ca extend acme.com; b: no', 'vivarium ca extend acme.com'],
     ['The CSR is refused.', undefined],
   ])('the command in "%s"', (detail, command) => expect(commandIn(detail)).toBe(command));

@@ -11,7 +11,7 @@ it('are not taken while a break has edited what they would keep', async () => {
   await expect(take(input, { signal: undefined })).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining(
-      'what is broken on purpose (domain.dangling-cname). Repair that first: `breaks.stopAll`',
+      'the edits of running breaks (domain.dangling-cname). Repair them first: `breaks.stopAll`',
     ),
   });
   expect(save).not.toHaveBeenCalled();

@@ -192,9 +192,9 @@ describe('the plan of a file', () => {
   });
 
   it.each<[string, string, OwnedRow[], RegExp]>([
-    ['a project', 'projects: { acme: { plan: free } }', [], /^exists already with another content/],
-    ['a redirect', 'projects: { acme: { domains: { b.test: { redirect: c.test } } } }', [], /^exists already/],
-    ['a primary', 'projects: { acme: { primary: b.test } }', [], /^exists already/],
+    ['a project', 'projects: { acme: { plan: free } }', [], /^already exists with other content/],
+    ['a redirect', 'projects: { acme: { domains: { b.test: { redirect: c.test } } } }', [], /^already exists/],
+    ['a primary', 'projects: { acme: { primary: b.test } }', [], /^already exists/],
     [
       'another file’s zone',
       'zones: { z.test: "" }',
@@ -224,7 +224,7 @@ describe('the plan of a file', () => {
   ])('refuses %s that is in the file twice', async (_what, text, path) => {
     const { issues } = await plan(`vivarium: 1\n${text}`, full);
     expect(issues.map((issue) => [issue.path.join(' '), issue.message])).toEqual([
-      [path, 'is in the file twice; leave one of the two out'],
+      [path, 'appears twice in the file; remove one of them'],
     ]);
   });
 

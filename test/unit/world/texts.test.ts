@@ -11,7 +11,7 @@ import { writeWorld } from '../../../main/world/write.ts';
 describe('reading', () => {
   it.each<[string, string, RegExp]>([
     ['a tab', 'vivarium: 1\nprojects:\n\ta: 1\n', /^Line 3, column 1: Tabs/],
-    ['a name twice', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: The name "seed" is there twice\.$/],
+    ['a name twice', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: The name "seed" appears twice\.$/],
     [
       'a wrong plan',
       'vivarium: 1\nprojects:\n  a:\n    plan: gold\n',
@@ -52,7 +52,7 @@ describe('reading', () => {
     [
       'a text and a file',
       'vivarium: 1\nzones: { z.test: { text: "", file: z } }',
-      /zones\.z\.test .* has text and file/,
+      /zones\.z\.test .* has both text and file/,
     ],
     [
       'a bomb',
@@ -65,12 +65,12 @@ describe('reading', () => {
     [
       'a name that no record keeps',
       'vivarium: 1\nprojects: { a: { domains: { __proto__: } } }',
-      /projects\.a\.domains\.__proto__ \(line 2, column 29\) is no name that can be used/,
+      /projects\.a\.domains\.__proto__ \(line 2, column 29\) is not a usable name/,
     ],
     [
       'the same in JSON',
       '{"vivarium": 1, "zones": {"__proto__": ""}}',
-      /zones\.__proto__ \(line 1, column 27\) is no name that can be used/,
+      /zones\.__proto__ \(line 1, column 27\) is not a usable name/,
     ],
     ['a file that is no list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
   ])('says where %s is', async (_what, text, message) => {
@@ -112,7 +112,7 @@ expect:
     expect(readSource(json).content).toMatchObject({ vivarium: 1 });
     expect(() => readSource(json.slice(0, -1))).toThrow(/^The text is not JSON: /);
     expect(() => readSource(`vivarium: 1\nmore: ${'x'.repeat(600_000)}`)).toThrow(
-      /^The text has 586 KiB, and YAML may have 512 KiB/,
+      /^The text has 586 KiB, but YAML may have 512 KiB/,
     );
   });
 
@@ -173,7 +173,9 @@ projects:
   });
 
   it('leaves a text alone that it cannot read', () => {
-    expect(() => writeWorld({ vivarium: 1 }, { format: 'yaml', into: 'a: [' })).toThrow(/is not YAML, so it stays/);
+    expect(() => writeWorld({ vivarium: 1 }, { format: 'yaml', into: 'a: [' })).toThrow(
+      /is not YAML, so it was not changed/,
+    );
   });
 
   it('writes what is too long for YAML as JSON, which is read as YAML', async () => {
