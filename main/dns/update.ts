@@ -14,7 +14,10 @@ import {
 import { type UpdateResult, type UpdateMessage, UPDATE_RECORDS_MAX, type UpdateRecord } from './update-exchange.ts';
 import { isGenerated, recordFaults, withoutSerial } from './zone.ts';
 
-/** TTLs of an RRset by value, as `formatZoneValue` writes it. It is read value by value, because it may be large. */
+/**
+ * TTLs of an RRset by value, as `formatZoneValue` writes it. It is read value by value, because it may be large; `keys`
+ * has only as many as an update can delete, and one more.
+ */
 export type Values = Pick<ReadonlyMap<string, number>, 'get' | 'size' | 'keys'>;
 
 /** A zone's stored records, visible or not yet, with the SOA and NS that are made where there are none. */
@@ -236,7 +239,7 @@ function add(name: DomainName, ttl: number, data: RecordData, draft: Draft): voi
   const [fault] = recordFaults({ apex, supportsAlias, at }, record);
   if (fault !== undefined) refuse('REFUSED', fault);
   const rrset = draft.rrset(name, data.type);
-  if (replaces !== undefined) rrset.clear();
+  if (replaces !== undefined) draft.delete(rrset);
   rrset.set(valueOf(typed.data), record.ttlSeconds);
 }
 

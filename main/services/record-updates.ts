@@ -2,6 +2,7 @@ import { createId, createUpdateKey } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { formatZoneValue } from '../dns/record-text.ts';
 import type { Updatable } from '../dns/update-exchange.ts';
+import { UPDATE_RECORDS_MAX } from '../dns/update-message.ts';
 import { planUpdate, type UpdatedZone, type Values } from '../dns/update.ts';
 import { createZone, withoutSerial } from '../dns/zone.ts';
 import type { RecordRows, StoredZone, ZoneRows } from './dependencies.ts';
@@ -39,7 +40,8 @@ export function createRecordUpdates(options: {
           return records.countOf(apex, name, type);
         },
         get: (value) => records.ttlOf({ zone: apex, name, type, value }),
-        keys: () => records.valuesOf(apex, name, type).values(),
+        // An update deletes fewer, so one of these stays, unless there are no more.
+        keys: () => records.valuesOf(apex, name, type, UPDATE_RECORDS_MAX + 1).values(),
       };
     };
     return {

@@ -66,8 +66,8 @@ export interface Records {
   typesAt(zone: string, name: string): Pick<VersionRow, 'type' | 'value'>[];
   /** The number of current records of one RRset. */
   countOf(zone: string, name: string, type: string): number;
-  /** The values of the current records of one RRset. */
-  valuesOf(zone: string, name: string, type: string): string[];
+  /** Up to `max` values of the current records of one RRset. */
+  valuesOf(zone: string, name: string, type: string, max: number): string[];
   /** The TTL of a current record, in seconds. */
   ttlOf(record: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>): number | undefined;
   /**
@@ -145,7 +145,9 @@ export function createRecords(
   const currentOf =
     'FROM records INDEXED BY records_current WHERE zone = ? AND name = ? AND type = ? AND visible_until_ms IS NULL';
   const countOf = sqlite.prepare<[string, string, string], number>(`SELECT count(*) ${currentOf}`).pluck();
-  const valuesOf = sqlite.prepare<[string, string, string], string>(`SELECT value ${currentOf}`).pluck();
+  const valuesOf = sqlite
+    .prepare<[string, string, string, number], string>(`SELECT value ${currentOf} LIMIT ?`)
+    .pluck();
   const visible = `FROM records WHERE zone = :zone AND name = :name AND type = :type
     AND (visible_from_ms IS NULL OR visible_from_ms <= :now) AND (visible_until_ms IS NULL OR visible_until_ms > :now)`;
   const lowestTtl = sqlite
@@ -266,7 +268,7 @@ export function createRecords(
       },
     ),
     countOf: guarded((zone: string, name: string, type: string) => countOf.get(zone, name, type) ?? 0),
-    valuesOf: guarded((zone: string, name: string, type: string) => valuesOf.all(zone, name, type)),
+    valuesOf: guarded((zone: string, name: string, type: string, max: number) => valuesOf.all(zone, name, type, max)),
     ttlOf: guarded(
       ({ zone, name, type, value }: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>) =>
         current.get(zone, name, type, value)?.ttlSeconds,
