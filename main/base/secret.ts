@@ -54,6 +54,24 @@ export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'run' | '
   `${kind}_${randomBase62(16, identifierSource)}`;
 
 /**
+ * Returns new identifiers that differ in their last three characters only, up to 238,328 of them. Rows that are stored
+ * together lie together in an index of such identifiers; at random places, each costs a page of it.
+ */
+export function createIdSeries(kind: 'rec'): () => string {
+  const shared = `${kind}_${randomBase62(16 - SERIAL_LENGTH, identifierSource)}`;
+  let count = 0;
+  return () => {
+    if (count === BASE62.length ** SERIAL_LENGTH) throw new RangeError('The series has no more identifiers.');
+    let serial = '';
+    for (let rest = count++; serial.length < SERIAL_LENGTH; rest = Math.floor(rest / BASE62.length))
+      serial = (BASE62[rest % BASE62.length] ?? '') + serial;
+    return shared + serial;
+  };
+}
+
+const SERIAL_LENGTH = 3;
+
+/**
  * Loads the token of the control port from `file` (mode 0600), which lets an open page reconnect after a restart.
  * Creates a new one if the file is missing or invalid, or belongs to another user.
  */

@@ -1,5 +1,5 @@
 import type { Clock, EpochMs } from '../base/clock.ts';
-import { createId } from '../base/secret.ts';
+import { createIdSeries } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { changeRRset, isVisible } from '../dns/propagation.ts';
@@ -185,11 +185,12 @@ interface WantedRRset extends RRsetKey {
 /** Groups records by RRset; for a repeated value the last TTL wins. */
 function rrsetsOf(wanted: readonly ResourceRecord[]): Iterable<WantedRRset> {
   const rrsets = new Map<string, WantedRRset>();
+  const nextId = createIdSeries('rec');
   for (const { name, ttlSeconds, data } of wanted) {
     const key = `${data.type} ${name}`;
     let rrset = rrsets.get(key);
     if (rrset === undefined) rrsets.set(key, (rrset = { name, type: data.type, put: [] }));
-    rrset.put.push({ id: createId('rec'), ttlSeconds, value: formatZoneValue(data) });
+    rrset.put.push({ id: nextId(), ttlSeconds, value: formatZoneValue(data) });
   }
   return rrsets.values();
 }

@@ -156,11 +156,11 @@ export function createRecords(
     )
     .pluck();
   const later = (column: string, index: string) =>
-    sqlite.prepare<[Pick<VersionRow, 'zone' | 'name' | 'type'> & { atMs: EpochMs }], VersionRow>(
-      `${SELECT} INDEXED BY ${index} WHERE ${column} > :atMs AND zone = :zone AND name = :name AND type = :type`,
-    );
-  const beginsLater = later('visible_from_ms', 'records_beginning');
-  const endsLater = later('visible_until_ms', 'records_ending');
+    `${SELECT} INDEXED BY ${index} WHERE ${column} > :atMs AND zone = :zone AND name = :name AND type = :type`;
+  const beginsOrEndsLater = sqlite.prepare<
+    [Pick<VersionRow, 'zone' | 'name' | 'type'> & { atMs: EpochMs }],
+    VersionRow
+  >(`${later('visible_from_ms', 'records_beginning')} UNION ALL ${later('visible_until_ms', 'records_ending')}`);
   const rrset = sqlite.prepare<[string, string, string], VersionRow>(
     `${SELECT} WHERE zone = ? AND name = ? AND type = ? ORDER BY key`,
   );
@@ -256,10 +256,7 @@ export function createRecords(
     concerned: guarded(
       (rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs) => {
         const { zone, name, type } = rrset;
-        const found = new Map<number, VersionRow>();
-        for (const row of [...beginsLater.all({ ...rrset, atMs }), ...endsLater.all({ ...rrset, atMs })]) {
-          found.set(row.key, row);
-        }
+        const found = new Map(beginsOrEndsLater.all({ zone, name, type, atMs }).map((row) => [row.key, row]));
         for (const value of values) {
           const row = current.get(zone, name, type, value);
           if (row !== undefined) found.set(row.key, row);
