@@ -29,19 +29,21 @@ const NONE: ReadonlySet<string> = new Set();
 export const isHopByHop = (name: string, named: ReadonlySet<string>): boolean =>
   HOP_BY_HOP.has(name) || named.has(name);
 
-/** `rawHeaders` (name, value, …) without hop-by-hop fields; keeps spelling and order. */
-export function endToEndFields(rawHeaders: readonly string[], connection: string | undefined): string[] {
+/** `rawHeaders` (name, value, …) without hop-by-hop fields, and without `unwanted` ones; keeps spelling and order. */
+export function endToEndFields(
+  rawHeaders: readonly string[],
+  connection: string | undefined,
+  unwanted: ReadonlySet<string> = NONE,
+): string[] {
   const named = namedByConnection(connection);
-  return withoutFields(rawHeaders, (name) => isHopByHop(name, named));
+  return withoutFields(rawHeaders, (name) => isHopByHop(name, named) || unwanted.has(name));
 }
 
-const NAMES: ReadonlySet<string> = new Set([
+/** Rate headers, in lower case; an upstream's would contradict ours. */
+export const RATE_FIELDS: ReadonlySet<string> = new Set([
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
   'ratelimit',
   'ratelimit-policy',
 ]);
-
-/** Whether `name`, in lower case, is a rate header; an upstream's rate headers would contradict ours. */
-export const isRateField = (name: string): boolean => NAMES.has(name);

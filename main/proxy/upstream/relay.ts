@@ -9,7 +9,7 @@ import {
 } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
-import { endToEndFields, isRateField } from './hop-by-hop.ts';
+import { endToEndFields, RATE_FIELDS } from './hop-by-hop.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -56,13 +56,10 @@ export function relayHead(response: HttpResponse, head: ResponseHead, rate: Rate
     throw new Error(`its Transfer-Encoding is ${coding}, but only chunked is supported`);
   // HTTP versions treat other status codes differently, and none as the sender intended (RFC 9110 §15).
   if (status < 100 || status > 599) throw new Error(`its status is ${status}, outside 100 to 599`);
-  let fields = endToEndFields(head.fields, joined(headers['connection']));
+  let fields = endToEndFields(head.fields, joined(headers['connection']), rate === null ? undefined : RATE_FIELDS);
   // A 204 with Content-Length is invalid (RFC 9110 §8.6), and HTTP/2 would drop the whole response.
   if (status === 204) fields = withoutFields(fields, (name) => name === 'content-length');
-  if (rate !== null) {
-    fields = withoutFields(fields, isRateField);
-    fields.push(...rateFields(rate));
-  }
+  if (rate !== null) fields.push(...rateFields(rate));
   if (isHttp2(response)) {
     response.writeHead(status, toHttp2(fields));
     return;

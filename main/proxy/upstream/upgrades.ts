@@ -4,7 +4,7 @@ import { pairsOf } from '../../base/http/message.ts';
 import { rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpgradeContext } from '../target.ts';
-import { endToEndFields, isRateField } from './hop-by-hop.ts';
+import { endToEndFields, RATE_FIELDS } from './hop-by-hop.ts';
 import type { Forwarding } from './forwarding.ts';
 
 /** Limit on bytes that a client may send before its upgrade is answered. */
@@ -73,7 +73,8 @@ function dropHopByHopFields(incoming: IncomingMessage): void {
 /** Sets our rate headers, as on every answer of a limited project, in place of the upstream's. */
 function setRateFields({ headers }: IncomingMessage, { context: { rate } }: Forwarding): void {
   if (rate === null) return;
-  for (const name of Object.keys(headers).filter(isRateField)) Reflect.deleteProperty(headers, name);
+  for (const name of Object.keys(headers).filter((name) => RATE_FIELDS.has(name)))
+    Reflect.deleteProperty(headers, name);
   for (const [name, value] of pairsOf(rateFields(rate))) headers[name] = value;
 }
 
