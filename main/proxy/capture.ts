@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { RECORDED_BODY_BYTES_MAX, type RecordedBody, type RecordedFrames } from '../model/exchange-record.ts';
 import { asHttp1, hasBody, type HttpExchange, type HttpRequest, type HttpResponse } from '../base/http/message.ts';
 
@@ -17,7 +18,7 @@ export interface Capture {
   bodies: boolean;
   request: CapturedBody;
   response: CapturedBody;
-  /** The response head, if it existed before the first byte of the answer; see `sentHead`. */
+  /** The response's head as it was written; over HTTP/2, see `sentHead`. */
   head: string | null;
   /** Null unless the connection has become a WebSocket. */
   frames: RecordedFrames | null;
@@ -75,37 +76,18 @@ function push(this: HttpRequest & Watched, chunk: unknown, encoding?: BufferEnco
   return (Object.getPrototypeOf(this) as HttpRequest).push.call(this, chunk, encoding);
 }
 
-/**
- * The head of an HTTP/1.x response; null before Node builds it. The property is not documented, and nothing documented
- * has the same: `getHeaders` lacks the fields passed to `writeHead`, an override of `writeHead` would lack those that Node
- * adds (Date, Connection, Keep-Alive, Transfer-Encoding), and a socket's `write` gets heads and bodies in one piece.
- * Without it, the record has the fields of `getHeaders` only.
- */
-function headOf(response: HttpResponse): string | null {
-  const { _header: text } = response as ServerResponse & { _header?: string | null };
-  return typeof text === 'string' ? text : null;
-}
-
-const LF = 10;
-
-/**
- * Flattens the head, and returns whether it is complete. Node concatenates it from some fifty strings, which V8 would
- * flatten twice: for the socket and for the record. Reading one character flattens it once for both.
- */
-const isWhole = (head: string): boolean => head.charCodeAt(head.length - 1) === LF;
-
 /** An HTTP/1.x response that can be captured. */
 export class WatchedResponse extends ServerResponse {
   capture: Capture | null = null;
 
   // No rest parameters: they would allocate an array for every call.
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
-    if (this.capture !== null) note(this.capture, chunk, encoding, headOf(this));
+    if (this.capture !== null) note(this.capture, chunk, encoding);
     return super.write(chunk, encoding as BufferEncoding, callback as () => void);
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    if (this.capture !== null) note(this.capture, chunk, encoding, headOf(this));
+    if (this.capture !== null) note(this.capture, chunk, encoding);
     return super.end(chunk, encoding as BufferEncoding, callback as () => void);
   }
 }
@@ -123,13 +105,11 @@ function end(this: ServerResponse & Watched, chunk?: unknown, ...rest: Rest): Se
   return (prototypeOf(this).end as (...args: unknown[]) => ServerResponse).call(this, chunk, ...rest);
 }
 
-const prototypeOf = (response: ServerResponse): ServerResponse => Object.getPrototypeOf(response) as ServerResponse;
+const prototypeOf = <Watched extends ServerResponse | Socket>(watched: Watched): Watched =>
+  Object.getPrototypeOf(watched) as Watched;
 
-function note(capture: Capture, chunk: unknown, encoding: unknown, head: string | null = null): void {
-  if (capture.firstByteMs === null) {
-    capture.firstByteMs = capture.monotonic();
-    if (head !== null && isWhole(head)) capture.head = head;
-  }
+function note(capture: Capture, chunk: unknown, encoding: unknown): void {
+  if (capture.firstByteMs === null) capture.firstByteMs = capture.monotonic();
   if (Buffer.isBuffer(chunk)) takeBytes(capture.response, chunk, capture.bodies);
   else if (typeof chunk === 'string')
     takeText(capture.response, chunk, encoding === 'latin1' ? encoding : 'utf8', capture.bodies);
@@ -157,15 +137,41 @@ function takeText(body: CapturedBody, text: string, encoding: 'latin1' | 'utf8',
   body.bytes += encoding === 'latin1' ? text.length : Buffer.byteLength(text);
 }
 
-/**
- * The head of a response as sent: the first line and the header fields, each line ended by CRLF. Computed on demand,
- * because few entries are ever opened.
- */
-export function sentHead(response: HttpResponse): string {
-  const text = headOf(response);
-  if (text !== null) return text;
-  return headText(response.statusCode, '', response.getHeaders());
+const HEADS = Symbol('heads');
+
+interface WatchedSocket extends Socket {
+  [HEADS]?: () => Capture | null;
 }
+
+/**
+ * Takes the heads of HTTP/1.x responses from what is written to their socket, which alone has the fields that Node adds.
+ * `current` returns the capture of the response that is being written. Another call replaces it.
+ */
+export function watchHeads(socket: Socket, current: () => Capture | null): void {
+  const watched: WatchedSocket = socket;
+  watched[HEADS] = current;
+  watched.write = writeToSocket;
+}
+
+function writeToSocket(this: WatchedSocket, chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+  // A head is a string; the first chunk of its body may follow in the same one.
+  if (typeof chunk === 'string') {
+    const capture = this[HEADS]?.() ?? null;
+    if (capture?.head === null) takeHead(capture, chunk);
+  }
+  return (prototypeOf(this).write as (...args: unknown[]) => boolean).call(this, chunk, encoding, callback);
+}
+
+const FINAL_STATUS = /^HTTP\/1\.1 [2-9]/;
+
+function takeHead(capture: Capture, text: string): void {
+  if (FINAL_STATUS.test(text)) capture.head = text.slice(0, text.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+
+/** The head of an HTTP/2 response, as HTTP/1.1 would write it. Computed on demand, because few entries are ever opened. */
+export const sentHead = (response: HttpResponse): string => headText(response.statusCode, '', response.getHeaders());
 
 /** A first line and header fields, each line ended by CRLF. */
 export function headText(status: number, reason: string, headers: OutgoingHttpHeaders): string {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { WatchedResponse } from './capture.ts';
-import { endHttp1, type Connection, type Listener } from './connection.ts';
+import { watchHeads, WatchedResponse } from './capture.ts';
+import { endHttp1, type Connection, type Exchange, type Listener } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { explainParserError, looksLikeTls, faultResponse, type ParserError } from './parser-fault.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
@@ -53,29 +53,46 @@ export function createHttp1Server(options: Http1Options): Server {
     if (connections.of(socket) !== undefined) return;
     const connection = connections.open(socket, options.listener);
     if (connection === null) return;
-    connection.http1 = socket;
-    connection.phase = 'open';
+    adopt(connection, socket);
   });
   server.on('request', (request, response) => onRequest(request, response, false));
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   // RFC 9110 §10.1.1 allows ignoring other expectations; Node would send a 417 without a body.
   server.on('checkExpectation', (request, response) => onRequest(request, response, false));
-  server.on('upgrade', (request, socket, head) => options.onUpgrade(request, socket as Socket, head));
+  server.on('upgrade', (request, socket, head) => {
+    options.onUpgrade(request, socket as Socket, head);
+  });
   server.on('clientError', (error: ParserError, stream) => {
     const connection = connections.of(stream);
     if (connection !== undefined) answerFault(connection, error, options);
     else stream.destroy();
   });
-  server.on('connect', (request, socket, head) => options.onConnect(request, socket as Socket, head));
+  server.on('connect', (request, socket, head) => {
+    options.onConnect(request, socket as Socket, head);
+  });
   return server;
 }
 
 /** Sets `socket` as the HTTP/1.x side of `connection`. */
 export function serveHttp1(server: Server, connection: Connection, socket: Socket, connections: Connections): void {
-  connection.http1 = socket;
-  connection.phase = 'open';
+  adopt(connection, socket);
   connections.link(socket, connection);
   server.emit('connection', socket);
+}
+
+function adopt(connection: Connection, socket: Socket): void {
+  connection.http1 = socket;
+  connection.phase = 'open';
+  watchHeads(socket, () => currentExchange(connection)?.record.capture ?? null);
+}
+
+/** The exchange whose response is being written: responses follow the order of requests. */
+function currentExchange({ exchanges }: Connection): Exchange | undefined {
+  const [first] = exchanges;
+  // Node begins the next response before the end of the last one is reported.
+  return first?.response.writableFinished === true
+    ? exchanges.find(({ response }) => !response.writableFinished)
+    : first;
 }
 
 /** Answers 408 if a request is incomplete after its time limit. */

@@ -9,6 +9,7 @@ import type { PlanLimits } from '../../main/contract/projects.ts';
 import { loadErrorPages } from '../../main/proxy/answer.ts';
 import type { ExchangeSummary } from '../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../main/proxy/proxy-limits.ts';
+import type { Recording } from '../../main/proxy/exchanges.ts';
 import type { OwnPaths } from '../../main/proxy/own-paths.ts';
 import { createProxy, type Proxy, type ProxyOptions } from '../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../main/model/route.ts';
@@ -151,6 +152,7 @@ export async function startProxy(
     whyUnserved?: (hostname: string) => string | null;
     trustedProxies?: readonly string[];
     serverTiming?: boolean;
+    recording?: Recording;
     ownPaths?: OwnPaths;
     faults?: FaultSource;
     brokenFor?: ProxyOptions['brokenFor'];
@@ -167,6 +169,7 @@ export async function startProxy(
     whyUnserved: options.whyUnserved ?? (() => null),
     trustedProxies: () => options.trustedProxies ?? [],
     serverTiming: () => options.serverTiming ?? false,
+    recording: () => options.recording ?? 'off',
     ownPaths: options.ownPaths ?? new Map(),
     defaultHostname: DEFAULT_LEAF,
     pseudonym: 'vivarium-test',
