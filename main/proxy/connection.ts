@@ -54,6 +54,8 @@ export interface Connection {
   phase: Phase;
   /** When it was last accepted, opened, used or asked to close; monotonic. */
   sinceMs: number;
+  /** The last sweep's observation of an idle HTTP/1.x connection; null before. */
+  seen: StallMark | null;
   /** A counter that orders connections by last use. */
   lastUse: number;
   /** In order of arrival. */

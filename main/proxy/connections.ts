@@ -162,6 +162,7 @@ export function createConnections(options: {
         lastToken: null,
         phase: 'opening',
         sinceMs: clock.monotonic(),
+        seen: null,
         lastUse: ++uses,
         exchanges: [],
         ownStreams: new Map(),

@@ -60,6 +60,7 @@ export function createHttp1Server(options: Http1Options): Server {
   // RFC 9110 §10.1.1 allows ignoring other expectations; Node would send a 417 without a body.
   server.on('checkExpectation', (request, response) => onRequest(request, response, false));
   server.on('upgrade', (request, socket, head) => {
+    release(socket as Socket);
     options.onUpgrade(request, socket as Socket, head);
   });
   server.on('clientError', (error: ParserError, stream) => {
@@ -68,6 +69,7 @@ export function createHttp1Server(options: Http1Options): Server {
     else stream.destroy();
   });
   server.on('connect', (request, socket, head) => {
+    release(socket as Socket);
     options.onConnect(request, socket as Socket, head);
   });
   return server;
@@ -84,6 +86,17 @@ function adopt(connection: Connection, socket: Socket): void {
   connection.http1 = socket;
   connection.phase = 'open';
   watchHeads(socket, () => currentExchange(connection)?.record.capture ?? null);
+  socket.setTimeout = withoutTimer;
+}
+
+/** Node would set and clear a timer for every request; the sweep closes idle connections instead. */
+function withoutTimer(this: Socket): Socket {
+  return this;
+}
+
+/** Ends what `adopt` began, for the protocol that follows. */
+function release(socket: Socket): void {
+  Reflect.deleteProperty(socket, 'setTimeout');
 }
 
 /** The exchange whose response is being written: responses follow the order of requests. */

@@ -13,8 +13,8 @@ import {
 import type { ProxyLimits } from './proxy-limits.ts';
 
 /**
- * Enforces the time-outs that Node has no option for (`headersTimeout` and `keepAliveTimeout` cover HTTP/1.x). Checks
- * one connection, and ends what is overdue at `nowMs`, on the monotonic clock.
+ * Enforces the time-outs but that of a header section, which is Node's `headersTimeout`. Checks one connection, and ends
+ * what is overdue at `nowMs`, on the monotonic clock.
  */
 export function sweepConnection(
   connection: Connection,
@@ -37,8 +37,8 @@ export function sweepConnection(
     destroyConnection(connection);
   } else if (connection.phase === 'closing' && idle) {
     if (silentMs >= limits.lingerMs) destroyConnection(connection);
-  } else if (connection.session !== null && idle) {
-    if (silentMs >= limits.keepAliveTimeoutMs) closeIdle(connection, closingResponse, nowMs);
+  } else if (idle && (connection.session !== null || connection.answered)) {
+    if (idleMs(connection, nowMs) >= limits.keepAliveTimeoutMs) closeIdle(connection, closingResponse, nowMs);
   } else {
     for (const exchange of [...connection.exchanges]) {
       if (isHeldUp(exchange)) exchange.record.activeMs = nowMs;
@@ -50,6 +50,10 @@ export function sweepConnection(
     }
   }
 }
+
+/** How long a connection without requests has been silent. Over HTTP/1.x, part of a next request may have arrived. */
+const idleMs = (connection: Connection, nowMs: number): number =>
+  connection.session === null ? stalledMs(connection, connection.raw.bytesRead, nowMs) : nowMs - connection.sinceMs;
 
 /** HTTP/1.x answers follow the order of requests, so a body may have to wait for earlier answers. */
 const isQueued = (exchange: Exchange): boolean =>

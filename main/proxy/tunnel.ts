@@ -102,8 +102,6 @@ function handOver(
   connection.answered = false;
   // Like the HTTPS listener: a half-open tunnel would never close.
   raw.allowHalfOpen = scheme === 'http';
-  // Clears the HTTP server's keep-alive time-out, which would cut a long answer.
-  raw.setTimeout(0);
   if (head.length > 0) raw.unshift(head);
   serve[scheme](connection);
 }

@@ -1,5 +1,6 @@
 import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
@@ -28,6 +29,7 @@ afterEach(async () => {
 });
 
 const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n${fields}\r\n`;
+const untilIdle = () => expect.poll(() => running.proxy.inProgress()).toBe(0);
 const CLOSE = 'Connection: close\r\n';
 
 test('2,000 idle connections keep no client from being served, and no more than the limit stay open', async () => {
@@ -132,6 +134,37 @@ test('a client that has just come is kept while one that trickles its body can m
   newcomer.write(get('/', CLOSE));
   expect(await answer).toContain('ok');
 });
+
+test.each(['http', 'https'] as const)(
+  'a silent client is idle, but not one whose next request arrives slowly: %s',
+  async (scheme) => {
+    const clock = createFakeClock();
+    running = await startProxy({ clock, certificates: createTestCertificates([DEMO]) });
+    const connect = async (): Promise<Socket> => {
+      if (scheme === 'http') return await open();
+      const socket = tlsConnect({ port: running.httpsPort, servername: DEMO, rejectUnauthorized: false });
+      sockets.push(socket);
+      return socket;
+    };
+    const [silent, slow] = [await connect(), await connect()];
+    for (const socket of [silent, slow]) {
+      socket.write(get('/'));
+      await readUntil(socket, /"url"/);
+    }
+    await untilIdle();
+    await clock.pass(59_000);
+    slow.write('GET / HTTP');
+    // Read after those octets.
+    await sendRaw(running.httpPort, get('/', CLOSE));
+    const ended = readToEnd(silent);
+    await clock.pass(2_000);
+    expect(await ended).toBe('');
+    await untilConnections(running, 1);
+    const answer = readUntil(slow, /"url"/);
+    slow.write(`/1.1\r\nHost: ${DEMO}\r\n\r\n`);
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  },
+);
 
 test('a client that does not read makes room, and is cut when unread responses take too much memory', async () => {
   running = await startProxy({
