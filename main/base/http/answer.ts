@@ -41,7 +41,9 @@ export function sendAnswer(exchange: HttpExchange, answer: Answer, bounds: Drain
   if (response.headersSent || response.destroyed) return false;
   const unread = bounds !== null && hasUnreadBody(request);
   const body = request.method === 'HEAD' ? null : answer.body;
-  const close = answer.close && !isHttp2(request);
+  // RFC 9112 §9.6: a body that is announced to exceed the limit will end the connection.
+  const isTooLong = unread && Number(request.headers['content-length']) > bounds.bytesMax;
+  const close = (answer.close || isTooLong) && !isHttp2(request);
   // Node does not modify the array.
   response.writeHead(answer.status, close ? [...answer.headers, 'Connection', 'close'] : (answer.headers as string[]));
   if (!unread) {

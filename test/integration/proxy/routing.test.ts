@@ -11,7 +11,8 @@ import {
   startProxy,
   type RunningProxy,
 } from '../../support/proxy-harness.ts';
-import { sendRaw } from '../../support/proxy-raw.ts';
+import { openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 
 let running: RunningProxy;
 let base: string;
@@ -92,6 +93,19 @@ describe('a hostname that is served', () => {
 });
 
 describe('a hostname that is not served', () => {
+  test.each([
+    ['no more of the body', DEFAULT_PROXY_LIMITS.drainBytesMax, 'keep-alive'],
+    ['more of the body', DEFAULT_PROXY_LIMITS.drainBytesMax + 1, 'close'],
+  ])(
+    'answers with what becomes of the connection where %s is announced than is drained',
+    async (_what, length, connection) => {
+      const socket = await openSocket(running.httpPort);
+      socket.write(`POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: ${length}\r\n\r\n`);
+      expect(/^connection: (.*)\r$/im.exec(await readUntil(socket, /\r\n\r\n/))?.[1]).toBe(connection);
+      socket.destroy();
+    },
+  );
+
   test.each(['localhost', '127.0.0.1', '[::1]', 'x.demo.vivarium.localhost'])(
     '%s is answered with 404 and what is served',
     async (hostname) => {
