@@ -80,6 +80,8 @@ export default defineConfig({
         format: 'es',
         // V8 keeps the source as long as a function of it may still be compiled.
         comments: { jsdoc: false, annotation: false },
+        // V8 keeps the rest of the source too: 2 MB less for the engine. Names in stack traces stay.
+        minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',
       },

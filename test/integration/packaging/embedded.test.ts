@@ -254,7 +254,7 @@ describe('the fixtures', () => {
     mkdirSync(stand, { recursive: true });
     writeFileSync(join(stand, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
     // Playwright too takes no fixture whose first parameter is no pattern.
-    const isPattern = '[].concat(fixture)[0] === true || /^async \\(\\{/.test([].concat(fixture)[0])';
+    const isPattern = '[].concat(fixture)[0] === true || /^async ?\\(\\{/.test([].concat(fixture)[0])';
     writeFileSync(
       join(stand, 'index.js'),
       `export const test = {
