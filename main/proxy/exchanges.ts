@@ -146,6 +146,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       socket.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       const answerAndClose = (answer: Answer): void => {
+        // In Node's types, but not its documentation, which has nothing else for a socket that the server has released.
         response.assignSocket(socket);
         response.setHeader('Connection', 'close');
         response.on('finish', () => socket.destroySoon());
