@@ -2,7 +2,7 @@ import { createId, createUpdateKey } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { formatZoneValue } from '../dns/record-text.ts';
 import type { Updatable } from '../dns/update-exchange.ts';
-import { UPDATE_RECORDS_MAX } from '../dns/update-message.ts';
+import { UPDATE_RECORDS_MAX } from '../dns/update-exchange.ts';
 import { planUpdate, type UpdatedZone, type Values } from '../dns/update.ts';
 import { createZone, withoutSerial } from '../dns/zone.ts';
 import type { RecordRows, StoredZone, ZoneRows } from './dependencies.ts';

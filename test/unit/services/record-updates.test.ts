@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UPDATE_RECORDS_MAX, type UpdateMessage } from '../../../main/dns/update-message.ts';
+import { UPDATE_RECORDS_MAX, type UpdateMessage } from '../../../main/dns/update-exchange.ts';
 import type { RecordRows, ZoneRows } from '../../../main/services/dependencies.ts';
 import { createRecordUpdates } from '../../../main/services/record-updates.ts';
 import type { RRsetEdit } from '../../../main/services/record-writer.ts';
