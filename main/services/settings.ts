@@ -37,8 +37,9 @@ function readSettings(rows: Pick<SettingRows, 'get'>): Settings {
   const stored = rows.get();
   let settings: Settings = { ...DEFAULT_SETTINGS };
   for (const name of settingNames) {
-    const read = settingsValues.partial().safeParse({ [name]: stored[name] });
-    if (read.success && stored[name] !== undefined) settings = { ...settings, ...read.data };
+    if (stored[name] === undefined) continue;
+    const read = settingsValues.shape[name].safeParse(stored[name]);
+    if (read.success) settings = { ...settings, [name]: read.data };
   }
   return settings;
 }
