@@ -87,24 +87,27 @@ export function installTools(): string[] {
       `Installing what the tests need: ${packages.map(({ debianPackage }) => debianPackage).join(', ')}…\n`,
     );
     apt('update', '-qq');
-    // By itself: apt installs none where one is unknown, and not every distribution has what is optional.
-    const optional = packages.filter(({ isOptional }) => isOptional === true).map((tool) => [tool]);
-    const needed = packages.filter(({ isOptional }) => isOptional !== true);
-    for (const group of [needed, ...optional]) if (group.length > 0) aptInstall(group);
+    if (!aptInstall(packages)) {
+      // apt installs none where one is unknown, and not every distribution has what is optional.
+      const needed = packages.filter(({ isOptional }) => isOptional !== true);
+      const optional = packages.filter(({ isOptional }) => isOptional === true).map((tool) => [tool]);
+      for (const group of [needed, ...optional]) if (group.length > 0) aptInstall(group);
+    }
   }
   return missing()
     .filter(({ isOptional }) => isOptional !== true)
     .map(({ name, debianPackage }) => `${name} (Debian: ${debianPackage})`);
 }
 
-const aptInstall = (tools: readonly Tool[]): void =>
+/** Whether apt installed them all. */
+const aptInstall = (tools: readonly Tool[]): boolean =>
   apt('install', '-y', '-qq', '--no-install-recommends', ...tools.map(({ debianPackage }) => debianPackage));
 
-function apt(...words: readonly string[]): void {
+function apt(...words: readonly string[]): boolean {
   const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  run([...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...words]);
+  return run([...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...words]);
 }
 
-function run([command = '', ...args]: readonly string[]): void {
-  spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+function run([command = '', ...args]: readonly string[]): boolean {
+  return spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
 }
