@@ -138,7 +138,8 @@ function makePrograms(home: string): string {
   const folder = join(home, 'bin');
   mkdirSync(folder);
   const programs = {
-    vivarium: `exec '${process.execPath}' '${PROGRAM}' "$@"`,
+    // Hundreds of commands: without collecting their garbage early, each takes a sixth less.
+    vivarium: `exec '${process.execPath}' --min-semi-space-size=16 --max-semi-space-size=16 '${PROGRAM}' "$@"`,
     // Vivarium takes a browser that ends within 1.5 s for one that could not start, and opens at most five.
     browser: 'exec sleep 3',
     'xdg-open': 'exit 0',
