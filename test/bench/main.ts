@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- CASE …]`: every figure that the project promises, as a ratio against something measured in the
  * same run where it can be one. Needs wrk, dnsperf, h2load and Chromium (Debian: apt-get install wrk dnsperf
- * nghttp2-client chromium); mkcert, testssl.sh and NSD where they are.
+ * nghttp2-client chromium); mkcert, testssl.sh, BIND, NSD and Knot where they are.
  *
  * BENCH_ROUNDS (5) and BENCH_SECONDS (3) set how often and how long each side of a comparison runs.
  */

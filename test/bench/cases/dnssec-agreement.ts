@@ -9,8 +9,9 @@ import type { ResponseRecord } from '../../../main/dns/message-reader.ts';
 import { TYPE_CODES } from '../../../main/dns/record.ts';
 import { ended, startUnbound } from '../../support/dns-unbound.ts';
 import { findTool } from '../../support/tools.ts';
-import { end, type Figure, freePort, startVivarium, temporaryFolder } from '../harness.ts';
-import { makeZone, seeded, startNsd, TYPES, ZONES } from './dns-agreement.ts';
+import { NSD, startPeer } from '../dns-peers.ts';
+import { end, type Figure, startVivarium, temporaryFolder } from '../harness.ts';
+import { makeZone, seeded, TYPES, ZONES } from './dns-agreement.ts';
 
 const PROGRAMS = ['nsd', 'ldns-keygen', 'ldns-signzone', 'unbound', 'delv'];
 const LENGTH_MAX = 100;
@@ -57,8 +58,8 @@ export async function dnssecAgreement(): Promise<Figure[]> {
         for (const [type, code] of Object.entries(TYPES)) questions.push({ name, type, code, apex });
       }
     }
-    const port = await freePort();
-    children.push(await startNsd('nsd', folder, [...signings.keys()], port, client));
+    const { child, port } = await startPeer(NSD, folder, [...signings.keys()], client);
+    children.push(child);
     const anchors = new Map([...signings].map(([apex, { anchors: texts }]) => [apex, texts?.unbound ?? '']));
     const unbound = await startUnbound(folder, vivarium.runtime.dns.port, anchors);
     const beside = await startUnbound(temporaryFolder(), port, peerAnchors);
