@@ -56,7 +56,7 @@ export interface Redactor {
   fields(fields: readonly string[]): { name: string; value: string }[];
   /** Any text, such as a target: parameters, user information of URLs, and what has the form of a secret. */
   text(text: string): string;
-  /** A body: the same, and members of JSON and fields of forms. */
+  /** A body: the same, members of JSON, elements of XML, and fields of forms. */
   body(text: string): string;
   /** Binary data, such as a form with a file; keeps the length. */
   bytes(bytes: Buffer): Buffer;
@@ -210,9 +210,15 @@ function decoded(name: string): string {
 const FORM_FIELD = /(form-data;[^\r\n]{1,1000}\r?\n(?:[^\r\n]{1,500}\r?\n){0,10}\r?\n)([\s\S]*?)(?=\r?\n--|$)/g;
 const FORM_FIELD_NAME = /[; ]name="?([^";\r\n]*)/;
 
+/** `<wsse:Password Type="…">secret</wsse:Password>`; its end is missing where the body was cut. */
+const ELEMENT = /(<(?:[\w.-]{1,100}:)?([\w.-]{1,100})(?:\s[^<>]{0,1000})?>)([^<>]{1,4000})(?=<|$)/g;
+
 function redactBody(text: string, isSecret: IsSecretName, hide: Hide): string {
   const plain = redactText(text, isSecret, hide);
-  const members = redactJson(plain, isSecret, hide);
+  const elements = plain.replace(ELEMENT, (all, head: string, name: string, value: string) =>
+    isSecret(name) && value.trim() !== '' ? head + hide(value) : all,
+  );
+  const members = redactJson(elements, isSecret, hide);
   if (!members.includes('form-data')) return members;
   return members.replace(FORM_FIELD, (all, head: string, value: string) =>
     isSecret(FORM_FIELD_NAME.exec(head)?.[1] ?? '') ? head + hide(value) : all,

@@ -1,5 +1,5 @@
 /**
- * Names of header fields, parameters, JSON members and form fields whose values are secret. One table for all places:
+ * Names of header fields, parameters, JSON members, XML elements and form fields whose values are secret. One table for all places:
  * the same secret travels as `X-Api-Key`, `?api_key=` and `"apiKey":`. Names are compared in lower case, without
  * separators and without digits at the end (`X-Hub-Signature-256`).
  */
@@ -48,6 +48,14 @@ const ENDINGS = [
   'codeverifier',
   'verificationcode',
   'recoverycode',
+  'recoverycodes',
+  'backupcode',
+  'backupcodes',
+  'otpcode',
+  'securityanswer',
+  'seedphrase',
+  'mnemonic',
+  'cardnumber',
   'usercode',
   'devicecode',
 ] as const;

@@ -91,6 +91,14 @@ const OTHERS: Record<string, Place> = {
   'a private key': body(
     JSON.stringify({ pem: `-----BEGIN PRIVATE KEY-----\n${PLANTED}\n-----END PRIVATE KEY-----\n` }),
   ),
+  'codes to get in again': body(`{"recovery_codes":["x","${PLANTED}"]}`),
+  'a code to confirm with': body(`{"otp_code":"${PLANTED}"}`),
+  'the number of a card': body(`{"card":{"cardNumber":"${PLANTED}"}}`),
+  'an element of XML': body(`<login><user>anna</user><password>${PLANTED}</password></login>`),
+  'an element of SOAP': body(
+    `<wsse:UsernameToken><wsse:Password Type="#PasswordText">${PLANTED}</wsse:Password></wsse:UsernameToken>`,
+  ),
+  'a cut element': body(`<login><password>${PLANTED}`),
   'user information of a URL in a body': body(`{"database":"postgres://app:${PLANTED}@db.test/app"}`),
 };
 
@@ -107,6 +115,8 @@ const SHOWN: Record<string, Place> = {
   'a string that reads like a name': body(`["password","${PLANTED}"]`),
   'a subprotocol': field('Sec-WebSocket-Protocol', PLANTED),
   'a field of a form': body(form('name')),
+  'an element after a secret': body(`<login><token>abc</token><user>${PLANTED}</user></login>`),
+  'an element around others': body(`<credentials><user>${PLANTED}</user></credentials>`),
   'an attribute of a cookie': answered('Set-Cookie', `a=b; Path=/${PLANTED}`),
 };
 
@@ -134,8 +144,8 @@ async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
 }
 
 describe('a planted secret', () => {
-  it('is at 27 places of the audit and 32 others', () => {
-    expect([Object.keys(AUDITED).length, Object.keys(OTHERS).length]).toEqual([27, 32]);
+  it('is at 27 places of the audit and 38 others', () => {
+    expect([Object.keys(AUDITED).length, Object.keys(OTHERS).length]).toEqual([27, 38]);
   });
 
   it.each(Object.entries({ ...AUDITED, ...OTHERS }))('is hidden: %s', async (_where, place) => {
@@ -197,6 +207,9 @@ describe('hostile text', () => {
     ['?&'.repeat(500_000)],
     ['&a'.repeat(500_000)],
     ['='.repeat(1_000_000)],
+    ['<a '.repeat(300_000)],
+    ['<token>'.repeat(140_000)],
+    [`<token ${'a '.repeat(500_000)}`],
     ['form-data; name="'.repeat(60_000)],
     ['-----BEGIN PRIVATE KEY-----'.repeat(40_000)],
     [`${'['.repeat(500_000)}"password":["x"`],
