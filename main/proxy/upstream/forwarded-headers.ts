@@ -54,7 +54,9 @@ export function forwardedHeaders(
   if (/^0*[1-9]\d*$/.test(forwardsLeft)) kept['max-forwards'] = String(Number(forwardsLeft) - 1);
   kept['host'] = host;
   kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
-  kept['forwarded'] = appended(headers.forwarded, forwardedElement(from));
+  // A proxy that reports its client in `X-Forwarded-*` only: an upstream may read `Forwarded` first (RFC 7239 §7.4).
+  const before = headers.forwarded ?? (from.client === null ? undefined : forwardedElement(from.client));
+  kept['forwarded'] = appended(before, forwardedElement(from));
   kept['x-forwarded-for'] = appended(headers['x-forwarded-for'], from.address);
   const { authority, scheme, port } = from.client ?? from;
   kept['x-forwarded-host'] = authority;
@@ -92,7 +94,7 @@ function appended(before: string | string[] | undefined, entry: string): string 
 }
 
 /** `for=127.0.0.1;host="app.acme.test:8443";proto=https`; IPv6 addresses are bracketed and quoted (RFC 7239 §6). */
-function forwardedElement({ address, authority, scheme }: ForwardedFrom): string {
+function forwardedElement({ address, authority, scheme }: Client): string {
   const node = address.includes(':') ? `"[${address}]"` : address;
   return `for=${node};host="${authority}";proto=${scheme}`;
 }

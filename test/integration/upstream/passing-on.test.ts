@@ -94,9 +94,11 @@ describe('a request', () => {
     const upstream = await startUpstream((_request, response) => response.end());
     const running = await proxyTo(upstream.url, { trustedProxies, destination: { limited: true } });
     await ask(running, 'GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1, 10.1.2.3\r\nX-Forwarded-Proto: https');
+    const own = `for=127.0.0.1;host="${DEMO}";proto=http`;
     expect(upstream.requests[0]?.headers).toMatchObject({
       'x-forwarded-for': '192.0.2.1, 10.1.2.3, 127.0.0.1',
       'x-forwarded-proto': scheme,
+      forwarded: address === '127.0.0.1' ? own : `for=192.0.2.1;host="${DEMO}";proto=https, ${own}`,
     });
     expect(running.limiter.asked).toMatchObject([{ caller: { kind: 'address', address } }]);
     await until(() => running.summaries.length === 1);
