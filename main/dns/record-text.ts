@@ -14,7 +14,14 @@ import {
 import { RECORD_TYPES, type NamedType } from '../contract/record-types.ts';
 import type { Words } from './field.ts';
 import { dataOf, fieldsOf, valueIn } from './record-fields.ts';
-import { TTL_SECONDS_MAX, typeCode, type RecordData, type RecordType, type ResourceRecord } from './record.ts';
+import {
+  TTL_SECONDS_MAX,
+  typeCode,
+  typeName,
+  type RecordData,
+  type RecordType,
+  type ResourceRecord,
+} from './record.ts';
 import { readTokens, type Token } from './tokens.ts';
 import { readData } from './wire-reader.ts';
 
@@ -78,13 +85,17 @@ function guarded(read: () => RecordData): DataResult {
 
 /** RFC 3597 §5: `\\# 4 C0000201`, of a type with a form of its own too. */
 function readOctets(type: RecordType, tokens: readonly Token[]): RecordData {
-  const [, length, ...digits] = tokens.map(({ text }) => text);
+  const [form, length, ...digits] = tokens.map(({ text }) => text);
+  const code = typeCode(type);
+  if (form !== '\\#') {
+    const name = code === null ? type : typeName(code);
+    throw new RecordFault(`${name} has no form of its own here, only octets: \\# 4 C0000201`);
+  }
   const hex = digits.join('');
   const octets = Buffer.from(hex, 'hex');
   if (!/^(?:[0-9a-f]{2})*$/i.test(hex) || length !== String(octets.length) || octets.length > UINT16_MAX) {
     throw new RecordFault(`${type}: "\\#" takes the number of octets, then as many in hexadecimal: \\# 4 C0000201`);
   }
-  const code = typeCode(type);
   const data = code === null ? null : readData(code, octets);
   if (data !== null) return data;
   throw new RecordFault(`${type}: these octets are not data of that type. ${exampleOf(type)}`);
