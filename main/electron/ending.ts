@@ -1,4 +1,4 @@
-import { app, dialog, type Event, powerMonitor } from 'electron';
+import { app, BaseWindow, dialog, type Event, powerMonitor } from 'electron';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { prepareScratchPaths } from './identity.ts';
@@ -52,7 +52,21 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
     event?.preventDefault();
     app.quit();
   });
+  if (process.platform === 'win32') void app.whenReady().then(hearSessionEnd);
   return { drain: drainOnce, isQuitting: () => quitting };
+}
+
+/**
+ * Windows asks windows whether its session may end, and Electron emits no `before-quit` then. As the app's own window
+ * may never have been opened, an empty and invisible one is asked.
+ */
+function hearSessionEnd(): void {
+  const window = new BaseWindow({ title: 'Vivarium', show: false });
+  window.on('query-session-end', (event) => {
+    // The session waits for the draining.
+    event.preventDefault();
+    app.quit();
+  });
 }
 
 /** Passes on errors that no code caught; the servers run in this process, so the engine may have failed. */

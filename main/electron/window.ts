@@ -78,7 +78,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
 }
 
 function openWindow(options: MainWindowOptions, page: string): { window: BrowserWindow; rememberNow: () => void } {
-  const { log, memory, preloadFile, iconFile, isQuitting, quit } = options;
+  const { log, memory, preloadFile, iconFile, isQuitting } = options;
   const { bounds, maximized, fullScreen } = memory.get();
   const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map(({ workArea }) => workArea);
   const window = new BrowserWindow({
@@ -108,11 +108,6 @@ function openWindow(options: MainWindowOptions, page: string): { window: Browser
   });
   // Electron would rename the window after its page.
   window.on('page-title-updated', (event) => event.preventDefault());
-  // The end of a session on Windows, which emits no `before-quit`; it waits for the draining.
-  window.on('query-session-end', (event) => {
-    event.preventDefault();
-    quit();
-  });
   void load(window, page, options).finally(reveal);
   return { window, rememberNow };
 }

@@ -2,13 +2,12 @@
  * What only the stand-in lets one see: questions that are asked before there is a window, the tray, and what is handed
  * to other programs.
  */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { MachinePlan } from '../../main/contract/machine.ts';
@@ -407,16 +406,28 @@ describe('the end of the session', () => {
     endSession(): void;
   }
 
-  it.each<[system: string, hidden: boolean, end: (electron: ElectronModule) => void]>([
-    ['Linux and macOS', true, ({ powerMonitor }) => (powerMonitor as unknown as Ending).endSession()],
-    ['Windows', false, ({ BrowserWindow }) => (BrowserWindow.getAllWindows()[0] as unknown as Ending).endSession()],
-  ])('waits on %s until requests have finished', async (_system, hidden, end) => {
-    const desktop = start({ hidden });
-    await (hidden ? desktop.serving() : opened(desktop));
+  it('waits on Linux and macOS until requests have finished', async () => {
+    const desktop = await startHidden();
+    const end = ({ powerMonitor }: ElectronModule) => (powerMonitor as unknown as Ending).endSession();
     void desktop.evaluate(end).catch(() => undefined);
     const { code, signal } = await desktop.ended;
     expect([code, signal]).toEqual([0, null]);
     expect(logOf(desktop.dataDir)).toMatch(/Vivarium has stopped\n$/);
+  });
+
+  // Of the app only its ending: SQLite’s code for Windows cannot be loaded elsewhere.
+  it('waits on Windows, even if no window was opened', async () => {
+    const main = join(import.meta.dirname, '..', '..', 'main');
+    const { code, signal, stdout } = await runOnStandIn(
+      `import { app, BaseWindow } from 'electron';
+       import { nextTurn } from ${JSON.stringify(join(main, 'base', 'turns.ts'))};
+       import { drainBeforeQuit } from ${JSON.stringify(join(main, 'electron', 'ending.ts'))};
+       drainBeforeQuit({ log: console, drain: () => nextTurn().then(() => console.log('drained')) });
+       await app.whenReady();
+       BaseWindow.endSession();`,
+      { ELECTRON_STAND_IN_PLATFORM: 'win32' },
+    );
+    expect([code, signal, stdout]).toEqual([0, null, 'drained\n']);
   });
 });
 
@@ -573,12 +584,10 @@ it('the stand-in for Electron ends a program that relies on what it does not do'
 
 /** Runs pieces of a program, each of which would end it; resolves with what each was told. */
 async function runUsing(setUp: string, pieces: readonly string[]): Promise<string[]> {
-  const program = join(temporaryFolder(), 'program.mjs');
   const attempts = pieces.map(
     (code) => `told.push(''); try { ${code} } catch (error) { told.push(told.pop() + error); }`,
   );
-  writeFileSync(
-    program,
+  const { stdout } = await runOnStandIn(
     `import { app, BrowserWindow, protocol, session } from 'electron';
      const told = [], { exit } = process;
      process.exit = () => { throw 'ended'; };
@@ -587,10 +596,11 @@ async function runUsing(setUp: string, pieces: readonly string[]): Promise<strin
      ${attempts.join('\n')}
      process.stdout.write(JSON.stringify(told), () => exit(0));`,
   );
-  const register = join(import.meta.dirname, '..', 'support', 'electron-stand-in', 'register.ts');
-  const env = { ...process.env, ELECTRON_STAND_IN_APP_DATA: temporaryFolder() };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', register, program, '--log-level=3'], {
-    env,
-  });
   return JSON.parse(stdout) as string[];
+}
+
+function runOnStandIn(code: string, env: Record<string, string> = {}) {
+  const program = join(temporaryFolder(), 'program.mjs');
+  writeFileSync(program, code);
+  return STAND_IN.start(['--log-level=3'], { ELECTRON_STAND_IN_APP_DATA: temporaryFolder(), ...env }, program).ended;
 }

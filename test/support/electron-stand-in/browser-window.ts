@@ -22,8 +22,6 @@ const EVENTS = [
   'leave-full-screen',
   'unresponsive',
   'responsive',
-  'query-session-end',
-  'session-end',
   'page-title-updated',
 ] as const;
 
@@ -251,15 +249,6 @@ class StandInWindow
 
   close(): void {
     void this.askToClose();
-  }
-
-  /** Not of Electron: Windows ends the session, and waits for an app only if one of its windows asks it to. */
-  endSession(): void {
-    const event = createEvent('query-session-end', { reasons: ['shutdown'] });
-    this.emit('query-session-end', event);
-    if (event.defaultPrevented) return;
-    this.emit('session-end', createEvent('session-end', { reasons: ['shutdown'] }));
-    process.kill(process.pid, 'SIGKILL');
   }
 
   async askToClose(): Promise<boolean> {

@@ -20,6 +20,7 @@
  */
 import { onCommand, tell } from './driver.ts';
 import { app } from './app.ts';
+import { BaseWindow } from './base-window.ts';
 import { BrowserWindow } from './browser-window.ts';
 import { dialog } from './dialog.ts';
 import { Menu, Tray, trays } from './menu.ts';
@@ -33,6 +34,7 @@ import { clipboard } from './web-contents.ts';
 
 export {
   app,
+  BaseWindow,
   BrowserWindow,
   clipboard,
   dialog,
@@ -52,6 +54,7 @@ export {
 /** For functions of the test. What the tray shows, Electron does not tell. */
 const exported = {
   app,
+  BaseWindow,
   BrowserWindow,
   clipboard,
   dialog,
