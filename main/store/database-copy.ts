@@ -36,14 +36,17 @@ async function copyInSteps(sqlite: Database, path: string): Promise<void> {
   const end = () => void (storing = false);
   try {
     await sqlite.backup(path, {
-      progress() {
-        unstored += STEP_PAGES;
-        if (!storing && unstored >= STORED_PAGES) {
+      progress({ remainingPages }) {
+        const isLast = remainingPages <= STEP_PAGES;
+        if (!storing && unstored > 0 && (isLast || unstored >= STORED_PAGES)) {
           unstored = 0;
           storing = true;
-          // In another thread; the last step stores the rest, and reports what cannot be stored.
+          // In another thread; the last step reports what cannot be stored.
           file.datasync().then(end, end);
         }
+        // The last step stores in this thread what is left.
+        if (isLast && storing) return 0;
+        unstored += STEP_PAGES;
         return STEP_PAGES;
       },
     });

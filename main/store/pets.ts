@@ -206,8 +206,8 @@ export function createPets(
   };
 }
 
-/** Pets per transaction, some 10 ms, to let other work run. */
-const BATCH_PETS = 1_000;
+/** Pets per transaction, some 5 ms, to let other work run. */
+const BATCH_PETS = 500;
 
 export function createPetClearing({ sqlite, transactional }: Connection, datasets: Datasets) {
   const remove = sqlite.prepare<[number, number, bigint, bigint, number]>(
