@@ -133,10 +133,12 @@ export async function startDns(
     publish(snapshot: Snapshot & { platformHostnames: readonly string[] }, httpsPort: number): void {
       platform.publish(snapshot.platformHostnames);
       if (!settings.current().httpsRecords) return zones.setServices(() => null);
-      const served = new Set(snapshot.redirects.keys());
-      for (const { hostname } of snapshot.routes) served.add(hostname);
+      const { redirects, routes } = snapshot;
+      let known: ReadonlySet<string> | null = null;
+      // On first use: checks of many domains publish more often than somebody asks.
+      const served = () => (known ??= new Set([...redirects.keys(), ...routes.map(({ hostname }) => hostname)]));
       const record = serviceRecord(httpsPort);
-      zones.setServices((name) => (served.has(name) || served.has(wildcardOver(name)) ? record : null));
+      zones.setServices((name) => (served().has(name) || served().has(wildcardOver(name)) ? record : null));
     },
   };
 }

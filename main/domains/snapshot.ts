@@ -79,11 +79,12 @@ export function buildSnapshot(
   }
   cache.bases.clear();
   for (const [projectId, base] of production) cache.bases.set(projectId, base);
+  const redirected = new Set(projects.flatMap((project) => project.redirects.map(({ from }) => from)));
   const servedBy = new Map<string, string>();
   for (const domain of domains) {
     const base = production.get(domain.projectId);
     if (base === undefined || !isServed(domain)) continue;
-    servedBy.set(domain.hostname, domain.projectId);
+    if (redirected.has(domain.hostname)) servedBy.set(domain.hostname, domain.projectId);
     let known = cache.routes.get(domain);
     if (known?.base !== base) {
       known = { base, route: { hostname: domain.hostname, ...base } };
