@@ -10,6 +10,7 @@ import type { Dataset } from '../../../main/model/pet.ts';
 import { createPetServices } from '../../../main/services/pets.ts';
 import { openStore } from '../../../main/store/store.ts';
 import { type Figure, ROOT, temporaryFolder } from '../harness.ts';
+import { nameTurns, startSampling, type Turn } from '../turn-names.ts';
 
 /** The longest that long work may keep everything else in the engine waiting. */
 const WANTED_MS = 16;
@@ -66,11 +67,12 @@ export async function engineTurns(): Promise<Figure[]> {
 }
 
 export async function figureOf(what: string, work: () => unknown): Promise<Figure> {
-  const turns: { ms: number; beganMs: number; endedMs: number }[] = [];
+  const turns: Turn[] = [];
   const collected: PerformanceEntry[] = [];
   const noteCollections = (entries: readonly PerformanceEntry[]) => void collected.push(...entries);
   const collections = new PerformanceObserver((list) => noteCollections(list.getEntries()));
   collections.observe({ entryTypes: ['gc'] });
+  const samples = process.env.BENCH_NAMES === undefined ? null : startSampling();
   let working = true;
   let before = process.threadCpuUsage();
   let beganMs = performance.now();
@@ -97,6 +99,7 @@ export async function figureOf(what: string, work: () => unknown): Promise<Figur
   const own = turns.findLast(
     (turn) => !collected.some((one) => one.startTime < turn.endedMs && one.startTime + one.duration > turn.beganMs),
   );
+  if (samples !== null) console.error(`${what}\n${nameTurns(samples(), turns, collected)}`);
   return {
     what: `longest turn of the engine while ${what}`,
     measured: `${longest.toFixed(0)} ms`,
@@ -129,7 +132,8 @@ const NAME = 'Biscuit the Border Collie';
 /** A file of so many bytes; the interface imports it in another case. */
 export function jsonOf(bytes: number): string {
   const row = (number: number) => `{"name": "${NAME} ${number}", "categoryId": ${number % 7}, "status": "available"}`;
-  return `[${rowsOf(bytes, row).join(',\n')}]`;
+  // A string of parts would be copied into one when its first piece is taken, in the turn that is measured.
+  return Buffer.from(`[${rowsOf(bytes, row).join(',\n')}]`).toString();
 }
 
 export const csvOf = (bytes: number): string =>
