@@ -37,18 +37,18 @@ export function createSchedule(options: {
     running++;
     try {
       const nowMs = clock.now();
-      // Lanes share it: beginning thousands of checks in one turn would keep requests waiting.
+      // Shared: beginning thousands of checks in one turn would keep requests waiting.
       const due = domains
         .list()
         .filter((domain) => isDue(domain, nowMs))
         .values();
-      const lane = async () => {
+      const runNext = async () => {
         for (const domain of due) {
           if (stopped) return;
           await run(domain);
         }
       };
-      await Promise.all(Array.from({ length: TURNS_AT_ONCE }, lane));
+      await Promise.all(Array.from({ length: TURNS_AT_ONCE }, runNext));
     } finally {
       // The last changes have just been published, which takes milliseconds with thousands of domains.
       await nextTurn();

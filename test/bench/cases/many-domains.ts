@@ -3,7 +3,7 @@ import { createOpenProject, end, type Figure, startVivarium, temporaryFolder } f
 const DOMAINS = 1_000;
 
 /** Calls of a script at the same time. */
-const LANES = 16;
+const CLIENTS = 16;
 
 interface ShownDomain {
   state: string;
@@ -23,7 +23,7 @@ export async function manyDomains(): Promise<Figure[]> {
   const startedMs = performance.now();
   const rest = [...names];
   await Promise.all(
-    Array.from({ length: LANES }, async () => {
+    Array.from({ length: CLIENTS }, async () => {
       for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
         const hostname = `${name}.many.test`;
         await vivarium.call('domains.attach', { projectId, hostname });
@@ -42,7 +42,7 @@ export async function manyDomains(): Promise<Figure[]> {
       measured: `${seconds.toFixed(1)} s`,
       wanted: '≤ 10 s',
       met: seconds <= 10,
-      detail: `two calls each over the control port, ${LANES} at a time`,
+      detail: `two calls each over the control port, ${CLIENTS} at a time`,
     },
   ];
 }

@@ -11,7 +11,7 @@ const RECORDS = 100_000;
 const ENTRIES = 10_000;
 const SHOWN_DOMAINS = 300;
 const PETS_BYTES = 10_000_000;
-const LANES = 16;
+const CLIENTS = 16;
 const DAY = 'P1D';
 
 const CALL = { signal: undefined };
@@ -137,7 +137,7 @@ async function fillTraffic({ services, runtime }: App, projectId: string): Promi
     });
   let left = ENTRIES;
   await Promise.all(
-    Array.from({ length: LANES }, async () => {
+    Array.from({ length: CLIENTS }, async () => {
       while (left-- > 0) await ask();
     }),
   );

@@ -6,7 +6,7 @@
 import { connect } from 'node:net';
 
 const [portText = '', host = '', countText = ''] = process.argv.slice(2);
-const LANES = 50;
+const CLIENTS = 50;
 const upgrade =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 const head = (method: string, path: string, fields = ''): string =>
@@ -25,7 +25,7 @@ const WAYS: { bytes: string; waits: boolean; ends?: boolean }[] = [
 ];
 
 let left = Number(countText);
-async function lane(): Promise<void> {
+async function runClient(): Promise<void> {
   while (left > 0) {
     const way = WAYS[left-- % WAYS.length] as (typeof WAYS)[number];
     await new Promise<void>((resolve) => {
@@ -45,5 +45,5 @@ async function lane(): Promise<void> {
     });
   }
 }
-await Promise.all(Array.from({ length: LANES }, lane));
+await Promise.all(Array.from({ length: CLIENTS }, runClient));
 console.log('done');

@@ -1,18 +1,18 @@
 /**
- * Opens TLS 1.3 connections one after another in a few lanes, each with a full handshake for a hostname drawn at
+ * Opens TLS 1.3 connections one after another in a few sequences, each with a full handshake for a hostname drawn at
  * random, for some seconds; with 0 seconds, one for every hostname. Prints how many there were. Arguments: port, number
  * of hostnames, seconds, seed.
  */
 import { connect } from 'node:tls';
 
-const LANES = 8;
+const CLIENTS = 8;
 
 const [port = 0, hostnames = 1, seconds = 1, seed = 1] = process.argv.slice(2).map(Number);
 const endMs = performance.now() + seconds * 1_000;
 let state = seed;
 let begun = 0;
 let done = 0;
-let running = LANES;
+let running = CLIENTS;
 
 /** Lehmer's generator: the same names in the same order for both sides of a comparison. */
 function draw(below: number): number {
@@ -41,4 +41,4 @@ function open(): void {
   socket.resume();
 }
 
-for (let lane = 0; lane < LANES; lane++) open();
+for (let number = 0; number < CLIENTS; number++) open();

@@ -24,7 +24,7 @@ const TRICKLE_MS = 3_000;
 /** A client that was closed is slow to come again, too: what is measured is patience, not throughput. */
 const RETURN_MS = 5_000;
 /** Connects at a time, so that the backlog of the listener is not what is measured. */
-const LANES = 200;
+const CLIENTS = 200;
 
 const { servername } = way;
 const open = (onReady: () => void): Socket =>
@@ -57,9 +57,9 @@ function press(onSettled: () => void): void {
 }
 
 let left = Number(countText);
-async function lane(): Promise<void> {
+async function runClient(): Promise<void> {
   while (left-- > 0) await new Promise<void>((resolve) => press(resolve));
 }
-await Promise.all(Array.from({ length: LANES }, lane));
+await Promise.all(Array.from({ length: CLIENTS }, runClient));
 console.log('pressing');
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 
 const [url = '', host = '', ...numbers] = process.argv.slice(2);
 const [count = 1, rate = 1, seconds = 1] = numbers.map(Number);
-const LANES = 50;
+const CLIENTS = 50;
 
 const sockets: WebSocket[] = [];
 const delays: number[] = [];
@@ -30,7 +30,7 @@ async function open(): Promise<void> {
     await once(socket, 'open');
   }
 }
-await Promise.all(Array.from({ length: LANES }, open));
+await Promise.all(Array.from({ length: CLIENTS }, open));
 
 const total = count * rate * seconds;
 const startMs = performance.now();
