@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { defaultDataDir } from './base/data-dir.ts';
+import { explainFullDisk } from './base/data-folder.ts';
 import { realTime } from './base/clock.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
@@ -85,7 +86,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   } catch (error) {
     await close();
     const dataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });
-    throw await explainTakenPorts(error, options.config, { dataDir, stop: ownCommand(dataDir)('vivarium stop') });
+    throw await explainTakenPorts(explainFullDisk(error, options.config.dataDir), options.config, {
+      dataDir,
+      stop: ownCommand(dataDir)('vivarium stop'),
+    });
   }
 }
 

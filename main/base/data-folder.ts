@@ -12,7 +12,7 @@ import {
 import { dirname, resolve, join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import { RUNTIME_FILE } from './config.ts';
-import { reasonOf } from './error-code.ts';
+import { codeOf, reasonOf } from './error-code.ts';
 import { isTrustedOwner, OWNER_ONLY } from './files.ts';
 import type { Log } from './log.ts';
 
@@ -153,4 +153,11 @@ function refuseForeign(directory: string): void {
     'conflict',
     `The data folder ${directory} holds files that are not Vivarium's ("${foreign}"); choose an empty one with --data-dir.`,
   );
+}
+
+/** A write that failed for want of space names no path: names the folder, and what to do. Returns other errors unchanged. */
+export function explainFullDisk(error: unknown, dataDir: string): unknown {
+  if (error instanceof VivariumError || !/^(ENOSPC|EDQUOT)$/.test(codeOf(error) ?? '')) return error;
+  const message = `The disk that holds ${dataDir} is full. Free some space on it, then start Vivarium again.`;
+  return new VivariumError('unavailable', message, { cause: error });
 }

@@ -68,7 +68,8 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
   const { file } = place;
   const damage = damageOf(error);
   if (damage !== null) return damaged(place, damage, error);
-  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) {
+  // The index of the write-ahead log is a file of its own, which SQLite could not extend.
+  if (/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(code)) {
     return new VivariumError(
       'unavailable',
       `The disk that holds ${file} is full; this change was not stored. Free some space on it, then try again.`,

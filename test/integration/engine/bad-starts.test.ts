@@ -1,10 +1,19 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
+import { type Ended, FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
+
+/** Mounts a disk of the size `$1` on `$0`, runs the shell's command `$2`, then the program. */
+const ON_SMALL_DISK = 'mount -t tmpfs -o size=$1 tmpfs "$0" && { sh -c "$2"; shift 2; exec "$@"; }';
+const hasSmallDisks = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+
+function startOnFullDisk(folder: string, size: string, prepare: string): Promise<Ended> {
+  const within = ['unshare', '-rm', 'sh', '-c', ON_SMALL_DISK, folder, size, prepare];
+  return runProgram(['serve', '--data-dir', join(folder, 'data'), ...FREE_PORTS], {}, within);
+}
 
 /** One line on standard error, exit code 1, nothing on standard output. */
 async function refusal(args: readonly string[], env?: Record<string, string>): Promise<string> {
@@ -100,6 +109,24 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     const own = (command: string) => `"npm run -s vivarium -- ${command} --data-dir ${running.dataDir}"`;
     expect(line).toContain(`Open it with ${own('open')}, stop it with ${own('stop')}, or `);
     expect((await running.end()).code).toBe(0);
+  });
+
+  it.runIf(hasSmallDisks)('when the disk is full, whatever is written first', async () => {
+    const killed = await startProgram();
+    await killed.end('SIGKILL');
+    const folder = temporaryFolder();
+    const again = `cp -r ${killed.dataDir} ${folder}/data; cat /dev/zero > ${folder}/rest`;
+    for (const [size, prepare] of [
+      ['128k', ''],
+      // The database fits, and the index of its log does not.
+      ['256k', ''],
+      ['2m', again],
+    ] as const) {
+      const { code, stderr } = await startOnFullDisk(folder, size, prepare);
+      const said = `vivarium: The disk that holds ${folder}/data`;
+      expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([1, expect.stringContaining(said)]);
+      expect(stderr).toMatch(/ is full[;.].* Free some space on it, then /);
+    }
   });
 
   it('when the folder holds foreign files, which stay', async () => {
