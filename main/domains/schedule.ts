@@ -54,6 +54,8 @@ export function createSchedule(options: {
       await nextTurn();
       running--;
       arm();
+      // In a jump of the clock, the next run looks at all domains again.
+      await nextTurn();
     }
   }
 
