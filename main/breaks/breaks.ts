@@ -7,7 +7,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
-import { type Breakable, checkRule } from './check.ts';
+import { type Breakable, checkRule, isOfDomain } from './check.ts';
 import { decide, indexRules, type RuleIndex } from './rule-index.ts';
 import { ofDrill, type StateBreak, type StateBreaks } from './state-break.ts';
 
@@ -42,6 +42,8 @@ export interface Breaks {
   stop(id: string): Promise<RunningBreak>;
   /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
   stopAll(): Promise<RunningBreak[]>;
+  /** Ends the breaks that select one of these hostnames, which are no longer domains. A repair that fails is tried again. */
+  endOf(hostnames: readonly string[]): Promise<RunningBreak[]>;
   /** Stops only the hidden breaks. @throws as `stop`. */
   stopHidden(): Promise<void>;
   /** Resumes stored breaks and repairs expired ones. Call once, before requests are served. */
@@ -131,18 +133,22 @@ export function createBreaks(options: {
 
   async function endDue(): Promise<void> {
     const nowMs = clock.now();
+    await endOver([...running.values()].filter(({ untilMs }) => untilMs <= nowMs));
+  }
+
+  async function endOver(rules: readonly Running[]): Promise<RunningBreak[]> {
     const ended: RunningBreak[] = [];
-    for (const rule of [...running.values()].toReversed()) {
-      if (rule.untilMs > nowMs) continue;
+    for (const rule of rules.toReversed()) {
       try {
-        ended.push(await end(rule));
+        ended.unshift(await end(rule));
       } catch (error) {
-        log.error('Could not repair an expired break; it will be tried again', { error, id: rule.id });
-        reschedule(rule, nowMs + AGAIN_MS);
+        log.error('Could not repair a break that is over; it will be tried again', { error, id: rule.id });
+        reschedule(rule, clock.now() + AGAIN_MS);
       }
     }
     changed();
     if (ended.length > 0) await onRepaired(ended);
+    return ended;
   }
 
   function reschedule(rule: Running, untilMs: number): void {
@@ -271,6 +277,12 @@ export function createBreaks(options: {
         return ended;
       }),
     stopAll: () => inTurn(() => endEach(shown())),
+    endOf: (hostnames) =>
+      inTurn(async () => {
+        const gone = new Set<string | undefined>(hostnames);
+        const over = shown().filter(({ kind, rule }) => gone.has(rule.on.hostname) && isOfDomain(kind));
+        return over.length === 0 ? [] : endOver(over);
+      }),
     stopHidden: () => inTurn(async () => void (await endEach([...running.values()].filter(isHidden)))),
     resume: () =>
       inTurn(async () => {

@@ -76,6 +76,10 @@ const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 /** The points that only served hostnames reach. */
 const OF_SERVED: readonly BreakPoint[] = ['request', 'handshake', 'connection'];
 
+/** Whether an entry breaks what a hostname has only while it is attached. */
+export const isOfDomain = (entry: BreakEntry): boolean =>
+  entry.family === 'domain' || OF_SERVED.includes(pointOf(entry));
+
 /** The number of served hostnames that an error lists. */
 const NAMED_MAX = 5;
 

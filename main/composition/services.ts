@@ -138,6 +138,8 @@ export function createServices(
       planChanged: lifecycle.planChanged,
       personaChanged: lifecycle.personaChanged,
       forget(projectId) {
+        const gone = lifecycle.list().filter((domain) => domain.projectId === projectId);
+        void parts.breaks.endOf(gone.map(({ hostname }) => hostname));
         lifecycle.projectRemoved(projectId);
         dataPlane.limiter.forget(projectId);
         dataPlane.rates.forget(projectId);
@@ -198,6 +200,7 @@ export function createServices(
           breaks: breaksOf(domain.hostname, parts.breaks.list()),
         }),
       presentProject: present,
+      endBreaks: async (hostname) => (await parts.breaks.endOf([hostname])).map(({ id, entry }) => ({ id, entry })),
       local: { zones, records, deploys },
     }),
     caa: createCaaServices({ dns: dns.lookup, identity: () => settings.current().caaIdentity }),

@@ -24,6 +24,8 @@ export function createDomainServices(options: {
   /** Adds what the domain itself lacks: instructions from its zone and project, and whether it is primary. */
   present: (domain: AttachedDomain, project: ProjectRow | null) => Domain;
   presentProject: (row: ProjectRow) => Project;
+  /** Ends the breaks of a hostname that is not attached any more. */
+  endBreaks: (hostname: string) => Promise<NonNullable<Domain['breaks']>>;
   /** The services that `attach` with `local` uses. */
   local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys'>;
 }): Services['domains'] {
@@ -51,10 +53,11 @@ export function createDomainServices(options: {
     },
     get: ({ hostname }) => show(lifecycle.get(hostname)),
     verify: async ({ hostname }) => show(await lifecycle.verify(hostname)),
-    remove({ hostname }) {
-      const shown = show(lifecycle.get(hostname));
+    async remove({ hostname }) {
+      const { breaks: _running, ...shown } = show(lifecycle.get(hostname));
       lifecycle.remove(hostname);
-      return shown;
+      const ended = await options.endBreaks(shown.hostname);
+      return ended.length === 0 ? shown : { ...shown, breaks: ended };
     },
     setPrimary({ projectId, hostname }) {
       existingProject(projects, projectId);

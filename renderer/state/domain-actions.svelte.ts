@@ -64,17 +64,18 @@ export class DomainActions {
     const { client, projectId, toasts } = this.#options;
     const before = await this.#do(hostname, async ({ projects, domains }) => {
       const project = await projects.get({ projectId });
-      await domains.remove({ hostname });
-      return project;
+      const { breaks = [] } = await domains.remove({ hostname });
+      return { project, breaks };
     });
     if (before === undefined) return false;
+    const ended = before.breaks.map(({ entry }) => entry).join(', ');
     let back: Domain | undefined;
     toasts.done({
-      text: `Removed ${hostname}. It is no longer served, and its certificate was deleted.`,
+      text: `Removed ${hostname}. It is no longer served, and its certificate was deleted.${ended && ` No longer broken: ${ended}.`}`,
       undo: async () => {
         await client.domains.attach({ projectId, hostname });
         back = await client.domains.verify({ hostname });
-        await restoreUses({ client, projectId }, [hostname], before);
+        await restoreUses({ client, projectId }, [hostname], before.project);
       },
       undone: () => `${hostname} is attached again, ${back === undefined ? 'not verified' : verdictOf(back)}.`,
     });

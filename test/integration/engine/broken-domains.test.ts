@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DOMAIN_ENTRIES } from '../../../main/breaks/catalogue/domain.ts';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
+import type { Domain } from '../../../main/contract/domains.ts';
 import type { RecordInfo } from '../../../main/contract/zones.ts';
 import { dig } from '../../support/dns-dig.ts';
 import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../support/domains-engine.ts';
@@ -182,13 +183,23 @@ test('marks broken records until they are changed; what was changed meanwhile st
   expect(await stop(siblings)).toEqual([records[0], '@ TXT mine', records[1], `left: records shop.${ZONE}`]);
 });
 
-test('repairs the records of a removed domain; a removed zone, and its successor, are left alone', async () => {
+test('a removed domain takes its breaks with it and has its records repaired; so does a removed project', async () => {
   const engine = await startWorld();
   const before = await list(engine);
-  const running = await begin(engine, 'domain.wrong-target');
-  await engine.call('domains.remove', { hostname: `shop.${ZONE}` });
-  await repair(engine, running);
+  const { id, entry } = await begin(engine, 'domain.wrong-target');
+  await begin(engine, 'dns.nxdomain');
+  await begin(engine, 'http.empty-response', ZONE);
+  const { breaks } = (await engine.call('domains.remove', { hostname: `shop.${ZONE}` })) as Domain;
+  expect(breaks).toEqual([{ id, entry }]);
   expect(await list(engine)).toEqual(before);
+  const entries = async () => ((await engine.call('breaks.list')) as RunningBreak[]).map((each) => each.entry);
+  expect(await entries()).toEqual(['dns.nxdomain', 'http.empty-response']);
+  await engine.call('projects.remove', { projectId: engine.projectId });
+  await expect.poll(entries).toEqual(['dns.nxdomain']);
+});
+
+test('leaves a removed zone, and its successor, alone', async () => {
+  const engine = await startWorld();
   const signing = await begin(engine, 'domain.dnssec-bogus');
   const records = await begin(engine, 'domain.no-record', 'www.signed.test');
   await engine.call('zones.remove', { name: 'signed.test' });

@@ -76,6 +76,13 @@ describe('what is done to a domain', () => {
     expect(texts()).toEqual([`${HOST} is attached again, verified, with a certificate.`]);
   });
 
+  it('reports which breaks have ended with it', async () => {
+    const breaks = [{ id: 'brk_1', entry: 'domain.wrong-target' }];
+    const { actions, texts } = setUp({ 'domains.remove': () => makeDomain(HOST, { breaks }) });
+    await actions.remove(HOST);
+    expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target\.$/);
+  });
+
   it('says honestly that it is back and not verified', async () => {
     const { actions, texts, undo } = setUp({ 'domains.verify': () => makeDomain(HOST, { state: 'pending' }) });
     await actions.remove(HOST);

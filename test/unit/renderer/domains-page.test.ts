@@ -33,6 +33,7 @@ async function setUp(path = '/projects/shop/domains') {
     'domains.export': () => ({ domains: [], primary: null, redirects: [] }),
     'domains.remove': ({ hostname }: { hostname: string }) => {
       domains = domains.filter((domain) => domain.hostname !== hostname);
+      return makeDomain(hostname);
     },
     'domains.attach': ({ hostname }: { hostname: string }) => {
       domains = [...domains, makeDomain(hostname)];
