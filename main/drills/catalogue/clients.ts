@@ -8,7 +8,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     id: 'hammering',
     title: 'The client hammers on after a 429',
     subject: 'limits',
-    teaches: 'What Retry-After means, and what happens to a client that ignores it',
+    teaches: 'What a 429 asks of a client',
     place: 'project',
     troubles: [{ kind: 'limits', perMinute: 5, perDay: 1_000 }],
     story:
@@ -50,7 +50,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     id: 'date-for-a-wait',
     title: 'The client waits for NaN seconds',
     subject: 'api',
-    teaches: 'The two forms of Retry-After (RFC 9110 §10.2.3)',
+    teaches: 'How to find where a NaN comes from',
     place: 'project',
     troubles: [
       { kind: 'break', entry: 'api.retry-after-http-date', at: 'project', nth: 2, parameters: { seconds: 3 } },
@@ -91,7 +91,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     id: 'hanging',
     title: 'The import hangs forever',
     subject: 'connection',
-    teaches: 'Why a client needs a time limit of its own',
+    teaches: 'How to tell silence from slowness',
     place: 'project',
     troubles: [{ kind: 'break', entry: 'connection.black-hole', at: 'project', parameters: { seconds: 600 } }],
     story:
@@ -169,7 +169,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     id: 'old-client',
     title: 'The browser gets through, the old client doesn’t',
     subject: 'tls',
-    teaches: 'How client and server agree on a protocol within TLS (ALPN)',
+    teaches: 'How to see who ends a TLS handshake, and why',
     place: 'project',
     troubles: [{ kind: 'break', entry: 'tls.h2-only', at: 'project' }],
     story:

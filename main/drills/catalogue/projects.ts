@@ -8,7 +8,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     id: 'locked-out',
     title: 'Everything has answered 401 since lunch',
     subject: 'api',
-    teaches: 'How to distinguish a revoked key from a limited or banned key, or one of another project',
+    teaches: 'What a 401 says about a key',
     place: 'project',
     troubles: [{ kind: 'revoked key' }],
     story:

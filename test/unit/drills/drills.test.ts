@@ -99,6 +99,20 @@ it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s is whole', (_id, 
   expect(`${title} ${story}`).not.toContain(rightCause(drill).text);
 });
 
+const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/\p{L}{2,}/gu));
+const COMMON = wordsOf(
+  'a an and at by do does for how in is it its no not of on or that the to what where who why with',
+);
+
+it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s gives nothing away in what it teaches', (_id, drill) => {
+  const { title, story, causes, hints, teaches } = drill;
+  const others = causes.flatMap(({ text, why }) => (why === undefined ? [] : [text, why]));
+  const told = wordsOf([title, story, ...others].join(' '));
+  const telling = wordsOf(`${rightCause(drill).text} ${hints.at(-1)}`);
+  const isHint = (word: string): boolean => telling.has(word) && !told.has(word) && !COMMON.has(word);
+  expect([...wordsOf(teaches)].filter(isHint)).toEqual([]);
+});
+
 it('are twelve, about everything that can break', () => {
   expect(DRILLS).toHaveLength(12);
   expect(new Set(DRILLS.map(({ subject }) => subject)).size).toBe(8);
