@@ -106,6 +106,16 @@ describe('refusals', () => {
   });
 });
 
+test('a failed authorization that its client deactivates, as lego does, is answered and no refusal', async () => {
+  const { client, desk, server } = await openDesk();
+  server.validate = failing;
+  const order = await client.order(['a.acme.test']);
+  await client.respond(order);
+  const [url = ''] = order.json['authorizations'] as string[];
+  const { status, json } = await client.post(url, { status: 'deactivated' });
+  expect([status, json['status'], desk.refusals({}, CALL)]).toEqual([200, 'invalid', []]);
+});
+
 describe('at the page', () => {
   test('the certificate of an order is revoked, once, and its renewal is due', async () => {
     const { client, desk, store, changes } = await openDesk();
