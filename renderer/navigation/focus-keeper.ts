@@ -24,13 +24,19 @@ export function keepFocus(page: Document): void {
   });
   new MutationObserver((records) => {
     if (focused === null || focused.isConnected) return;
-    const gap = gapOf(focused, records);
+    const refocus = refocusAt(focused, records);
     focused = null;
     // After the components' own handling.
-    setTimeout(() => {
-      if (gap !== null && isNowhere(page)) neighbourOf(gap, page)?.focus({ preventScroll: true });
-    });
+    setTimeout(refocus);
   }).observe(page.body, { childList: true, subtree: true });
+}
+
+/** What gives the focus, if nothing has it by then, to the control at the place of a removed node. */
+export function refocusAt(removed: Node, records: readonly MutationRecord[]): () => void {
+  const gap = gapOf(removed, records);
+  return () => {
+    if (gap !== null && isNowhere(document)) neighbourOf(gap, document)?.focus({ preventScroll: true });
+  };
 }
 
 const isNowhere = (page: Document): boolean => page.activeElement === null || page.activeElement === page.body;

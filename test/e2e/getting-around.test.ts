@@ -69,6 +69,21 @@ describe('getting around', () => {
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('40');
   });
 
+  it.each(['projects/happy-paws/domains', 'certificates'])(
+    '/%s closes the menu of a row that another client removes, and focuses the row in its place',
+    async (path) => {
+      const { page, engine } = await openPage({ path: `/${path}` });
+      const rows = page.locator('main [data-key]').filter({ hasText: 'happypaws.' });
+      await rows.nth(1).waitFor();
+      const [hostname = '', next = ''] = await rows.evaluateAll((all) => all.map((row) => row.dataset['key'] ?? ''));
+      await rows.first().getByRole('link').click({ button: 'right' });
+      await page.getByRole('menu').waitFor();
+      await engine.call('domains.remove', { hostname });
+      await page.getByRole('menu').waitFor({ state: 'detached' });
+      await page.locator(`[data-key="${next}"] :focus`).waitFor();
+    },
+  );
+
   it('has the actions of rows that only a list’s own menu knows, and gives the focus back to the row', async () => {
     const { page, engine, open, errors } = await openPage({ path: '/projects/demo/pets' });
     const focused = () => page.evaluate('document.activeElement.innerText.split("\\n")[0]');
@@ -287,11 +302,16 @@ describe('getting around', () => {
     const clock = page.getByRole('dialog', { name: 'The app’s clock' });
     const menu = page.getByRole('menu');
     const palette = page.getByRole('dialog', { name: 'Commands' });
-    await page.getByRole('button', { name: /The app’s clock/ }).click();
+    await page.getByRole('rowheader', { name: 'Biscuit' }).click();
+    await page.keyboard.press('Delete');
+    await reports.getByText('Removed Biscuit').hover();
+    await page.getByRole('button', { name: /The app’s clock/ }).press('Enter');
     await clock.waitFor();
     await page.keyboard.press('Control+k');
     await palette.waitFor();
     await expect.poll(() => isCovered(clock)).toBe(true);
+    await reports.getByRole('button', { name: 'Undo' }).click();
+    await reports.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
     await palette.waitFor({ state: 'detached' });
     await page.getByRole('rowheader', { name: 'Biscuit' }).click({ button: 'right' });
