@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+import { expectSound, expectToFit, toFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -32,7 +32,16 @@ it(
     await rows(page).press('Enter');
     const entry = region(page, ENTRY);
     await entry.getByText('(52) Empty reply from server').waitFor();
-    await expect.poll(() => entry.getByLabel('Hostname').inputValue()).toBe(HOSTNAME);
+    const hostname = page.getByRole('combobox', { name: 'Hostname', exact: true });
+    await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
+    await hostname.press('Enter');
+    await page.getByRole('combobox', { name: 'Find in Hostname' }).fill('demo-stag');
+    await expectSound(opened);
+    await page.keyboard.press('Enter');
+    await toFocus(hostname.filter({ hasText: 'demo-staging.vivarium.localhost' }));
+    await hostname.press('Enter');
+    await page.getByRole('option', { name: HOSTNAME, exact: true }).click();
+    await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
     await expectSound(opened);
 
     // A refusal leads to its field, also where it is folded away.
@@ -84,7 +93,7 @@ it(
     await page.getByRole('menuitem', { name: 'Break it' }).press('Enter');
     await page.getByRole('searchbox').fill(ENTRY);
     await rows(page).press('Enter');
-    await expect.poll(() => page.getByLabel('Hostname').inputValue()).toBe(DOMAIN);
+    await expect.poll(() => hostname.innerText()).toBe(DOMAIN);
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('repair everything');
