@@ -35,7 +35,6 @@ export class KeysAndLimits {
   readonly newKey: Form<{ name: string }, FreshKey>;
   readonly enterprise: Form<EnterpriseValues, Project>;
   readonly changingPlan: Task<[Exclude<Plan, 'enterprise'>], Project>;
-  readonly revoking: Task<[ApiKey], ApiKey>;
   readonly lifting: Task<[keyId: string, name: string]>;
   readonly resetting: Task<[caller?: { caller: string; name: string }]>;
   readonly #options: KeysAndLimitsOptions;
@@ -87,12 +86,6 @@ export class KeysAndLimits {
           limits: readLimits(values),
         }),
     });
-    this.revoking = new Task(async ({ id, name }) => {
-      const revoked = await client.keys.revoke({ keyId: id });
-      secrets.acknowledge(id);
-      toasts.say(`${name} is revoked.`);
-      return revoked;
-    });
     this.lifting = liftingWith(client, toasts);
     this.resetting = new Task(async (of) => {
       await client.limits.reset({ projectId, ...(of !== undefined && { caller: of.caller }) });
@@ -108,6 +101,13 @@ export class KeysAndLimits {
   /** Fills the Enterprise form with the current limits. */
   beginEnterprise(): void {
     this.enterprise.reset(this.#agreedLimits());
+  }
+
+  async revoke({ id, name }: ApiKey): Promise<void> {
+    const { client, secrets, toasts } = this.#options;
+    await client.keys.revoke({ keyId: id });
+    secrets.acknowledge(id);
+    toasts.say(`${name} is revoked.`);
   }
 
   close(): void {

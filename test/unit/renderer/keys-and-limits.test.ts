@@ -154,7 +154,7 @@ describe('a new key', () => {
     const { access, transport, secrets } = await setUp();
     secrets.hold('prj_demo', made);
     transport.teach('keys.revoke', () => ({ ...made, revokedAt: made.createdAt }));
-    await access.revoking.start(made);
+    await access.revoke(made);
     expect(secrets.of('prj_demo')).toEqual([]);
   });
 });
