@@ -3,7 +3,7 @@ import type { CaaVerdict } from '../../main/contract/caa.ts';
 import { closestZone, nameWithin } from '../../main/contract/record-plan.ts';
 import type { ZoneInfo } from '../../main/contract/zones.ts';
 import type { IconName } from '../components/shared/icons.ts';
-import type { Tone } from '../components/shared/tone.ts';
+import type { Look, Tone } from '../components/shared/tone.ts';
 import type { Place } from '../navigation/places.ts';
 import { levelAt, type Gauge } from './callers.ts';
 import { formatQuestion } from './dig.ts';
@@ -26,11 +26,11 @@ export const stateOf = ({ status, revoked }: Pick<AcmeOrderInfo, 'status' | 'rev
   revoked === true ? { tone: 'amber', icon: 'ban', text: 'revoked' } : ORDER_STATES[status];
 
 /** The state of a step as shape and word. */
-export const STEP_STATES: Record<Step['state'], { icon: IconName; word: string }> = {
-  done: { icon: 'check', word: 'done' },
-  waiting: { icon: 'waiting', word: 'waiting' },
-  failed: { icon: 'close', word: 'failed' },
-  unused: { icon: 'up', word: 'not used' },
+export const STEP_LOOKS: Record<Step['state'], Look> = {
+  done: { tone: 'moss', icon: 'check', word: 'done' },
+  waiting: { tone: 'water', icon: 'waiting', word: 'waiting' },
+  failed: { tone: 'brick', icon: 'close', word: 'failed', ends: true },
+  unused: { tone: 'none', icon: 'up', word: 'not used' },
 };
 
 /** `a.test`, `a.test and 2 more`. */
