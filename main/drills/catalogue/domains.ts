@@ -87,7 +87,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     id: 'old-shop',
     title: 'Some visitors see the old shop',
     subject: 'domains',
-    teaches: 'Why two people can get two answers for one name',
+    teaches: 'Why two people can see two different shops',
     place: 'domain',
     troubles: broken('domain.a-conflict'),
     story:

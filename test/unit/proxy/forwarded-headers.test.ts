@@ -47,7 +47,7 @@ describe('the header section for the upstream', () => {
     const client = { address: '192.0.2.1', scheme: 'https' as const, authority: 'shop.test', port: 443 };
     const headers = passedOn({ 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https' }, { client });
     expect(headers).toMatchObject({
-      forwarded: 'for=127.0.0.1;host="app.acme.test:8080";proto=http',
+      forwarded: 'for=192.0.2.1;host="shop.test";proto=https, for=127.0.0.1;host="app.acme.test:8080";proto=http',
       'x-forwarded-for': '192.0.2.1, 127.0.0.1',
       'x-forwarded-host': 'shop.test',
       'x-forwarded-proto': 'https',
