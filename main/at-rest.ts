@@ -53,7 +53,9 @@ function refuseReadOnly(dataDir: string): void {
 
 export { isFolderLocked };
 
-/** Replaces the content of a data folder with a backup. @throws VivariumError as `restoreFolder`; conflict while in use. */
+/**
+ * Replaces the content of a data folder with a backup. @throws VivariumError as `restoreFolder`; conflict while in use.
+ */
 export function restoreAtRest(dataDir: string, file: string): Restored {
   if (isFolderLocked(dataDir) === true) {
     const stop = ownCommand(dataDir)('vivarium stop');

@@ -25,7 +25,9 @@ export const PENDING_MS = 7 * DAY_MS;
 const VALIDATIONS_MAX = 64;
 const WAITING_MAX = 20_000;
 
-/** Real milliseconds for which the answer to a client waits for the validation: most take less, and need no poll then. */
+/**
+ * Real milliseconds for which the answer to a client waits for the validation: most take less, and need no poll then.
+ */
 const ANSWER_WITHIN_MS = 300;
 
 /** What an account has proved of a name, and how (RFC 8555 §7.1.4, §7.5). */

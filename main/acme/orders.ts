@@ -124,7 +124,9 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     }
   }
 
-  /** Whether an order renews a certificate whose renewal is due: no limit counts then (RFC 9773 §5, as Let’s Encrypt). */
+  /**
+   * Whether an order renews a certificate whose renewal is due: no limit counts then (RFC 9773 §5, as Let’s Encrypt).
+   */
   function isRenewal(replaces: string | null): boolean {
     const certificate = replaces === null ? null : findCertificate(rows, replaces);
     if (certificate === null) return false;

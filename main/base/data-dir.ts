@@ -34,7 +34,8 @@ export function defaultDataDir({
 
 /**
  * The data folder of a command, absolute: from its flag, the environment, or the platform's default.
- * @throws VivariumError `invalid_request` where the default would depend on the working folder, for lack of a home folder
+ * @throws VivariumError `invalid_request` where the default would depend on the working folder, for lack of a home
+ * folder
  */
 export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs): string {
   const chosen = chosenDataDir(flag, inputs);
@@ -47,7 +48,9 @@ export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs):
   );
 }
 
-/** The folder that a command means which names none; null where the environment names one, which others may not have. */
+/**
+ * The folder that a command means which names none; null where the environment names one, which others may not have.
+ */
 export function impliedDataDir(inputs: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string | null {
   return inputs.env['VIVARIUM_DATA_DIR'] ? null : defaultDataDir(inputs);
 }

@@ -94,7 +94,10 @@ const FOLDER_MODE = 0o700;
 /** Has modes of its own, which its own code keeps. */
 const ROOT_FOLDER = 'ca';
 
-/** What an interrupted start leaves: the temporary files of `writeFileAtomically`, and of new files in the root's folder. */
+/**
+ * What an interrupted start leaves: the temporary files of `writeFileAtomically`, and of new files in the root's
+ * folder.
+ */
 const LEFTOVER = /^\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
 
 /** Removes the files of interrupted starts; only for the holder of the folder's lock. */
@@ -155,7 +158,10 @@ function refuseForeign(directory: string): void {
   );
 }
 
-/** A write that failed for want of space names no path: names the folder, and what to do. Returns other errors unchanged. */
+/**
+ * A write that failed for want of space names no path: names the folder, and what to do. Returns other errors
+ * unchanged.
+ */
 export function explainFullDisk(error: unknown, dataDir: string): unknown {
   if (error instanceof VivariumError || !/^(ENOSPC|EDQUOT)$/.test(codeOf(error) ?? '')) return error;
   const message = `The disk that holds ${dataDir} is full. Free some space on it, then start Vivarium again.`;

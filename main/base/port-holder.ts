@@ -43,7 +43,8 @@ export function findPortHolder(
 }
 
 /**
- * The first word of a command line, without its folder and without characters that a terminal would carry out. `comm` would give a thread name, such as Node's `MainThread`.
+ * The first word of a command line, without its folder and without characters that a terminal would carry out. `comm`
+ * would give a thread name, such as Node's `MainThread`.
  */
 function programName(commandLine: string): string {
   const [program = ''] = commandLine.split('\0');
@@ -92,7 +93,9 @@ export const socketsOf = (pid: number, proc = '/proc'): string[] =>
     (file) => /^socket:\[(\d+)\]$/.exec(link(`${proc}/${pid}/fd/${file}`))?.[1] ?? [],
   );
 
-/** All processes; their parent and session follow the state in proc_pid_stat(5), after the program's name in brackets. */
+/**
+ * All processes; their parent and session follow the state in proc_pid_stat(5), after the program's name in brackets.
+ */
 export function readProcessTable(proc = '/proc'): { pid: number; parent: number; session: number }[] {
   return entries(proc).flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];

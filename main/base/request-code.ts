@@ -18,8 +18,8 @@ export function asFetch({ method, url, headers, body, bytes, authorized }: Copie
 }
 
 /**
- * For Python's standard library, with `VIVARIUM_KEY` in the environment. `caFile`: the root of an HTTPS address. Answers
- * with 4xx and 5xx are raised as `HTTPError`.
+ * For Python's standard library, with `VIVARIUM_KEY` in the environment. `caFile`: the root of an HTTPS address.
+ * Answers with 4xx and 5xx are raised as `HTTPError`.
  */
 export function asPython(
   { method, url, headers, body, bytes, authorized }: CopiedRequest,
@@ -91,7 +91,8 @@ const nameInCode = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? 
 
 /**
  * For axios in Node, with `VIVARIUM_KEY` in the environment. Bodies stay text in both directions, which keeps int64
- * values exact. `pinned`: connects to this machine, whatever the system resolves. `caFile`: the root of an HTTPS address.
+ * values exact. `pinned`: connects to this machine, whatever the system resolves. `caFile`: the root of an HTTPS
+ * address.
  */
 export function asAxios(
   { method, url, headers, body, bytes, authorized }: CopiedRequest,

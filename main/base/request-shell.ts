@@ -16,8 +16,8 @@ export interface CopiedRequest {
 }
 
 /**
- * Fields that the sender of a request sets itself: host, framing and connection (RFC 9110 §7.6.1, RFC 9112 §6), in lower
- * case.
+ * Fields that the sender of a request sets itself: host, framing and connection (RFC 9110 §7.6.1, RFC 9112 §6), in
+ * lower case.
  */
 export const SENDER_FIELDS: ReadonlySet<string> = new Set([
   'connection',

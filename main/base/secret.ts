@@ -9,7 +9,9 @@ export const API_KEY_PATTERN = /^viv_[0-9A-Za-z]{32}$/;
 
 type RandomSource = (octets: number) => Uint8Array;
 
-/** `length` characters of 0–9, A–Z, a–z, drawn uniformly from a random source: the system's, unless another is given. */
+/**
+ * `length` characters of 0–9, A–Z, a–z, drawn uniformly from a random source: the system's, unless another is given.
+ */
 export function randomBase62(length: number, source: RandomSource = randomBytes): string {
   let text = '';
   while (text.length < length) {
@@ -25,8 +27,8 @@ export function randomBase62(length: number, source: RandomSource = randomBytes)
 let identifierSource: RandomSource = randomBytes;
 
 /**
- * From now on, the identifiers and API keys of this process depend on `seed` and their order only: for rehearsals, whose
- * engine has a process of its own and keeps nothing.
+ * From now on, the identifiers and API keys of this process depend on `seed` and their order only: for rehearsals,
+ * whose engine has a process of its own and keeps nothing.
  */
 export function seedIdentifiers(seed: number): void {
   let drawn = 0;

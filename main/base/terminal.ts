@@ -14,8 +14,9 @@ const FORCED_OFF: ReadonlySet<string> = new Set(['0', 'false']);
 
 /**
  * Whether to write colours. The first variable that is set and not empty decides: `NO_COLOR` (no-color.org) turns them
- * off, `FORCE_COLOR` (force-color.org) on, or off with 0 and false as in Node, and `CLICOLOR_FORCE` (bixense.com/clicolors)
- * on unless it is 0. Without them a terminal has colours, except with `CLICOLOR=0` or `TERM=dumb`.
+ * off, `FORCE_COLOR` (force-color.org) on, or off with 0 and false as in Node, and `CLICOLOR_FORCE`
+ * (bixense.com/clicolors) on unless it is 0. Without them a terminal has colours, except with `CLICOLOR=0` or
+ * `TERM=dumb`.
  */
 export function wantsColour({ stdout, env }: TextOutput): boolean {
   const { NO_COLOR = '', FORCE_COLOR = '', CLICOLOR_FORCE = '', CLICOLOR, TERM } = env;

@@ -42,7 +42,10 @@ export interface Breaks {
   stop(id: string): Promise<RunningBreak>;
   /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
   stopAll(): Promise<RunningBreak[]>;
-  /** Ends the breaks that select one of these hostnames, which are no longer domains. A repair that fails is tried again. */
+  /**
+   * Ends the breaks that select one of these hostnames, which are no longer domains. A repair that fails is tried
+   * again.
+   */
   endOf(hostnames: readonly string[]): Promise<RunningBreak[]>;
   /** Stops only the hidden breaks. @throws as `stop`. */
   stopHidden(): Promise<void>;

@@ -16,8 +16,8 @@ export interface StateBreak {
   /** Makes the edit. Also called at each start of the engine while the break runs: does nothing where it is made. */
   apply(undo: KeptUndo, target: StateBreakTarget): void | Promise<void>;
   /**
-   * Restores what was there, exactly. What has been changed since or removed meanwhile stays as it is. Harmless when the
-   * edit was never made, or is undone already: after `kill -9`, the next start calls it again.
+   * Restores what was there, exactly. What has been changed since or removed meanwhile stays as it is. Harmless when
+   * the edit was never made, or is undone already: after `kill -9`, the next start calls it again.
    * @param leave tells what stays because it was changed, such as `records shop.acme.test`
    */
   undo(undo: KeptUndo, target: StateBreakTarget, leave: (what: string) => void): void | Promise<void>;

@@ -51,8 +51,8 @@ export interface Authority {
 }
 
 /**
- * The root of a folder without its private key, to find it in trust stores; null when there is none. @throws VivariumError
- * unavailable when it cannot be read.
+ * The root of a folder without its private key, to find it in trust stores; null when there is none. @throws
+ * VivariumError unavailable when it cannot be read.
  */
 export function readOwnRoots(directory: string): OwnRoots | null {
   const file = join(directory, ROOT_CERTIFICATE_FILE);

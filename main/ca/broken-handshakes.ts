@@ -46,7 +46,9 @@ const BEGINS_IN_MS = 30 * DAY_MS;
 /** For TLS 1.2 with a key of RSA; the same strengths as in `CIPHERS`. */
 const RSA_CIPHERS = 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-GCM-SHA384';
 
-/** Permits keys and signatures that OpenSSL considers too weak to serve; BoringSSL does not know it and needs no leave. */
+/**
+ * Permits keys and signatures that OpenSSL considers too weak to serve; BoringSSL does not know it and needs no leave.
+ */
 const WEAK = '@SECLEVEL=0';
 
 /** What differs from the usual leaf and the usual handshake. */
@@ -62,7 +64,10 @@ interface Recipe {
   purpose?: 'clientAuth';
   /** The issuer: the intermediate by default. */
   by?: 'itself' | 'stranger';
-  /** What is sent after the leaf: the intermediate by default, the stranger's own root, or nothing after a leaf by itself. */
+  /**
+   * What is sent after the leaf: the intermediate by default, the stranger's own root, or nothing after a leaf by
+   * itself.
+   */
   chain?: 'none' | 'reversed';
   revoked?: true;
   options?: SecureContextOptions;

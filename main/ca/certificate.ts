@@ -156,8 +156,8 @@ export function certificatePem(der: Uint8Array): string {
 }
 
 /**
- * Whether a certificate has a key identifier, as the authority's if it is not its own. These are octets of a hash, which
- * occur nowhere else: a search takes a twentieth of the time of a parser.
+ * Whether a certificate has a key identifier, as the authority's if it is not its own. These are octets of a hash,
+ * which occur nowhere else: a search takes a twentieth of the time of a parser.
  */
 export const namesKey = (pem: string, identifier: Buffer): boolean =>
   Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64').includes(identifier);

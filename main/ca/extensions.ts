@@ -54,8 +54,8 @@ const extension = (id: string, critical: boolean, value: Uint8Array): Node =>
   sequence(oid(id), ...(critical ? [yes()] : []), octetString(value));
 
 /**
- * Signs for TLS servers only, and only within `constraints`. Verifiers apply the key purposes of an authority to what it
- * signs: without them, a thief of the key could sign programs. `pathLength`: how many authorities may follow.
+ * Signs for TLS servers only, and only within `constraints`. Verifiers apply the key purposes of an authority to what
+ * it signs: without them, a thief of the key could sign programs. `pathLength`: how many authorities may follow.
  */
 export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints, pathLength: 0 | 1): Node[] {
   return [

@@ -22,8 +22,9 @@ const COORDINATE_BYTES = 32;
 const PURPOSE = 'Vivarium intermediate 1';
 
 /**
- * The intermediate of `root`: `pem` if that is what it would be made as now, else a new certificate. Its key follows from
- * the root's, so it survives every replacement of either certificate, and there is no second secret to keep or to lose.
+ * The intermediate of `root`: `pem` if that is what it would be made as now, else a new certificate. Its key follows
+ * from the root's, so it survives every replacement of either certificate, and there is no second secret to keep or to
+ * lose.
  */
 export function intermediateOf(root: Root, filesUrl: string | null, pem: string | null): Signer {
   const { privateKey, point } = deriveKeys(root.privateKey);

@@ -5,15 +5,18 @@ import { isWildcard } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { taggedOctets, type Node } from './der.ts';
 
-/** A name in a leaf: a hostname in normal form, also a wildcard (RFC 9525 §6.3), or an IP address with its 4 or 16 octets. */
+/**
+ * A name in a leaf: a hostname in normal form, also a wildcard (RFC 9525 §6.3), or an IP address with its 4 or 16
+ * octets.
+ */
 export type LeafName = { kind: 'dns'; text: string } | { kind: 'ip'; text: string; bytes: Buffer };
 
 /** Tags of GeneralName (RFC 5280 §4.2.1.6). */
 export const GENERAL_NAME = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
 
 /**
- * Parses an IP address (without brackets), a hostname or a wildcard into its normal form. @throws VivariumError invalid_request for
- * other texts.
+ * Parses an IP address (without brackets), a hostname or a wildcard into its normal form. @throws VivariumError
+ * invalid_request for other texts.
  */
 export function parseLeafName(text: string): LeafName {
   if (isIP(text) !== 0) {

@@ -72,8 +72,8 @@ export function createRoot(options: CreateRootOptions): Root {
 /**
  * The same authority (key and subject, octet for octet) with a new certificate that permits one more suffix and drops
  * narrower ones; in memory only. The path length stays: a client that trusts only the old certificate of a root without
- * intermediates would refuse every leaf below one. @throws VivariumError as `readNewSuffix`; conflict when the root has the maximum
- * number of suffixes.
+ * intermediates would refuse every leaf below one. @throws VivariumError as `readNewSuffix`; conflict when the root has
+ * the maximum number of suffixes.
  */
 export function extendRoot(root: Root, suffix: string, realNowMs: number): Root {
   const { suffixes } = root.constraints;
@@ -91,7 +91,9 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
   });
 }
 
-/** The same authority with a new certificate, as one made now has it: ten years, for TLS servers only, one intermediate. */
+/**
+ * The same authority with a new certificate, as one made now has it: ten years, for TLS servers only, one intermediate.
+ */
 export const renewRoot = (root: Root, realNowMs: number): Root =>
   signRoot({
     ...keyPairOf(root.privateKey),

@@ -39,7 +39,10 @@ export function readBashLine(line: string): BashLine {
   return { words: [...words, word ?? ''].slice(1), quote, skipped: quote === '' ? skipped : 0 };
 }
 
-/** What bash is to insert for each candidate: in an open quote as it is, otherwise with what bash would interpret escaped. */
+/**
+ * What bash is to insert for each candidate: in an open quote as it is, otherwise with what bash would interpret
+ * escaped.
+ */
 export function bashReplies({ quote, skipped }: BashLine, candidates: readonly { value: string }[]): string[] {
   return candidates.map(({ value }) => {
     if (quote === "'") return value.replaceAll("'", "'\\''");

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * The command `vivarium` that npm installs. The built program of the packed tarball runs in this process; that of a clone
- * (`npm link`) does while it is up to date. Otherwise the launcher takes over, which installs and builds what is missing.
+ * The command `vivarium` that npm installs. The built program of the packed tarball runs in this process; that of a
+ * clone (`npm link`) does while it is up to date. Otherwise the launcher takes over, which installs and builds what is
+ * missing.
  *
  * Old syntax, as in `launch.mjs`: an old Node must be able to read this to say that it is too old.
  */
@@ -21,7 +22,9 @@ const built = join(folder, '..', '..', 'out', 'main');
 const owner = statSync(built, { throwIfNoEntry: false })?.uid;
 if (owner === (process.getuid?.() ?? 0)) module.enableCompileCache?.(join(built, '.compiled'));
 
-/** Whether npx found the command, or could: it is not on the path of a shell then. Windows' shims hide their own path. */
+/**
+ * Whether npx found the command, or could: it is not on the path of a shell then. Windows' shims hide their own path.
+ */
 const byNpx =
   basename(dirname(process.argv[1])) === '.bin' || /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
 

@@ -6,7 +6,9 @@ import { type Field, fieldNameAt, listFields, positionalsOf } from './fields.ts'
 import { type CliProcedure, findProcedure, kebab } from './procedures.ts';
 import { type Failure, RemoteFailure } from './io.ts';
 
-/** The command line of a call, as short as it can be typed. `input` has every required property, or all but the project. */
+/**
+ * The command line of a call, as short as it can be typed. `input` has every required property, or all but the project.
+ */
 export function commandLineOf(procedure: CliProcedure, input: Record<string, unknown>): string {
   const { namespace, name } = procedure;
   return [`vivarium ${namespace} ${kebab(name)}`, ...wordsOf(input, listFields(procedure))].join(' ');
@@ -73,7 +75,9 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** An engine's error in the words of the command line: the input's places as in the usage line, calls as command lines. */
+/**
+ * An engine's error in the words of the command line: the input's places as in the usage line, calls as command lines.
+ */
 export function failureText({ message, issues = [] }: Failure, fields: readonly Field[], own?: OwnCommand): string {
   const named = issues.reduce((text, { path }) => {
     const name = fieldNameAt(path, fields);

@@ -44,9 +44,9 @@ const ANSWER_MS_MAX = 2_000;
 const KEY_PROJECTS_MAX = 20;
 
 /**
- * The hidden command `complete`, which the shells' scripts run: `complete -- WORD…` with the words after `vivarium`, the
- * last one being typed, or `complete --bash LINE`. Prints a candidate a line, with what it does after a tab for `--`.
- * Silent on every failure.
+ * The hidden command `complete`, which the shells' scripts run: `complete -- WORD…` with the words after `vivarium`,
+ * the last one being typed, or `complete --bash LINE`. Prints a candidate a line, with what it does after a tab for
+ * `--`. Silent on every failure.
  */
 export function createComplete(commands: readonly Command[]): LoadedCommand {
   return {

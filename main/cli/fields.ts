@@ -88,7 +88,9 @@ export function fieldNameAt(path: string, fields: readonly Field[]): string {
 /** Whether an option takes no value. */
 export const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolean') && !accepts(schema, 'string');
 
-/** A project or a key: its option is `--project` and `--key`, because it takes names too; `--project-id` works as well. */
+/**
+ * A project or a key: its option is `--project` and `--key`, because it takes names too; `--project-id` works as well.
+ */
 const isReference = ({ title }: JsonSchema): boolean => title === 'project' || title === 'key';
 
 function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {

@@ -60,7 +60,9 @@ const SAMPLES: Record<string, unknown> = {
   'runs.command': 'npm run dev',
 };
 
-/** Excluded from the fuller example: they conflict with other properties, or mean something only in a series of calls. */
+/**
+ * Excluded from the fuller example: they conflict with other properties, or mean something only in a series of calls.
+ */
 const EXCLUDED: readonly string[] = [
   'api.body',
   'api.method',
@@ -131,8 +133,8 @@ function sampleOfType(schema: JsonSchema, name: string, namespace: string): unkn
 const LINE_LENGTH_MAX = 100;
 
 /**
- * Command lines that run once the names are replaced: the shortest, one with as many options as fit into a line, and the
- * `call` form for scripts.
+ * Command lines that run once the names are replaced: the shortest, one with as many options as fit into a line, and
+ * the `call` form for scripts.
  */
 export function examplesOf(procedure: CliProcedure): string[] {
   const { namespace, name, input, inputType } = procedure;

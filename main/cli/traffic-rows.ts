@@ -44,7 +44,9 @@ const GAP = '  ';
 /** A slug takes at most this share of the line. */
 const PROJECT_SHARE = 6;
 
-/** Requests as lines of one table, whose columns grow with what they show. A line never exceeds the renderer's width. */
+/**
+ * Requests as lines of one table, whose columns grow with what they show. A line never exceeds the renderer's width.
+ */
 export class TrafficRows {
   readonly #widths = new Map(COLUMNS.map(({ name, least }) => [name, least]));
   #day: string | null = null;

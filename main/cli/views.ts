@@ -245,7 +245,10 @@ const FIRST_COLUMNS: Record<string, readonly string[] | undefined> = {
   'domains.list': ['hostname', 'state', 'certificate.state', 'kind'],
 };
 
-/** What an empty list means, and the command that changes it, if there is one. `PROJECT` stands for the project asked about. */
+/**
+ * What an empty list means, and the command that changes it, if there is one. `PROJECT` stands for the project asked
+ * about.
+ */
 export const EMPTY: Record<string, readonly [sentence: string, command?: string] | undefined> = {
   'projects.list': ['There are no projects. Create one:', 'projects create Shop'],
   'keys.list': ['The project has no API keys. Create one:', 'keys create PROJECT --name Mine'],
@@ -328,8 +331,8 @@ export function createStreamView(procedure: string): StreamView {
 }
 
 /**
- * The JSON texts of one value of a stream, one a line. A batch of `traffic watch` becomes `{"cleared":true}` if the entries
- * before it were deleted, its entries, and `{"missed":n}` if n further ones came too fast.
+ * The JSON texts of one value of a stream, one a line. A batch of `traffic watch` becomes `{"cleared":true}` if the
+ * entries before it were deleted, its entries, and `{"missed":n}` if n further ones came too fast.
  */
 export function jsonTexts(procedure: string, json: string): string[] {
   if (procedure !== 'traffic.watch') return [json];
@@ -345,8 +348,8 @@ const JSON_DOCUMENTS: ReadonlySet<string> = new Set(['traffic.har', 'domains.exp
 const FACTS: ReadonlySet<string> = new Set(['format', 'fileName', 'baseUrl']);
 
 /**
- * The file in a result such as an exported certificate or zone: `text`, `document` or `base64` with nothing but metadata
- * beside it, or a whole JSON document. Null for any other result.
+ * The file in a result such as an exported certificate or zone: `text`, `document` or `base64` with nothing but
+ * metadata beside it, or a whole JSON document. Null for any other result.
  */
 export function fileContent(procedure: string, result: unknown): string | Uint8Array | null {
   if (JSON_DOCUMENTS.has(procedure)) return `${JSON.stringify(result, null, 2)}\n`;

@@ -135,7 +135,9 @@ export async function openCertificates(foundation: Foundation) {
     /** Signs the leaves of custom domains. */
     issuer: {
       chainOf: authority.chainOf,
-      /** The key identifiers of the root, which signed leaves before the intermediate did, and of the current issuer. */
+      /**
+       * The key identifiers of the root, which signed leaves before the intermediate did, and of the current issuer.
+       */
       pems: () => [authority.root(), authority.issuer()].map(({ certificatePem }) => certificatePem),
       permits: (hostname: string) => authority.root().constraints.suffixes.some((suffix) => isWithin(hostname, suffix)),
       issue: (hostname: string) => createLeaf({ issuer: authority.issuer(), hostnames: [hostname], clock, filesUrl }),

@@ -97,7 +97,8 @@ export async function startDataPlane(
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';
     },
-    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it. Looks and files are ours.
+    // `OPTIONS *` addresses the server itself, not a project (RFC 9110 §9.3.7); the doctor sends it. Looks and files
+    // are ours.
     onExchange(summary) {
       if (summary.target === '*' || isLook(summary.target)) return;
       if (isOwn(summary.hostname, summary.target)) return;

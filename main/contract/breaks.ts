@@ -31,9 +31,9 @@ export type BreakSelector = (typeof BREAK_SELECTORS)[number];
 
 /**
  * Where an entry strikes: a request that passed the stage `limit`, a DNS question, a TLS handshake, or a connection as
- * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `issuance` is a step
- * of a CA: of the ACME server, or for custom domains' certificates. `probe` changes only the doctor's
- * evidence. `state` is an edit that is undone at the end.
+ * soon as its hostname is known: at the handshake over TLS, with the first request over plain HTTP. `issuance` is a
+ * step of a CA: of the ACME server, or for custom domains' certificates. `probe` changes only the doctor's evidence.
+ * `state` is an edit that is undone at the end.
  */
 export const BREAK_POINTS = ['request', 'question', 'handshake', 'connection', 'issuance', 'probe', 'state'] as const;
 export type BreakPoint = (typeof BREAK_POINTS)[number];

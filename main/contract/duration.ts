@@ -24,8 +24,8 @@ export const DURATION_FORMS =
   'a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in units from weeks to milliseconds';
 
 /**
- * Milliseconds of a duration: ISO 8601 such as `PT48H`, `P2D` or `PT0.5S`, also with a leading minus; or as people write
- * it: `10m`, `48 hours`, `1d2h`, `1 day and 2 hours`. Months and years are refused because their length varies.
+ * Milliseconds of a duration: ISO 8601 such as `PT48H`, `P2D` or `PT0.5S`, also with a leading minus; or as people
+ * write it: `10m`, `48 hours`, `1d2h`, `1 day and 2 hours`. Months and years are refused because their length varies.
  * @throws RangeError for any other text.
  */
 export function parseDuration(text: string): number {

@@ -1,8 +1,8 @@
 /**
  * Files of requests in the format of the REST Client of VS Code and of the HTTP client of JetBrains (`.http`): requests
  * separated by lines that begin with `###`, variables `@name = value`, and their uses `{{name}}`; and lines that begin
- * with `??`, which httpYac reads as assertions about the response. The engine checks such texts; the page also reads and
- * writes them.
+ * with `??`, which httpYac reads as assertions about the response. The engine checks such texts; the page also reads
+ * and writes them.
  */
 
 export interface HttpRequest {

@@ -1,4 +1,6 @@
-/** The providers whose custom domains a project can imitate, as they call themselves; the first is the platform itself. */
+/**
+ * The providers whose custom domains a project can imitate, as they call themselves; the first is the platform itself.
+ */
 export const PERSONA_NAMES = {
   'animal-store': 'Animal Store',
   vercel: 'Vercel',

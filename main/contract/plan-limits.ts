@@ -7,6 +7,8 @@ export const PLAN_LIMITS: Record<Exclude<Plan, 'enterprise'>, PlanLimits> = {
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
-/** The limits of callers without a valid API key: those of Free, unless the target says that the project's plan holds. */
+/**
+ * The limits of callers without a valid API key: those of Free, unless the target says that the project's plan holds.
+ */
 export const limitsWithoutKey = ({ limits, target }: { limits: PlanLimits; target: TargetSetting }): PlanLimits =>
   target.kind === 'upstream' && target.withoutKey === 'plan' ? limits : PLAN_LIMITS.free;

@@ -66,7 +66,9 @@ export type TargetSetting = z.infer<typeof target>;
 
 const TARGET_FORMS = 'must be a URL such as "http://localhost:5173", a port such as "5173", or "api"';
 
-/** A target as text: a URL, `host:port`, a port of this machine, or `api`. `localhost` is dialled at both its addresses. */
+/**
+ * A target as text: a URL, `host:port`, a port of this machine, or `api`. `localhost` is dialled at both its addresses.
+ */
 const targetText = z
   .string()
   .max(2000)

@@ -3,7 +3,9 @@ import type { RecordInfo, ZoneInfo } from './zones.ts';
 
 type WantedRecord = Pick<RecordInfo, 'name' | 'type' | 'ttl' | 'value'>;
 
-/** The change that puts the right record of a domain into Vivarium's own DNS; the page and `domains.attach` share it. */
+/**
+ * The change that puts the right record of a domain into Vivarium's own DNS; the page and `domains.attach` share it.
+ */
 export type RecordPlan =
   /** The record exists; `visibleAt` may be in the future. */
   | { kind: 'present'; zone: string; visibleAt: string }

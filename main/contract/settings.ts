@@ -114,13 +114,15 @@ export const settingsValues = z.object({
     )
     .max(200),
   /**
-   * Proxies in front of Vivarium: addresses and CIDR blocks. What their `X-Forwarded-For`, `-Proto`, `-Host` and `-Port`
-   * or `Forwarded` say of the client counts for limits, Traffic, links and upstreams.
+   * Proxies in front of Vivarium: addresses and CIDR blocks. What their `X-Forwarded-For`, `-Proto`, `-Host` and
+   * `-Port` or `Forwarded` say of the client counts for limits, Traffic, links and upstreams.
    */
   trustedProxies: z.array(trustedProxy).max(100),
   /** Whether answers say in `Server-Timing` how long each stage took, for browsers' developer tools. */
   serverTiming: z.boolean().meta({ description: 'add Server-Timing to answers' }),
-  /** Whether answers have `RateLimit` and `RateLimit-Policy` (IETF draft) beside the rate headers of the specification. */
+  /**
+   * Whether answers have `RateLimit` and `RateLimit-Policy` (IETF draft) beside the rate headers of the specification.
+   */
   rateLimitFields: z.boolean().meta({ description: 'add RateLimit and RateLimit-Policy to answers' }),
   /** Where the root's private key is kept: in a file only its owner can read, or sealed with the desktop's keyring. */
   caKey: z.enum(['file', 'keyring']),

@@ -2,9 +2,9 @@ import { didYouMean } from './nearest.ts';
 import { STAGE_NAMES } from './stages.ts';
 
 /**
- * The filter of the traffic list, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are separated by
- * blanks and joined by "and", several values of one field by "or" (`method:GET,POST`). The engine parses filters; the
- * page also uses this file for completion.
+ * The filter of the traffic list, as text: `status:4xx method:POST path:/v1/pets -is:replay rex`. Terms are separated
+ * by blanks and joined by "and", several values of one field by "or" (`method:GET,POST`). The engine parses filters;
+ * the page also uses this file for completion.
  *
  * - A term is `[-]"text"`, `[-]field:value` or `[-]text`; the minus negates it.
  * - `field:` is two or more letters and a colon at the start of a term; the letters have to be one of `FILTER_FIELDS`.

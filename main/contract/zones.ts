@@ -9,7 +9,9 @@ export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 /** Included texts of one import. */
 const ZONE_FILES_MAX = 100;
 
-/** A type by its name, or by its number where it has none here (RFC 3597). SOA: at the apex; the serial is the server's. */
+/**
+ * A type by its name, or by its number where it has none here (RFC 3597). SOA: at the apex; the serial is the server's.
+ */
 export const recordType = z.union([z.enum(NAMED_TYPES), z.templateLiteral(['TYPE', z.number()])], {
   error: `must be one of ${NAMED_TYPES.join(', ')}, or a number such as "TYPE65280"`,
 });

@@ -91,7 +91,9 @@ export function labelCount(name: DomainName): number {
   return name.split('.').length - Number(name === '*' || name.startsWith('*.'));
 }
 
-/** A text by which names sort in canonical order (RFC 4034 §6.1); that of a name begins with that of each name above. */
+/**
+ * A text by which names sort in canonical order (RFC 4034 §6.1); that of a name begins with that of each name above.
+ */
 export function orderKey(name: DomainName): string {
   if (name === ROOT) return '';
   const labels = name.split('.').reverse();

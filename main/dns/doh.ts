@@ -96,9 +96,9 @@ export interface DohAnswer {
 }
 
 /**
- * Answers as `exchange` does over UDP; larger than there, as over TCP. Besides, it answers the names that browsers probe
- * with, because they otherwise do not use it. With `forwardsProbe`, the system resolves Chromium's, which is a name in
- * use; nothing else ever leaves this machine.
+ * Answers as `exchange` does over UDP; larger than there, as over TCP. Besides, it answers the names that browsers
+ * probe with, because they otherwise do not use it. With `forwardsProbe`, the system resolves Chromium's, which is a
+ * name in use; nothing else ever leaves this machine.
  */
 export function createDoh(options: {
   exchange: Exchange;

@@ -48,8 +48,8 @@ interface Edns {
 }
 
 /**
- * The protocol around the responder: message validation, EDNS (RFC 6891), cookies (RFC 7873), sizes and truncation. Copies the question
- * verbatim, to preserve its mixed case (draft-vixie-dnsext-dns0x20).
+ * The protocol around the responder: message validation, EDNS (RFC 6891), cookies (RFC 7873), sizes and truncation.
+ * Copies the question verbatim, to preserve its mixed case (draft-vixie-dnsext-dns0x20).
  */
 export function createExchange(options: {
   zones: () => ZoneSet;

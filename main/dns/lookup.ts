@@ -31,8 +31,8 @@ export interface LocalTrust {
 /** Queries by name and mnemonic to the configured resolver, for verification and CAA. */
 export interface Lookup {
   /**
-   * Never rejects. An invalid name or type is a `malformed` failure. An answer of Vivarium's own server is `bogus` if its
-   * signatures are wrong; another resolver validates its answers itself, and says SERVFAIL.
+   * Never rejects. An invalid name or type is a `malformed` failure. An answer of Vivarium's own server is `bogus` if
+   * its signatures are wrong; another resolver validates its answers itself, and says SERVFAIL.
    */
   query(name: string, type: string): Promise<LookupReply>;
 }

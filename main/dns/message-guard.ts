@@ -42,8 +42,9 @@ const NOTIMP: Guarded = { kind: 'refuse', rcode: 'NOTIMP' };
 
 /**
  * Checks a message's structure in one pass without following pointers. It accepts one question with an uncompressed
- * name (none beside an OPT alone), at most four further records of types that belong in a query, names that point at most into the question, and
- * no trailing octets. Only such messages reach dns2, which takes seconds on chained pointers.
+ * name (none beside an OPT alone), at most four further records of types that belong in a query, names that point at
+ * most into the question, and no trailing octets. Only such messages reach dns2, which takes seconds on chained
+ * pointers.
  */
 export function guard(message: Buffer): Guarded {
   if (message.length < HEADER_OCTETS) return DROP;

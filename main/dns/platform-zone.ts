@@ -14,7 +14,8 @@ const OWN_NAMES: ReadonlySet<DomainName> = new Set([PLATFORM_ZONE, NAME_SERVER, 
 
 /**
  * The platform's own zone: SOA, NS, and the loopback addresses of its apex, the name server, the target of custom
- * domains' CNAMEs, the hostnames with permanent faults, and each given platform hostname (in normal form, below the zone).
+ * domains' CNAMEs, the hostnames with permanent faults, and each given platform hostname (in normal form, below the
+ * zone).
  */
 export function platformZone(options: { hostnames?: Iterable<string>; serial?: number } = {}): Zone {
   const names = new Set<DomainName>([...OWN_NAMES, ...(options.hostnames ?? [])]);

@@ -57,8 +57,8 @@ const refuse = (rcode: UpdateResult['rcode'], reason?: string): never => {
 };
 
 /**
- * What an update makes of a zone (RFC 2136 §3.2 to §3.4): all of it or nothing. The rules for records are those of every
- * other way to enter one, so a record that BIND leaves out without a word refuses the update with its reason.
+ * What an update makes of a zone (RFC 2136 §3.2 to §3.4): all of it or nothing. The rules for records are those of
+ * every other way to enter one, so a record that BIND leaves out without a word refuses the update with its reason.
  */
 export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: UpdatedZone): PlannedUpdate {
   const draft = new Draft(zone);

@@ -46,7 +46,9 @@ interface Asked {
   name: DomainName;
 }
 
-/** What the fault makes of the question; null where the entry does not concern it, such as an A for the IPv6 black hole. */
+/**
+ * What the fault makes of the question; null where the entry does not concern it, such as an A for the IPv6 black hole.
+ */
 export function wrongAnswer(
   fault: Fault,
   { zones, zone, question }: { zones: ZoneSet; zone: ZoneIndex; question: Question },

@@ -50,8 +50,8 @@ export interface ZoneFileOptions {
 /**
  * Parses a zone file (RFC 1035 §5.1; `$TTL`, RFC 2308 §4): comments, parentheses, quoting, escapes, relative names,
  * omitted owners and TTLs. Bad lines are reported by number and skipped. `ALIAS` and `ANAME` are record types like
- * others. `$GENERATE` works as in BIND, and `$INCLUDE` reads one of the texts in `files`. A fault in such a text has the
- * line of the first `$INCLUDE` that led to it.
+ * others. `$GENERATE` works as in BIND, and `$INCLUDE` reads one of the texts in `files`. A fault in such a text has
+ * the line of the first `$INCLUDE` that led to it.
  *
  * Parses `entriesEach` entries per part, or fewer long ones, for the caller to do other work in between; a part calls
  * `at` when it is parsed. No entry spans two parts; limits apply to the whole file.

@@ -58,8 +58,8 @@ export interface StoredZones {
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
   /**
-   * Persists what has become visible there, and deletes versions that are over: about `max` of them, and a name with more
-   * in several calls. `rrsets` counts those that are settled thereby.
+   * Persists what has become visible there, and deletes versions that are over: about `max` of them, and a name with
+   * more in several calls. `rrsets` counts those that are settled thereby.
    */
   settle(
     owners: readonly Owner[],

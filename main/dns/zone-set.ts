@@ -75,7 +75,9 @@ export function findZone(set: ZoneSet, name: DomainName): ZoneIndex | null {
   }
 }
 
-/** The zone that answers a question: DS is above the cut, in the parent zone if it is served here (RFC 4035 §3.1.4.1). */
+/**
+ * The zone that answers a question: DS is above the cut, in the parent zone if it is served here (RFC 4035 §3.1.4.1).
+ */
 export function zoneAsked(set: ZoneSet, name: DomainName, code: number): ZoneIndex | null {
   const zone = findZone(set, name);
   if (code !== TYPE_CODES.DS || zone?.apex !== name || name === ROOT) return zone;

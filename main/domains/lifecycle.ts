@@ -93,8 +93,8 @@ export interface Lifecycle {
   /** Call when all domains were replaced in the store; work for those before them ends without effect. */
   reload(): void;
   /**
-   * Issues leaves for domains that have certificates without them, because another root signed those: with the same dates
-   * on the app's clock where the root permits the name, and otherwise as for a new domain.
+   * Issues leaves for domains that have certificates without them, because another root signed those: with the same
+   * dates on the app's clock where the root permits the name, and otherwise as for a new domain.
    */
   issueMissing(): Promise<void>;
   /** Starts the schedule. */

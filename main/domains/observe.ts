@@ -16,7 +16,9 @@ export interface Observation {
   target: AddressPair;
   /** Records of other types at a subdomain, which a CNAME there excludes. */
   others: readonly Resolution[];
-  /** A random sibling of the hostname, to detect wildcards; null when the name would be too long, or beside a wildcard. */
+  /**
+   * A random sibling of the hostname, to detect wildcards; null when the name would be too long, or beside a wildcard.
+   */
   sibling: ({ name: string } & AddressPair) | null;
   /** The hostname with its zone appended once more; null unless the hostname itself has no record. */
   doubled: Resolution | null;
@@ -48,8 +50,8 @@ export interface ObserveOptions {
 
 /**
  * Queries a hostname's CNAMEs, addresses and, for a subdomain, other records; the platform target's addresses, and a
- * random sibling's. A healthy subdomain takes eleven queries, an apex seven; the worst 11 × 11 by the cap on CNAMEs. Only
- * chains run in sequence, and a doubled name is asked for when the hostname has no record.
+ * random sibling's. A healthy subdomain takes eleven queries, an apex seven; the worst 11 × 11 by the cap on CNAMEs.
+ * Only chains run in sequence, and a doubled name is asked for when the hostname has no record.
  */
 export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<Observation> {
   const { hostname, kind, cnameTarget, proofNames = [] } = options;

@@ -34,7 +34,9 @@ const isProvenInstead = (claimed: readonly VerificationCheck[], { claim }: Verif
 const tolerated = (check: VerificationCheck): VerificationCheck =>
   check.outcome === 'failed' || check.outcome === 'unknown' ? { ...check, outcome: 'warning' } : check;
 
-/** In place of `no_record`, the record that is one zone too deep: a common slip where names are relative to the zone. */
+/**
+ * In place of `no_record`, the record that is one zone too deep: a common slip where names are relative to the zone.
+ */
 function doubledCheck(
   check: VerificationCheck,
   { hostname, doubled, sibling }: Observation,

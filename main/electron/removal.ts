@@ -14,7 +14,8 @@ export interface RemovalOptions {
 
 /**
  * *Prepare to Remove*: takes the root out of the trust stores, undoes the ledger of machine changes, ends the start at
- * login, and opens a list of what else stays with the commands that undo it. Asks first; an installer of the system removes the app itself.
+ * login, and opens a list of what else stays with the commands that undo it. Asks first; an installer of the system
+ * removes the app itself.
  */
 export async function prepareToRemove(options: RemovalOptions): Promise<void> {
   const response = await showMessage({

@@ -83,8 +83,8 @@ const FETCHABLE_SCHEMES: ReadonlySet<string> = new Set([
 export const isFetchable = (text: string): boolean => FETCHABLE_SCHEMES.has(URL.parse(text)?.protocol ?? '');
 
 /**
- * Whether Vivarium's root or intermediate signed the certificate for `hostname` and it is valid now, in real time. Ignores the
- * machine's trust stores: a preview shows served hostnames only.
+ * Whether Vivarium's root or intermediate signed the certificate for `hostname` and it is valid now, in real time.
+ * Ignores the machine's trust stores: a preview shows served hostnames only.
  */
 export function isOwnCertificate(
   { hostname, pem, nowMs }: { hostname: string; pem: string; nowMs: number },

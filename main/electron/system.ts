@@ -12,7 +12,10 @@ export interface SystemShell {
   openPath(path: string): void;
 }
 
-/** Shows a message box; resolves with the number of the button. Without a window, macOS would stop the servers meanwhile. */
+/**
+ * Shows a message box; resolves with the number of the button. Without a window, macOS would stop the servers
+ * meanwhile.
+ */
 export async function showMessage(options: MessageBoxOptions): Promise<number> {
   const [parent] = BrowserWindow.getAllWindows();
   const { response } = await (parent === undefined

@@ -22,8 +22,8 @@ const WINDOW_SIZE_FIRST = { width: 1280, height: 832 } as const;
 const VISIBLE_PIXELS_MIN = 80;
 
 /**
- * Where to open the window: its last bounds, moved and shrunk to fit a connected screen; or the initial size, centred by
- * Electron, if that screen is gone or no bounds are stored.
+ * Where to open the window: its last bounds, moved and shrunk to fit a connected screen; or the initial size, centred
+ * by Electron, if that screen is gone or no bounds are stored.
  * @param areas the work areas of the screens, the primary one first
  */
 export function placeWindow(

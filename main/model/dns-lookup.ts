@@ -36,7 +36,9 @@ export interface DnsSource {
   name: string;
 }
 
-/** A record, as in `main/dns`: `address` for A and AAAA, `target` for CNAME and NS, `strings` for TXT, the rest for CAA. */
+/**
+ * A record, as in `main/dns`: `address` for A and AAAA, `target` for CNAME and NS, `strings` for TXT, the rest for CAA.
+ */
 export interface DnsRecord {
   readonly name: string;
   readonly ttlSeconds?: number;
@@ -52,8 +54,8 @@ export interface DnsRecord {
 }
 
 /**
- * Why a lookup gave no result. `bogus`: the signatures of the answer are wrong (DNSSEC); `rcode`: an error code without its own kind; `referral`: the resolver only named other
- * servers.
+ * Why a lookup gave no result. `bogus`: the signatures of the answer are wrong (DNSSEC); `rcode`: an error code without
+ * its own kind; `referral`: the resolver only named other servers.
  */
 export type LookupFailure =
   | 'servfail'

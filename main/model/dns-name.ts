@@ -28,7 +28,8 @@ export type NameResult = { ok: true; name: DomainName } | { ok: false; message: 
 
 /**
  * Parses a name in zone-file syntax (RFC 1035 §5.1): `@` is `origin`, a name without a trailing dot is relative to it,
- * `\DDD` and `\X` are escapes. A URL is refused, although its characters are allowed: it is a slip. Labels in other scripts become A-labels (RFC 5890).
+ * `\DDD` and `\X` are escapes. A URL is refused, although its characters are allowed: it is a slip. Labels in other
+ * scripts become A-labels (RFC 5890).
  */
 export function parseName(text: string, origin: DomainName = ROOT): NameResult {
   if (text === '@') return { ok: true, name: origin };

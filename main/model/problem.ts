@@ -48,8 +48,8 @@ export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): P
 export const rateFields = (rate: RateState): readonly string[] => rate.fields ?? specifiedRateFields(rate, 0);
 
 /**
- * Those of the specification. The reset is in Unix seconds of real time, which the app's clock is ahead of by `offsetMs`;
- * rounded up, so a client that waits for it is never too early.
+ * Those of the specification. The reset is in Unix seconds of real time, which the app's clock is ahead of by
+ * `offsetMs`; rounded up, so a client that waits for it is never too early.
  */
 export const specifiedRateFields = ({ limit, remaining, resetAtMs }: RateState, offsetMs: number): string[] => [
   'X-RateLimit-Limit',

@@ -144,8 +144,8 @@ interface WatchedSocket extends Socket {
 }
 
 /**
- * Takes the heads of HTTP/1.x responses from what is written to their socket, which alone has the fields that Node adds.
- * `current` returns the capture of the response that is being written. Another call replaces it.
+ * Takes the heads of HTTP/1.x responses from what is written to their socket, which alone has the fields that Node
+ * adds. `current` returns the capture of the response that is being written. Another call replaces it.
  */
 export function watchHeads(socket: Socket, current: () => Capture | null): void {
   const watched: WatchedSocket = socket;
@@ -170,7 +170,9 @@ function takeHead(capture: Capture, text: string): void {
 
 const END_OF_HEAD = '\r\n\r\n';
 
-/** The head of an HTTP/2 response, as HTTP/1.1 would write it. Computed on demand, because few entries are ever opened. */
+/**
+ * The head of an HTTP/2 response, as HTTP/1.1 would write it. Computed on demand, because few entries are ever opened.
+ */
 export const sentHead = (response: HttpResponse): string => headText(response.statusCode, '', response.getHeaders());
 
 /** A first line and header fields, each line ended by CRLF. */

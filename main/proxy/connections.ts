@@ -21,7 +21,9 @@ import { sameTarget } from '../model/route.ts';
 
 /** Tracks the open connections of all listeners; enforces the connection limit and the idle time-outs. */
 export interface Connections {
-  /** Registers an accepted socket. Returns null and destroys the socket if the limit is reached or the client is gone. */
+  /**
+   * Registers an accepted socket. Returns null and destroys the socket if the limit is reached or the client is gone.
+   */
   open(raw: Socket, listener: Listener): Connection | null;
   /** Lets `of` find `connection` by the key that its requests have: the socket or the HTTP/2 session. */
   link(key: object, connection: Connection): void;
@@ -101,7 +103,10 @@ export function createConnections(options: {
     return connection !== null;
   }
 
-  /** Closes an idle connection, or one that waits for its client; as the last resort, one that has only just become idle. */
+  /**
+   * Closes an idle connection, or one that waits for its client; as the last resort, one that has only just become
+   * idle.
+   */
   function evict(): boolean {
     const connection = longestIdle();
     const isFresh = connection !== null && clock.monotonic() - connection.sinceMs < limits.patienceMs;

@@ -42,8 +42,8 @@ const HTTP1_FIELDS: ReadonlySet<string> = new Set([
 const HEAD_END = '\r\n\r\n';
 
 /**
- * An HTTP/2 stream as a socket of HTTP/1.1: the header section written to it becomes one of HTTP/2, with 200 for 101; what
- * follows, and what it reads, are DATA frames. END_STREAM is a socket's FIN, RST_STREAM its reset (RFC 8441 §5).
+ * An HTTP/2 stream as a socket of HTTP/1.1: the header section written to it becomes one of HTTP/2, with 200 for 101;
+ * what follows, and what it reads, are DATA frames. END_STREAM is a socket's FIN, RST_STREAM its reset (RFC 8441 §5).
  */
 class WebSocketStream extends Duplex {
   readonly #stream: ServerHttp2Stream;

@@ -29,7 +29,8 @@ export interface InternalToken {
 
 /**
  * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret and begins
- * with the visible prefix of the key's own, by which the log shows the caller; it is valid only in this process, and once.
+ * with the visible prefix of the key's own, by which the log shows the caller; it is valid only in this process, and
+ * once.
  */
 export interface InternalTokens {
   issue(owner: ApiKeyOwner & { prefix: string }): InternalToken;

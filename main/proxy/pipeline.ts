@@ -186,8 +186,8 @@ export function createPipeline(services: PipelineServices): Pipeline {
 
     const { rate, refusal } = decision;
     const context = { route, keyId, rate, preflight, scheme, authority, origin };
-    // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place. The stage `limit` answers
-    // a refused request, though the built-in API formats the answer.
+    // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place. The stage `limit`
+    // answers a refused request, though the built-in API formats the answer.
     if (refusal !== null) {
       const found = refusedByLimit(refusal);
       if (target.kind === 'upstream') return refuse(withRate(found, rate));

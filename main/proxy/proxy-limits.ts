@@ -32,8 +32,8 @@ export interface ProxyLimits {
   /** How long a client may take to read a complete response. For an upstream's response, `upstreamIdleMs` applies. */
   responseStallMs: number;
   /**
-   * How long a request may wait for its client, who sends its body or reads its response, before its connection may make
-   * room for a new one.
+   * How long a request may wait for its client, who sends its body or reads its response, before its connection may
+   * make room for a new one.
    */
   patienceMs: number;
   /**
@@ -82,7 +82,8 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 60_000,
   responseStallMs: 30_000,
-  // On this machine, a body of 1 MiB takes some milliseconds; 10,000 clients that come at once fill all places in half a second.
+  // On this machine, a body of 1 MiB takes some milliseconds; 10,000 clients that come at once fill all places in half
+  // a second.
   patienceMs: 200,
   // Lists of 20 pets for 10,000 clients; the memory of a burst is never given back to the system.
   unreadBytesMax: 64 * 1024 * 1024,

@@ -11,7 +11,9 @@ export interface RouteTable {
   knows(hostname: string): boolean;
   /** Up to `max` hostnames with a route, wildcards left out, in alphabetical order, and their total number. */
   served(max: number): { hostnames: string[]; total: number };
-  /** Whether `next` no longer contains a hostname that this table has, or contains it for another project or dataset. */
+  /**
+   * Whether `next` no longer contains a hostname that this table has, or contains it for another project or dataset.
+   */
   isLostIn(next: RouteTable, hostname: string): boolean;
 }
 

@@ -13,8 +13,8 @@ import {
 import type { ProxyLimits } from './proxy-limits.ts';
 
 /**
- * Enforces the time-outs but that of a header section, which is Node's `headersTimeout`. Checks one connection, and ends
- * what is overdue at `nowMs`, on the monotonic clock.
+ * Enforces the time-outs but that of a header section, which is Node's `headersTimeout`. Checks one connection, and
+ * ends what is overdue at `nowMs`, on the monotonic clock.
  */
 export function sweepConnection(
   connection: Connection,
@@ -115,6 +115,8 @@ function waitsForClient(exchange: Exchange): boolean {
 export const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
   http1 === null ? raw.writableLength : exchanges.reduce((sum, { response }) => sum + response.writableLength, 0);
 
-/** Whether the response is an upstream's, which may be incomplete for as long as it takes; others are written at once. */
+/**
+ * Whether the response is an upstream's, which may be incomplete for as long as it takes; others are written at once.
+ */
 export const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
   record.route?.target.kind === 'upstream' && !record.byProxy;

@@ -24,8 +24,9 @@ export interface TlsListenerOptions {
   /** What the running breaks choose. */
   faults: FaultSource;
   /**
-   * What is done instead of the usual handshake: at a hostname that is always broken, or for the fault of a running break;
-   * null for nothing. It may take a while where a key has to be made. An error thrown is answered as one of `contextFor`.
+   * What is done instead of the usual handshake: at a hostname that is always broken, or for the fault of a running
+   * break; null for nothing. It may take a while where a key has to be made. An error thrown is answered as one of
+   * `contextFor`.
    */
   brokenFor: (
     hostname: string | null,
@@ -193,9 +194,9 @@ function handshake(connection: Connection, terms: Terms, options: TlsListenerOpt
 }
 
 /**
- * Carries TLS over a socket that outlives it: Node destroys what a refused handshake ran on at once, with what the client
- * still sends unread, so that the client sees a reset in place of the alert. `onDestroyed` has the socket then, without
- * listeners for its data. Costs a copy in JavaScript of each chunk: for rare handshakes only.
+ * Carries TLS over a socket that outlives it: Node destroys what a refused handshake ran on at once, with what the
+ * client still sends unread, so that the client sees a reset in place of the alert. `onDestroyed` has the socket then,
+ * without listeners for its data. Costs a copy in JavaScript of each chunk: for rare handshakes only.
  */
 function lingeringTransport(raw: Socket, onDestroyed: () => void): Duplex {
   const onData = (chunk: Buffer): void => {

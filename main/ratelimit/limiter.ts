@@ -102,8 +102,8 @@ export function createLimiter(options: {
   const ruleFor = (caller: string): BanRule | null => (caller.startsWith('key:') ? banRule() : null);
 
   /**
-   * The decision with its header fields. `X-RateLimit-Reset` is in real time, like `Date` and the dates of certificates:
-   * a client compares it with its own clock.
+   * The decision with its header fields. `X-RateLimit-Reset` is in real time, like `Date` and the dates of
+   * certificates: a client compares it with its own clock.
    */
   function sent(decision: Decision, limits: PlanLimits, state: CallerState): Decision {
     const { now, offsetMs } = clock.state();

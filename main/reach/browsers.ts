@@ -33,7 +33,9 @@ const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
   ['Firefox', 'firefox', 'firefox-esr'],
 ];
 
-/** Below /Applications, of the system or of one user; the program is named like its bundle, unless it says otherwise. */
+/**
+ * Below /Applications, of the system or of one user; the program is named like its bundle, unless it says otherwise.
+ */
 const BUNDLES: readonly (readonly [name: string, bundle: string, program?: string])[] = [
   ['Chrome', 'Google Chrome'],
   ['Chromium', 'Chromium'],

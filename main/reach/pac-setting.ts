@@ -10,7 +10,9 @@ export interface PacFacts {
   platform: NodeJS.Platform;
 }
 
-/** Commands that give the PAC file to all browsers of the user. They need no administrator; Vivarium does not run them. */
+/**
+ * Commands that give the PAC file to all browsers of the user. They need no administrator; Vivarium does not run them.
+ */
 export function pacSetting(facts: PacFacts): InstructionStep {
   const { pacUrl, platform } = facts;
   const title = 'The PAC file, for all browsers';

@@ -40,8 +40,8 @@ const USER_FILES = [
 const SYSTEM_FILES = ['/etc/environment', '/etc/firefox/policies/policies.json'];
 
 /**
- * Everything that the instructions for this system can have left, what is certainly there first; what leaves no readable
- * mark is listed as possible. The ledger of machine changes has what Vivarium did itself.
+ * Everything that the instructions for this system can have left, what is certainly there first; what leaves no
+ * readable mark is listed as possible. The ledger of machine changes has what Vivarium did itself.
  */
 export function findTraces(facts: TraceFacts): Trace[] {
   const traces = [...pacTraces(facts), ...rootTraces(facts), ...commandTraces(facts), ...loginTraces(facts)];

@@ -10,8 +10,8 @@
  * `Sec-Fetch-Site`); it never sends a CORS header. See `guard.ts`.
  * 3. Every call needs the token, which is in a file that only its owner can read. Over HTTP it is a header, which a
  * foreign page cannot send; over WebSocket it is a subprotocol. It is never in an address or a cookie. Only the
- * interface's files, the description of the contract and `/healthz` are public. Browsers get a one-time sign-in link instead of the
- * token, and a session for it: program arguments are visible to all users, and browsers keep a history.
+ * interface's files, the description of the contract and `/healthz` are public. Browsers get a one-time sign-in link
+ * instead of the token, and a session for it: program arguments are visible to all users, and browsers keep a history.
  * 4. Everything is bounded: header and body sizes, times, connections, tabs, calls.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -20,7 +20,9 @@ export function createApiServices(options: {
   present: (row: ProjectRow) => Project;
   /** The OpenAPI document of the built-in API, as served at the first of its base addresses. */
   document: (servers: readonly { url: string; description: Environment }[]) => string;
-  /** The bytes that a project's upstream serves as its OpenAPI document, asked without counting; null if there are none. */
+  /**
+   * The bytes that a project's upstream serves as its OpenAPI document, asked without counting; null if there are none.
+   */
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;

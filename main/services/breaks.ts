@@ -31,7 +31,10 @@ const TOLD = ['hostname', 'zone', 'name', 'type', 'value', 'by', 'target', 'plan
 /** How long the note of a call is at most. */
 const NOTE_CHARACTERS_MAX = 160;
 
-/** A call as a step of a drill, such as `records.put drill.test shop`; null for what only reads, and for the drill’s own. */
+/**
+ * A call as a step of a drill, such as `records.put drill.test shop`; null for what only reads, and for the drill’s
+ * own.
+ */
 export function noteOf(procedure: string, input: unknown): string | null {
   if (isReading(procedure) || procedure.startsWith('drills.')) return null;
   const fields = typeof input === 'object' && input !== null ? Object.entries(input) : [];

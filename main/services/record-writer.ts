@@ -10,9 +10,9 @@ import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 /** Stores record changes; each becomes visible once it has propagated. */
 export interface RecordWriter {
   /**
-   * Adds all records in one transaction; an existing record only gets its TTL, and a SOA replaces the zone's. Returns the
-   * number of new ones. `nowMs`: one moment for all parts of an import, which become visible together then, and are on
-   * the disk once the records are synced.
+   * Adds all records in one transaction; an existing record only gets its TTL, and a SOA replaces the zone's. Returns
+   * the number of new ones. `nowMs`: one moment for all parts of an import, which become visible together then, and are
+   * on the disk once the records are synced.
    */
   put(zone: string, records: readonly ResourceRecord[], nowMs?: EpochMs): number;
   /** Replaces a current record. The new one keeps its id, unless it exists already. */

@@ -2,7 +2,9 @@ import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';
 
-/** Names of the ids that references become; the contract's schemas for them are `projectReference` and `keyReference`. */
+/**
+ * Names of the ids that references become; the contract's schemas for them are `projectReference` and `keyReference`.
+ */
 const ID = { project: /^prj_/, key: /^key_/ } as const;
 
 /** Matches that an ambiguity error lists. */

@@ -18,7 +18,9 @@ const PAGE = 500;
 /** Lines of a zone compared before yielding to other work: about a millisecond. */
 const LINES_PER_TURN = 5_000;
 
-/** A zone text without the SOA and NS that every zone gets; the serial of its own SOA would change with every record. */
+/**
+ * A zone text without the SOA and NS that every zone gets; the serial of its own SOA would change with every record.
+ */
 async function withoutGenerated(text: string, apex: string, nameServer: string): Promise<string> {
   const withoutSerial = (line: string): string => line.replace(/^(@ \d+ IN SOA \S+ \S+) \d+/, '$1 0');
   const generated = new Set(

@@ -49,7 +49,8 @@ function normalizeZoneName(text: string): HostnameResult {
 /**
  * The normalized name of a new zone. Any hostname may be a zone, public suffixes such as `test` included: the server
  * answers only on this machine, and parent zones are needed to rehearse delegation and the upper steps of a CAA walk.
- * Labels of services and address blocks (`_acme-challenge`, `0/25`) may be in it. Names in the platform's zone are refused because they would hide the platform's hostnames.
+ * Labels of services and address blocks (`_acme-challenge`, `0/25`) may be in it. Names in the platform's zone are
+ * refused because they would hide the platform's hostnames.
  * @throws VivariumError `invalid_request`; `conflict` in the platform's zone.
  */
 export function newZoneName(text: string): string {

@@ -71,8 +71,8 @@ export interface KeptFile {
 }
 
 /**
- * Writes a consistent copy of an open database with other files in a table: a backup, or a snapshot. It appears complete
- * or not at all, with mode 0600.
+ * Writes a consistent copy of an open database with other files in a table: a backup, or a snapshot. It appears
+ * complete or not at all, with mode 0600.
  * @throws VivariumError unavailable, internal_error, as `writeBackupFile`; what `checkTarget` throws.
  */
 export async function writeCopy(options: {

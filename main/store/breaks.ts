@@ -6,7 +6,9 @@ export interface Breaks {
   list(): BreakRow[];
   insert(row: BreakRow): void;
   reschedule(row: Pick<BreakRow, 'id' | 'untilMs'>): void;
-  /** Survives the end of the process, but perhaps not a power failure: a commit to the disk would hold up each request. */
+  /**
+   * Survives the end of the process, but perhaps not a power failure: a commit to the disk would hold up each request.
+   */
   count(rows: readonly Pick<BreakRow, 'id' | 'seen' | 'struck'>[]): void;
   remove(id: string): void;
 }

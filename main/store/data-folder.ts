@@ -71,7 +71,10 @@ function lock(directory: string): Database.Database {
   }
 }
 
-/** SQLite would create it readable by others. Only opens a new file: closing one that this process has locked unlocks it. */
+/**
+ * SQLite would create it readable by others. Only opens a new file: closing one that this process has locked unlocks
+ * it.
+ */
 function createOwnerOnly(path: string): void {
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY));

@@ -78,8 +78,8 @@ export interface Records {
   /** All versions of one RRset, oldest first. */
   rrset(zone: string, name: string, type: string): VersionRow[];
   /**
-   * The versions of one RRset that putting or removing `values` concerns, for a change that is visible from `atMs` on: the current
-   * ones with these values, and those whose beginning or end comes later.
+   * The versions of one RRset that putting or removing `values` concerns, for a change that is visible from `atMs` on:
+   * the current ones with these values, and those whose beginning or end comes later.
    */
   concerned(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs): VersionRow[];
   /** All versions in a zone. */

@@ -89,7 +89,9 @@ function replaceSettings(sqlite: Database): void {
   );
 }
 
-/** The app's clock continues from the moment of the snapshot, whatever real time has passed; a frozen one stays frozen. */
+/**
+ * The app's clock continues from the moment of the snapshot, whatever real time has passed; a frozen one stays frozen.
+ */
 function setClock(sqlite: Database, { nowMs, realNowMs }: { nowMs: number; realNowMs: number }): void {
   sqlite
     .prepare<[number, number]>(

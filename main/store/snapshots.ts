@@ -109,7 +109,9 @@ export function createSnapshots(options: {
   const { sqlite } = connection;
   const restored = createSignal<OpenedSnapshot>();
   const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
-  /** What this process has written or read through, by path: such a file is restored without reading it through again. */
+  /**
+   * What this process has written or read through, by path: such a file is restored without reading it through again.
+   */
   const checked = new Map<string, string>();
   for (const entry of entriesOf(folder)) if (LEFTOVER.test(entry)) rmSync(join(folder, entry), { force: true });
 
@@ -365,7 +367,10 @@ function checkForeign(sqlite: Database): void {
   if (broken.length > 0) throw new Error(`${broken.length} rows of it refer to rows that do not exist`);
 }
 
-/** A file to hand to somebody else has no private key but those of zones, and no secret that opens anything; nor what files of this machine own. */
+/**
+ * A file to hand to somebody else has no private key but those of zones, and no secret that opens anything; nor what
+ * files of this machine own.
+ */
 function removeSecrets(copy: Database): void {
   const settings = [...KEPT_SETTINGS, 'runs'].map((name) => `'${name}'`).join(', ');
   copy.exec(

@@ -159,7 +159,9 @@ interface Quota {
   isLimited(): boolean;
 }
 
-/** SQLite's own limit: it can't be less than the pages that there are (sqlite.org/pragma.html#pragma_max_page_count). */
+/**
+ * SQLite's own limit: it can't be less than the pages that there are (sqlite.org/pragma.html#pragma_max_page_count).
+ */
 const PAGES_MIN = 1;
 const PAGES_MAX = 4_294_967_294;
 

@@ -49,7 +49,10 @@ export const MATCHED = {
  */
 export interface EntryIds {
   idOf(number: number): string;
-  /** The id of an entry that was listed while it ran, then and later: `trf_mi8x2k1a_r3`. Without `number`, it still runs. */
+  /**
+   * The id of an entry that was listed while it ran, then and later: `trf_mi8x2k1a_r3`. Without `number`, it still
+   * runs.
+   */
   idOfBegun(begun: number, number?: number): string;
   begunOf(id: string): number | null;
   /** Null if the text is not an id, or belongs to another run. */

@@ -1,7 +1,7 @@
 /**
- * Names of header fields, parameters, JSON members, XML elements and form fields whose values are secret. One table for all places:
- * the same secret travels as `X-Api-Key`, `?api_key=` and `"apiKey":`. Names are compared in lower case, without
- * separators and without digits at the end (`X-Hub-Signature-256`).
+ * Names of header fields, parameters, JSON members, XML elements and form fields whose values are secret. One table for
+ * all places: the same secret travels as `X-Api-Key`, `?api_key=` and `"apiKey":`. Names are compared in lower case,
+ * without separators and without digits at the end (`X-Hub-Signature-256`).
  */
 
 /** A name is secret if it ends in one of these. */

@@ -51,7 +51,9 @@ export interface TrafficPlaces {
   projectOf: (hostname: string) => string | undefined;
 }
 
-/** Where an attempt is found again: its question is asked anew, its request is in the traffic of Vivarium's listeners. */
+/**
+ * Where an attempt is found again: its question is asked anew, its request is in the traffic of Vivarium's listeners.
+ */
 export function attemptPlace(
   { question, request }: Attempt,
   { ports, projectOf }: TrafficPlaces,

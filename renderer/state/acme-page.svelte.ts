@@ -3,7 +3,9 @@ import type { AcmeExplanation, AcmeOrderInfo } from '../../main/contract/acme.ts
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** What the list of orders is narrowed to: a part of a name or an account's id, and a state; empty texts are no filter. */
+/**
+ * What the list of orders is narrowed to: a part of a name or an account's id, and a state; empty texts are no filter.
+ */
 export interface OrderFilter {
   search: string;
   state: string;

@@ -53,7 +53,9 @@ export interface NamedCaller {
   revoked: boolean;
 }
 
-/** What needs a look first: a ban, an exhausted limit, then what is in use. Rows move only from one of these to another. */
+/**
+ * What needs a look first: a ban, an exhausted limit, then what is in use. Rows move only from one of these to another.
+ */
 function rankAt(usage: CallerUsage, nowMs: number): number {
   if (banAt(usage, nowMs) !== undefined) return 0;
   const levels = [usage.minute, usage.day].map((window) => gaugeAt(window, nowMs).level);

@@ -85,8 +85,8 @@ export function nextSort({ by, descending }: DomainSort, wanted: DomainSort['by'
 }
 
 /**
- * The domains that match a search and a filter. Equal ones are sorted by labels from the right: this keeps a zone's names
- * together.
+ * The domains that match a search and a filter. Equal ones are sorted by labels from the right: this keeps a zone's
+ * names together.
  */
 export function listDomains(
   domains: readonly Domain[],

@@ -28,7 +28,9 @@ const TITLES = [
 
 const NAMED_MAX = 6;
 
-/** What a file owns, in rows; pets, redirects and the like come with their project, records and signing with their zone. */
+/**
+ * What a file owns, in rows; pets, redirects and the like come with their project, records and signing with their zone.
+ */
 export function ownedRows({ entries }: WorldOwner): { title: string; names: string }[] {
   return TITLES.flatMap(([kind, title]) => {
     const names = entries.filter((entry) => entry.kind === kind).map(({ what }) => what);

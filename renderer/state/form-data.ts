@@ -16,8 +16,8 @@ export const readUrlencoded = (text: string): FormField[] =>
   [...new URLSearchParams(text.trimEnd())].map(([name, value]) => ({ name, value }));
 
 /**
- * The fields of `multipart/form-data` (RFC 7578); undefined if the boundary of `type` is nowhere in it. The last part may
- * be cut.
+ * The fields of `multipart/form-data` (RFC 7578); undefined if the boundary of `type` is nowhere in it. The last part
+ * may be cut.
  */
 export function readMultipart(bytes: Uint8Array, type: string): FormField[] | undefined {
   const boundary = parameter(type, 'boundary');

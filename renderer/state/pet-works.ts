@@ -72,8 +72,8 @@ export interface ImportSource {
 }
 
 /**
- * Adds pets from a file, piece by piece. Valid rows are added, the others listed in `work.report`. `onadded` gets the ids
- * of what was added, also by an import that was stopped or failed, unless they are too scattered.
+ * Adds pets from a file, piece by piece. Valid rows are added, the others listed in `work.report`. `onadded` gets the
+ * ids of what was added, also by an import that was stopped or failed, unless they are too scattered.
  */
 export function importing(
   dataset: DatasetOfPets,

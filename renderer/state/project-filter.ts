@@ -9,7 +9,9 @@ export interface FoundProjects {
   hidden: number;
 }
 
-/** The projects whose name or slug contains every word of `text`: prefix matches first, otherwise in their given order. */
+/**
+ * The projects whose name or slug contains every word of `text`: prefix matches first, otherwise in their given order.
+ */
 export function matchingProjects(projects: readonly Project[], text: string): Project[] {
   const wanted = text.trim().toLowerCase();
   const words = wanted.split(/\s+/).filter((word) => word !== '');

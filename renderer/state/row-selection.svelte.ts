@@ -50,8 +50,8 @@ export class RowSelection {
   }
 
   /**
-   * Selects the rows between where the range begins, or `from`, and a position; those that only the range had before are
-   * unselected. `read` gives the ids of positions, both included; of two ranges that load, the later one counts.
+   * Selects the rows between where the range begins, or `from`, and a position; those that only the range had before
+   * are unselected. `read` gives the ids of positions, both included; of two ranges that load, the later one counts.
    * @returns how many rows were left out because of `SELECTED_MAX`.
    */
   async extendTo(

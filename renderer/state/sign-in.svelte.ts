@@ -51,7 +51,10 @@ export class SignIn {
     return this.#session?.connection.phase === 'open' ? this.#token : null;
   }
 
-  /** Whether a ticket is being exchanged, or another tab asked, after which there is a session, a fault, or the question for a link. */
+  /**
+   * Whether a ticket is being exchanged, or another tab asked, after which there is a session, a fault, or the question
+   * for a link.
+   */
   get redeeming(): boolean {
     return this.#redeeming;
   }

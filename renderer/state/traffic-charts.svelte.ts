@@ -16,7 +16,10 @@ export interface TimeRange {
   until: string;
 }
 
-/** The traffic of the last minutes, or of a part of the last half hour that stays. Reads the engine's summary at the end of each step and after a reconnect. */
+/**
+ * The traffic of the last minutes, or of a part of the last half hour that stays. Reads the engine's summary at the end
+ * of each step and after a reconnect.
+ */
 export class TrafficCharts {
   readonly summary: LiveQuery<TrafficSummary>;
   #zoomed = $state.raw<TimeRange | undefined>(undefined);

@@ -291,8 +291,8 @@ export interface Loaded<Result> {
 }
 
 /**
- * Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. `cost` says what
- * a request took of each server's processor time, and how far the rounds lie apart.
+ * Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. `cost` says
+ * what a request took of each server's processor time, and how far the rounds lie apart.
  */
 export function compare<Result extends { requests: number; failures: number }>(
   a: Loaded<Result>,

@@ -20,7 +20,9 @@ const HEADER = '#main header button';
 /** What has the focus; what should not is the body. */
 const focus = (page: Page) => page.evaluate<string>('document.activeElement.tagName');
 
-/** Focuses the button at this place in one turn of the page, and gives its name; null for one that is not to be pressed. */
+/**
+ * Focuses the button at this place in one turn of the page, and gives its name; null for one that is not to be pressed.
+ */
 const focusAt = (page: Page, buttons: string, index: number): Promise<string | null> =>
   page.locator(buttons).evaluateAll(
     (all, [at, outside]) => {

@@ -1,7 +1,7 @@
 /**
- * `npm run frameworks -- [--in FOLDER] [NAME …]`: creates a fresh project of each framework, runs it with `vivarium run`,
- * opens its hostname in Chromium, changes a file, and waits for the page to follow. Needs the npm registry and Chromium,
- * and so is no part of `npm test`. Projects stay in FOLDER for the next time; a temporary folder is removed.
+ * `npm run frameworks -- [--in FOLDER] [NAME …]`: creates a fresh project of each framework, runs it with `vivarium
+ * run`, opens its hostname in Chromium, changes a file, and waits for the page to follow. Needs the npm registry and
+ * Chromium, and so is no part of `npm test`. Projects stay in FOLDER for the next time; a temporary folder is removed.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -57,8 +57,8 @@ export const ask = async ({ answer }: Answering, target: string, method = 'GET')
 type Answering = Pick<Endpoint, 'answer'>;
 
 /**
- * An ACME client as simple as possible: of an endpoint in this process, or of one that `acme-remote.ts` reaches. It asks
- * for each nonce, unless it keeps those of answers.
+ * An ACME client as simple as possible: of an endpoint in this process, or of one that `acme-remote.ts` reaches. It
+ * asks for each nonce, unless it keeps those of answers.
  */
 export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNonces = false } = {}): TestClient {
   const kept: string[] = [];

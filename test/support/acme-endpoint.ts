@@ -22,7 +22,9 @@ import { createFakeClock, FAKE_NOW_MS, type FakeClock } from './fake-clock.ts';
 
 export const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 
-/** An ACME server on a store in memory, a clock and a DNS that tests set; its validations succeed unless one says not. */
+/**
+ * An ACME server on a store in memory, a clock and a DNS that tests set; its validations succeed unless one says not.
+ */
 export interface TestServer {
   endpoint: Endpoint;
   clock: FakeClock;

@@ -7,7 +7,9 @@ import type { Received } from './acme-client.ts';
 import { createRemoteClient, type RemoteClient } from './acme-remote.ts';
 import { createCsr } from './certificate-request.ts';
 
-/** A Vivarium in a process of its own; each start is on the same folder and the same HTTPS port, which is in all URLs. */
+/**
+ * A Vivarium in a process of its own; each start is on the same folder and the same HTTPS port, which is in all URLs.
+ */
 export interface Killable {
   start(): Promise<{
     runtime: RuntimeFile;

@@ -62,7 +62,10 @@ export async function requestTemplates(client: TestClient, origin: string): Prom
 
 const encoded = (octets: string | Buffer): string => Buffer.from(octets).toString('base64url');
 
-/** Changes a request somewhere, and signs what was changed before the signature: the same for the same seed, but for nonces. */
+/**
+ * Changes a request somewhere, and signs what was changed before the signature: the same for the same seed, but for
+ * nonces.
+ */
 export function mutatedRequest(
   templates: readonly Template[],
   { kid, keys }: TestClient,

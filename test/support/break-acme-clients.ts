@@ -4,7 +4,9 @@ import type { BreakClient, BreakEntry } from '../../main/contract/breaks.ts';
 import { type Site, serveFiles } from './acme-site.ts';
 import { freePort } from './ports.ts';
 
-/** ACME clients, and what those of Debian 12, whose words the catalogue has, say of themselves: 2.1.0, 4.9.1 and 0.7.0. */
+/**
+ * ACME clients, and what those of Debian 12, whose words the catalogue has, say of themselves: 2.1.0, 4.9.1 and 0.7.0.
+ */
 const SAYS = { certbot: 'certbot 2.1.0', lego: 'lego version dev', dehydrated: 'version: 0.7.0' } as const;
 export type AcmeClient = keyof typeof SAYS & BreakClient;
 export const ACME_CLIENTS = Object.keys(SAYS) as AcmeClient[];

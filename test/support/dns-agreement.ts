@@ -36,7 +36,9 @@ export async function expectDigAgrees(
   expect(replies.map(shown)).toEqual(facts.map(expected));
 }
 
-/** Without its TTL, which `delv` takes from its cache: a second less where a second has passed. `dig` shows it exactly. */
+/**
+ * Without its TTL, which `delv` takes from its cache: a second less where a second has passed. `dig` shows it exactly.
+ */
 const withoutTtl = (line: string): string => line.replace(/^(\S+) \d+ /, '$1 ');
 
 /** Holds that `delv` comes to the facts' outcome by the facts' records, and would keep what is denied as long. */

@@ -23,8 +23,8 @@ export interface Firefox {
   /** The codes of the errors with which requests fail, all at once; null for one that is answered. */
   faultsOf(urls: readonly string[]): Promise<(string | null)[]>;
   /**
-   * Sets DNS over HTTPS as *Settings, DNS over HTTPS, Increased Protection, Custom* does; resolves once Firefox has found
-   * that the server answers, which its settings show as *Active*.
+   * Sets DNS over HTTPS as *Settings, DNS over HTTPS, Increased Protection, Custom* does; resolves once Firefox has
+   * found that the server answers, which its settings show as *Active*.
    */
   useDoh(url: string): Promise<void>;
   quit(): Promise<void>;
@@ -57,7 +57,9 @@ export async function startFirefox(home: string): Promise<Firefox> {
   });
   const ended = once(child, 'exit');
   const send = speak(await dial(child));
-  /** Runs a script in the page, or with the browser's own rights; `args` are its arguments, and at last what ends it. */
+  /**
+   * Runs a script in the page, or with the browser's own rights; `args` are its arguments, and at last what ends it.
+   */
   const script = async (context: 'content' | 'chrome', text: string, ...args: unknown[]): Promise<unknown> => {
     await send('Marionette:SetContext', { value: context });
     const { value } = await send('WebDriver:ExecuteAsyncScript', { script: text, args });

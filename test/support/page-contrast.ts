@@ -115,7 +115,9 @@ interface Canvas {
   getImageData(...place: number[]): { data: Iterable<number> };
 }
 
-/** The visible elements of `selector` whose own text has too little contrast with the backgrounds of their ancestors. */
+/**
+ * The visible elements of `selector` whose own text has too little contrast with the backgrounds of their ancestors.
+ */
 async function measure(page: Page, state: string, selector: string): Promise<string[]> {
   const low = await page.evaluate(
     ({ min, minLarge, all }) => {

@@ -52,9 +52,9 @@ export interface Pass {
 }
 
 /**
- * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a temporary
- * home folder. The first command of the first pass starts it in the background, on free ports. `vivarium` is on the
- * PATH. Browsers are stand-ins: `test/e2e/reach.test.ts` opens real ones.
+ * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a
+ * temporary home folder. The first command of the first pass starts it in the background, on free ports. `vivarium` is
+ * on the PATH. Browsers are stand-ins: `test/e2e/reach.test.ts` opens real ones.
  * @param ports stand in for those that the pages name beside Vivarium's.
  */
 export async function expectPasted(

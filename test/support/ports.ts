@@ -40,7 +40,9 @@ export const closedPort = async (): Promise<number> => (await refusingPort()).po
 /** Below the ports that systems give to sockets without one (RFC 6335 §6; Linux: from 32768). */
 const [LEAST, MOST] = [20_000, 30_000];
 
-/** A free port of 127.0.0.1 for a program that can't pick one. No other test is given it, as it would be one by port 0. */
+/**
+ * A free port of 127.0.0.1 for a program that can't pick one. No other test is given it, as it would be one by port 0.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LEAST, MOST);

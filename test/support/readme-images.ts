@@ -1,6 +1,6 @@
 /**
- * `npm run images`: takes the documents' pictures of a real engine with the demo data, in Chromium, at the usual ports. It takes
- * five minutes, because the Overview charts that time. Build first (`npm run build`).
+ * `npm run images`: takes the documents' pictures of a real engine with the demo data, in Chromium, at the usual ports.
+ * It takes five minutes, because the Overview charts that time. Build first (`npm run build`).
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -46,8 +46,8 @@ function refuse(reason: string): number {
 }
 
 /**
- * Where the tests put their files: in memory on Linux, unless TMPDIR says otherwise, because each of hundreds of engines
- * waits several times until its files are on the disk.
+ * Where the tests put their files: in memory on Linux, unless TMPDIR says otherwise, because each of hundreds of
+ * engines waits several times until its files are on the disk.
  */
 function fastFolder(): string {
   if (process.env.TMPDIR !== undefined || process.platform !== 'linux') return tmpdir();

@@ -1,6 +1,6 @@
 /**
- * Formatting, lint, types and dead code: one after the other. What has passed is not checked again until a file changes;
- * then the slow ones have a cache of the other files.
+ * Formatting, lint, types and dead code: one after the other. What has passed is not checked again until a file
+ * changes; then the slow ones have a cache of the other files.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

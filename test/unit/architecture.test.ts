@@ -74,7 +74,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   vivarium: ['cli', 'headless'],
   desktop: ['electron', 'cli', 'headless', 'app', 'supervise', 'contract', 'base'],
   preload: [],
-  // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test says that they run in the page.
+  // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test says that they
+  // run in the page.
   renderer: [
     'contract',
     'main/base/exact-json.ts',
@@ -255,7 +256,8 @@ describe('imports', () => {
 
 describe('import cycles', () => {
   it('there are none in main, preload and renderer, type-only imports counted', () => {
-    // The table of pages loads each of them when it is opened, and they link to each other; a component may be recursive.
+    // The table of pages loads each of them when it is opened, and they link to each other; a component may be
+    // recursive.
     const isCounted = (from: string, target: string): boolean =>
       !(from === 'renderer/views/pages.ts' && target.endsWith('View.svelte')) &&
       !(from === target && from.endsWith('.svelte'));

@@ -31,7 +31,9 @@ const documents = new Map(
 
 const withoutCode = (text: string): string => text.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, 'code');
 
-/** The anchors that GitHub gives the headings of a document: lower case, words joined by hyphens, without other marks. */
+/**
+ * The anchors that GitHub gives the headings of a document: lower case, words joined by hyphens, without other marks.
+ */
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)) {

@@ -29,8 +29,8 @@ export interface Forwarder extends Pick<UpstreamTarget, 'handle' | 'upgrade'> {
 const ORIGINS_MAX = 1_000;
 
 /**
- * Forwards requests through undici, and through http-proxy what undici cannot send. Header fields in both directions are
- * computed here; `README.md` gives the reasons.
+ * Forwards requests through undici, and through http-proxy what undici cannot send. Header fields in both directions
+ * are computed here; `README.md` gives the reasons.
  */
 export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Forwarder {
   const origins = new LruMap<Origin>(ORIGINS_MAX, (origin) => origin.close());

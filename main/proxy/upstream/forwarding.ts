@@ -25,7 +25,10 @@ export interface ForwardingServices {
   onFailure: (forwarding: Forwarding, error: Error) => void;
 }
 
-/** Methods whose request, without a body, may be repeated if a kept-alive connection turns out to be closed (RFC 9110 §9.2.2). */
+/**
+ * Methods whose request, without a body, may be repeated if a kept-alive connection turns out to be closed (RFC 9110
+ * §9.2.2).
+ */
 const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
 /** Above this size, copying a complete body costs more than a second buffer in the same write. */

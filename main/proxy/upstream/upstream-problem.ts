@@ -159,7 +159,10 @@ const mayBeTls = (url: string): string =>
 /** Node's advice is about command-line options of Node. */
 const stripNodeAdvice = (message: string): string => message.replace(/; if the root CA is installed locally.*$/, '');
 
-/** The code of an error, HPE_INVALID for those of undici's parser, which have none, or, for an AggregateError of several attempts (RFC 8305), of the first. */
+/**
+ * The code of an error, HPE_INVALID for those of undici's parser, which have none, or, for an AggregateError of several
+ * attempts (RFC 8305), of the first.
+ */
 export function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -66,8 +66,9 @@ ALTER TABLE zones ADD COLUMN signing TEXT;
 `;
 
 /**
- * What a `vivarium.yaml` owns: one row for each entry. `created` is 0 for what existed before, which outlives the file's
- * claim; `detail` is what is needed to undo it, as JSON. What is removed, and what is renamed, is owned no longer.
+ * What a `vivarium.yaml` owns: one row for each entry. `created` is 0 for what existed before, which outlives the
+ * file's claim; `detail` is what is needed to undo it, as JSON. What is removed, and what is renamed, is owned no
+ * longer.
  */
 export const OWNED_SCHEMA = `
 CREATE TABLE owned (

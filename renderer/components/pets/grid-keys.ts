@@ -26,7 +26,9 @@ export function createGridKeys(host: PetGridHost, acts: PetGridActs) {
     return () => host.begin(cell);
   }
 
-  /** Begins an edit with the typed character: the field has the focus, and all of its text selected, before it is typed. */
+  /**
+   * Begins an edit with the typed character: the field has the focus, and all of its text selected, before it is typed.
+   */
   function type(event: KeyboardEvent, cell: Cell): void {
     if (cell.row === HEAD || acts.petAt(cell.row) === undefined) return;
     flushSync(() => host.begin(cell));

@@ -9,10 +9,10 @@ const STEP_PX = 16;
 const DRAG_PX = 6;
 
 /**
- * For the row of a list's titles; with `{@attach}`. A title has its column's id as `data-column`, and a `ColumnGrip`: the
- * edge by which the width is dragged, and which a double click gives its own width again. The title itself is dragged to
- * another place. On a title with the focus, Alt with an arrow key or Enter changes the width, and Alt and Shift with an
- * arrow key the place.
+ * For the row of a list's titles; with `{@attach}`. A title has its column's id as `data-column`, and a `ColumnGrip`:
+ * the edge by which the width is dragged, and which a double click gives its own width again. The title itself is
+ * dragged to another place. On a title with the focus, Alt with an arrow key or Enter changes the width, and Alt and
+ * Shift with an arrow key the place.
  */
 export const arrangeColumns =
   (sizes: ColumnSizes, choice: ColumnChoice<string>) =>

@@ -13,8 +13,8 @@ export interface Beside {
 }
 
 /**
- * Where a panel lies, in pixels from the top left of the window: below its anchor, or above where there is more room; and
- * how high it can be there.
+ * Where a panel lies, in pixels from the top left of the window: below its anchor, or above where there is more room;
+ * and how high it can be there.
  */
 export function besideOf(
   anchor: Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>,

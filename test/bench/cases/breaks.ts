@@ -22,7 +22,9 @@ const CHOICE = { seed: 42, nth: 1, rate: 0.3 };
 const DECISIONS = 10_000;
 const LIVES = 4;
 
-/** What a thousand rules cost that select other paths of the same hostname, and whether choices repeat over `kill -9`. */
+/**
+ * What a thousand rules cost that select other paths of the same hostname, and whether choices repeat over `kill -9`.
+ */
 export async function breaks(): Promise<Figure[]> {
   const without = await loaded(0);
   const having = await loaded(BREAKS_MAX);

@@ -21,8 +21,8 @@ const TOLD_MAX = 10;
 
 /**
  * Random zones with wildcards, empty non-terminals, CNAMEs and delegations, and random questions about them, put to
- * Vivarium and to BIND, NSD and Knot where they are, which have the zone files that Vivarium exports: in how many a part
- * of the answer is otherwise than all of them have it.
+ * Vivarium and to BIND, NSD and Knot where they are, which have the zone files that Vivarium exports: in how many a
+ * part of the answer is otherwise than all of them have it.
  */
 export async function dnsAgreement(): Promise<Figure[]> {
   const peers = installedPeers();

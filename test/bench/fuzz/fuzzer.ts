@@ -21,8 +21,8 @@ export interface Fuzzer {
   /** The part of all messages. */
   share: number;
   /**
-   * Sends `count` mutated messages, all drawn from `random` in the same order at each run. Returns the answers that admit
-   * a fault of Vivarium (500).
+   * Sends `count` mutated messages, all drawn from `random` in the same order at each run. Returns the answers that
+   * admit a fault of Vivarium (500).
    */
   run(target: FuzzTarget, random: Random, count: number): Promise<number>;
 }

@@ -1,7 +1,7 @@
 /**
  * Sends requests and leaves at another moment of each: in its header section, as soon as it is sent, in the middle of
- * its body, when the first byte of the answer is there, half-way through an upgrade and after it, by a reset or with one
- * side still open. Arguments: port, host, how often.
+ * its body, when the first byte of the answer is there, half-way through an upgrade and after it, by a reset or with
+ * one side still open. Arguments: port, host, how often.
  */
 import { connect } from 'node:net';
 

@@ -6,8 +6,8 @@ import { openSite } from '../../support/acme-site.ts';
 import { ACME_CLIENTS, isHere, saidOf } from '../../support/break-acme-clients.ts';
 
 /**
- * The whole table takes minutes: `BREAK_SYMPTOMS=FILE npx vitest run test/integration/acme/broken-ca.test.ts` writes it.
- * Otherwise one client is asked about what differs between the parts of the server.
+ * The whole table takes minutes: `BREAK_SYMPTOMS=FILE npx vitest run test/integration/acme/broken-ca.test.ts` writes
+ * it. Otherwise one client is asked about what differs between the parts of the server.
  */
 const FILE = process.env.BREAK_SYMPTOMS;
 const SAMPLE = [

@@ -64,7 +64,9 @@ describe('the server’s sockets', () => {
     },
   );
 
-  /** A port that was free on all four sockets: one that the system gives for UDP alone may be another test's over TCP. */
+  /**
+   * A port that was free on all four sockets: one that the system gives for UDP alone may be another test's over TCP.
+   */
   async function freePort(): Promise<number> {
     const { port, server } = await startDns(ZONES);
     await server.stop();

@@ -45,9 +45,7 @@ it('breaks by the command, names the break in Traffic, and repairs', async () =>
   expect(await command(engine, 'off', id)).toBe(`0\nRepaired: api.unavailable (${id}).\n`);
   expect((await engine.api()).status).toBe(200);
   expect(await command(engine, 'off', '--all')).toBe('0\nNothing was broken.\n');
-  expect(await command(engine, 'http.empty-response', HOST)).toContain(
-    '\nIt only affects requests over HTTP/1.1.\n',
-  );
+  expect(await command(engine, 'http.empty-response', HOST)).toContain('\nIt only affects requests over HTTP/1.1.\n');
   expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Concerns     requests over HTTP/1.1 only');
 });
 

@@ -53,7 +53,9 @@ async function startWorld(): Promise<Engine> {
   return engine;
 }
 
-/** All that is stored but the breaks, what counts changes and when domains were looked at; the root and leaves besides. */
+/**
+ * All that is stored but the breaks, what counts changes and when domains were looked at; the root and leaves besides.
+ */
 async function stateOf({ dataDir, call }: Engine): Promise<Record<string, string>> {
   const sqlite = new Database(join(dataDir, 'vivarium.db'), { readonly: true });
   const hash = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');

@@ -294,7 +294,8 @@ describe.runIf(isLinux)('undo', () => {
     const hosts = readFileSync(file('etc/hosts'), 'utf8');
     expect(hosts.match(/^127\.0\.0\.1 \S+$/gm)).toEqual(['127.0.0.1 shop.a.test', '127.0.0.1 c.test']);
     await machine.undo({ take: false });
-    // The line end that the first block added after the last line is not known to be Vivarium's once that block is gone.
+    // The line end that the first block added after the last line is not known to be Vivarium's once that block is
+    // gone.
     expect(treeOf(root)).toEqual({ ...before, 'etc/hosts': `${before['etc/hosts'] ?? ''}\n` });
   });
 });

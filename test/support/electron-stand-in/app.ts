@@ -281,8 +281,9 @@ export function requireReady(what: string): void {
   if (!ownApp.isReady()) throw new Error(`${what} cannot be used before the app is ready.`);
 }
 
-// Once the app is ready, Chromium's handlers replace the program's. Each quits once; a second signal kills. The stand-in
-// listens from the start: Node drops a signal that has arrived when the last listener goes, which Chromium does not.
+// Once the app is ready, Chromium's handlers replace the program's. Each quits once; a second signal kills. The
+// stand-in listens from the start: Node drops a signal that has arrived when the last listener goes, which Chromium
+// does not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   const kill = () => {
     process.removeAllListeners(signal);

@@ -89,7 +89,8 @@ describe('a new root', () => {
 
 describe('the owner in the subject', () => {
   const shown = (owner: string) => /^Vivarium root \((.*) [0-9a-f]{6}\)$/u.exec(commonNameOf(owner))?.[1];
-  // Not toLegacyObject(): in Node 24 it leaves `tls.createSecureContext` undefined for all files that load TLS after it.
+  // Not toLegacyObject(): in Node 24 it leaves `tls.createSecureContext` undefined for all files that load TLS after
+  // it.
   const commonNameOf = (owner: string) =>
     /^CN=(.*)$/mu.exec(createRoot({ realNowMs: NOW_MS, owner }).certificate.subject)?.[1] ?? '';
 

@@ -10,7 +10,9 @@ const NAME = 'lit.acme.test';
 const LIFE_MS = 45 * DAY_MS;
 const at = (days: number): number => FROM + days * DAY_MS;
 
-/** What a client does at a moment of the app’s clock, while it runs: order, and be refused if something is the matter. */
+/**
+ * What a client does at a moment of the app’s clock, while it runs: order, and be refused if something is the matter.
+ */
 interface World {
   scene: Scene;
   /** The procedures that changed something, with the day. */
