@@ -41,7 +41,8 @@ export const closedPort = async (): Promise<number> => (await refusingPort()).po
 const [LEAST, MOST] = [20_000, 30_000];
 
 /**
- * A free port of 127.0.0.1 for a program that can't pick one. No other test is given it, as it would be one by port 0.
+ * A free port for a program that can't pick one, or that must be free at ::1 and over UDP as well: no other test is given
+ * it, as it would be one by port 0 of another address or transport.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

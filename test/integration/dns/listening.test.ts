@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { headerOf, message, TcpClient, UdpClient } from '../../support/dns-client.ts';
 import { startDns } from '../../support/dns-server.ts';
 import { zoneOf } from '../../support/dns-tables.ts';
+import { freePort } from '../../support/ports.ts';
 
 const ZONES = [zoneOf('acme.test', 'www A 192.0.2.1')];
 
@@ -64,15 +65,6 @@ describe('the server’s sockets', () => {
     },
   );
 
-  /**
-   * A port that was free on all four sockets: one that the system gives for UDP alone may be another test's over TCP.
-   */
-  async function freePort(): Promise<number> {
-    const { port, server } = await startDns(ZONES);
-    await server.stop();
-    return port;
-  }
-
   async function take(port: number, transport: string, address: string): Promise<void> {
     if (transport === 'TCP') {
       const server = createServer().listen(port, address);
@@ -86,7 +78,7 @@ describe('the server’s sockets', () => {
   }
 
   test('stopping ends open connections at once, and frees the port', async () => {
-    const dns = await start();
+    const dns = await start(await freePort());
     const clients = await Promise.all(Array.from({ length: 20 }, () => TcpClient.open(dns.port)));
     cleanUps.push(() => clients.forEach((client) => client.close()));
     await clients[0]?.write(Buffer.from([0, 30, 1]));

@@ -17,16 +17,16 @@ import { performHandshake } from '../../../main/doctor/handshake.ts';
 import { askListener } from '../../../main/doctor/listeners.ts';
 import { takenAddresses } from '../../../main/doctor/ports.ts';
 import { startDns } from '../../support/dns-server.ts';
-import { closedPort } from '../../support/ports.ts';
+import { closedPort, freePort } from '../../support/ports.ts';
 
 const clock = createClock();
 const root = createRoot({ realNowMs: clock.now(), owner: 'a@b' });
 const other = createRoot({ realNowMs: clock.now(), owner: 'c@d' });
 
-function listen<AnyServer extends Server>(server: AnyServer): Promise<number> {
+function listen<AnyServer extends Server>(server: AnyServer, port = 0): Promise<number> {
   onTestFinished(() => void server.close());
   return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });
 }
 
@@ -81,7 +81,7 @@ it('a listener that answers, hangs up, or is missing is reported', async () => {
 });
 
 it('a port taken at one address is reported with that address', async () => {
-  const port = await listen(createServer());
+  const port = await listen(createServer(), await freePort());
   expect(await takenAddresses(['127.0.0.1', '::1'], port, clock)).toEqual(['127.0.0.1']);
 });
 

@@ -6,6 +6,7 @@ import { createAccess } from '../../../main/rpc/access.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
 import { createControlServer } from '../../../main/rpc/server.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { freePort } from '../../support/ports.ts';
 import { createFakeServices } from '../../support/rpc-fake-services.ts';
 
 async function occupy(host: string, port: number): Promise<number | null> {
@@ -35,7 +36,7 @@ function controlOn(port: number) {
 it.each(['127.0.0.1', '::1'])(
   'a port that is taken on %s is named in one line, with the option that changes it',
   async (host) => {
-    const port = await occupy(host, 0);
+    const port = await occupy(host, await freePort());
     if (port === null) return;
     const starting = controlOn(port).start();
     await expect(starting).rejects.toMatchObject({

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   descendants,
@@ -12,6 +11,7 @@ import {
   parseNetstat,
 } from '../../../main/base/process-ports.ts';
 import { choosePort } from '../../../main/cli/app-port.ts';
+import { freePort } from '../../support/ports.ts';
 
 test('the descendants of a process are its children, theirs, and what is left in its session', () => {
   const table = parseColumns('  1 0 1\n 10 1 10\n 11 10 10\n 12 11 12\n 13 1 10\n 14 1 14\n garbage\n');
@@ -40,10 +40,10 @@ test('lsof’s fields and netstat’s lines have ports, families and processes',
 
 describe.runIf(process.platform === 'linux')('on this machine', () => {
   test('a child’s port is found, by one address where another program has the other', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
     onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
     const program = `require('node:net').createServer().listen(${port}, '::1', () => console.log('ready'));`;
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));
