@@ -85,7 +85,7 @@ const LOOK_AGAIN_MS = 1_000;
 /** Polling interval on systems where a poll starts programs. */
 const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
 
-/** After this time without an open port, the user is told. */
+/** How long the command may go without an open port before a message says so. */
 const PORTLESS_MS = 15_000;
 
 interface Asked {

@@ -60,7 +60,7 @@ function onNetworkManager(wish: Wish, look: Look): Change {
     );
   }
   return ofFiles(wish, look, {
-    note: `${asLongAs(wish)} NetworkManager runs dnsmasq for it, and is told to reload its files.`,
+    note: `${asLongAs(wish)} NetworkManager runs dnsmasq for it, and reloads its configuration.`,
     files: [
       // One file for each zone, so that each can be undone separately; NetworkManager reads them all.
       [`/etc/NetworkManager/conf.d/vivarium-${wish.zone}.conf`, '# Vivarium\n[main]\ndns=dnsmasq\n'],
