@@ -51,6 +51,12 @@ export const hashSecret = (secret: string): string => hash('sha256', secret, 'he
 /** A new secret for HMAC-SHA-256, of the length of its output (RFC 8945 §8), in base64. */
 export const createUpdateKey = (): string => randomBytes(32).toString('base64');
 
+/**
+ * A new HMAC key for external account binding (RFC 8555 §7.3.4): 33 octets in base64url, without the `-` that the
+ * command lines of ACME clients would read as the start of an option.
+ */
+export const createExternalKeySecret = (): string => randomBase62(44);
+
 /** A new identifier such as `prj_3fQ…`: a prefix for its type, and 16 base62 characters. */
 export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'run' | 'brk' | 'vivarium'): string =>
   `${kind}_${randomBase62(16, identifierSource)}`;

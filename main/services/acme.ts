@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Endpoint } from '../acme/endpoint.ts';
 import type { AdjustableClock } from '../base/clock.ts';
 import { describeOrder, explainOrder } from '../acme/explain.ts';
@@ -6,7 +5,7 @@ import type { Rates } from '../acme/rates.ts';
 import type { Refusals } from '../acme/refusals.ts';
 import { accountUrl } from '../acme/resources.ts';
 import { mapInTurns } from '../base/turns.ts';
-import { randomBase62 } from '../base/secret.ts';
+import { createExternalKeySecret, randomBase62 } from '../base/secret.ts';
 import type {
   AcmeAccountInfo,
   AcmeExplanation,
@@ -105,7 +104,7 @@ export function createAcmeServices(options: {
           `Vivarium keeps at most ${EXTERNAL_KEYS_MAX} external keys, and has them already.`,
         );
       }
-      const secret = randomBytes(32).toString('base64url');
+      const secret = createExternalKeySecret();
       const key = { id: randomBase62(16), secret, name: input?.name ?? '', createdAtMs: clock.now() };
       rows.save({ externalKey: key });
       await rows.stored();

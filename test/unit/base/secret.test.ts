@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createIdSeries } from '../../../main/base/secret.ts';
+import { createExternalKeySecret, createIdSeries } from '../../../main/base/secret.ts';
 
 test('identifiers of a series are in order and differ in their last three characters, those of two series in all', () => {
   const [one, other] = [createIdSeries('rec'), createIdSeries('rec')];
@@ -8,4 +8,10 @@ test('identifiers of a series are in order and differ in their last three charac
   expect(new Set(ids.map((id) => id.slice(0, -3))).size).toBe(1);
   expect(ids.filter((id) => !/^rec_[0-9A-Za-z]{16}$/.test(id))).toEqual([]);
   expect(other().slice(0, -3)).not.toBe(ids[0]?.slice(0, -3));
+});
+
+test('a key for external account binding is 33 octets of base64url that no command line reads as an option', () => {
+  const keys = Array.from({ length: 1_000 }, createExternalKeySecret);
+  expect(keys.filter((key) => !/^[0-9A-Za-z]{44}$/.test(key))).toEqual([]);
+  expect(new Set(keys.map((key) => Buffer.from(key, 'base64url').length))).toEqual(new Set([33]));
 });
