@@ -39,21 +39,21 @@ const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
 );
 
 /** Of the families whose symptoms `test/integration/breaks/clients.test.ts` sees. */
-const STATUSES = `The words are those of ${versions.join(', ')}. A number is the status that the client reports, with what it sees besides. Clients that
-send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were asked about names and TLS, where each has rules of its own; here they were
-not: a page’s script learns no more of a failed request than that it failed, and no entry is about a client’s own rules.`;
+const STATUSES = `The messages are those of ${versions.join(', ')}. A number is the status that the client reports, with its other observations. Clients that
+send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were tested with names and TLS, where each has its own rules, but not
+here: a page’s script learns only that a request failed, and no entry concerns a client’s own rules.`;
 
-/** How the symptoms of a family were seen, where that needs a word. */
+/** How the symptoms of a family were observed, where this needs an explanation. */
 const NOTES: Partial<Record<BreakFamily, string>> = {
   dns: `\`HOST\` is the hostname. dig shows TTLs, and asks for type A unless it says otherwise; kdig gets the same status. Node’s \`resolve4\` is c-ares; its
-\`lookup\`, Python and Java ask the system’s resolver (\`getaddrinfo\`); Go and Chromium ask by themselves. They asked with time-outs of 3 s; by default, most give up
+\`lookup\`, Python and Java ask the system’s resolver (\`getaddrinfo\`); Go and Chromium query by themselves. The tests set time-outs of 3 s; by default, most clients give up
 after 5 to 20 s.`,
-  domain: `\`HOST\` is the hostname, \`ZONE\` its zone; dig asks for type A of \`HOST\` unless it says otherwise. Other clients say of the same answer what they
-say under [Names and DNS](#names-and-dns). What verification says is the code in the second column.`,
-  ca: `The words are those of Debian 12’s certbot 2.1.0, lego 4.9.1 and dehydrated 0.7.0, shortened to the type of the problem where there is one; certbot 2.1.0 hides some
-behind an error of its own. These versions know neither ARI nor profiles, and obtain what they are asked for. uacme reads the machine’s trust store alone, and was not asked;
-clients of the API have no part in it. What the ACME server answers names the break in the member \`brokenOnPurpose\`.`,
-  machine: `“…” stands for what differs between machines. Clients see only what is done to Vivarium itself; the rest is in what the doctor finds.`,
+  domain: `\`HOST\` is the hostname, \`ZONE\` its zone; dig asks for type A of \`HOST\` unless it says otherwise. Other clients report the same answer as
+under [Names and DNS](#names-and-dns). The code in the second column is the result of the verification.`,
+  ca: `The messages are those of Debian 12’s certbot 2.1.0, lego 4.9.1 and dehydrated 0.7.0, shortened to the type of the problem where there is one; certbot 2.1.0 hides some
+behind its own error. These versions support neither ARI nor profiles, and obtain what they are asked for. uacme reads only the machine’s trust store, and was not tested;
+clients of the API are not affected. The ACME server’s answers name the break in the member \`brokenOnPurpose\`.`,
+  machine: `“…” marks text that differs between machines. Clients notice only breaks of Vivarium itself; the doctor finds the others.`,
   connection: STATUSES,
   http: STATUSES,
   api: STATUSES,
@@ -67,9 +67,9 @@ export function makeBreakTables(): string {
   });
   return `# What clients say of each break
 
-What goes wrong with each entry of the catalogue, what clients say of it, and the remedy. [\`breaks start\`](reference.md#breaks-start) starts one.
-These tables are written from the catalogue, and tests hold the catalogue against real clients on Linux. A client with "–" is not concerned, or was not asked.
-[Broken TLS](broken-tls.md) has the entries of TLS and certificates.
+What goes wrong with each entry of the catalogue, what clients say about it, and the remedy. [\`breaks start\`](reference.md#breaks-start) starts one.
+These tables are generated from the catalogue, and tests compare the catalogue with real clients on Linux. A client with "–" is not affected, or was not tested.
+[Broken TLS](broken-tls.md) has the entries for TLS and certificates.
 
 ${families.join('\n')}`;
 }

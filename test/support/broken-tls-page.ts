@@ -20,12 +20,12 @@ vivarium ca export --output vivarium-root.pem
 curl --cacert vivarium-root.pem https://expired.${BREAK_ZONE}:8443/
 \`\`\`
 
-The client has to trust the root: without that, it refuses all of them for the same reason. \`vivarium status\` names the ports. Over plain HTTP, each hostname says what is wrong with it. The names are those of badssl.com where both have one.
+The client has to trust the root: otherwise it refuses all of them for the same reason. \`vivarium status\` names the ports. Over plain HTTP, each hostname says what is wrong with it. Where badssl.com has the same fault, the name is the same.
 
 ## What clients say
 
-Curl 7.88, Python 3.11, Go 1.19, Java 17, Node 24, Chromium 156 and Firefox ESR 153 on Debian 12, as a test asks them. Other versions use
-other words.
+Curl 7.88, Python 3.11, Go 1.19, Java 17, Node 24, Chromium 156 and Firefox ESR 153 on Debian 12, as tested. Other versions may report
+other messages.
 
 | Hostname | ${TLS_CLIENTS.map(([, name]) => name).join(' | ')} |
 |---|${'---|'.repeat(TLS_CLIENTS.length)}
@@ -35,7 +35,7 @@ Chromium accepts the missing intermediate because it fetches the certificate fro
 intermediates of public authorities only. None of these clients asks for the list of revoked certificates by itself. With the lists, Node
 (\`crl\`) and curl (\`--crlfile\`) refuse the revoked certificate.
 
-A root from before there were intermediates cannot have a chain in another order. \`vivarium ca renew\` gives it an intermediate.
+A root without an intermediate, from an older Vivarium, cannot show a chain in the wrong order. \`vivarium ca renew\` gives it an intermediate.
 
 ## Each of them
 
@@ -43,7 +43,7 @@ ${entries.join('\n')}
 ## What is not possible here
 
 SSL 3, TLS 1.0, RC4, 3DES, ciphers without encryption and short Diffie-Hellman keys are not in the TLS library of Node. The desktop app serves
-with Electron's library instead; what clients say of it was not tested.
+with Electron's library instead, which was not tested with these clients.
 `;
 }
 

@@ -27,7 +27,7 @@ export function makeLlms(): string {
 > ${intro.replaceAll('\n', ' ')}
 
 \`vivarium run app.acme.test -- npm run dev\` serves a dev server at its hostname over HTTPS. \`vivarium help\` and \`vivarium help COMMAND\` print
-what the reference has; commands of procedures take \`--json\`. \`vivarium mcp\` has common tasks as tools of the Model Context Protocol.
+the contents of the reference; commands of procedures take \`--json\`. \`vivarium mcp\` has common tasks as tools of the Model Context Protocol.
 
 ## Documents
 
