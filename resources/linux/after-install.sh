@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs as root once the package is unpacked; electron-builder fills in the braces. Its own script tries user namespaces as
-# root, who may always have them, and not whether the AppArmor profile has taken effect. Undone by after-remove.sh.
+# Runs as root once the package is unpacked; electron-builder fills in the braces. Its own script tests user namespaces as
+# root, which may always use them, and does not test the effect of the AppArmor profile. Undone by after-remove.sh.
 app='/opt/${sanitizedProductName}'
 program="$app/${executable}"
 profile='/etc/apparmor.d/${executable}'
@@ -14,8 +14,8 @@ if apparmor_parser --skip-kernel-load "$app/resources/apparmor-profile" >/dev/nu
   apparmor_parser --replace --write-cache --skip-read-cache "$profile" >/dev/null 2>&1
 fi
 
-# Whether Chromium's sandbox works for an ordinary user of this very program: Electron ends with SIGTRAP where it does
-# not. Otherwise its helper becomes set-user-ID root, as Chrome's is, which is safe after any other failure, too.
+# Tests whether Chromium's sandbox works in this program for an ordinary user: if not, Electron ends with SIGTRAP, and its
+# helper becomes set-user-ID root, as Chrome's is, which is safe after any other failure, too.
 chmod 0755 "$app/chrome-sandbox"
 ulimit -c 0
 timeout 30 setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env -i PATH=/usr/bin:/bin HOME=/nonexistent \

@@ -1,6 +1,6 @@
-; What electron-builder's installer and uninstaller do besides; both are made from its templates (templates/nsis).
+; Additions to electron-builder's installer and uninstaller, which are made from its templates (templates/nsis).
 
-; Otherwise included only where there is no `customCheckAppRunning`.
+; electron-builder includes it only without `customCheckAppRunning`.
 !include "getProcessInfo.nsh"
 Var pid
 
@@ -39,7 +39,7 @@ Var pid
   ${IfNot} ${isUpdated}
     !insertmacro CHANGE_PATH remove
     DeleteRegKey HKCU "${LINKS}"
-    MessageBox MB_YESNO|MB_ICONQUESTION "Your data stays in $APPDATA\Vivarium.$\r$\n$\r$\nTake Vivarium's root certificate out of the trust stores as well? This runs: vivarium uninstall" /SD IDNO IDNO keepRoot
+    MessageBox MB_YESNO|MB_ICONQUESTION "Your data stays in $APPDATA\Vivarium.$\r$\n$\r$\nRemove Vivarium's root certificate from the trust stores as well? This runs: vivarium uninstall" /SD IDNO IDNO keepRoot
     !insertmacro RUN_VIVARIUM uninstall
     keepRoot:
   ${EndIf}

@@ -2,7 +2,7 @@
 param([Parameter(Mandatory)][ValidateSet('add', 'remove')][string]$What)
 $ErrorActionPreference = 'Stop'
 
-# [Environment] would write the values of variables in their place.
+# [Environment] would replace variables by their values.
 $key = [Microsoft.Win32.Registry]::CurrentUser.OpenSubKey('Environment', $true)
 $path = [string]$key.GetValue('Path', '', [Microsoft.Win32.RegistryValueOptions]::DoNotExpandEnvironmentNames)
 $folders = @($path.Split(';') | Where-Object { $_ -ne '' -and $_.TrimEnd('\') -ne $PSScriptRoot })
@@ -10,5 +10,5 @@ if ($What -eq 'add') { $folders += $PSScriptRoot }
 $key.SetValue('Path', ($folders -join ';'), [Microsoft.Win32.RegistryValueKind]::ExpandString)
 $key.Close()
 
-# Tells other programs: setting a variable does, even one that is not there.
+# Notifies other programs: a change of any variable does, even the removal of one that does not exist.
 [Environment]::SetEnvironmentVariable('VIVARIUM_PATH_CHANGED', $null, 'User')
