@@ -111,7 +111,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'drill',
     usage: '[list | start NAME | hint | answer | stop]',
-    summary: 'Find out what is wrong, and mend it',
+    summary: 'Find out what is wrong, and fix it',
     load: async () => (await import('./drill.ts')).DRILL,
   },
   {

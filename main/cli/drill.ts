@@ -14,17 +14,18 @@ const WORDS = ['list', START, 'hint', ANSWER, 'stop'];
 /** The command `drill`. */
 export const DRILL = localCommand({
   name: 'drill',
-  title: 'find out what is wrong, and mend it',
+  title: 'find out what is wrong, and fix it',
   usage: ['', 'list', 'start NAME', 'hint', 'answer [CAUSE]', 'stop'],
   options: [JSON_FLAG],
   words: WORDS,
   fileWord: 1,
   notes: [
-    'A drill creates a project "drill", and if needed a zone drill.test, in which something is wrong. Observe the trouble,',
-    'find its cause, and mend it. Without arguments, prints the running drill.',
+    'A drill creates a project "drill", and if needed a zone drill.test, in which something is wrong. Observe the',
+    'problem, find its cause, and fix it. Without arguments, prints the running drill.',
     '',
-    '"answer" takes the id or the number of a cause. Once the cause is found, "answer" alone checks the mending. Everything that the drill',
-    'created is removed when it is mended, by "stop", or after a day on the app’s clock.',
+    '"answer" takes the id or the number of a cause. Once the cause is found, "answer" alone checks the',
+    'fix. Everything that the drill created is removed when the problem is fixed, by "stop", or after a day on the',
+    'app’s clock.',
     'Exit code 0; 1 when it failed, or the answer is wrong; 2 when no Vivarium is running.',
   ],
   examples: [
@@ -79,7 +80,7 @@ function listDrills(all: readonly Drill[], own: OwnCommand): string[] {
     id,
     subject,
     title,
-    running !== undefined ? 'runs' : result !== undefined ? `mended in ${timeOf(result.seconds)}` : '',
+    running !== undefined ? 'runs' : result !== undefined ? `fixed in ${timeOf(result.seconds)}` : '',
   ]);
   const lines = columns([['drill', 'subject', 'title', ''], ...rows]).map((line) => line.trimEnd());
   return [...lines, '', `Begin with the first: ${own(`vivarium drill start ${all[0]?.id ?? ''}`)}`];
@@ -100,7 +101,7 @@ function describe({ title, running }: Drill, own: OwnCommand): string[] {
     '',
     found === undefined
       ? `A hint: ${own('vivarium drill hint')}. The answer: ${own('vivarium drill answer NUMBER')}`
-      : `When it is mended: ${own('vivarium drill answer')}`,
+      : `When it is fixed: ${own('vivarium drill answer')}`,
   ];
 }
 
@@ -117,7 +118,7 @@ function verdictOn({ title, running, result }: Drill, own: OwnCommand): string[]
     if (result === undefined) return [title];
     const { seconds, hints, wrong, requests, explanation } = result;
     return [
-      `Mended in ${timeOf(seconds)}, with ${counted(hints, 'hint')}, ${counted(wrong, 'wrong answer')} and ${counted(requests, 'request')}.`,
+      `Fixed in ${timeOf(seconds)}, with ${counted(hints, 'hint')}, ${counted(wrong, 'wrong answer')} and ${counted(requests, 'request')}.`,
       explanation,
       'Everything that the drill created is removed.',
     ];
@@ -125,7 +126,7 @@ function verdictOn({ title, running, result }: Drill, own: OwnCommand): string[]
   const { found, wrong, missing = '' } = running;
   if (found === undefined) return [`No. ${wrong.at(-1)?.why ?? ''}`];
   return [
-    'That is the cause. It is not mended yet:',
+    'That is the cause. It is not fixed yet:',
     missing,
     ...taskOf(running),
     `Then: ${own('vivarium drill answer')}`,

@@ -14,9 +14,9 @@ const drillStep = z.object({ at: timestamp, what: z.string() });
 
 /** The public state of a running drill. */
 const runningDrill = z.object({
-  /** The trouble in the words of a user. */
+  /** The problem in the words of a user. */
   story: z.string(),
-  /** A command to paste that shows the trouble. */
+  /** A command to paste that shows the problem. */
   command: z.string(),
   hostname: hostnameInput,
   projectId: identifier,
@@ -29,11 +29,11 @@ const runningDrill = z.object({
   wrong: z.array(z.object({ cause: z.string(), why: z.string() })),
   /** The right cause, once answered. */
   found: z.string().optional(),
-  /** How to mend it, once the cause is found. */
+  /** How to fix it, once the cause is found. */
   task: z.string().optional(),
   /** A command that helps with that. */
   taskCommand: z.string().optional(),
-  /** What the mending still lacks, as the last answer found it. */
+  /** What the fix still lacks, as the last answer found it. */
   missing: z.string().optional(),
   startedAt: timestamp,
   until: timestamp,
@@ -42,7 +42,7 @@ const runningDrill = z.object({
 
 export const drillResult = z.object({
   at: timestamp,
-  /** Real seconds from the start to the mending. */
+  /** Real seconds from the start to the fix. */
   seconds: z.int(),
   hints: z.int(),
   wrong: z.int(),
@@ -51,7 +51,7 @@ export const drillResult = z.object({
   /** The user's steps, oldest first: hints, answers, and procedures that make changes. */
   steps: z.array(drillStep),
   cause: z.string(),
-  /** How the trouble was caused. */
+  /** How the problem was caused. */
   explanation: z.string(),
 });
 export type DrillResult = z.infer<typeof drillResult>;
@@ -62,14 +62,14 @@ export const drill = z.object({
   subject: z.enum(DRILL_SUBJECTS),
   teaches: z.string(),
   running: runningDrill.optional(),
-  /** The result of the last time that it was mended. */
+  /** The result of the last time that it was fixed. */
   result: drillResult.optional(),
 });
 export type Drill = z.infer<typeof drill>;
 
 export const drills = {
   list: base
-    .route({ summary: 'Troubles with a hidden cause to find and mend, and the running one' })
+    .route({ summary: 'Problems with a hidden cause to find and fix, and the running one' })
     .input(z.strictObject({}).optional())
     .output(z.array(drill)),
   start: base
@@ -88,7 +88,7 @@ export const drills = {
     .input(z.strictObject({}).optional())
     .output(drill),
   answer: base
-    .route({ summary: 'Answer with the cause; once it is found, check the mending' })
+    .route({ summary: 'Answer with the cause; once it is found, check the fix' })
     .input(
       z
         .strictObject({
@@ -96,7 +96,7 @@ export const drills = {
             .string()
             .max(100)
             .meta({
-              description: 'the cause, by its id or number; omit it to check the mending',
+              description: 'the cause, by its id or number; omit it to check the fix',
               examples: ['key-revoked'],
             })
             .optional(),

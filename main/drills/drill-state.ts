@@ -86,8 +86,8 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
     case 'checked': {
       const { missing, atMs } = event;
       if (state.foundAtMs === null) throw new VivariumError('conflict', 'The cause has not been found yet.');
-      if (missing === null) return withStep({ ...state, missing, phase: 'ending' }, atMs, 'Mended');
-      return withStep({ ...state, missing }, atMs, 'Checked: not mended yet');
+      if (missing === null) return withStep({ ...state, missing, phase: 'ending' }, atMs, 'Fixed');
+      return withStep({ ...state, missing }, atMs, 'Checked: not fixed yet');
     }
     case 'did':
       return withStep(state, event.atMs, event.what);

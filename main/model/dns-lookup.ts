@@ -69,7 +69,7 @@ export type LookupFailure =
   | 'chain_loop'
   | 'chain_too_long';
 
-/** What mends failures that are the resolver's rather than the zone's. */
+/** How to fix failures that are the resolver's rather than the zone's. */
 export const RESOLVER_FIXES: Partial<Record<LookupFailure, string>> = {
   refused: 'Choose a resolver in the settings that answers recursive questions',
   referral: 'Choose a resolver in the settings that answers recursive questions',

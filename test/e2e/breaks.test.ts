@@ -109,7 +109,7 @@ it(
   },
 );
 
-it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNEY_MS }, async () => {
+it('plays a drill by keyboard, from its story to the fix', { timeout: JOURNEY_MS }, async () => {
   const opened = await openPage({ path: '/break-it' });
   const { page, engine } = opened;
   const title = 'The client hammers on after a 429';
@@ -148,7 +148,7 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   await announced.getByRole('list', { name: 'Hints' }).waitFor();
   await choose(/as long as Retry-After/);
   await drill.getByText(/none came after it/).waitFor();
-  const check = drill.getByRole('button', { name: 'Check the mending', disabled: false });
+  const check = drill.getByRole('button', { name: 'Check the fix', disabled: false });
   await expect.poll(() => check.and(page.locator(':focus')).count()).toBe(1);
   await expectSound(opened);
   await expectToFit(opened, '/break-it/drill', () => drill.getByText('See it in a terminal').waitFor());
@@ -156,12 +156,12 @@ it('plays a drill by keyboard, from its story to the mending', { timeout: JOURNE
   await engine.call('clock.advance', { by: 'PT1M' });
   expect((await engine.api(asked)).status).toBe(200);
   await check.press('Enter');
-  const result = region(page, `Mended: ${title}`);
+  const result = region(page, `Fixed: ${title}`);
   await result.getByText('3 hints, 1 wrong answer, 7 requests.').waitFor();
   await page.getByText('A drill runs').waitFor({ state: 'detached' });
   await expect.poll(focused).toBe(1);
   await region(page, 'Drills')
-    .getByText(/^Mended in/)
+    .getByText(/^Fixed in/)
     .waitFor();
   await expectSound(opened);
 

@@ -102,7 +102,7 @@ async function pasteCopied(page: Page, key: string): Promise<string> {
 }
 
 describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () => {
-  it('starts, adds a pet, sees it by the API, attaches a domain, sees it fail, mends it, and opens it over HTTPS', async () => {
+  it('starts, adds a pet, sees it by the API, attaches a domain, sees it fail, fixes it, and opens it over HTTPS', async () => {
     ['curl', 'certutil'].forEach(requireTool);
     const home = temporaryFolder();
     await makeDatabase(join(home, '.pki', 'nssdb'));

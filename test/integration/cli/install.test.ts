@@ -113,7 +113,7 @@ describe('the install of a start', () => {
     expect(stderr).toMatch(/^node_modules does not match[^\n]*\nInstalling 2 packages, once: [^\n]*100 %\n$/);
   });
 
-  it('mends what was removed from node_modules, and says what that was', async () => {
+  it('restores packages that were removed from node_modules, and names them', async () => {
     const { registry, root } = await startRegistry();
     await start(root, registry.url).ended;
     rmSync(join(root, 'node_modules', 'first'), { recursive: true });

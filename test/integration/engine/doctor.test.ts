@@ -79,7 +79,7 @@ describe('domains', () => {
     );
   });
 
-  it('are mended by the commands that are printed first', async () => {
+  it('are fixed by the commands that are printed first', async () => {
     const engine = await startEngine();
     const cases = [
       { hostname: 'happypaws.example', persona: 'animal-store', records: 1 },
@@ -126,7 +126,7 @@ describe('what was broken on purpose', () => {
       expect.stringContaining('mode 0644; it should have 0600'),
       `chmod 600 ${key}`,
     ]);
-    // A look mends nothing.
+    // Looking fixes nothing.
     expect(statSync(key).mode & 0o777).toBe(0o644);
   });
 

@@ -134,7 +134,7 @@ async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
 }
 
 interface Play {
-  /** A real client meets the trouble. */
+  /** A real client meets the problem. */
   symptom(player: Player): Promise<void>;
   mend(player: Player): Promise<void>;
 }
@@ -257,7 +257,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
 /** What must show nowhere while a drill runs. */
 const NAMES = new RegExp(CATALOGUE.map(({ id }) => `"${id.replaceAll('.', '\\.')}`).join('|'));
 
-it('plays every drill: its trouble is met, hidden and mended, and nothing is left of it', async () => {
+it('plays every drill: its problem is met, hidden and fixed, and nothing is left of it', async () => {
   const engine = await startEngine();
   const before = await worldOf(engine);
   expect(Object.keys(PLAYS)).toEqual(DRILLS.map(({ id }) => id));
@@ -328,14 +328,14 @@ it('is played by the command, keeps over a restart, and is stopped whole', async
 
   await engine.stop();
   engine = await startEngine({ dataDir: engine.dataDir });
-  expect(await command(engine, 'answer', 'key-revoked')).toMatch(/^1\nThat is the cause\. It is not mended yet:\n/);
+  expect(await command(engine, 'answer', 'key-revoked')).toMatch(/^1\nThat is the cause\. It is not fixed yet:\n/);
   expect(await command(engine)).toMatch(/The cause: The API key was revoked\.\nHint: What does the body/);
   const { text } = await call<{ text: string }>(engine, 'world.export');
   expect(text).not.toContain('drill.vivarium');
   const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
   expect((await engine.api({ host: HOST, key: secret })).status).toBe(200);
-  expect(await command(engine, 'answer')).toMatch(/^0\nMended in .*, with 1 hint, 1 wrong answer and 1 request\.\n/);
-  expect(await command(engine)).toMatch(/locked-out +api +Everything has answered 401 since lunch +mended in/);
+  expect(await command(engine, 'answer')).toMatch(/^0\nFixed in .*, with 1 hint, 1 wrong answer and 1 request\.\n/);
+  expect(await command(engine)).toMatch(/locked-out +api +Everything has answered 401 since lunch +fixed in/);
 
   await command(engine, 'start', 'issuance-stopped');
   expect(await command(engine, 'stop')).toMatch(/^0\nStopped: Issuance stopped/);

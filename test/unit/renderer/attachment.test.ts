@@ -5,11 +5,11 @@ import { Attachment } from '../../../renderer/state/attachment.svelte.ts';
 import { fakeClient, type Answers } from '../../support/fake-client.ts';
 import { makeDomain } from '../../support/page-domains.ts';
 
-/** Refuses with `code` until `mended` is called. */
+/** Refuses with `code` until `fix` is called. */
 function setUp(code: string, answers: Answers = {}) {
   const message = `Refused: ${code}.`;
   let refuses = true;
-  const mend = () => (refuses = false);
+  const fix = () => (refuses = false);
   const fake = fakeClient({
     'domains.attach': ({ hostname }: { hostname: string }) => {
       if (refuses) throw new ORPCError(code, { message, data: { issues: [{ path: 'hostname', message }] } });
@@ -18,14 +18,14 @@ function setUp(code: string, answers: Answers = {}) {
     'domains.get': ({ hostname }: { hostname: string }) => makeDomain(hostname, { projectId: 'prj_other' }),
     'deploys.list': () => [{ id: 'dep_0', status: 'succeeded', createdAt: '2026-11-20T08:00:00.000Z' }],
     'deploys.create': () => {
-      mend();
+      fix();
       return { id: 'dep_1', status: 'succeeded', createdAt: '2026-11-20T09:00:00.000Z' };
     },
     ...answers,
   });
   const changePlan = async () => {
     fake.calls.push({ procedure: 'plan', input: 'pro' });
-    return mend() === false;
+    return fix() === false;
   };
   const attachment = new Attachment({ client: fake.client, actions: { changePlan }, projectId: 'prj_shop' });
   attachment.form.values.hostname = ' www.acme.test ';

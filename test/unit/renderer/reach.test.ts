@@ -79,7 +79,7 @@ describe('the ways to a hostname', () => {
 });
 
 describe('a system that leads elsewhere', () => {
-  it('is told of, until a change of the machine has mended it', async () => {
+  it('is reported until a change to the machine has fixed it', async () => {
     const elsewhere = { message: 'There.', effect: 'Programs.', fix: 'Remove line 3.' };
     let answer: object = { hostname: HOST, addresses: ['192.0.2.1'], elsewhere };
     const { reach, changes, time } = setUp({ 'reach.lookup': () => answer });
