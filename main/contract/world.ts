@@ -76,7 +76,7 @@ const projectEntry = orNothing({
   /** The slug by default. */
   name: projectName.optional().meta({ description: 'its name; the slug by default' }),
   plan: plan.optional().meta({ description: 'free by default; custom domains need pro, business or enterprise' }),
-  limits: planLimits.optional().meta({ description: 'the limits of the plan enterprise, which requires them' }),
+  limits: planLimits.optional().meta({ description: 'the limits of the enterprise plan, which requires them' }),
   target: worldTarget
     .optional()
     .meta({ description: 'where requests lead: api, the default, or an upstream such as http://localhost:5173' }),

@@ -79,7 +79,7 @@ function projectRefusal({ project }: AttachFacts): AttachRefusal | null {
     return {
       code: 'plan_required',
       rule: 'plan',
-      message: `The project "${project.name}" is on the plan Free, which has no custom domains.`,
+      message: `The project "${project.name}" is on the Free plan, which has no custom domains.`,
       fix: `Change the project’s plan to Pro, Business or Enterprise: ${mention('projects.update', { projectId: project.slug, plan: 'pro' })}.`,
     };
   }

@@ -63,8 +63,8 @@ function suspensionChecks({ state, hostname }: AttachedDomain): Check[] {
       code: 'plan_required',
       outcome: 'failed',
       expected: 'a plan with custom domains',
-      found: 'the plan Free',
-      message: `${hostname} is attached but not served: its project is now on the plan Free.`,
+      found: 'the Free plan',
+      message: `${hostname} is attached but not served: its project is now on the Free plan.`,
       fix: 'Change the project’s plan to Pro, Business or Enterprise to serve it again.',
     },
   ];

@@ -60,7 +60,7 @@ export interface Refusal {
 /** A project's limits: its plan's or, with Enterprise, its own. */
 export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): PlanLimits {
   if (project.plan !== 'enterprise') return PLAN_LIMITS[project.plan];
-  if (project.limits === null) throw new Error('A project with the plan Enterprise has no limits stored.');
+  if (project.limits === null) throw new Error('A project with the Enterprise plan has no limits stored.');
   return project.limits;
 }
 

@@ -139,9 +139,9 @@ export class DomainActions {
     if (before === undefined) return false;
     const limits = before.plan === 'enterprise' ? { limits: before.limits } : {};
     toasts.done({
-      text: `${before.name} is on the plan ${titleOf(plan)}.`,
+      text: `${before.name} is on the ${titleOf(plan)} plan.`,
       undo: () => client.projects.update({ projectId, plan: before.plan, ...limits }),
-      undone: `${before.name} is on the plan ${titleOf(before.plan)} again.`,
+      undone: `${before.name} is on the ${titleOf(before.plan)} plan again.`,
     });
     return true;
   }

@@ -87,7 +87,7 @@ const SUSPENDED: Summary = {
   tone: 'amber',
   icon: 'pause',
   title: 'Suspended by the plan',
-  text: 'The project fell back to the plan Free, which has no custom domains, so this one is not served. It stays attached, and is restored with the plan.',
+  text: 'The project fell back to the Free plan, which has no custom domains, so this one is not served. It stays attached, and is restored with the plan.',
   action: 'plan',
 };
 

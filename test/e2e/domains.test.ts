@@ -100,7 +100,7 @@ describe('the life of a domain', () => {
       await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
       await expectSound(opened);
 
-      // The change that the walk names mends it, without waiting for the next attempt.
+      // The change that the walk names fixes it, without waiting for the next attempt.
       await button(page, 'Permit it in my local zone').click();
       await caa.getByText('allowed').waitFor();
       await summary(page).getByText('Served over HTTP and HTTPS').waitFor();
@@ -257,14 +257,14 @@ describe('attaching a domain', () => {
     await page.keyboard.press('Enter');
     await page
       .getByRole('alert')
-      .getByText(/is on the plan Free.* or Enterprise\.$/)
+      .getByText(/is on the Free plan.* or Enterprise\.$/)
       .waitFor();
     await button(page, 'Change the plan to Pro and attach').click();
     await page.getByRole('heading', { name: 'Attach www.acme.test' }).waitFor();
     await expect.poll(async () => (await engine.demo()).plan).toBe('pro');
     // Falling back suspends it, which is explained, with the way back.
     await page.keyboard.press('Control+z');
-    await page.getByText('Demo is on the plan Free again.').waitFor();
+    await page.getByText('Demo is on the Free plan again.').waitFor();
     await rowSays(page, 'www.acme.test', 'suspended');
     await button(page, 'Close').click();
     await page.getByText('1 domain is suspended.').waitFor();

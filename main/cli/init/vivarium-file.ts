@@ -19,7 +19,7 @@ export interface AppEntry {
 /** The slug of the project that `vivarium run` uses for the same words. */
 export const slugOf = ({ name, hostname }: Omit<AppEntry, 'run'>): string => slugify(hostname ?? name);
 
-/** A minimal `vivarium.yaml`. Custom domains need the plan Pro, which `vivarium run` also uses. */
+/** A minimal `vivarium.yaml`. Custom domains need the Pro plan, which `vivarium run` also uses. */
 export function vivariumFile(entry: AppEntry): string {
   const run = entry.run === null ? '' : `    run: ${yamlText(entry.run)}\n`;
   const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;

@@ -262,7 +262,7 @@ describe('vivarium run', () => {
     expect(await refusal(`${'a'.repeat(300)}.test`)).toContain('has 300 characters');
     expect(await refusal('a'.repeat(300))).toContain('at most 100 characters');
     expect(await refusal('--wildcard')).toContain('needs a custom hostname');
-    expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the plan Free');
+    expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the Free plan');
     expect(await refusal('--port', '0')).toContain('--port must be');
     const missing = await runCli(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('vivarium run app.acme.test -- npm')]);

@@ -138,7 +138,7 @@ const DEMO: readonly Expected[] = [
   ['curl -s', OVER_THE_LIMIT],
   ['vivarium clock advance 1m', /^0\n/],
   ['curl', /^0\n[^]*\] 200$/],
-  ['vivarium domains attach', /^1\n[^]*plan Free, which has no custom domains\./],
+  ['vivarium domains attach', /^1\n[^]*Free plan, which has no custom domains\./],
   ['vivarium projects update', /^0\n[^]*^plan +pro$/m],
   ['vivarium domains attach', /^0\n[^]*^certificate +ok /m],
   ['vivarium reach open', /^0\nurl +https:\/\/shop\.guide-demo\.test\//],

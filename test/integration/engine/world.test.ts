@@ -134,7 +134,7 @@ describe('world.apply', () => {
     [
       'a domain on Free',
       { vivarium: 1, projects: { a: { domains: { 'a.test': {} } } } },
-      /projects\.a\.domains.*a\.test.* is on the plan Free/,
+      /projects\.a\.domains.*a\.test.* is on the Free plan/,
     ],
     [
       'a hostname in two projects',
@@ -527,7 +527,7 @@ describe('vivarium export, up, diff, check and down', () => {
       stderr: '',
     });
     writeFileSync(file, 'vivarium: 1\nprojects: { a: { domains: { x.test: } } }\n');
-    expect((await runCli(['check', '--file', file])).stdout).toMatch(/vivarium\.yaml:2:37: .* is on the plan Free/);
+    expect((await runCli(['check', '--file', file])).stdout).toMatch(/vivarium\.yaml:2:37: .* is on the Free plan/);
     writeFileSync(file, 'vivarium: 1\n');
     expect(await runCli(['check', '--file', file])).toMatchObject({ code: 0, stdout: `${file} is valid.\n` });
     expect((await runCli(['up', '--file', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(

@@ -121,7 +121,7 @@ describe('what is done to a domain', () => {
   it('changes the plan, and back again with the limits that Enterprise had', async () => {
     const { actions, calls, texts, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'enterprise' }) });
     await actions.changePlan('pro');
-    expect(texts()).toEqual(['Shop is on the plan Pro.']);
+    expect(texts()).toEqual(['Shop is on the Pro plan.']);
     await undo();
     expect(calls.at(-1)).toEqual({
       procedure: 'projects.update',
