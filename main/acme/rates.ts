@@ -32,7 +32,7 @@ const LIMITS: Readonly<Record<AcmeLimitName, AcmeRate & { what: string }>> = {
   // One is refilled each day. A success resets it, as Let’s Encrypt’s portal does.
   consecutiveFailures: {
     ...{ count: 1_152, periodMs: 1_152 * DAY_MS },
-    what: 'failed validations in a row of the account for the name, which is paused',
+    what: 'consecutive failed validations, which pause the name for the account',
   },
 };
 

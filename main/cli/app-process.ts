@@ -25,7 +25,7 @@ const WINDOWS_WATCHER = `
   });
 `;
 
-/** A command with the terminal of this process, in a process group of its own. */
+/** A command with the terminal of this process, in a separate process group. */
 export interface AppProcess {
   /** The exit code as a shell reports it. */
   exited: Promise<number>;

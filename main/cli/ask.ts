@@ -133,7 +133,7 @@ async function writeStream(called: string, values: AsyncIterable<string>, read: 
   const view = createStreamView(called);
   stdout.write(view.header(rendererFor(io)));
   for await (const value of values) {
-    // Every time anew: the terminal's width changes.
+    // Created for each value, because the terminal's width changes.
     const { lines, notices } = view.value(JSON.parse(value), rendererFor(io));
     stdout.write(lines);
     for (const notice of notices) stderr.write(`vivarium: ${notice}\n`);

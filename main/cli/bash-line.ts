@@ -4,7 +4,7 @@ export interface BashLine {
   words: string[];
   /** The quote that is open at the cursor. */
   quote: '"' | "'" | '';
-  /** How many characters of the last word bash takes for words of their own, because they end in a word break. */
+  /** How many characters of the last word bash takes for separate words, because they end in a word break. */
   skipped: number;
 }
 

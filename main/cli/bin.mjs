@@ -23,7 +23,7 @@ const owner = statSync(built, { throwIfNoEntry: false })?.uid;
 if (owner === (process.getuid?.() ?? 0)) module.enableCompileCache?.(join(built, '.compiled'));
 
 /**
- * Whether npx found the command, or could: it is not on the path of a shell then. Windows' shims hide their own path.
+ * Whether npx found the command, or could: it is then not on a shell's path. Windows' shims hide their own path.
  */
 const byNpx =
   basename(dirname(process.argv[1])) === '.bin' || /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
@@ -49,10 +49,10 @@ if (isClone && !(await isReady())) {
 
 /**
  * Whether a clone's command runs in this process, because a launcher and a second Node would take longer than most
- * commands. Not below npx, which ends without ending its children, and not for an engine, which has a Node of its own.
+ * commands. Not below npx, which ends without ending its children, and not for an engine, which has its own Node.
  */
 async function isReady() {
-  // What follows `--` is a command of the user's own: `run -- npm start`.
+  // The words after `--` are the user's own command: `run -- npm start`.
   const words = process.argv.slice(2).join('\n').split(/^--$/m)[0].split('\n');
   if (byNpx || !isNodeNewEnough() || words.some((word) => word === 'serve' || word === 'start')) return false;
   const { isBuilt, isInstalled } = await import('./up-to-date.mjs');
@@ -60,7 +60,7 @@ async function isReady() {
   return isInstalled(root) && isBuilt(root);
 }
 
-/** Whether a shell was given this file (`node main/cli/bin.mjs`): maybe no `vivarium` is on its path. */
+/** Whether this file was run by its path (`node main/cli/bin.mjs`): `vivarium` may then not be on the shell's path. */
 function runsByPath() {
   return process.platform !== 'win32' && basename(process.argv[1]) === basename(fileURLToPath(import.meta.url));
 }

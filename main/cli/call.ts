@@ -23,7 +23,7 @@ export const CALL: LoadedCommand = {
         'prints one JSON value per line until it is interrupted.',
         '',
         'Exit code 0 whatever the result says; 1 when it failed, with {"code", "message", …} in JSON on standard error; 2',
-        'when no Vivarium runs on the data folder, with the same.',
+        'when no Vivarium is running on the data folder, also with that JSON.',
       ],
       examples: [
         'vivarium call status.get',

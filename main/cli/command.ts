@@ -12,7 +12,7 @@ export type ServeEngine = (
 /** The process of a command. */
 export interface Host {
   loadEngine(): Promise<ServeEngine>;
-  /** The program and the words before a command, to run another command in a process of its own. */
+  /** The program and the words before a command, to run another command in a separate process. */
   self: readonly [program: string, ...words: string[]];
 }
 

@@ -25,7 +25,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'status',
     usage: '',
-    summary: 'Show what runs',
+    summary: 'Show what is running',
     isNamespace: true,
     load: async () => (await import('./status.ts')).STATUS,
   },

@@ -10,7 +10,7 @@ import { runNode } from './child.mjs';
 
 /** Handled here, not by the program: `npm start -- --headless`. */
 const HEADLESS_OPTION = '--headless';
-/** Of `vivarium start`, which takes all of the line: no window answers them. */
+/** Options of `vivarium start`, which then takes the whole line: they do not open a window. */
 const TERMINAL_OPTIONS = ['-d', '--detach', '-h', '--help'];
 
 const FETCHER = join(dirname(fileURLToPath(import.meta.url)), 'fetch-electron.mjs');
@@ -46,8 +46,8 @@ export const START_SWITCHES = ['headless', 'any-ports', 'ephemeral', 'empty', 'o
 export const START_VALUES = ['data-dir', 'http-port', 'https-port', 'dns-port', 'control-port', 'lan', 'host'];
 
 /**
- * What to type instead when npm took the options of `npm start` for its own, as it does without `--` before them; null
- * when it took none. It passes them on in its environment, and leaves their values behind as words.
+ * The command to type instead if npm took the options of `npm start` for its own, as it does without `--` before them;
+ * null if it took none. npm passes them on in its environment, and leaves their values behind as words.
  */
 export function planAgain({ env, args }) {
   if (env.npm_command !== 'start' || args.some((arg) => arg.startsWith('--'))) return null;

@@ -63,7 +63,7 @@ export const FAILED_RESULTS: readonly FailedResult[] = [
   failed<StoreTrust>('ca.trust', 'the store does not trust the root', ({ state }) => state !== 'trusted'),
   failed<StoreTrust>(
     'ca.untrust',
-    'the store cannot be changed without the command that the answer has',
+    'the store cannot be changed without the command in the answer',
     ({ state, command }) => state === 'unavailable' || (state === 'trusted' && command !== undefined),
   ),
   failed<MachineChanges>('machine.apply', 'the change is not made', ({ changes }) =>

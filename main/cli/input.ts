@@ -185,7 +185,7 @@ function place(
   }
   const given = input[first];
   const whole = typeof given === 'string' ? readWhole(given, first, inputType) : given;
-  // A text that is none is refused as it is.
+  // Any other text is passed on, and refused later.
   if (typeof whole !== 'string') input[first] = { ...(isObject(whole) ? whole : {}), [second]: value };
 }
 

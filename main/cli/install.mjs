@@ -71,7 +71,8 @@ function readVersion(path) {
 
 /**
  * Moves the Node that runs this out of `node_modules`, because npm puts the locked one first on the path of its
- * scripts: npm could not be started with it any more, and Windows removes no program that runs. Returns where it is.
+ * scripts: npm could not be started with it any more, and Windows cannot remove a running program. Returns the new
+ * path.
  */
 function moveNodeOut(root) {
   try {

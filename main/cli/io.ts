@@ -145,7 +145,7 @@ export async function writeFileNamed(
   stderr.write(`${printable(writtenLine(file, Buffer.byteLength(content)))}\n`);
 }
 
-/** Begins what a command says on standard error. */
+/** Begins each message of a command on standard error. */
 export const FAILURE_PREFIX = 'vivarium: ';
 
 /** Prints a failure, as JSON if the arguments ask for it; returns the exit code. */

@@ -57,7 +57,7 @@ export function localCommand({ run, ...about }: LocalCommand): LoadedLocalComman
         return (await run(read, resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io), io)) ?? EXIT_OK;
       } catch (error) {
         if (args.includes('--json')) return printFailure(error, args, io);
-        // Loads the whole contract, which no command needs that works.
+        // Loads the whole contract, which a command needs only after a failure.
         const { withTypedCommands } = await import('./command-line.ts');
         return printFailure(withTypedCommands(error), args, io);
       }

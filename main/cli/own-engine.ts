@@ -15,7 +15,7 @@ export interface OwnEngine {
 
 /**
  * Starts an engine without the demo, which keeps nothing.
- * @throws VivariumError `unavailable` when it could not start; it has said why on standard error.
+ * @throws VivariumError `unavailable` when it could not start; the reason is on standard error.
  */
 export async function startOwnEngine(
   io: Pick<Io, 'stderr' | 'env'>,
@@ -36,7 +36,7 @@ export async function startOwnEngine(
     const ports = { httpPort: 0, httpsPort: 0, dnsPort: 0, controlPort: 0 };
     const config = { dataDir: folder, ...ports, ephemeral: true, empty: true, open: false };
     ended = serve(config, {
-      // The banner comes once it serves.
+      // The banner is printed once it is serving.
       stdout: { write: () => serving.resolve(undefined) },
       stderr: io.stderr,
       env,

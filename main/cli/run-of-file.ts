@@ -45,7 +45,7 @@ function chooseRun(projects: Projects, word: string | undefined, file: string): 
   if (only !== undefined && found.length === 1) return only;
   const path = formatPath(['projects', word ?? 'NAME', 'run']);
   if (all.length === 0) throw usageError(`${file} has no command. Write one there as ${path}, or after two dashes.`);
-  throw usageError(`Name what to run; ${file} has commands for ${all.map(({ slug }) => slug).join(', ')}.`);
+  throw usageError(`Name a project; ${file} has commands for ${all.map(({ slug }) => slug).join(', ')}.`);
 }
 
 /** The hostname of the app: the primary, or the first without a redirect. */

@@ -18,7 +18,7 @@ export const PORT_OPTIONS: readonly { key: PortKey; flag: string; for: string }[
 
 export const SWITCH_OPTIONS: readonly { key: SwitchKey; flag: string; does: string }[] = [
   { key: 'anyPorts', flag: 'any-ports', does: 'Any free port for those not given' },
-  { key: 'ephemeral', flag: 'ephemeral', does: 'Keep nothing after the end' },
+  { key: 'ephemeral', flag: 'ephemeral', does: 'Keep no data after the end' },
   { key: 'empty', flag: 'empty', does: 'No demo project on first start' },
   { key: 'open', flag: 'open', does: 'Open the interface in the default browser' },
 ];
@@ -132,7 +132,7 @@ function refuseSamePorts(ports: Record<PortKey, number>): void {
   for (const [index, one] of PORT_OPTIONS.entries()) {
     const other = PORT_OPTIONS.slice(index + 1).find(({ key }) => ports[key] !== 0 && ports[key] === ports[one.key]);
     if (other !== undefined) {
-      throw usageError(`--${one.flag} and --${other.flag} are both ${ports[one.key]}; each needs a port of its own.`);
+      throw usageError(`--${one.flag} and --${other.flag} are both ${ports[one.key]}; each needs its own port.`);
     }
   }
 }

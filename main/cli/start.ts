@@ -169,7 +169,7 @@ async function spawnEngine(words: readonly string[], io: Io, { self: [program, .
   }
 }
 
-/** The banner is all that a detached engine prints, and it comes once the engine serves. */
+/** The banner is the only output of a detached engine, printed once it is serving. */
 function readBanner(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let stdout = '';

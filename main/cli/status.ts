@@ -28,7 +28,7 @@ export async function overview(args: readonly string[], io: Io): Promise<number>
     const dataDir = resolveDataDir(lastOf(readArguments(args, [DATA_DIR_FLAG, JSON_FLAG]), DATA_DIR_FLAG.name), io);
     const engine = await findAnswering(dataDir);
     const state =
-      engine === null ? `Vivarium ${VERSION}. Nothing runs on ${printable(dataDir)}.\n` : describeEngine(engine);
+      engine === null ? `Vivarium ${VERSION}. Not running on ${printable(dataDir)}.\n` : describeEngine(engine);
     io.stdout.write(`${state}\nNext\n${nextCommands(engine !== null, dataDir, io)}`);
     return EXIT_OK;
   } catch (error) {

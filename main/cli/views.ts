@@ -61,11 +61,11 @@ function signingText({ name, algorithm, keys = [], signatures, break: broken, an
   const retiring = keys.filter(({ retiresAt }) => retiresAt !== undefined);
   return [
     `${name} is signed with ${algorithm}, key ${keys.map(({ tag }) => tag).join(' and ')}.`,
-    ...retiring.map(({ tag, retiresAt }) => `Key ${tag} retires at ${retiresAt} of Vivarium’s clock.`),
-    `Its signatures are valid from ${signatures.from} to ${signatures.until}, by Vivarium’s clock.`,
+    ...retiring.map(({ tag, retiresAt }) => `Key ${tag} retires at ${retiresAt} on Vivarium’s clock.`),
+    `Its signatures are valid from ${signatures.from} to ${signatures.until}, on Vivarium’s clock.`,
     ...(broken === undefined
       ? []
-      : [`${BREAKS[broken]}. Mend it: ${typed(`vivarium zones dnssec ${name} --break none`)}`]),
+      : [`${BREAKS[broken]}. To fix it: ${typed(`vivarium zones dnssec ${name} --break none`)}`]),
     '',
     'The trust anchor, as a trust-anchor-file of unbound:',
     '',

@@ -64,7 +64,7 @@ export const EXPORT = localCommand({
 /** The command `up`. */
 export const UP = localCommand({
   name: 'up',
-  title: 'make the running Vivarium as vivarium.yaml has it',
+  title: 'bring the running Vivarium to the state in vivarium.yaml',
   usage: ['[--file FILE] [--adopt] [--remove] [--watch]'],
   options: [FILE_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
   notes: [
@@ -194,7 +194,7 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
   warnUnverified(unverified, io);
 }
 
-/** How many domains are named that are not verified. */
+/** How many of the domains that are not verified are named. */
 const UNVERIFIED_MAX = 5;
 
 function warnUnverified(unverified: readonly string[], io: Io): void {

@@ -31,7 +31,7 @@ export function readAcmeRate(text: string): readonly [limit: AcmeLimitName, rate
   return limit === undefined || !isFit ? null : [limit, { count: Number(digits), periodMs }];
 }
 
-/** 0 for a text that is no duration. */
+/** 0 for a text that is not a duration. */
 function millisecondsOf(text: string): number {
   try {
     return parseDuration(text);

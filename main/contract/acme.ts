@@ -122,7 +122,7 @@ const acmeLimit = z.object({
   /** The count, and its period (ISO 8601). */
   count: z.int(),
   period: z.string(),
-  /** The accounts, domains and sets of names with a count above zero, and what is left for each. */
+  /** The accounts, domains and sets of names with a count above zero, and the remaining count of each. */
   used: z.array(z.object({ of: z.string(), left: z.int(), fullAt: timestamp })),
 });
 
@@ -151,7 +151,7 @@ export const acme = {
           name: z
             .string()
             .max(100)
-            .meta({ description: 'whose it is', examples: ['Web shop'] })
+            .meta({ description: 'a name for its owner', examples: ['Web shop'] })
             .default(''),
         })
         .optional(),
@@ -166,7 +166,7 @@ export const acme = {
     .input(
       z
         .strictObject({
-          accountId: id.meta({ description: 'of this account only', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
+          accountId: id.meta({ description: 'only those of this account', examples: ['3fQ9LmNpR5StUvWx'] }).optional(),
           search: z
             .string()
             .max(253)
@@ -177,7 +177,7 @@ export const acme = {
             .meta({ description: 'open: neither issued nor failed' })
             .optional(),
           after: id
-            .meta({ description: 'older than this order, to read on', examples: ['8KpWq2ZaBcE3f6Hj'] })
+            .meta({ description: 'only orders older than this one, for the next page', examples: ['8KpWq2ZaBcE3f6Hj'] })
             .optional(),
           limit: z.int().min(1).max(1_000).default(100),
         })
@@ -205,30 +205,30 @@ export const acme = {
     .input(z.strictObject({}).optional())
     .output(z.array(acmeRefusal)),
   revokeAll: base
-    .route({ summary: 'Revoke all certificates of ACME clients that are valid, as a CA does that issued wrongly' })
+    .route({ summary: 'Revoke all valid certificates of ACME clients, as a CA does after a misissuance' })
     .input(z.strictObject({ reason: revocationReason.default('unspecified') }).optional())
     /** The orders whose certificates were revoked by this call. */
     .output(z.array(acmeOrder)),
   loseAuthorizations: base
-    .route({ summary: 'Deactivate valid authorizations of ACME clients: their next orders prove control anew' })
+    .route({ summary: 'Deactivate valid authorizations of ACME clients: their next orders must prove control again' })
     .input(
       z
         .strictObject({
           name: z
             .string()
             .max(255)
-            .meta({ description: 'of this name only', examples: ['app.acme.test'] })
+            .meta({ description: 'only those for this name', examples: ['app.acme.test'] })
             .optional(),
         })
         .optional(),
     )
     .output(z.array(acmeAuthorization)),
   limits: base
-    .route({ summary: 'The limits of ACME clients, and what is left of them' })
+    .route({ summary: 'The limits of ACME clients, and the remaining counts' })
     .input(z.strictObject({}).optional())
     .output(acmeLimits),
   resetLimits: base
-    .route({ summary: 'Forget what was counted for the limits of ACME clients' })
+    .route({ summary: 'Reset the counts for the limits of ACME clients' })
     .input(z.strictObject({}).optional())
     .output(acmeLimits),
 };

@@ -25,7 +25,7 @@ export const certificate = z.object({
   wireNotAfter: timestamp,
   fingerprint: z.string(),
   pem: z.string(),
-  /** PEM texts of what lies between leaf and root: the intermediate, or nothing where the root signed the leaf. */
+  /** PEM texts of the certificates between leaf and root: the intermediate, or none where the root signed the leaf. */
   chain: z.array(z.string()),
   state: certificateState,
   /** It is on the revocation list, and served until it is renewed. */
@@ -63,7 +63,7 @@ const rootInfo = z.object({
   fingerprint: z.string(),
   pem: z.string(),
   permittedSuffixes: z.array(z.string()),
-  /** Whether it may sign for TLS servers only; `ca.renew` makes an older root so. */
+  /** Whether it may sign for TLS servers only; `ca.renew` restricts an older root in this way. */
   serversOnly: z.boolean(),
   notBefore: timestamp,
   notAfter: timestamp,
@@ -109,7 +109,7 @@ export const certificates = {
     .route({ summary: 'A certificate as a file: with its chain in PEM, alone in DER; without its private key' })
     .input(one.extend({ format }))
     .output(certificateFile),
-  renew: base.route({ summary: 'Issue a certificate anew; CAA is checked again' }).input(one).output(certificate),
+  renew: base.route({ summary: 'Issue a new certificate; CAA is checked again' }).input(one).output(certificate),
   revoke: base
     .route({ summary: 'Put a certificate on the revocation list; it is served until it is renewed' })
     .input(one.extend({ reason: revocationReason.default('unspecified') }))

@@ -51,7 +51,7 @@ export const check = z.object({
   found: z.string().optional(),
   message: z.string(),
   fix: z.string().optional(),
-  /** How the project's persona says it, where it has words of its own. */
+  /** The message of the project's persona, where it has its own. */
   words: z.string().optional(),
   /** When a pending record becomes visible and this result ends; absent when unknown. */
   until: timestamp.optional(),

@@ -76,14 +76,14 @@ function readBlock(text: string, variables: Record<string, string>): Omit<HttpBl
     const line = (lines[at] ?? '').trim();
     const header = HEADER.exec(line);
     if (header !== null) headers.push({ name: header[1] ?? '', value: header[2] ?? '' });
-    else if (!COMMENT.test(line)) fault ??= `“${line.slice(0, 80)}” is no header field.`;
+    else if (!COMMENT.test(line)) fault ??= `“${line.slice(0, 80)}” is not a header field.`;
   }
   const body = lines
     .slice(at + 1)
     .join('\n')
     .trimEnd();
   if (/^<@?[ \t]+\S|^[<>][ \t]*\{%/m.test(body))
-    fault ??= 'It has a file as its body or a script, which Vivarium does not run.';
+    fault ??= 'It has a script, or a file as its body, which Vivarium does not support.';
   const method = first[1] ?? 'GET';
   return {
     name: name || `${method} ${target}`,
@@ -105,7 +105,7 @@ export function withoutRequest(text: string, { from, to }: Pick<HttpBlock, 'from
   return text.slice(0, from) + kept + text.slice(to);
 }
 
-/** A text with another one after it, whose first lines are no part of the last request. */
+/** A text followed by another one, whose first lines do not become part of the last request. */
 export function joinTexts(text: string, added: string): string {
   if (text.trim() === '') return added;
   return `${text.trimEnd()}\n\n${/^\s*###/.test(added) ? '' : '###\n'}${added}`;
@@ -126,7 +126,7 @@ export function writeRequest({ name, method, target, headers, body, checks = [] 
   ].join('\n');
 }
 
-/** Values may use other variables, so deep. */
+/** How deep values may refer to other variables. */
 const DEPTH_MAX = 10;
 
 /** The text with values in place of `{{name}}`, and the names that have none. */

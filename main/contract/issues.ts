@@ -25,7 +25,7 @@ const ISSUES_IN_MESSAGE_MAX = 3;
 /** How zod's own sentences begin; any other message was written in the contract. */
 const ZOD_MESSAGE = /^(Invalid|Too (small|big)|Unrecognized)\b/;
 
-/** What is known of an input that was read from a text. */
+/** Facts about an input that was read from a text. */
 export interface TextOfInput {
   /** The property names that the object at a path may have. */
   namesAt(path: readonly unknown[]): readonly string[];

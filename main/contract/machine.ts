@@ -18,7 +18,7 @@ const machineStep = z.object({
 });
 export type MachineStep = z.infer<typeof machineStep>;
 
-/** One change of this machine: planned, or from the ledger. */
+/** One change to this machine: planned, or from the ledger. */
 const machineChange = z.object({
   id: z.string(),
   kind: changeKind,
@@ -84,7 +84,7 @@ export const machine = {
     .input(z.strictObject({ hostname: hostnameInput }))
     .output(machinePlan),
   apply: base
-    .route({ summary: 'Make one planned change of this machine; it is written into the ledger first' })
+    .route({ summary: 'Make one planned change to this machine; it is written into the ledger first' })
     .input(
       z.strictObject({
         hostname: hostnameInput,
@@ -96,7 +96,7 @@ export const machine = {
     )
     .output(machineChanges),
   undo: base
-    .route({ summary: 'Undo changes of this machine; by default all of this data folder’s' })
+    .route({ summary: 'Undo changes to this machine; by default all of this data folder’s' })
     .input(
       z
         .strictObject({
@@ -107,7 +107,7 @@ export const machine = {
     )
     .output(machineChanges),
   status: base
-    .route({ summary: 'The changes of this machine in the ledger' })
+    .route({ summary: 'The changes to this machine in the ledger' })
     .input(z.strictObject({}).optional())
     .output(machineStatus),
   export: base

@@ -22,7 +22,7 @@ export const PETS_MANY_MAX = 1_000;
 
 const dataset = z.strictObject({ projectId: projectReference, environment: environment.default('production') });
 
-/** Runs of ids that one call names; an import of more is not undone. */
+/** Runs of ids that one call can name; an import with more runs cannot be undone. */
 export const ID_RANGES_MAX = 1_000;
 
 const importReport = z.object({
@@ -229,8 +229,8 @@ export const pets = {
     .input(
       importForm.extend({
         text: z.string().max(PREVIEW_TEXT_MAX),
-        /** Whether the text goes on; its last row may then be cut. */
-        more: z.boolean().meta({ description: 'the text goes on, and its last row may be cut' }).default(false),
+        /** Whether the text continues; its last row may then be cut off. */
+        more: z.boolean().meta({ description: 'the text continues, and its last row may be cut off' }).default(false),
       }),
     )
     .output(importPreview),

@@ -8,7 +8,7 @@ interface TypeFacts {
   example: string;
 }
 
-/** All types that have a form of their own here, most common first; all others are written as TYPE65280 (RFC 3597). */
+/** All types that have their own form here, most common first; all others are written as TYPE65280 (RFC 3597). */
 export const RECORD_TYPES = {
   A: { code: 1, hint: 'An IPv4 address.', example: '192.0.2.1' },
   AAAA: { code: 28, hint: 'An IPv6 address.', example: '2001:db8::1' },

@@ -90,7 +90,7 @@ const EXPECTED_FIELDS: Partial<Record<StepKind, readonly string[]>> = {
 
 const { entry, on, rate, nth, seed, for: length, parameters } = startInput.shape;
 
-/** One step: `run`, `clock`, `request`, `dns`, `break` or `repair`, each with names of its own. */
+/** One step: `run`, `clock`, `request`, `dns`, `break` or `repair`, each with its own names. */
 const step = z
   .strictObject({
     run: shellCommand.meta({ description: 'a command for the shell' }).optional(),
@@ -137,7 +137,7 @@ const step = z
     }
     for (const name of Object.keys(given.expect ?? {})) {
       if (allowed.includes('expect') && EXPECTED_FIELDS[kind]?.includes(name) === false) {
-        const message = `does not belong to what is expected of "${kind}"`;
+        const message = `does not belong to the expectations for "${kind}"`;
         context.addIssue({ code: 'custom', path: ['expect', name], message });
       }
     }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { base } from './base.ts';
 import { timestamp } from './values.ts';
 
-/** On POSIX or Windows: the engine's working folder is none of the caller's business. */
+/** On POSIX or Windows. A relative path would depend on the engine's working folder. */
 const absolutePath = z
   .string()
   .max(4_096)

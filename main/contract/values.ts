@@ -76,14 +76,14 @@ export const durationWithin = (leastMs: number, mostMs: number, message: string)
     return milliseconds !== null && milliseconds >= leastMs && milliseconds <= mostMs;
   }, message);
 
-/** Keeps ISO 8601 as written; texts that are no duration too, for the schema to refuse. */
+/** Keeps ISO 8601 as written, and also texts that are not durations, for the schema to refuse. */
 function isoForm(text: string): string {
   if (isIsoDuration(text)) return text;
   const milliseconds = durationOrNull(text);
   return milliseconds === null ? text : formatDuration(milliseconds);
 }
 
-/** Null when the text is no duration, or too long to count in milliseconds. */
+/** Null when the text is not a duration, or too long to count in milliseconds. */
 function durationOrNull(text: string): number | null {
   try {
     return parseDuration(text);
@@ -114,11 +114,11 @@ export type PetSort = z.infer<typeof petSort>;
 
 const PET_NAME_LENGTH_MAX = 1000;
 
-/** An animal's name. Characters are Unicode code points. */
 /** C0 and C1: no terminal, log or page shows them as they are. */
 export const hasNoControls = (name: string): boolean => !/\p{Cc}/u.test(name);
 export const NO_CONTROLS = 'must not have control characters such as tabs, line breaks and ESC';
 
+/** An animal's name. Characters are Unicode code points. */
 export const petName = z
   .string({ error: 'must be a string of 1 to 1,000 characters' })
   .superRefine((name, context) => {

@@ -1,7 +1,8 @@
 /** The file that coding assistants read in a repository. */
 export const AGENTS_FILE = 'AGENTS.md';
 
-const BEGIN = '<!-- vivarium: begin (written by "vivarium init --agents"; what is between these lines is replaced) -->';
+const BEGIN =
+  '<!-- vivarium: begin (written by "vivarium init --agents"; the text between these lines is replaced) -->';
 const END = '<!-- vivarium: end -->';
 
 /** What an assistant must know about the app. */
@@ -31,9 +32,9 @@ function agentsPart({ start, url, hostname, project }: AgentsFacts): string {
   return `## Run the app
 
 - \`${start}\` starts the dev server and serves it at ${url} with Vivarium, over verified HTTPS, for as long as the
-  command runs. Do not start the dev server at a port of its own. \`vivarium ps\` lists what runs and at which addresses.
-- A browser that does not know the hostname: \`vivarium reach open ${hostname}\`.
-- Vivarium starts by itself. \`vivarium status\` says whether it runs; \`vivarium doctor\` says what is wrong with the machine.
+  command runs. Do not start the dev server separately. \`vivarium ps\` lists what is running and at which addresses.
+- If a browser does not know the hostname: \`vivarium reach open ${hostname}\`.
+- Vivarium starts by itself. \`vivarium status\` says whether it is running; \`vivarium doctor\` says what is wrong with the machine.
 - Requests of the app itself trust Vivarium's root by \`NODE_EXTRA_CA_CERTS\`. For other programs,
   \`vivarium ca export --output root.pem\` writes it to a file.
 
@@ -42,7 +43,7 @@ function agentsPart({ start, url, hostname, project }: AgentsFacts): string {
 - Why a request failed: \`vivarium traffic list --filter status:5xx\`, then \`vivarium traffic get ID\`.
 - Why a custom hostname does not open: \`vivarium domains get ${hostname}\`; why it has no certificate:
   \`vivarium caa explain ${hostname}\`.
-- Who has used how much of the limits: \`vivarium limits usage ${project}\`.
+- How much of its limits each caller has used: \`vivarium limits usage ${project}\`.
 - Whether code waits as it should: \`vivarium clock advance 1m\` moves the clock of limits and certificates, not the computer's.
   Put it back with \`vivarium clock reset\`.
 

@@ -131,7 +131,7 @@ function parsed(text: string, path: string): Record<string, unknown> {
   } catch (cause) {
     throw new VivariumError('invalid_request', `${path} is not JSON: ${(cause as Error).message}.`, { cause });
   }
-  throw new VivariumError('invalid_request', `${path} is no JSON object.`);
+  throw new VivariumError('invalid_request', `${path} is not a JSON object.`);
 }
 
 const objectOf = (value: unknown): Record<string, unknown> =>

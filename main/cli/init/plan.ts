@@ -55,7 +55,7 @@ export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
       hostname: hostname ?? 'HOSTNAME',
       project: slug,
     });
-    if (after === folder.agents) plan.kept.push(`${AGENTS_FILE} says so already.`);
+    if (after === folder.agents) plan.kept.push(`${AGENTS_FILE} is already up to date.`);
     else plan.files.push({ path: AGENTS_FILE, before: folder.agents, after });
   }
   return plan;
@@ -82,7 +82,7 @@ function planScript(
   plan.start = manager === 'npm' || manager === 'bun' ? `${manager} run ${name}` : `${manager} ${name}`;
   const present = script === null ? undefined : scripts[script];
   if (present !== undefined && /\bvivarium run\b/.test(present)) {
-    plan.kept.push(`The script ${name} of package.json has "vivarium run" already.`);
+    plan.kept.push(`The script ${name} of package.json already has "vivarium run".`);
     return;
   }
   if (script === null) {

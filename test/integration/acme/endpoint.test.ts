@@ -530,7 +530,7 @@ describe('limits', () => {
     const replaces = certificateIdOf(leaf, root.keyIdentifier);
     const refused = await client.order(['other.acme.test', NAME], { replaces });
     expect(problemOf(refused)).toBe('rateLimited 429');
-    expect(refused.json['detail']).toContain('failed validations in a row');
+    expect(refused.json['detail']).toContain('consecutive failed validations');
     expect((await client.order(['other.acme.test'])).status).toBe(201);
     await clock.advance(Number(refused.fields['retry-after']?.[0]) * 1_000);
     expect((await client.order([NAME], { replaces })).status).toBe(201);

@@ -120,7 +120,7 @@ test('vivarium uninstall works without an engine, and keeps the data folder', ti
   expect([dry.code, dry.stderr]).toEqual([0, '']);
   expect(dry.stdout).toContain('would be removed from Chromium and Chrome');
   expect(await listed(database)).toHaveLength(1);
-  expect(dry.stdout).toContain('The changes of this machine\n  would be undone: The hosts file has a.test\n');
+  expect(dry.stdout).toContain('The changes to this machine\n  would be undone: The hosts file has a.test\n');
 
   const twin = join(home, '.local/share/vivarium');
   cpSync(dataDir, twin, { recursive: true });

@@ -171,7 +171,7 @@ describe('where none runs', () => {
   it('vivarium alone says so in a terminal, with what to type next, and is the help in a pipe', async () => {
     const dataDir = temporaryFolder();
     const { code, stdout } = await runHere(['--data-dir', dataDir], { isTTY: true });
-    expect([code, stdout.split('\n')[0]]).toEqual([0, `Vivarium 0.1.0. Nothing runs on ${dataDir}.`]);
+    expect([code, stdout.split('\n')[0]]).toEqual([0, `Vivarium 0.1.0. Not running on ${dataDir}.`]);
     expect(stdout.match(/ serve | start -d | help /g)).toEqual([' serve ', ' start -d ', ' help ']);
     expect((await runHere([])).stdout).toMatch(/^vivarium: the Animal Store API/);
   });

@@ -38,7 +38,7 @@ export const ENGINE: readonly Mutant[] = [
     file: 'main/machine/script-posix.ts',
     find: 'if ! has "$file" "$2" && ! torn "$file" && [ $take = 0 ]; then',
     replace: 'if false; then',
-    breaks: 'a change of this machine, or its undo, overwrites what somebody else changed since',
+    breaks: 'a change to this machine, or its undo, overwrites later changes by others',
     tests: ['test/integration/machine/machine.test.ts'],
   },
   {
@@ -46,7 +46,7 @@ export const ENGINE: readonly Mutant[] = [
     file: 'main/machine/machine.ts',
     find: 'ledger.write([...entries, entry]);',
     replace: 'void entries;',
-    breaks: 'a crash leaves a change of this machine that nothing undoes',
+    breaks: 'a crash leaves a change to this machine that nothing undoes',
     tests: ['test/integration/machine/machine.test.ts'],
   },
   {

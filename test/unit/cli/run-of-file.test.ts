@@ -30,8 +30,8 @@ it.each<[string, string | undefined, string[], object]>([
 });
 
 it.each<[string, string | undefined, string | RegExp]>([
-  [TWO, undefined, 'Name what to run; vivarium.yaml has commands for acme, shop.'],
-  [TWO, 'api', 'Name what to run; vivarium.yaml has commands for acme, shop.'],
+  [TWO, undefined, 'Name a project; vivarium.yaml has commands for acme, shop.'],
+  [TWO, 'api', 'Name a project; vivarium.yaml has commands for acme, shop.'],
   [
     'vivarium: 1',
     undefined,

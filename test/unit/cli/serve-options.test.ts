@@ -71,7 +71,7 @@ describe('the options of serve', () => {
     [['http-port', '80'], {}, /^serve takes options only, not "http-port"\. Did you mean --http-port/],
     [['8080'], {}, /^serve takes options only, not "8080"\.$/],
     [['--data-dir='], {}, /^--data-dir needs a value\.$/],
-    [['--http-port', '8443'], {}, /^--http-port and --https-port are both 8443; each needs a port of its own\.$/],
+    [['--http-port', '8443'], {}, /^--http-port and --https-port are both 8443; each needs its own port\.$/],
     [['--control-port', '5380'], {}, /^--dns-port and --control-port are both 5380/],
     [['--ephemeral=maybe'], {}, /^--ephemeral takes no value but true and false, not "maybe"\.$/],
     [[], { VIVARIUM_HTTP_PORT: 'x' }, /^VIVARIUM_HTTP_PORT must be a port .* not "x"\.$/],

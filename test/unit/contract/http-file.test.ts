@@ -91,9 +91,12 @@ describe('a file of requests', () => {
   });
 
   it.each<[string, string | undefined]>([
-    ['POST /pets\n\n< ./pet.json', 'It has a file as its body or a script, which Vivarium does not run.'],
-    ['GET /pets\n\n> {%\n client.log(1)\n%}', 'It has a file as its body or a script, which Vivarium does not run.'],
-    ['GET /pets\nno header', '“no header” is no header field.'],
+    ['POST /pets\n\n< ./pet.json', 'It has a script, or a file as its body, which Vivarium does not support.'],
+    [
+      'GET /pets\n\n> {%\n client.log(1)\n%}',
+      'It has a script, or a file as its body, which Vivarium does not support.',
+    ],
+    ['GET /pets\nno header', '“no header” is not a header field.'],
     ['POST /pets\n\n<b>HTML</b>', undefined],
   ])('says what cannot be sent: %j', (text, fault) => {
     expect(readHttpFile(text).requests[0]?.fault).toBe(fault);
