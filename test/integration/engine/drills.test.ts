@@ -136,7 +136,7 @@ async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
 interface Play {
   /** A real client meets the problem. */
   symptom(player: Player): Promise<void>;
-  mend(player: Player): Promise<void>;
+  fix(player: Player): Promise<void>;
 }
 
 const PET = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
@@ -150,7 +150,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
       for (let sent = 0; sent < 7; sent++) statuses.push((await api()).status);
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
     },
-    async mend({ engine, api }) {
+    async fix({ engine, api }) {
       await engine.call('clock.advance', { by: `PT${String((await api()).headers['retry-after'])}S` });
       expect((await api()).status).toBe(200);
     },
@@ -159,7 +159,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     async symptom({ api }) {
       expect((await api()).status).toBe(401);
     },
-    async mend({ engine, api }) {
+    async fix({ engine, api }) {
       const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
       expect((await api({ key: secret })).status).toBe(200);
     },
@@ -168,20 +168,20 @@ const PLAYS: Readonly<Record<string, Play>> = {
     async symptom({ api }) {
       expect((await api()).status).toBe(502);
     },
-    async mend({ engine, api }) {
+    async fix({ engine, api }) {
       await engine.call('projects.update', { projectId: 'drill', target: 'api' });
       expect((await api()).status).toBe(200);
     },
   },
   hanging: {
     symptom: async (player) => void (await hang(player)),
-    mend: async (player) => (await hang(player))(),
+    fix: async (player) => (await hang(player))(),
   },
   'record-is-there': {
     async symptom(player) {
       await expect(resolver(player).resolve4(SHOP)).rejects.toMatchObject({ code: 'ENOTFOUND' });
     },
-    async mend(player) {
+    async fix(player) {
       await removeAt(player, SHOP, 'CNAME');
       await putRight(player);
       expect(await resolver(player).resolve4(SHOP)).toEqual(['127.0.0.1']);
@@ -191,14 +191,14 @@ const PLAYS: Readonly<Record<string, Play>> = {
     async symptom(player) {
       expect(await resolver(player).resolve4(SHOP)).toEqual(['192.0.2.1']);
     },
-    mend: (player) => removeAt(player, 'shop', 'A'),
+    fix: (player) => removeAt(player, 'shop', 'A'),
   },
   'no-padlock': {
     async symptom(player) {
       expect(await handshake(player, WWW, 'http/1.1')).toMatch(/unrecognized name|alert/);
       expect((await player.api({ host: WWW })).status).toBe(404);
     },
-    async mend(player) {
+    async fix(player) {
       await player.engine.call('domains.attach', { projectId: 'drill', hostname: WWW, local: true });
       expect(await handshake(player, WWW, 'http/1.1')).toBe('connected');
     },
@@ -209,7 +209,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
       const { status, headers } = await api();
       expect([status, Number(headers['retry-after'])]).toEqual([429, Number.NaN]);
     },
-    async mend({ api }) {
+    async fix({ api }) {
       const statuses = [(await api()).status];
       const refused = await api();
       const until = Date.parse(String(refused.headers['retry-after']));
@@ -221,7 +221,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     async symptom({ api }) {
       expect([(await api(PET)).status, (await api(PET)).status]).toEqual([500, 500]);
     },
-    async mend({ api }) {
+    async fix({ api }) {
       const { status, text } = await api({ path: '/v1/pets?limit=100' });
       expect([status, text.split('"Rex"').length - 1]).toEqual([200, 2]);
     },
@@ -230,13 +230,13 @@ const PLAYS: Readonly<Record<string, Play>> = {
     async symptom(player) {
       await expect(resolver(player).resolve4(SHOP)).rejects.toMatchObject({ code: 'ENODATA' });
     },
-    mend: (player) => removeAt(player, 'shop', 'NS'),
+    fix: (player) => removeAt(player, 'shop', 'NS'),
   },
   'old-client': {
     async symptom(player) {
       expect(await handshake(player, HOST, 'http/1.1')).toMatch(/no application protocol/);
     },
-    async mend(player) {
+    async fix(player) {
       expect(await overHttp2(player)).toBe(200);
     },
   },
@@ -247,7 +247,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
       expect(await engine.call('certificates.get', { hostname: SHOP })).toMatchObject({ serial: before.serial });
       expect(await engine.call('caa.explain', { hostname: SHOP })).toMatchObject({ verdict: 'forbidden' });
     },
-    async mend(player) {
+    async fix(player) {
       await removeAt(player, `edge.shop`, 'CAA');
       await player.engine.call('certificates.renew', { hostname: SHOP });
     },
@@ -286,12 +286,12 @@ it('plays every drill: its problem is met, hidden and fixed, and nothing is left
     expect(refused.running).toMatchObject({ wrong: [{ cause: wrong.id }], hintsLeft: 0 });
     const found = await call<Drill>(engine, 'drills.answer', { cause });
     expect(found.running, id).toMatchObject({ found: cause, missing: expect.any(String), task: expect.any(String) });
-    await play.mend(player);
-    const mended = await call<Drill>(engine, 'drills.answer');
-    expect(mended.running, `${id}: ${mended.running?.missing ?? ''}`).toBeUndefined();
-    expect(mended.result).toMatchObject({ hints: hints.length, wrong: 1, cause: rightCause({ id, causes }).text });
+    await play.fix(player);
+    const fixed = await call<Drill>(engine, 'drills.answer');
+    expect(fixed.running, `${id}: ${fixed.running?.missing ?? ''}`).toBeUndefined();
+    expect(fixed.result).toMatchObject({ hints: hints.length, wrong: 1, cause: rightCause({ id, causes }).text });
     if (id !== 'hammering') continue;
-    expect(mended.result?.steps.map(({ what }) => what)).toContain('clock.advance PT60S');
+    expect(fixed.result?.steps.map(({ what }) => what)).toContain('clock.advance PT60S');
     await engine.call('clock.reset');
   }
   expect(await worldOf(engine)).toEqual(before);
