@@ -36,17 +36,21 @@ const focusAt = (page: Page, buttons: string, index: number): Promise<string | n
   );
 
 describe('every page', () => {
-  // The header is the same on every page.
-  it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT]))(
+  // The header and the navigation are the same on every page.
+  it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT, index === 0]))(
     '%s has readable buttons in every state and theme, and keeps the focus whatever button is pressed by keyboard',
-    async (path, buttons) => {
+    async (path, buttons, isFirst) => {
       const { page, open } = await openPage({ path, prepare: fillEveryPage });
+      const place = isFirst ? 'body' : '#main';
       await settled(page);
-      await expect.poll(async () => [...(await unreadableTexts(page)), ...(await unreadableButtons(page))]).toEqual([]);
+      await expect
+        .poll(async () => [...(await unreadableTexts(page)), ...(await unreadableButtons(page, place))])
+        .toEqual([]);
       const count = await page.locator(buttons).count();
       for (let index = 0; index < count; index++) {
         if (!page.url().endsWith(path)) {
-          await open(path);
+          await page.goBack();
+          if (!page.url().endsWith(path)) await open(path);
           await settled(page);
         }
         const name = await focusAt(page, buttons, index);

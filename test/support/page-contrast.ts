@@ -28,11 +28,12 @@ const RESTORE = `for (const one of document.querySelectorAll('button')) {
 }`;
 
 /**
- * The visible buttons whose text has less contrast than it needs, by state and theme:
+ * The visible buttons below `place` whose text has less contrast than it needs, by state and theme:
  * `Save, pressed, dark, forced colours none: 3.1`.
  */
-export async function unreadableButtons(page: Page): Promise<string[]> {
+export async function unreadableButtons(page: Page, place = 'body'): Promise<string[]> {
   const debuggerOfPage = await page.context().newCDPSession(page);
+  const selector = `${place} button`;
   const found: string[] = [];
   // A theme restyles and repaints the whole page, a state only its buttons: each theme comes once.
   const measureIn = async (states: Record<string, string[]>): Promise<void> => {
@@ -41,11 +42,11 @@ export async function unreadableButtons(page: Page): Promise<string[]> {
       for (const [state, pseudoClasses] of Object.entries(states)) {
         await force(debuggerOfPage, buttons, pseudoClasses);
         const where = `${state}, ${media.colorScheme}, forced colours ${media.forcedColors}`;
-        found.push(...(await measure(page, where, 'button')));
+        found.push(...(await measure(page, where, selector)));
       }
     }
   };
-  const buttons = await listButtons(debuggerOfPage);
+  const buttons = await findNodes(debuggerOfPage, selector);
   try {
     await measureIn(STATES);
     await page.evaluate(DISABLE);
@@ -62,11 +63,11 @@ export async function unreadableButtons(page: Page): Promise<string[]> {
 export const unreadableTexts = (page: Page): Promise<string[]> =>
   measure(page, 'at rest', 'body, body :not([type=radio], [type=checkbox])');
 
-async function listButtons(debuggerOfPage: CDPSession): Promise<number[]> {
+async function findNodes(debuggerOfPage: CDPSession, selector: string): Promise<number[]> {
   await debuggerOfPage.send('DOM.enable');
   await debuggerOfPage.send('CSS.enable');
   const { root } = await debuggerOfPage.send('DOM.getDocument');
-  const { nodeIds } = await debuggerOfPage.send('DOM.querySelectorAll', { nodeId: root.nodeId, selector: 'button' });
+  const { nodeIds } = await debuggerOfPage.send('DOM.querySelectorAll', { nodeId: root.nodeId, selector });
   return nodeIds;
 }
 
@@ -172,7 +173,7 @@ async function measure(page: Page, state: string, selector: string): Promise<str
         const isOwn = [...element.childNodes].some(
           ({ nodeType, textContent }) => nodeType === TEXT_NODE && textContent.trim() !== '',
         );
-        return isOwn || all === 'button' ? element.textContent.trim() : '';
+        return isOwn || all.endsWith(' button') ? element.textContent.trim() : '';
       }
       /** WCAG 2.2, "large scale": 18 points, or 14 in bold. */
       const isLarge = ({ fontSize, fontWeight }: Style): boolean =>
