@@ -2,7 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import type { CaaVerdict } from '../contract/caa.ts';
 import type { LeafDates } from './leaf.ts';
 
-/** What an ACME server keeps (RFC 8555 §7.1). Times are on the app's clock, unless `wire` is in their name. */
+/** An ACME server's state (RFC 8555 §7.1). Times are on the app's clock, unless `wire` is in their name. */
 
 export const ACME_METHODS = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01', 'dns-persist-01'] as const;
 export type AcmeMethod = (typeof ACME_METHODS)[number];
@@ -12,7 +12,7 @@ export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invali
 export type AuthorizationStatus = 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired';
 export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
 
-/** A name as orders have it: a hostname in normal form, a wildcard as `*.` before one, or an IP address (RFC 8738). */
+/** A name as it appears in orders: a hostname in normal form, a wildcard (`*.`), or an IP address (RFC 8738). */
 export interface AcmeIdentifier {
   readonly type: 'dns' | 'ip';
   readonly value: string;
@@ -35,39 +35,39 @@ export interface AcmeAccount {
   /** `mailto:` addresses. */
   readonly contact: readonly string[];
   readonly createdAtMs: EpochMs;
-  /** The JWS that bound it to an external account, as its client sent it (RFC 8555 §7.3.4). */
+  /** The JWS that bound it to an external account, as the client sent it (RFC 8555 §7.3.4). */
   readonly externalAccountBinding?: Readonly<Record<string, unknown>>;
 }
 
-/** By which one new account proves that its owner has an external one (RFC 8555 §7.3.4). */
+/** Lets one new account prove that its owner has an external account (RFC 8555 §7.3.4). */
 export interface AcmeExternalKey {
   readonly id: string;
-  /** Of the MAC, in base64url, as clients take it. */
+  /** The MAC key in base64url, as ACME clients expect it. */
   readonly secret: string;
   readonly name: string;
   readonly createdAtMs: EpochMs;
-  /** The account that was opened with it. */
+  /** The account created with it. */
   readonly accountId?: string;
   readonly revokedAtMs?: EpochMs;
 }
 
-/** One thing that a validation did, and what it found: for the explanation of an order. */
+/** One step of a validation and its result, to explain an order. */
 export interface AcmeAttempt {
   /** `GET http://app.acme.test/.well-known/… at 127.0.0.1:5002`. */
   readonly what: string;
   readonly found: string;
-  /** Of a question to DNS, by which it can be asked again. */
+  /** For a DNS question, to repeat it. */
   readonly question?: { readonly name: string; readonly type: string };
-  /** Of an HTTP request, by which it can be found in the traffic of Vivarium's own listeners. */
+  /** For an HTTP request, to find it in the traffic of Vivarium's own listeners. */
   readonly request?: { readonly hostname: string; readonly path: string; readonly port: number };
 }
 
 export interface AcmeChallenge {
   readonly type: AcmeMethod;
   readonly status: ChallengeStatus;
-  /** Of `valid`. */
+  /** Only when `valid`. */
   readonly validatedAtMs?: EpochMs;
-  /** Of `invalid`. */
+  /** Only when `invalid`. */
   readonly error?: AcmeFault;
   readonly attempts: readonly AcmeAttempt[];
 }
@@ -81,14 +81,14 @@ export interface AcmeAuthorization {
   readonly status: AuthorizationStatus;
   readonly createdAtMs: EpochMs;
   readonly expiresAtMs: EpochMs;
-  /** How long it counts once it is valid. */
+  /** How long it may be used once it is valid. */
   readonly validForMs: number;
-  /** Until when other orders may use it, if not as long as it is valid. */
+  /** When other orders may no longer reuse it, if before it expires. */
   readonly reusableUntilMs?: EpochMs;
-  /** Of all its challenges. */
+  /** Shared by all its challenges. */
   readonly token: string;
   readonly challenges: readonly AcmeChallenge[];
-  /** When CAA was last asked, and what it said; the walk is absent in what earlier versions wrote. */
+  /** The time and result of the last CAA check; rows of earlier versions have no verdict. */
   readonly caa?: { readonly atMs: EpochMs; readonly message: string; readonly verdict?: CaaVerdict };
 }
 
@@ -103,9 +103,9 @@ export interface AcmeOrder {
   readonly expiresAtMs: EpochMs;
   /** The identifier of the certificate that this order renews (RFC 9773 §5). */
   readonly replaces?: string;
-  /** Of `invalid`. */
+  /** Only when `invalid`. */
   readonly error?: AcmeFault;
-  /** Of `valid`. */
+  /** Only when `valid`. */
   readonly serial?: string;
 }
 
@@ -122,7 +122,7 @@ export interface AcmeCertificate extends LeafDates {
   readonly replacedBy?: string;
 }
 
-/** What is written together: all of it, or nothing. */
+/** Rows that are written in one transaction. */
 export interface AcmeChanges {
   readonly account?: AcmeAccount;
   readonly externalKey?: AcmeExternalKey;
@@ -133,20 +133,20 @@ export interface AcmeChanges {
 
 export interface OrderSelection {
   accountId?: string;
-  /** Those before this order, by its id. */
+  /** Only orders before the one with this id. */
   after?: string;
-  /** A part of a name in any case, or the id of an account. */
+  /** Part of a name, in any case, or an account id. */
   search?: string;
   /** The state at a moment. An order is open until it is valid or invalid. */
   in?: { state: 'open' | 'valid' | 'invalid'; atMs: EpochMs };
   limit: number;
 }
 
-/** Where an ACME server keeps its resources. */
+/** The store of an ACME server's resources. */
 export interface AcmeRows {
-  /** What it has written survives the end of the process; a power failure only once `stored` has resolved. */
+  /** Written data survives the end of the process; it survives a power failure only once `stored` has resolved. */
   save(changes: AcmeChanges): void;
-  /** Resolves when the disk has all that was saved until now. */
+  /** Resolves when everything saved so far is on disk. */
   stored(): Promise<void>;
   account(id: string): AcmeAccount | null;
   accountOfKey(thumbprint: string): AcmeAccount | null;
@@ -156,9 +156,9 @@ export interface AcmeRows {
   /** Newest first. */
   externalKeys(limit: number): AcmeExternalKey[];
   authorization(id: string): AcmeAuthorization | null;
-  /** The last valid one of an account for an identifier, which may have expired meanwhile. */
+  /** An account's latest valid authorization for an identifier; it may have expired since. */
   lastValid(accountId: string, name: string): AcmeAuthorization | null;
-  /** Those that are pending or valid: of an account, or of all with a validation under way. */
+  /** Authorizations that are pending or valid: one account's, or all with a validation in progress. */
   openAuthorizations(of: { accountId: string } | 'processing'): AcmeAuthorization[];
   order(id: string): AcmeOrder | null;
   /** Newest first. */
@@ -168,6 +168,6 @@ export interface AcmeRows {
   certificates(accountId: string, limit: number): AcmeCertificate[];
 }
 
-/** The name of an authorization as an order has it: with the `*.` of a wildcard. */
+/** An authorization's name as in orders: with the `*.` of a wildcard. */
 export const nameOf = ({ identifier, wildcard }: Pick<AcmeAuthorization, 'identifier' | 'wildcard'>): string =>
   `${wildcard ? '*.' : ''}${identifier.value}`;

@@ -23,10 +23,10 @@ export type DnsReply =
     }
   | { kind: 'failed'; reason: 'timeout' | 'unreachable' | 'malformed' | 'bogus'; source: DnsSource; detail?: string };
 
-/** How the server's explanation of an answer begins that a break has made wrong; the break's entry follows. */
+/** The first words of the explanation sent with an answer that a break has changed; the break's entry follows. */
 export const BROKEN_ON_PURPOSE = 'Broken on purpose';
 
-/** Whether a break has made an answer wrong. The text may follow the code of the Extended DNS Error. */
+/** Whether a break has changed an answer. The text may follow the code of the Extended DNS Error. */
 export const isBroken = (detail: string | undefined): boolean => detail?.includes(BROKEN_ON_PURPOSE) === true;
 
 /** The queried resolver. Vivarium's own server refuses exactly the names outside its zones. */
@@ -69,7 +69,7 @@ export type LookupFailure =
   | 'chain_loop'
   | 'chain_too_long';
 
-/** How to fix failures that are the resolver's rather than the zone's. */
+/** Fixes for failures caused by the resolver rather than the zone. */
 export const RESOLVER_FIXES: Partial<Record<LookupFailure, string>> = {
   refused: 'Choose a resolver in the settings that answers recursive questions',
   referral: 'Choose a resolver in the settings that answers recursive questions',

@@ -21,15 +21,15 @@ export const NAME_OCTETS_MAX = 255;
 const PLAIN_LABEL = /^(?:[0-9a-z_/-]+|\*)$/;
 const PLAIN_OCTET = /[0-9a-z_/-]/;
 
-/** What RFC 1035 §5.1 allows in a label without an escape: all of printable ASCII but `. " ( ) ; \ @ $`. */
+/** Labels that RFC 1035 §5.1 allows without an escape: printable ASCII except `. " ( ) ; \ @ $`. */
 const UNESCAPED_LABEL = /^(?:(?![."();\\@$])[!-~])+$/;
 
 export type NameResult = { ok: true; name: DomainName } | { ok: false; message: string };
 
 /**
  * Parses a name in zone-file syntax (RFC 1035 §5.1): `@` is `origin`, a name without a trailing dot is relative to it,
- * `\DDD` and `\X` are escapes. A URL is refused, although its characters are allowed: it is a slip. Labels in other
- * scripts become A-labels (RFC 5890).
+ * `\DDD` and `\X` are escapes. A URL is refused, although its characters are allowed: it is a typing error. Labels in
+ * other scripts become A-labels (RFC 5890).
  */
 export function parseName(text: string, origin: DomainName = ROOT): NameResult {
   if (text === '@') return { ok: true, name: origin };
@@ -216,8 +216,8 @@ export function relativeText(name: DomainName, origin: DomainName): string {
 }
 
 /**
- * Octets as a quoted string of a zone file: escapes quotation marks and backslashes, and writes other than printable
- * ASCII as `\DDD` (RFC 1035 §5.1).
+ * Octets as a quoted string of a zone file: escapes quotation marks and backslashes, and writes everything except
+ * printable ASCII as `\DDD` (RFC 1035 §5.1).
  */
 export function quoteOctets(octets: string): string {
   const escaped = octets.replace(/["\\]|[^ -~]/g, (octet) =>

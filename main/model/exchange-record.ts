@@ -15,11 +15,11 @@ export interface RecordedBody {
   encoding?: 'latin1' | 'utf8';
   /** The length of the whole body. */
   bytes: number;
-  /** Present when `chunks` are as the log shows them: without the content coding, and redacted. */
+  /** Set when `chunks` hold the body as the log shows it: redacted and without the content coding. */
   asShown?: { cut: boolean; decoded?: 'gzip' | 'deflate' | 'br' | 'zstd' };
 }
 
-/** Limits on the recorded frames of a WebSocket: how many of the newest, and of each its first bytes. */
+/** Limits on a WebSocket's recorded frames: the number of newest frames, and the first bytes of each. */
 export const FRAMES_MAX = 100;
 export const FRAME_BYTES_MAX = 1024;
 
@@ -29,14 +29,14 @@ export interface RecordedFrame {
   atMs: number;
   from: 'client' | 'upstream';
   opcode: number;
-  /** Whether it ends its message. */
+  /** Whether it is the last frame of its message. */
   final: boolean;
   compressed: boolean;
   /** The first `FRAME_BYTES_MAX` bytes, unmasked. */
   payload: Buffer;
   /** The length of the whole payload. */
   bytes: number;
-  /** Whether `payload` is part of it; without it, the lengths tell. */
+  /** Whether `payload` is truncated; if omitted, the lengths tell. */
   cut?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface RecordedFrames {
   total: number;
 }
 
-/** Milliseconds from the start to the target, and to the first byte of the answer; null if it did not get that far. */
+/** Milliseconds from the start to the target, and to the first byte of the answer; null for stages not reached. */
 export interface RecordedTimes {
   handedMs: number | null;
   firstByteMs: number | null;
@@ -54,7 +54,7 @@ export interface RecordedTimes {
 
 /** Headers and bodies of a finished exchange. Read-only: the buffers are shared with the socket. */
 export interface ExchangeRecord extends RecordedTimes {
-  /** Name, value, name, value, … as they came. */
+  /** Name, value, name, value, … as received. */
   requestFields: readonly string[];
   /** The response's first line and header fields, each line ended by CRLF; empty without a response. */
   responseHead: string;
@@ -76,7 +76,7 @@ export interface RecordedExchange {
   route: RecordedRoute | null;
   keyId: string | null;
   decision: Decision | null;
-  /** What a running break did to it; null if nothing did. */
+  /** What a running break did to it; null if none affected it. */
   fault: NamedFault | null;
   /** The stage that answered, or in which the exchange ended. */
   stage: StageName;
@@ -85,7 +85,7 @@ export interface RecordedExchange {
   method: string;
   /** In origin form once the authority is known, else as sent. */
   target: string;
-  /** Null if the connection ended before there was a status. */
+  /** Null if the connection ended before a status was sent. */
   status: number | null;
   /** When it began; monotonic. */
   startedMs: number;
@@ -97,7 +97,7 @@ export interface RecordedExchange {
   aborted: boolean;
   /** Whether the proxy itself wrote the answer, even in a target's format. */
   byProxy: boolean;
-  /** The number under which it was listed while it ran; null if it never was. */
+  /** Its number in the list of running exchanges; null if it was never listed. */
   begun: number | null;
   /** Null while recording is off. */
   record: ExchangeRecord | null;

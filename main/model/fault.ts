@@ -6,7 +6,7 @@ import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { Environment } from '../contract/values.ts';
 
 /**
- * A fault that a running break has chosen for one request, DNS question or TLS handshake. The machine that it concerns
+ * A fault that a running break has chosen for one request, DNS question or TLS handshake. The component concerned
  * produces it on the wire; the traffic entry names it.
  */
 export interface Fault {
@@ -16,13 +16,13 @@ export interface Fault {
   entry: string;
   /** All parameters of the entry, checked, defaults included. */
   parameters: Readonly<Record<string, string | number>>;
-  /** A number from 0 up to 1 that the seed and the request's number determine, for faults that choose. */
+  /** A number from 0 to 1 (exclusive), determined by the seed and the request's number, for faults that choose. */
   draw: number;
-  /** A drill has it, so its entry is to be found out. */
+  /** Part of a drill, so its entry must not be revealed. */
   isHidden?: true;
 }
 
-/** What a traffic entry says of a fault. */
+/** The part of a fault that a traffic entry names. */
 export type NamedFault = Pick<Fault, 'entry' | 'breakId'>;
 
 export const nameOf = ({ entry, breakId, isHidden }: Fault): NamedFault =>
@@ -49,8 +49,8 @@ export interface QuestionFacts {
 }
 
 /**
- * What the machines ask of the running breaks. Each counts what it is asked; null means that nothing is broken. While
- * no break of a kind runs, its member is null, so that nothing is paid: read it anew each time.
+ * Asks the running breaks for faults. Each call is counted; null means no fault. A member is null while no break of
+ * its kind runs, which makes that case free; so read it anew each time.
  */
 export interface FaultSource {
   readonly request: ((facts: RequestFacts) => Fault | null) | null;
@@ -58,8 +58,8 @@ export interface FaultSource {
   /** Once for each connection, by server name; null for clients without SNI. */
   readonly handshake: ((hostname: string | null) => Fault | null) | null;
   /**
-   * For a machine that knows which entries concern what it does: a step of a CA, a probe of the doctor. A rule with a
-   * hostname selects what is about that hostname, whatever other ones it is about.
+   * For components that know which entries affect their work: a step of a CA, a probe of the doctor. A rule with a
+   * hostname matches if that hostname is among those concerned.
    */
   readonly named: ((entry: string, hostnames: readonly string[]) => Fault | null) | null;
 }
@@ -71,40 +71,40 @@ export interface BreakRow {
   id: string;
   entry: string;
   rule: Pick<RunningBreak, 'on' | 'rate' | 'nth' | 'seed' | 'parameters'> & {
-    /** A drill has it: nothing names it. */
+    /** Part of a drill, so its entry must not be revealed. */
     isHidden?: true;
   };
   startedAtMs: EpochMs;
-  /** How long it was to run; `untilMs` may come earlier once the clock was moved back. */
+  /** The intended duration; `untilMs` may come earlier if the clock was moved back. */
   forMs: number;
   untilMs: EpochMs;
   seen: number;
   struck: number;
-  /** What undoes an edit of state, kept before it is made; null for faults. */
+  /** Undoes an edit of state; stored before the edit is made. Null for faults. */
   undo: KeptUndo | null;
 }
 
 export interface KeptUndo {
-  /** What is edited, such as `records shop.acme.test`: one break at a time may edit it. */
+  /** The edited state, such as `records shop.acme.test`; only one break at a time may edit it. */
   edits: string;
   /** Anything that JSON can represent. */
   detail: unknown;
 }
 
-/** What a TLS listener does with a client instead of the usual handshake. */
+/** How a TLS listener treats a client instead of the usual handshake. */
 export type BrokenHandshake =
-  /** Another certificate, or other terms. */
+  /** Another certificate, or other parameters. */
   | {
       kind: 'handshake';
       context: SecureContext;
-      /** What is chosen from, in order; null answers without ALPN (RFC 7301). */
+      /** The protocols to choose from, in order; null answers without ALPN (RFC 7301). */
       protocols: readonly string[] | null;
-      /** Clients that do not choose HTTP/2 get 403, as servers of Node answer that have nothing else. */
+      /** Clients that do not choose HTTP/2 get 403, as from a Node server without HTTP/1.1. */
       http2Only: boolean;
-      /** Demands a certificate of the client; any will do. */
+      /** Requests a certificate from the client; any will do. */
       clientCertificate: boolean;
     }
   /** The fatal alert for a name that the server does not have (RFC 6066 §3). */
   | { kind: 'unrecognized_name' }
-  /** Reads what the client sends, and answers nothing until the listener's time limit ends the connection. */
+  /** Reads what the client sends, but answers nothing until the listener's time limit ends the connection. */
   | { kind: 'stall' };

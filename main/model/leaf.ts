@@ -45,7 +45,7 @@ export const isRenewalDue = (leaf: LeafDates, { now, realNow }: Pick<ClockState,
 const isOutside = (nowMs: EpochMs, dates: Pick<LeafDates, 'notBeforeMs' | 'notAfterMs'>): boolean =>
   nowMs < dates.notBeforeMs || nowMs >= renewAtMs(dates);
 
-/** A leaf without its key, for display. `chain`: what lies between it and the root, in PEM. */
+/** A leaf without its key, for display. `chain`: the certificates between it and the root, in PEM. */
 export const describeLeaf = (leaf: Leaf, chain: readonly string[]): Omit<Certificate, 'hostname' | 'state'> => ({
   serial: leaf.serial,
   sans: [...leaf.sans],
@@ -60,7 +60,7 @@ export const describeLeaf = (leaf: Leaf, chain: readonly string[]): Omit<Certifi
 
 const iso = (epochMs: EpochMs): string => new Date(epochMs).toISOString();
 
-/** A revoked leaf, as the revocation list has it. */
+/** A revoked leaf, as in the revocation list. */
 export interface Revocation {
   serial: string;
   reason: RevocationReason;

@@ -2,7 +2,7 @@ import { bodyOf, type Answer } from '../base/http/answer.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../contract/errors.ts';
 import type { RateState, Refusal } from './rate-decision.ts';
 
-/** Why the proxy or the built-in API does not serve a request, in words for a person. */
+/** Why the proxy or the built-in API does not serve a request, in plain words. */
 export interface Problem {
   code: ErrorCode;
   status: number;
@@ -48,8 +48,8 @@ export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): P
 export const rateFields = (rate: RateState): readonly string[] => rate.fields ?? specifiedRateFields(rate, 0);
 
 /**
- * Those of the specification. The reset is in Unix seconds of real time, which the app's clock is ahead of by
- * `offsetMs`; rounded up, so a client that waits for it is never too early.
+ * The rate headers of the specification. The reset is in Unix seconds of real time, which the app's clock is ahead of
+ * by `offsetMs`; rounded up, so a client that waits for it is never too early.
  */
 export const specifiedRateFields = ({ limit, remaining, resetAtMs }: RateState, offsetMs: number): string[] => [
   'X-RateLimit-Limit',

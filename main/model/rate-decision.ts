@@ -41,8 +41,8 @@ export interface RateState {
   /** When the rate window ends, on the app's clock. */
   resetAtMs: EpochMs;
   /**
-   * The header fields, name, value, …, where they say more than the above: with a moved clock, and with the fields of
-   * the IETF draft.
+   * The header fields, name, value, …, where they say more than the values above: with a moved clock, and with the
+   * fields of the IETF draft.
    */
   fields?: readonly string[];
 }

@@ -20,12 +20,12 @@ export interface UpstreamDestination {
 /** The built-in API, or an upstream with all optional settings filled in. */
 export type RouteTarget = { kind: 'api' } | UpstreamDestination;
 
-/** Where one hostname leads. */
+/** The target of one hostname. */
 export interface Route {
   hostname: string;
   projectId: string;
   projectName: string;
-  /** In the platform's hostnames. */
+  /** The project's part of its platform hostnames. */
   slug: string;
   environment: Environment;
   plan: Plan;
@@ -95,7 +95,7 @@ export interface TargetContext {
   route: Route;
   /** The valid API key of this project in the request, or null. */
   keyId: string | null;
-  /** For the rate headers. */
+  /** The values of the rate headers. */
   rate: RateState;
   /** Whether this is a CORS preflight, which is not counted and needs no API key. */
   preflight: boolean;

@@ -117,7 +117,7 @@ function allow(
   const owner = last.owner.includes('.') ? last.owner : roomFor(names);
   const { text, edits } = addition(owner, tag, issuer);
   return owner === last.owner && last.aliased
-    ? { text: `${text} – or, where ${owner} is not yours, do without the CNAME from ${last.name} to it`, edits }
+    ? { text: `${text} – or, where ${owner} is not yours, remove the CNAME from ${last.name} to it`, edits }
     : { text, edits };
 }
 
@@ -143,7 +143,7 @@ function fixLookup(
   issuer: string,
 ): string {
   const ofResolver = RESOLVER_FIXES[reason];
-  // A resolver that runs gives no answer in time, either, where the zone's own servers are silent.
+  // A resolver also times out when the zone's own name servers do not answer.
   if (ofResolver !== undefined && reason !== 'timeout') return ofResolver;
   const servers = `the name servers of ${last.name} answer the question for CAA; an answer without records is enough`;
   const fix = ofResolver === undefined ? `Make ${servers}` : `${ofResolver}. If it is, make ${servers}`;

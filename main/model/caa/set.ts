@@ -80,7 +80,7 @@ export function evaluateProperty(record: CaaRecord, issuer: CaaIssuer): Property
   const hyphened = strict ? value.parameters.find(({ tag }) => tag.includes('-')) : undefined;
   if (hyphened !== undefined) {
     return refuse(
-      `authorises no CA, because Let’s Encrypt takes a value for malformed whose parameter has a hyphen: "${hyphened.tag}"`,
+      `authorises no CA, because Let’s Encrypt treats a value as malformed if a parameter has a hyphen: "${hyphened.tag}"`,
     );
   }
   if (value.issuer === '') return refuse('authorises no CA: it names none');
@@ -181,13 +181,13 @@ function spellingWarnings({ issuer, parameters }: IssueValue, strict: boolean): 
   const warnings: string[] = [];
   if (!strict && issuer !== issuer.toLowerCase()) {
     warnings.push(
-      `The issuer "${issuer}" is not in lower case. Here case does not matter; Let’s Encrypt compares it letter by letter, and would not find itself.`,
+      `The issuer "${issuer}" is not in lower case. Here case does not matter; Let’s Encrypt compares it letter by letter, and would not recognise its name.`,
     );
   }
   for (const { tag } of parameters) {
     if (tag.includes('-')) {
       warnings.push(
-        `The parameter "${tag}" has a hyphen, which RFC 8659 allows. Let’s Encrypt takes the whole value for malformed, and would not issue.`,
+        `The parameter "${tag}" has a hyphen, which RFC 8659 allows. Let’s Encrypt treats the whole value as malformed, and would not issue.`,
       );
     }
     const lower = tag.toLowerCase();
@@ -252,7 +252,7 @@ function mistakenWarnings(records: readonly CaaRecord[]): string[] {
     .filter(isMistaken)
     .map(
       ({ flags, tag }) =>
-        `The unknown property "${tag}" has the flags ${flags}. The critical flag is 128, so it is ignored here; Let’s Encrypt takes 1 for critical as well, and would not issue.`,
+        `The unknown property "${tag}" has the flags ${flags}. The critical flag is 128, so it is ignored here; Let’s Encrypt treats 1 as critical as well, and would not issue.`,
     );
 }
 

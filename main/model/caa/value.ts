@@ -17,8 +17,8 @@ export const FLAG_CRITICAL = 128;
 const FLAG_MISTAKEN = 1;
 
 /**
- * The properties that this CA supports, if only by ignoring those of other uses: RFC 8659 §4.2 to §4.4, RFC 9495, and
- * VMC.
+ * The properties that this CA supports, including those for other uses, which it ignores: RFC 8659 §4.2 to §4.4,
+ * RFC 9495, and VMC.
  */
 const SUPPORTED_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef', 'issuemail', 'issuevmc']);
 
@@ -49,7 +49,7 @@ export const formatCaa = (owner: string, record: CaaRecord): string => `${owner}
 /** Its data alone: `0 issue "ca.example"`. */
 export const formatCaaData = ({ flags, tag, value }: CaaRecord): string => `${flags} ${tag} ${quoteOctets(value)}`;
 
-/** RFC 8659 §4.1: a tag is letters and digits, at least one; 15 were the most in RFC 6844. */
+/** RFC 8659 §4.1: a tag is one or more letters and digits; RFC 6844 allowed at most 15. */
 const TAG = /^[0-9a-z]+$/i;
 
 /** Why a CAA record's flags or tag cannot be stored; null if they are valid. */

@@ -22,13 +22,13 @@ export function caaWarnings(record: CaaRecord): string[] {
   }
   if (!isRegistered(record)) {
     const effect = forbidsIssuance(record) ? 'being critical, it forbids every issuance' : 'CAs ignore it';
-    warnings.push(`The tag "${tag}" is not a registered one: ${effect}.`);
+    warnings.push(`The tag "${tag}" is not registered: ${effect}.`);
   } else if (forbidsIssuance(record)) {
     warnings.push(`The tag "${tag}" is critical, and the CA does not support it: it forbids every issuance.`);
   }
   const property = propertyOf(record);
   if ((property === 'issue' || property === 'issuewild') && !parseIssueValue(value).ok) {
-    warnings.push(`The value "${value}" is malformed (RFC 8659 §4.2): as it is, it authorises no CA at all.`);
+    warnings.push(`The value "${value}" is malformed (RFC 8659 §4.2): it authorises no CA.`);
   }
   return warnings;
 }
@@ -50,7 +50,7 @@ export function emptyStep(name: string, owner: string, note: string | undefined)
   const next =
     above === ROOT
       ? 'This was the last name, so there is no restriction: every CA may issue.'
-      : `So ${above} is asked next${alias === '' ? '' : ', not the parent of the alias’s target'}.`;
+      : `So ${above} is queried next${alias === '' ? '' : ', not the parent of the alias’s target'}.`;
   return { name, records: [], decision: above === ROOT ? 'allow' : 'climb', reason: found + next };
 }
 
@@ -59,7 +59,7 @@ const FAILURE_TEXTS: Record<LookupFailure, string> = {
   timeout: 'was not answered in time',
   refused: 'was REFUSED',
   referral: 'was answered with a referral to other servers only',
-  unreachable: 'did not reach a DNS server',
+  unreachable: 'reached no DNS server',
   malformed: 'was answered with a message that cannot be read',
   bogus: 'was answered with wrong signatures (DNSSEC), which a CA must refuse',
   chain_loop: 'leads around in a loop of CNAMEs',
@@ -113,7 +113,7 @@ function evaluationText(owner: string, evaluation: SetEvaluation, issuer: CaaIss
           ? `this CA does not support "${record.tag}"`
           : `"${record?.tag ?? ''}" is not a registered property`;
       if (record !== undefined && isCriticalByMistake(record)) {
-        return `The record ${line} has the flags ${record.flags}, which Let’s Encrypt takes for critical, and ${what}, so it does not issue, regardless of the other records.`;
+        return `The record ${line} has the flags ${record.flags}, which Let’s Encrypt treats as critical, and ${what}, so it does not issue, regardless of the other records.`;
       }
       return `The record ${line} is marked critical (128), and ${what}, so no CA may issue, regardless of the other records.`;
     }

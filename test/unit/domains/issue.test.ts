@@ -35,7 +35,7 @@ describe('a verdict as a check', () => {
       code: 'caa_on_target',
       outcome: 'failed',
       found: 'edge.cdn.test. CAA 0 issue ";"',
-      fix: expect.stringContaining('do without the CNAME from www.example.test to it') as unknown,
+      fix: expect.stringContaining('remove the CNAME from www.example.test to it') as unknown,
     });
   });
 
@@ -46,7 +46,7 @@ describe('a verdict as a check', () => {
     ];
     expect(await checks({ 'example.test': { kind: 'records', records, aliasChain: [] } })).toMatchObject([
       { code: 'caa_forbids', outcome: 'ok' },
-      { outcome: 'warning', message: expect.stringContaining('takes 1 for critical') as unknown },
+      { outcome: 'warning', message: expect.stringContaining('treats 1 as critical') as unknown },
       { outcome: 'warning', message: expect.stringContaining('is not in lower case') as unknown },
     ]);
   });

@@ -79,8 +79,8 @@ describe('one record has one verdict, where it is stored and at the CA', () => {
       [/does not support it: it forbids every issuance/],
     ],
     [{ flags: 128, tag: 'ContactPhone', value: '+1' }, 'critical', [/does not support it: it forbids every issuance/]],
-    [{ flags: 0, tag: 'tbs', value: 'x' }, 'unrestricted', [/not a registered one: CAs ignore it/]],
-    [{ flags: 128, tag: 'tbs', value: 'x' }, 'critical', [/not a registered one: .* forbids every issuance/]],
+    [{ flags: 0, tag: 'tbs', value: 'x' }, 'unrestricted', [/not registered: CAs ignore it/]],
+    [{ flags: 128, tag: 'tbs', value: 'x' }, 'critical', [/not registered: .* forbids every issuance/]],
   ])('%j is %s', (record, kind, warnings) => {
     expect(evaluateSet([record], ISSUER, false).kind).toBe(kind);
     const stored = parseValue('CAA', `${record.flags} ${record.tag} "${record.value}"`);

@@ -126,7 +126,7 @@ const tables: Table[] = [
         foundAt: 'host.platform.test',
         says: ['www.example.test is an alias of host.platform.test'],
         change:
-          'To permit it, add this record: host.platform.test. CAA 0 issue "letsencrypt.org" – or, where host.platform.test is not yours, do without the CNAME from www.example.test to it',
+          'To permit it, add this record: host.platform.test. CAA 0 issue "letsencrypt.org" – or, where host.platform.test is not yours, remove the CNAME from www.example.test to it',
       },
       {
         fact: 'over two CNAMEs',
@@ -225,7 +225,7 @@ const tables: Table[] = [
         fact: 'B unknown-critical2.com: bit value 1 is the critical flag to Let’s Encrypt',
         request: 'unknown-critical2.com',
         verdict: 'forbidden',
-        says: ['has the flags 1, which Let’s Encrypt takes for critical', 'it does not issue'],
+        says: ['has the flags 1, which Let’s Encrypt treats as critical', 'it does not issue'],
         change: 'To permit it, set the flags to 0 in unknown-critical2.com. CAA 1 foo "bar"',
       },
       {
@@ -233,7 +233,7 @@ const tables: Table[] = [
         request: 'unknown-critical2.com',
         issuer: 'ca.com',
         verdict: 'allowed',
-        warnings: ['takes 1 for critical'],
+        warnings: ['treats 1 as critical'],
       },
       {
         fact: 'beside a record that authorises as well',
@@ -659,7 +659,7 @@ const tables: Table[] = [
         fact: 'B present-with-invalid-tag: a hyphen in a parameter is malformed to Let’s Encrypt',
         request: 'hyphen.com',
         verdict: 'forbidden',
-        says: ['takes a value for malformed whose parameter has a hyphen: "a-b"'],
+        says: ['treats a value as malformed if a parameter has a hyphen: "a-b"'],
       },
       {
         fact: 'and right to another CA',

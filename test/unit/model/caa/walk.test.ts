@@ -78,7 +78,7 @@ describe('a CAA walk', () => {
           records: [],
           decision: 'climb',
           reason:
-            'www.example.test is an alias of host.test, which has no CAA records. So example.test is asked next, not the parent of the alias’s target.',
+            'www.example.test is an alias of host.test, which has no CAA records. So example.test is queried next, not the parent of the alias’s target.',
         },
         {
           name: 'example.test',
