@@ -42,7 +42,7 @@ export interface DnsAnswer {
   answer: readonly RRset[];
   authority: readonly RRset[];
   additional: readonly RRset[];
-  /** The additional section contains a referral's glue, which the client cannot do without (RFC 9471). */
+  /** The additional section contains a referral's glue, which the client needs (RFC 9471). */
   additionalRequired: boolean;
   detail?: ErrorDetail;
 }

@@ -4,7 +4,7 @@ import { fieldsOf, valueIn } from './record-fields.ts';
 import { CLASS_IN, codeOfType, type RecordData, type RRset } from './record.ts';
 import { STRING_OCTETS_MAX } from './record-text.ts';
 
-/** Writes names and data into a text of octets, without compression. */
+/** Writes names and data into a string of octets, without compression. */
 export class OctetWriter implements FieldWriter {
   octets = '';
 
@@ -39,7 +39,7 @@ export class OctetWriter implements FieldWriter {
   }
 }
 
-/** What `write` writes, in octets. */
+/** The octets that `write` produces. */
 export function octetsOf(write: (to: OctetWriter) => void): string {
   const writer = new OctetWriter();
   write(writer);
@@ -47,8 +47,8 @@ export function octetsOf(write: (to: OctetWriter) => void): string {
 }
 
 /**
- * Types without their own format whose data contains names, by the octets before the names: MD, MF, MB, MG, MR, MINFO,
- * RP, AFSDB, RT, PX, KX. Resolvers lower the case of these names before they check a signature.
+ * Types without their own format here whose data contains names, with the number of octets before the names: MD, MF,
+ * MB, MG, MR, MINFO, RP, AFSDB, RT, PX, KX. Resolvers lower the case of these names before they check a signature.
  */
 const NAMES_BEGIN = new Map([
   ...[3, 4, 7, 8, 9, 14, 17].map((code) => [code, 0] as const),
@@ -92,7 +92,7 @@ export function labelCount(name: DomainName): number {
 }
 
 /**
- * A text by which names sort in canonical order (RFC 4034 §6.1); that of a name begins with that of each name above.
+ * A key by which names sort in canonical order (RFC 4034 §6.1); the key of a name starts with those of the names above.
  */
 export function orderKey(name: DomainName): string {
   if (name === ROOT) return '';
@@ -104,7 +104,7 @@ export function orderKey(name: DomainName): string {
 const shifted = (octets: string): string =>
   String.fromCharCode(...Array.from(octets, (octet) => octet.charCodeAt(0) + 1));
 
-/** The least key after those of a name and everything below it. */
+/** The lowest key that follows a name and everything below it. */
 const keyAfter = (key: string): string => (key === '' ? '\uffff' : `${key.slice(0, -1)}\x01`);
 
 /** A sorted set of names in canonical order. A change costs a binary search and a move in memory. */

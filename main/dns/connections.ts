@@ -9,8 +9,8 @@ import type { Strikes } from './strike.ts';
 export const CONNECTIONS_MAX = 128;
 
 /**
- * Of these, connections whose first query has not come. The rest is for those that have asked: silent clients cannot
- * close a connection in use, nor clients with many queries one that has just come.
+ * Of these, connections that have sent no query yet. The rest is reserved for the others: silent clients cannot close a
+ * connection in use, nor can clients with many queries close a new one.
  */
 export const NEWCOMERS_MAX = CONNECTIONS_MAX / 2;
 
@@ -35,7 +35,7 @@ const LENGTH_OCTETS = 2;
 
 type Limits = Pick<Clock, 'monotonic' | 'realTimer'>;
 
-/** What answers a message, and what breaks answers. */
+/** The part that answers a message, and the part that breaks answers. */
 interface Answering {
   exchange: Exchange;
   strikes: Strikes;
@@ -48,7 +48,7 @@ export class Connections {
   readonly #clock: Limits;
   /** The times of their last queries, longest idle first: a Map keeps insertion order. */
   readonly #asked = new Map<Socket, number>();
-  /** Connections without a query yet, with the times of their beginning, oldest first. */
+  /** Connections without a query yet, with their start times, oldest first. */
   readonly #newcomers = new Map<Socket, number>();
   readonly #turns = new Turns();
   #sweep: Timer | null = null;
@@ -116,7 +116,7 @@ export class Connections {
   }
 }
 
-/** Gives conversations with more queries one turn each, a single one between two looks at the sockets. */
+/** Gives each connection with more queries one turn, and a single connection one turn between two polls. */
 class Turns {
   readonly #waiting = new Set<() => void>();
   #armed = false;
@@ -202,7 +202,7 @@ class Conversation {
     else this.#wait();
   };
 
-  /** Later than others of the connection, which may be over (RFC 7766 §7). */
+  /** Sends a delayed reply, after later ones if need be (RFC 7766 §7); the connection may be closed by then. */
   #reply(reply: Buffer): void {
     if (this.#socket.writable) this.#socket.write(Buffer.concat([lengthOf(reply), reply]));
   }

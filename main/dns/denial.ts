@@ -19,7 +19,7 @@ export const nsecOver = (set: ZoneSet, zone: ZoneIndex, name: DomainName): RRset
 
 /**
  * Denies only DS at a child zone that the parent does not delegate, which makes the child insecure.
- * RFC 4470 §3 has the next name.
+ * RFC 4470 §3 defines the next name.
  */
 export const nsecOfChild = (zone: ZoneIndex, child: DomainName): RRset =>
   nsec(zone, child, `\\000.${child}`, [TYPE_CODES.NS, QUESTION_TYPES.RRSIG, QUESTION_TYPES.NSEC]);
@@ -27,7 +27,7 @@ export const nsecOfChild = (zone: ZoneIndex, child: DomainName): RRset =>
 const nsec = (zone: ZoneIndex, name: DomainName, next: DomainName, types: readonly number[]): RRset => ({
   name,
   type: NSEC,
-  // RFC 9077: as long as the negative answer.
+  // RFC 9077: the same TTL as the negative answer.
   ttlSeconds: zone.negative.ttlSeconds,
   data: [
     {

@@ -24,7 +24,7 @@ export const isForDevices = (hostname: string): boolean => !isWithin(hostname, '
 /**
  * Builds a zone for each hostname with only its address and HTTPS record: TXT and other records stay private, and no
  * answer is much larger than its question.
- * @param nameServer the name of this machine for the devices, which has the address too
+ * @param nameServer this machine's name for the devices; it gets the address too
  * @param service the HTTPS record of each hostname; null for none
  */
 export function createDeviceZones(options: {
@@ -67,7 +67,7 @@ export function createDeviceZones(options: {
   return deviceZones;
 }
 
-/** Datagrams per second of one network of senders, and at once: more than the devices of a house or an office send. */
+/** Datagrams per second from one network, and the burst allowed: more than the devices of a home or an office send. */
 export const SENDER_RATE = 200;
 export const SENDER_BURST = 400;
 
@@ -75,8 +75,8 @@ export const SENDER_BURST = 400;
 const NETWORKS_MAX = 1_024;
 
 /**
- * Limits what is answered to one sender, by its network: the sender of a datagram can be forged, and answers must not
- * flood the forged one. Networks are those of response rate limiting in BIND and NSD: /24 and /56.
+ * Limits the answers to one sender, by its network: a datagram's sender can be forged, and answers must not flood the
+ * victim. Networks are those of response rate limiting in BIND and NSD: /24 and /56.
  */
 export function createSenderLimit(clock: Pick<Clock, 'monotonic'>): (address: string) => boolean {
   const known = new LruMap<{ left: number; atMs: number }>(NETWORKS_MAX);

@@ -5,9 +5,9 @@ import { codeOfType, QUESTION_TYPES, typeName, type RecordData, type UnknownData
 /** An answered record in the format of `dig`. */
 export interface Shown {
   type: string;
-  /** Names without a trailing dot. */
+  /** The owner, without a trailing dot. */
   value: string;
-  /** As in a zone file. */
+  /** The data as in a zone file. */
   rdata: string;
 }
 
@@ -52,7 +52,7 @@ const rest =
   (show: (octets: Buffer) => string): Field =>
   (octets, at) => ({ text: show(octets.subarray(at)), end: octets.length });
 
-/** Octets after their number. */
+/** Octets after a length octet. */
 const counted =
   (show: (octets: Buffer) => string): Field =>
   (octets, at) => {
@@ -64,7 +64,7 @@ const counted =
 const hex = (octets: Buffer): string => octets.toString('hex').toUpperCase();
 const base64 = (octets: Buffer): string => octets.toString('base64');
 
-/** Base32 with the extended alphabet, without padding (RFC 4648 §7), as RFC 5155 §3.3 has it. */
+/** Base32 with the extended alphabet, without padding (RFC 4648 §7), as in RFC 5155 §3.3. */
 function base32(octets: Buffer): string {
   const bits = [...octets].map((octet) => octet.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{1,5}/g) ?? [])

@@ -18,7 +18,7 @@ export const DNS_MESSAGE = 'application/dns-message';
 const RESPONSE = 0x8000;
 const POINTER = 0xc0;
 
-/** The parts of an HTTP request that decide about it. */
+/** The parts of an HTTP request that this decides by. */
 export interface DohRequest {
   method: string;
   /** Path and query. */
@@ -43,8 +43,8 @@ export type DohQuery = CheckedQuery | { kind: 'body' };
 export type CheckedQuery = { kind: 'message'; message: Buffer } | ({ kind: 'refused' } & Refused);
 
 /**
- * Reads a request of DNS over HTTPS (RFC 8484 §4.1). Web pages cannot use the endpoint: it would tell them which
- * hostnames there are.
+ * Reads a request of DNS over HTTPS (RFC 8484 §4.1). Web pages cannot use the endpoint, because its answers would
+ * reveal which hostnames exist.
  */
 export function readDohRequest(request: DohRequest): DohQuery {
   const { method, target, scheme, authority, contentType, origin, fetchSite } = request;
@@ -67,7 +67,7 @@ export function readDohRequest(request: DohRequest): DohQuery {
   return checkDohMessage(Buffer.from(text, 'base64url'));
 }
 
-/** The message of a body or parameter, if it may be one. */
+/** The message of a body or parameter, if it is plausible. */
 export function checkDohMessage(message: Buffer): CheckedQuery {
   if (message.length > MESSAGE_OCTETS_MAX) {
     return { kind: 'refused', status: 413, reason: `A DNS message has at most ${MESSAGE_OCTETS_MAX} octets.` };
@@ -76,29 +76,29 @@ export function checkDohMessage(message: Buffer): CheckedQuery {
   return !isQuery ? { kind: 'refused', status: 400, reason: 'This is not a DNS query.' } : { kind: 'message', message };
 }
 
-/** The names by which browsers find out whether a server answers, with what it answers (measured, see README). */
+/** The names with which browsers probe a server, and the answers (measured, see README). */
 const FIREFOX_PROBE = { name: 'example.com', type: TYPE_CODES.NS };
 const CHROMIUM_PROBE = { name: 'www.gstatic.com', type: TYPE_CODES.A };
 
-/** A documentation address (RFC 5737): browsers only need some address. */
+/** A documentation address (RFC 5737): browsers accept any address. */
 const NOWHERE = '192.0.2.1';
 
 /** How long a break delays an answer that never comes; most clients give up after 5 s. */
 const SILENT_MS = 10_000;
 
-/** For the HTTP status of a resolver without an answer (RFC 8484 §4.2.1 leaves it to HTTP). */
+/** The HTTP status for a resolver without an answer (RFC 8484 §4.2.1 leaves the choice to HTTP). */
 export const SILENT = 'silent';
 
 export interface DohAnswer {
   message: Buffer;
-  /** Seconds for which it may be kept (RFC 8484 §5.1). */
+  /** Seconds for which a client may cache it (RFC 8484 §5.1). */
   maxAgeSeconds: number;
 }
 
 /**
- * Answers as `exchange` does over UDP; larger than there, as over TCP. Besides, it answers the names that browsers
- * probe with, because they otherwise do not use it. With `forwardsProbe`, the system resolves Chromium's, which is a
- * name in use; nothing else ever leaves this machine.
+ * Answers as `exchange` does over UDP, with the size limit of TCP. It also answers the names that browsers probe with,
+ * because they would not use the server otherwise. With `forwardsProbe`, the system resolves Chromium's name, which is
+ * in real use; nothing else ever leaves this machine.
  */
 export function createDoh(options: {
   exchange: Exchange;

@@ -22,8 +22,8 @@ const FAULTS_LOGGED_MAX = 100;
 export type Transport = 'udp' | 'tcp';
 
 /**
- * Turns a query into a reply, both as octets; null for no reply. Never throws. `change`: what to answer in place of the
- * right answer; such replies are not cached.
+ * Turns a query into a reply, both as octets; null for no reply. Never throws. `change` replaces the right answer; such
+ * replies are not cached.
  */
 export type Exchange = (
   message: Buffer,
@@ -54,7 +54,7 @@ interface Edns {
 export function createExchange(options: {
   zones: () => ZoneSet;
   log: Pick<Log, 'error'>;
-  /** What programs may update; NOTIMP if omitted. */
+  /** What programs may update; if omitted, updates get NOTIMP. */
   updatable?: Updatable;
 }): Exchange {
   const writer = new MessageWriter();
@@ -103,7 +103,7 @@ export function createExchange(options: {
       const right = respond(zones, query);
       if (change !== undefined) return encode(writer, query, change(right), transport);
       const reply = encode(writer, query, right, transport);
-      // A client’s cookies are its own.
+      // Each client has its own cookie, so these replies are not cached.
       if (transport === 'udp' && cookie === null) cache.keep(message, query.questionEnd, reply);
       return reply;
     } catch (error) {
@@ -113,7 +113,7 @@ export function createExchange(options: {
   };
 }
 
-/** The reply to a signed query: programs sign those too that they send before an update (RFC 8945 §5.3). */
+/** The reply to a signed query: programs also sign the queries that precede an update (RFC 8945 §5.3). */
 function signedReply(
   writer: MessageWriter,
   query: Query,
@@ -174,7 +174,7 @@ function respond(zones: ZoneSet, { edns, question }: Query): DnsAnswer {
   return zones.signs ? signedAnswer(zones, question, plain, edns?.dnssecOk === true) : plain;
 }
 
-/** `spared`: octets to leave for what is appended. */
+/** `spared`: octets to reserve for later records. */
 function encode(writer: MessageWriter, query: Query, result: DnsAnswer, transport: Transport, spared = 0): Buffer {
   const limit = (transport === 'tcp' ? MESSAGE_OCTETS_MAX : udpLimit(query.edns)) - spared;
   const whole = write(writer, query, result, limit);

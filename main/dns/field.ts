@@ -9,9 +9,9 @@ export interface Words {
   string(): string;
   text(): string;
   strings(): string[];
-  /** What is left, at least one word, quoted or not. */
+  /** The remaining words, at least one, quoted or not. */
   rest(what: string): { text: string; quoted: boolean }[];
-  /** @throws it as the record's fault */
+  /** @throws the fault of the record */
   fail(what: string): never;
 }
 

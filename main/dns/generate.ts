@@ -1,7 +1,7 @@
 import { TTL_SECONDS_MAX } from './record.ts';
 import { isDirective, type Entry, type Token } from './tokens.ts';
 
-/** The digits of a number in an owner or value; a label has at most 63 octets. */
+/** The maximum digits of a number in an owner or value; a label has at most 63 octets. */
 const WIDTH_MAX = 63;
 
 const RANGE = /^([0-9]{1,10})-([0-9]{1,10})(?:\/([0-9]{1,10}))?$/;
@@ -11,9 +11,9 @@ const PLACEHOLDER = /\\.|\$\$|\$\{([^}]*)\}|\$/gs;
 const MODIFIERS = /^(-?[0-9]{1,10})(?:,([0-9]{1,3})(?:,([doxXnN]))?)?$/;
 
 /**
- * The entries that BIND's `$GENERATE range owner [TTL] [class] type value` stands for (BIND 9 ARM, "The $GENERATE
- * Directive"), each on the directive's line; any other entry unchanged. `$` in the owner and the value is the number,
- * `${offset,width,base}` the number changed, `\$` a dollar sign. Lazy: the caller's limits apply to the result.
+ * The entries that BIND's `$GENERATE range owner [TTL] [class] type value` expands to (BIND 9 ARM, "The $GENERATE
+ * Directive"), each on the directive's line; any other entry unchanged. In the owner and the value, `$` is the number,
+ * `${offset,width,base}` the number reformatted, and `\$` a dollar sign. Lazy, so the caller's limits apply.
  */
 export function* expandEntry<Kind extends Entry>(entry: Kind): Generator<Kind, void, void> {
   if (!isDirective(entry, '$GENERATE')) return yield entry;

@@ -20,7 +20,7 @@ export interface LookupSource {
 
 export type LookupReply = (DnsResult | { kind: 'failed'; reason: 'bogus'; detail: string }) & { source: LookupSource };
 
-/** The trust with which the answers of Vivarium's own server are validated. */
+/** The trust anchors for validating the answers of Vivarium's own server. */
 export interface LocalTrust {
   /** Whether a zone is signed. */
   signs: () => boolean;
@@ -32,7 +32,7 @@ export interface LocalTrust {
 export interface Lookup {
   /**
    * Never rejects. An invalid name or type is a `malformed` failure. An answer of Vivarium's own server is `bogus` if
-   * its signatures are wrong; another resolver validates its answers itself, and says SERVFAIL.
+   * its signatures are wrong; another resolver validates its answers itself, and answers SERVFAIL.
    */
   query(name: string, type: string): Promise<LookupReply>;
 }

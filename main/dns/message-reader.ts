@@ -45,7 +45,7 @@ const FLAGS = [
 
 const OPTION_EXTENDED_ERROR = 15;
 
-/** Types by which verification and CAA decide. A malformed one must not count as none. */
+/** Types that verification and CAA depend on. A malformed record of these must not count as absent. */
 const DECIDING: ReadonlySet<number> = new Set(
   (['A', 'AAAA', 'CNAME', 'DNAME', 'NS', 'SOA', 'MX', 'TXT', 'CAA'] as const).map((type) => TYPE_CODES[type]),
 );
@@ -126,7 +126,7 @@ class ResponseReader extends WireReader {
     return { name, ttlSeconds: ttl > 0x7fff_ffff ? 0 : ttl, data };
   }
 
-  /** Malformed data of a type that decides nothing here stays in octets, as of an unknown type. */
+  /** Malformed data of a type that no decision here depends on stays in octets, like that of an unknown type. */
   #readable(type: number, end: number): RecordData {
     const start = this.offset;
     try {

@@ -64,7 +64,7 @@ export class MessageWriter implements FieldWriter {
     for (let offset = 0; offset < questionEnd; offset++) {
       const octet = query[offset] ?? 0;
       memory[offset] = octet;
-      // Length octets are below the letters, so lower-casing spares them; type and class follow in four octets.
+      // Length octets are below the letters, so lower-casing leaves them alone; type and class follow in four octets.
       if (octet >= UPPER_A && octet <= UPPER_Z && offset >= HEADER_OCTETS && offset < questionEnd - 4) mixedCase = true;
     }
     this.#offset = 2;

@@ -87,7 +87,7 @@ interface WireRecord {
   name: DomainName;
   type: number;
   data: Buffer;
-  /** Whether other machines may have records of the same name and type. */
+  /** Whether other machines may also have records of this name and type. */
   shared?: true;
 }
 
@@ -171,7 +171,7 @@ function encode(message: {
     asked[1]?.writeUInt16BE(question.type, 0);
     asked[1]?.writeUInt16BE(CLASS_IN, 2);
   }
-  // A probe only proposes its records, and one-shot clients know no top bit.
+  // A probe only proposes its records, and one-shot clients do not know the top bit.
   const unique = legacy || authority.length > 0 ? 0 : TOP_BIT;
   const records = [...answers, ...authority, ...additional].map(({ name, type, data, shared }) => {
     const fixed = Buffer.alloc(10);

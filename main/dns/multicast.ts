@@ -23,26 +23,26 @@ const PROBES = 3;
 const PROBE_MS = 250;
 const ANNOUNCE_AGAIN_MS = 1_000;
 
-/** RFC 6762 §6: between two answers by multicast. */
+/** RFC 6762 §6: the minimum time between two multicast answers. */
 const PAUSE_MS = 1_000;
 
 /** RFC 6762 §17. */
 const MESSAGE_OCTETS_MAX = 9_000;
 
-/** Names to try where other machines have them: `vivarium` to `vivarium-9`. */
+/** Names to try if other machines have them: `vivarium` to `vivarium-9`. */
 const NAMES_MAX = 9;
 
 export interface Announcer {
-  /** The announced name, `vivarium.local`; null until no other machine has turned out to have it. */
+  /** The announced name, `vivarium.local`; null until the probes have shown that it is free. */
   name(): string | null;
-  /** Says that it is gone, and closes the socket. */
+  /** Withdraws the name, and closes the socket. */
   close(): Promise<void>;
 }
 
 /**
- * Announces a name and the page there in the network of `address` (RFC 6762, 6763), under another name where the first
- * is taken. It announces only that address: the libraries for it announce those of all interfaces, or run programs and
- * change error stacks of the whole process (README.md).
+ * Announces a name and its page in the network of `address` (RFC 6762, 6763), under another name if the first is taken.
+ * It announces only that address: existing libraries announce those of all interfaces, or run programs and change the
+ * error stacks of the whole process (README.md).
  */
 export function announceHost(options: {
   label: string;
@@ -51,7 +51,7 @@ export function announceHost(options: {
   port: number;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   log: Pick<Log, 'info' | 'warn'>;
-  /** Whether a sender that asks for an answer of its own gets one. */
+  /** Whether to answer a sender that asks for a unicast answer. */
   admits: (address: string) => boolean;
   onChanged: () => void;
 }): Announcer {
@@ -68,7 +68,7 @@ export function announceHost(options: {
     message: Buffer,
     to: { port: number; address: string } = { port: MULTICAST_PORT, address: GROUP },
   ): void {
-    // A lost message, as when the interface is gone, is asked for again.
+    // Clients repeat a question if its answer is lost, for example because the interface is gone.
     if (!isClosed) socket.send(message, to.port, to.address, () => undefined);
   }
 
@@ -120,7 +120,7 @@ export function announceHost(options: {
       return;
     }
     const nowMs = clock.monotonic();
-    // Another machine that probes does not wait for longer.
+    // A machine that probes the same name waits no longer than this.
     const isProbe = read.questions.some(({ type }) => type === QUESTION_TYPES.ANY);
     if (nowMs - sentMs < (isProbe ? PROBE_MS : PAUSE_MS)) return;
     sentMs = nowMs;
@@ -140,7 +140,7 @@ export function announceHost(options: {
     if (join(socket, address)) probeFrom(1);
     else socket.emit('error', new Error('The interface has no multicast.'));
   });
-  // Bound to the group, it gets nothing that is sent to this machine alone; Windows cannot bind to a group.
+  // Bound to the group, it receives nothing sent to this machine alone; Windows cannot bind to a group.
   socket.bind({ port: MULTICAST_PORT, ...(process.platform !== 'win32' && { address: GROUP }) });
 
   return {

@@ -7,7 +7,7 @@ import type { EpochMs } from '../base/clock.ts';
 
 /** When answers contain a version of a record. */
 export interface Visibility {
-  /** Null: it is visible already, its propagation being over. */
+  /** Null: it is already visible; its propagation is over. */
   readonly visibleFromMs: EpochMs | null;
   /** The end of its visibility; null: it stays. */
   readonly visibleUntilMs: EpochMs | null;
@@ -22,7 +22,7 @@ export interface RecordVersion extends Visibility {
 
 /** A change to one RRset. */
 export interface RRsetChange {
-  /** Records to have: `id` is for a new value; another TTL replaces that of an existing one. */
+  /** Records that must exist: `id` is for a new value; another TTL replaces that of an existing one. */
   readonly put?: readonly { readonly id: string; readonly ttlSeconds: number; readonly value: string }[];
   /** Ids of records to remove. */
   readonly remove?: ReadonlySet<string>;

@@ -51,7 +51,7 @@ export function parseZoneValue(type: RecordType, value: string): DataResult {
   return 'fault' in read ? { ok: false, message: read.fault } : parseTokens(type, read.tokens, ROOT);
 }
 
-/** `digestType` as words. */
+/** `digestType` in separate words. */
 const wordsOf = (field: string): string =>
   field.replace(/Seconds$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
@@ -83,7 +83,7 @@ function guarded(read: () => RecordData): DataResult {
   }
 }
 
-/** RFC 3597 §5: `\\# 4 C0000201`, of a type with a form of its own too. */
+/** RFC 3597 §5: `\\# 4 C0000201`, also allowed for types with a form of their own. */
 function readOctets(type: RecordType, tokens: readonly Token[]): RecordData {
   const [form, length, ...digits] = tokens.map(({ text }) => text);
   const code = typeCode(type);
@@ -106,7 +106,7 @@ const isNamed = (type: RecordType): type is NamedType => type in RECORD_TYPES;
 const exampleOf = (type: RecordType): string =>
   `Write it like ${isNamed(type) ? (ZONE_EXAMPLES[type] ?? RECORD_TYPES[type].example) : '\\# 4 C0000201'}`;
 
-/** Where the form of a zone file is another. */
+/** Examples for types whose zone-file form differs. */
 const ZONE_EXAMPLES: Partial<Record<RecordType, string>> = {
   TXT: '"some text"',
   CAA: '0 issue "ca.example"',

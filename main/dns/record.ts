@@ -1,7 +1,7 @@
 import { NAMED_TYPES, RECORD_TYPES, type NamedType, type NumberedType } from '../contract/record-types.ts';
 import type { DomainName } from '../model/dns-name.ts';
 
-/** ALIAS and ANAME are two names for one thing: the server replaces such a record by its target's addresses. */
+/** ALIAS and ANAME are synonyms: the server replaces such a record by its target's addresses. */
 type AliasType = 'ALIAS' | 'ANAME';
 
 /** Types that exist on the wire and have a form of their own here. */
@@ -14,7 +14,7 @@ export const TYPE_CODES = Object.fromEntries(
   NAMED_TYPES.flatMap((name) => (RECORD_TYPES[name].code === null ? [] : [[name, RECORD_TYPES[name].code]])),
 ) as Record<WireType, number>;
 
-/** Codes of types that can be queried but not stored here by name; the server makes those of DNSSEC itself. */
+/** Codes of types that can be queried but not stored here by name; the server generates those of DNSSEC itself. */
 export const QUESTION_TYPES = {
   OPT: 41,
   RRSIG: 46,
@@ -31,7 +31,7 @@ export const QUESTION_TYPES = {
   ANY: 255,
 } as const;
 
-/** The types of the records that signing makes, whose data is in octets. */
+/** The record types that signing generates; their data is in octets. */
 export const RRSIG = `TYPE${QUESTION_TYPES.RRSIG}` as const;
 export const NSEC = `TYPE${QUESTION_TYPES.NSEC}` as const;
 export const DNSKEY = `TYPE${QUESTION_TYPES.DNSKEY}` as const;
@@ -63,7 +63,7 @@ export interface ServiceParameter {
   value: string;
 }
 
-/** A place on Earth in the units of the wire (RFC 1876 §2). */
+/** A location on Earth in the units of the wire (RFC 1876 §2). */
 export interface Location {
   size: number;
   horizontalPrecision: number;
@@ -147,11 +147,11 @@ export function typeCode(name: string): number | null {
   return match !== null && Number(match[1]) <= 0xffff ? Number(match[1]) : null;
 }
 
-/** RFC 6895 §3.1: 0, OPT, and 128 to 255 are no data. */
+/** RFC 6895 §3.1: 0, OPT, and 128 to 255 are not data types. */
 export const isDataType = (code: number): boolean =>
   code > 0 && code !== QUESTION_TYPES.OPT && (code < 128 || code > 255);
 
-/** The type that a text names, in any case and also by its number; null for a text that names none for records. */
+/** The type that a text names, in any case or by number; null unless it is a type for records. */
 export function readRecordType(text: string): RecordType | null {
   const upper = text.toUpperCase();
   if (upper === 'ALIAS' || upper === 'ANAME') return upper;

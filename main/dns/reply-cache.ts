@@ -23,7 +23,7 @@ const ID_OCTETS = 2;
  * zone changes. Computing a reply visits dozens of objects which, among 100,000 records, are in no CPU cache; a hit
  * reads one stretch of memory.
  *
- * A hit compares all octets but the id, because hashes collide.
+ * A hit compares all octets except the id, because hashes collide.
  */
 export class ReplyCache {
   /** Filled from the start and cleared as a whole: entries used together are adjacent. */

@@ -88,7 +88,7 @@ class Resolution {
     }
   }
 
-  /** Follows a DNAME by the CNAME that it stands for (RFC 6672 §3.2); the next name, or the end of the walk. */
+  /** Follows a DNAME by synthesising its CNAME (RFC 6672 §3.2); returns the next name, or the end of the walk. */
   #rename(node: ZoneNode, owner: DomainName): DomainName | DnsAnswer {
     const rrset = rrsetOf(node, 'DNAME');
     const [data] = rrset?.data ?? [];
@@ -171,8 +171,8 @@ class Resolution {
 }
 
 /**
- * Whether a question for DS is about a child zone that is also served here and that the parent does not delegate:
- * NXDOMAIN for its DS would hide the whole child from resolvers that follow RFC 8020.
+ * Whether a question for DS is about a child zone served here that its parent does not delegate: NXDOMAIN for its DS
+ * would hide the whole child from resolvers that follow RFC 8020.
  */
 export function isUndelegated(
   set: ZoneSet,
@@ -198,7 +198,7 @@ function anyRRset(node: ZoneNode, owner: DomainName): RRset | undefined {
   return { name: owner, type: 'HINFO', ttlSeconds: ANY_TTL_SECONDS, data: [{ type: 'HINFO', cpu: 'RFC8482', os: '' }] };
 }
 
-/** Names per answer whose addresses are added unasked; the client can query the others. */
+/** Names per answer whose addresses are added without a question; the client can query the others. */
 const ADDITIONAL_NAMES_MAX = 16;
 
 /**

@@ -100,11 +100,11 @@ export interface DnsServerOptions {
   port: number;
   /** 127.0.0.1 and ::1 if omitted. */
   addresses?: readonly string[];
-  /** Whether to answer a datagram of this sender, which can be forged; all if omitted. */
+  /** Whether to answer a datagram from this sender, which can be forged; answers all if omitted. */
   admits?: (address: string) => boolean;
-  /** Called for each query, for changes to apply at once. */
+  /** Called for each query, so changes apply immediately. */
   zones: () => ZoneSet;
-  /** What programs may update; nothing if omitted. */
+  /** What programs may update; if omitted, nothing. */
   updatable?: Updatable;
   /** The running breaks; none if omitted. */
   faults?: FaultSource;
@@ -118,9 +118,9 @@ export interface DnsServer {
   start(): Promise<DnsListening>;
   /** Closes all sockets and connections at once; resolves when they are closed. Idempotent. */
   stop(): Promise<void>;
-  /** Answers a message as its sockets do. */
+  /** Answers a message exactly as the sockets do. */
   exchange: Exchange;
-  /** What breaks answers, for those who answer messages themselves. */
+  /** Breaks answers, for callers that answer messages themselves. */
   strikes: Strikes;
   /** Open TCP connections. */
   connectionCount(): number;

@@ -9,7 +9,7 @@ interface ValueForm {
   /** Null for a text that has no such form. */
   parse(text: string): string | null;
   format(octets: string): string;
-  /** Whether octets of a message have the form. */
+  /** Whether octets of a message are valid. */
   fits(octets: string): boolean;
 }
 
@@ -17,7 +17,7 @@ const uint16 = (value: number): string => String.fromCharCode(value >>> 8, value
 const readUint16 = (octets: string): number => octets.charCodeAt(0) * 256 + octets.charCodeAt(1);
 const UINT16_MAX = 0xffff;
 
-/** RFC 9460 Appendix A.1: items are separated by commas; a comma or backslash in one has a backslash before it. */
+/** RFC 9460 Appendix A.1: commas separate items; a comma or backslash within an item is escaped with a backslash. */
 function readList(text: string): string[] | null {
   const items: string[] = [];
   let item = '';
@@ -34,7 +34,7 @@ function readList(text: string): string[] | null {
   return [...items, item];
 }
 
-/** Lengths before each item (RFC 9460 §7.1.1). */
+/** Each item with its length before it (RFC 9460 §7.1.1). */
 function protocolsIn(octets: string): string[] | null {
   const found: string[] = [];
   for (let at = 0; at < octets.length;) {
@@ -68,7 +68,7 @@ const port: ValueForm = {
   fits: (octets) => octets.length === 2,
 };
 
-/** A list of items of one size. */
+/** A list of items of equal size. */
 function listOf(size: number, item: { parse(text: string): string | null; format(octets: string): string }): ValueForm {
   return {
     parse(text) {
@@ -152,10 +152,10 @@ function parameter(key: number, text: string): ServiceParameter {
   return { key, value };
 }
 
-/** RFC 9460 §2.1, §7.1.1 and §8; null where the parameters go together. */
+/** RFC 9460 §2.1, §7.1.1 and §8; null if the parameters are compatible. */
 function faultOf(parameters: readonly ServiceParameter[]): string | null {
   const present = new Set(parameters.map(({ key }) => key));
-  if (present.size < parameters.length) return 'a parameter is there twice';
+  if (present.size < parameters.length) return 'a parameter occurs twice';
   if (present.has(NO_DEFAULT_ALPN) && !present.has(ALPN)) return 'no-default-alpn needs alpn';
   const wanted = parameters.find(({ key }) => key === MANDATORY)?.value ?? '';
   const named = Array.from({ length: wanted.length / 2 }, (_, index) => readUint16(wanted.slice(index * 2)));
@@ -163,7 +163,7 @@ function faultOf(parameters: readonly ServiceParameter[]): string | null {
     return 'mandatory lists each key once, and not itself';
   }
   const missing = named.find((key) => !present.has(key));
-  return missing === undefined ? null : `mandatory lists ${keyName(missing)}, which is not there`;
+  return missing === undefined ? null : `mandatory lists ${keyName(missing)}, which is missing`;
 }
 
 /** `key`, `key=value` or `key="value"` (RFC 9460 §2.1). */
@@ -178,12 +178,12 @@ function parseAll(words: Words): ServiceParameter[] {
     const key = word.quoted ? null : keyOf(name);
     if (key === null) return words.fail(`"${name}" is not a parameter; they are ${NAMES}, and key65535`);
     let text = equals < 0 ? '' : word.text.slice(equals + 1);
-    // The quotation mark begins a word of its own.
+    // The quotation mark begins a separate word.
     if (equals === word.text.length - 1 && rest[at + 1]?.quoted === true) text = rest[++at]?.text ?? '';
     const octets = unescape(text);
     const value = octets === null ? null : formOf(key).parse(octets);
     if (value === null) return words.fail(`${keyName(key)} can't be "${text}"`);
-    // Of a list of keys, the wire has them in order (RFC 9460 §8).
+    // The wire has a list of keys in ascending order (RFC 9460 §8).
     parameters.push({ key, value: key === MANDATORY ? (value.match(/[^]{2}/g) ?? []).sort().join('') : value });
   }
   const wrong = faultOf(parameters);
@@ -226,7 +226,7 @@ export const PARAMETERS: Field<readonly ServiceParameter[]> = {
 
 /**
  * The record of a hostname that is served over HTTPS at a port of its own address (RFC 9460 §9). HTTP/1.1 is implied;
- * where it is written, Firefox demands it of the handshake and gives up when that agrees on HTTP/2.
+ * if it is listed, Firefox requires it in the handshake and gives up when the handshake agrees on HTTP/2.
  */
 export const serviceRecord = (port: number): RecordData => ({
   type: 'HTTPS',

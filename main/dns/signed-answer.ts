@@ -8,8 +8,8 @@ import { locate, zoneAsked, type ZoneSet } from './zone-set.ts';
 import type { ZoneSigner } from './zone-signer.ts';
 
 /**
- * An answer as a client gets it from zones of which some are signed (RFC 4035 §3.1): questions for types that only
- * signed zones have are answered, and for a client that asks for DNSSEC the signatures and denials are added.
+ * Completes an answer if some of the zones are signed (RFC 4035 §3.1): answers questions for types that only signed
+ * zones have, and adds signatures and denials for clients that ask for DNSSEC.
  */
 export function signedAnswer(set: ZoneSet, question: Question, plain: DnsAnswer, dnssecOk: boolean): DnsAnswer {
   if (question.class !== CLASS_IN) return plain;
@@ -17,7 +17,7 @@ export function signedAnswer(set: ZoneSet, question: Question, plain: DnsAnswer,
   return dnssecOk ? new SignedAnswer(set, question).of(answer) : answer;
 }
 
-/** The answer for DNSKEY, NSEC or RRSIG in a signed zone; null for other questions, and where the walk decides. */
+/** The answer for DNSKEY, NSEC or RRSIG in a signed zone; null for other questions, and if the walk decides. */
 function ofOwnType(set: ZoneSet, { name, type }: Question): DnsAnswer | null {
   if (type !== QUESTION_TYPES.DNSKEY && type !== QUESTION_TYPES.NSEC && type !== QUESTION_TYPES.RRSIG) return null;
   const owner = name.toLowerCase();
@@ -36,7 +36,7 @@ function ofOwnType(set: ZoneSet, { name, type }: Question): DnsAnswer | null {
   return { ...emptyAnswer('NOERROR', true), authority: [zone.negative] };
 }
 
-/** The NSEC of a name, or the signatures of all that it has; null where there is neither. */
+/** The NSEC of a name, or the signatures of all its records; null if it has neither. */
 function ownRecords(
   set: ZoneSet,
   { zone, signer, node, owner }: { zone: ZoneIndex; signer: ZoneSigner; node: ZoneNode; owner: DomainName },
@@ -51,12 +51,12 @@ function ownRecords(
     .filter((rrset) => rrset !== null);
   const [first] = signatures;
   if (first === undefined) return null;
-  // They are one RRset, with one TTL (RFC 2181 §5.2).
+  // The signatures are one RRset, with one TTL (RFC 2181 §5.2).
   const ttlSeconds = Math.min(...signatures.map((rrset) => rrset.ttlSeconds));
   return [{ ...first, name: owner, ttlSeconds, data: signatures.flatMap(({ data }) => data) }];
 }
 
-/** Adds to one answer what proves it. */
+/** Adds the proofs to one answer. */
 class SignedAnswer {
   readonly #set: ZoneSet;
   readonly #question: Question;
@@ -78,14 +78,14 @@ class SignedAnswer {
     return { ...plain, answer, authority: [...authority, ...proofs], additional };
   }
 
-  /** A name that a wildcard answers needs a proof that it does not exist itself (RFC 4035 §3.1.3.3). */
+  /** A name answered by a wildcard needs a proof that it does not exist itself (RFC 4035 §3.1.3.3). */
   #signed(rrset: RRset): RRset[] {
     const zone = zoneAsked(this.#set, rrset.name, this.#question.type);
     const signer = zone?.signer ?? null;
     if (zone === null || signer === null || rrset.type === RRSIG) return [rrset];
     const location = locate(zone, rrset.name, this.#atCut);
     if (location.kind === 'node') return withSignature(rrset, signer.sign(rrset));
-    // The CNAME that a DNAME makes follows from it.
+    // A CNAME synthesised from a DNAME has no signature.
     if (location.kind !== 'wildcard') return [rrset];
     this.#cover(zone, signer, rrset.name);
     return withSignature(rrset, signer.sign(rrset, location.node.name));
@@ -100,13 +100,13 @@ class SignedAnswer {
     if (zone === null || signer === null) return [...authority];
     if (first.type === 'NS') return this.#referral(zone, signer, authority);
     this.#deny(zone, signer, last, rcode === 'NXDOMAIN');
-    // The SOA of a negative answer has a lower TTL than in its zone, which is signed.
+    // The SOA of a negative answer has a lower TTL than the signed one in the zone.
     const apex = zone.node(zone.apex);
     const soa = apex === undefined ? undefined : rrsetOf(apex, 'SOA');
     return withSignature(first, signer.sign(first, first.name, soa?.ttlSeconds));
   }
 
-  /** The delegation is secure by its DS, or is proved to have none (RFC 4035 §3.1.4); its NS are the child's. */
+  /** The delegation is secure by its DS, or is proved to have none (RFC 4035 §3.1.4); the NS belong to the child. */
   #referral(zone: ZoneIndex, signer: ZoneSigner, authority: readonly RRset[]): RRset[] {
     const cut = zone.node(authority[0]?.name ?? '');
     const ds = cut === undefined ? undefined : rrsetOf(cut, 'DS');
@@ -137,7 +137,7 @@ class SignedAnswer {
     this.#proofs.set(nsec.name, { nsec, signer });
   }
 
-  /** Glue is not the parent's, and has no signature (RFC 4035 §2.2). */
+  /** Glue does not belong to the parent, and has no signature (RFC 4035 §2.2). */
   #signedAddress(rrset: RRset): RRset[] {
     const zone = zoneAsked(this.#set, rrset.name, 0);
     const signer = zone?.signer ?? null;

@@ -7,19 +7,19 @@ import { octetsOf } from './canonical.ts';
 export const ALGORITHM = 13;
 export const ALGORITHM_NAME = 'ECDSAP256SHA256';
 
-/** A zone key that is also the entry point of trust (RFC 4034 §2.1.1). */
+/** A zone key that is also a secure entry point (RFC 4034 §2.1.1). */
 const KEY_FLAGS = 257;
 const KEY_PROTOCOL = 3;
 
 /** SHA-256 (RFC 4509). */
 const DIGEST_TYPE = 2;
 
-/** A key that signs a zone. Texts hold octets. */
+/** A key that signs a zone. Strings hold octets. */
 export interface SigningKey {
   tag: number;
   /** The data of its DNSKEY record. */
   dnskey: string;
-  /** Signs octets; RFC 6605 §4 has both numbers one after the other. */
+  /** Signs octets; the signature is both numbers, concatenated (RFC 6605 §4). */
   sign(octets: string): string;
 }
 
@@ -42,7 +42,7 @@ export function readSigningKey(stored: StoredKey): SigningKey {
     to.octet(ALGORITHM);
     to.text(publicKey);
   });
-  // Reading it takes longer than a signature, and zones may never be asked.
+  // Parsed on first use: that takes longer than a signature, and some zones are never queried.
   let key: KeyObject | null = null;
   return {
     tag: keyTag(dnskey),
@@ -71,7 +71,7 @@ export const dnskeyText = (dnskey: string): string => {
   return `${octets.readUInt16BE(0)} ${octets[2]} ${octets[3]} ${octets.toString('base64', 4)}`;
 };
 
-/** The value of the DS record that leads to a key (RFC 4034 §5.1.4). */
+/** The value of the DS record for a key (RFC 4034 §5.1.4). */
 export function dsText(apex: DomainName, { tag, dnskey }: Pick<SigningKey, 'tag' | 'dnskey'>): string {
   const octets = octetsOf((to) => {
     to.name(apex);

@@ -8,7 +8,7 @@ import { CLASS_IN, typeName } from './record.ts';
 import { markedAs, undoubled, wrongAnswer, zoneFor, type Wrong } from './wrong-answers.ts';
 import type { ZoneSet } from './zone-set.ts';
 
-/** Late replies that wait at once; further ones are lost, as under load. */
+/** Maximum late replies waiting; further ones are lost, as under load. */
 const WAITING_MAX = 1_000;
 
 /** The third octet of the header has TC; its last two count the additional records (RFC 1035 §4.1.1). */
@@ -16,24 +16,24 @@ const FLAGS_AT = 2;
 const TC = 0x02;
 const ADDITIONALS_AT = 10;
 
-/** How a query came. */
+/** The transport of a query. */
 export type Over = 'udp' | 'tcp' | 'https';
 
-/** What becomes of a query that a break has struck. */
+/** The treatment of a query affected by a break. */
 export interface Struck {
-  /** Null: none is sent. */
+  /** Null: no reply is sent. */
   reply: Buffer | null;
-  /** Real milliseconds before that; 0 for at once. */
+  /** Real milliseconds to wait before the reply. */
   delayMs: number;
-  /** Over TCP: the connection is closed instead of a reply. */
+  /** Over TCP: close the connection instead of replying. */
   closes: boolean;
 }
 
 /** Produces the faults of running breaks. */
 export interface Strikes {
-  /** Null: nothing is broken about this message, and the exchange answers it. */
+  /** Null: no break affects this message; the exchange answers it. */
   strike: (message: Buffer, over: Over) => Struck | null;
-  /** Calls `send` after the delay, unless the server stops; false, and no call, if too many replies wait already. */
+  /** Calls `send` after the delay, unless the server stops; returns false without a call if too many replies wait. */
   later(delayMs: number, send: () => void): boolean;
   stop(): void;
 }
@@ -41,11 +41,11 @@ export interface Strikes {
 interface Found {
   wrong: Wrong;
   fault: Fault;
-  /** Beyond it, a query has its OPT. */
+  /** Octets after this offset mean that the query has an OPT. */
   questionEnd: number;
 }
 
-/** As servers see it that do not know OPT. */
+/** The message as seen by a server that does not know OPT. */
 function withoutOpt(message: Buffer, questionEnd: number): Buffer {
   const shorter = Buffer.from(message.subarray(0, questionEnd));
   shorter.writeUInt16BE(0, ADDITIONALS_AT);
@@ -57,15 +57,15 @@ function truncated(reply: Buffer | null): Buffer | null {
   return reply;
 }
 
-/** A break of a name moves its records to the doubled name, which is not what the break selects. */
+/** A break of a name moves its records to the doubled name, which the break itself does not select. */
 function ofDoubled(select: NonNullable<FaultSource['question']>, name: DomainName | null, type: string): Fault | null {
   const fault = name === null ? null : select({ name, type });
   return fault?.entry === 'dns.zone-doubled' ? fault : null;
 }
 
 /**
- * Only names in zones here can be broken. A break decides what is answered; the octets are the exchange's, so faults
- * agree over all transports, but for those that are about one.
+ * Only names in zones here can be broken. A break decides the content of the answer, and the exchange writes the
+ * octets, so faults agree over all transports, except those about one transport.
  */
 export function createStrikes(options: {
   clock: Pick<Clock, 'realTimer'>;

@@ -14,7 +14,7 @@ export interface Entry {
   tokens: Token[];
   /** The entry's syntax error. */
   fault: string | null;
-  /** Characters that were read for it, also where an error drops all but its first line. */
+  /** Characters read for it, including those that an error skips. */
   characters: number;
 }
 

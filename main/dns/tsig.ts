@@ -3,7 +3,7 @@ import { wireLength, wireName, type DomainName } from '../model/dns-name.ts';
 import { CLASS_ANY, QUESTION_TYPES } from './record.ts';
 import { MessageFault, WireReader } from './wire-reader.ts';
 
-/** A TSIG record as read from a message (RFC 8945 §4.2). */
+/** A TSIG record read from a message (RFC 8945 §4.2). */
 export interface Tsig {
   /** Where the record begins in its message. */
   start: number;
@@ -16,7 +16,7 @@ export interface Tsig {
   originalId: number;
 }
 
-/** The names of algorithms (RFC 8945 §6) with Node's names of their hashes; a key is good for each of them. */
+/** The names of algorithms (RFC 8945 §6) with Node's names of their hashes; a key works with each of them. */
 const HASHES = new Map([
   ['hmac-sha256', 'sha256'],
   ['hmac-sha384', 'sha384'],
@@ -29,13 +29,13 @@ const ERRORS = { none: 0, badSignature: 16, badKey: 17, badTime: 18, badTruncati
 /** RFC 8945 §5.2.2.1: a shorter MAC is a format error. */
 const MAC_OCTETS_MIN = 10;
 
-/** A bound for the record of the reply: its names, the fixed fields, a MAC of SHA-512, and a time. */
+/** An upper bound for the size of the reply's record: its names, the fixed fields, a MAC of SHA-512, and a time. */
 export const tsigOctets = ({ key, algorithm }: Tsig): number =>
   wireLength(key) + wireLength(algorithm) + 10 + 16 + 64 + 6;
 
-/** Reads messages that may end in a TSIG record. */
+/** Reads messages that may end with a TSIG record. */
 export class SignedReader extends WireReader {
-  /** Reads the record of an additional section. Skips those of other types; null then. */
+  /** Reads a record of the additional section; null unless it is TSIG. */
   protected additional(): { type: number; tsig: Tsig | null } {
     const start = this.offset;
     const key = this.name();
@@ -79,13 +79,13 @@ class TsigReader extends SignedReader {
 /** The result of a check. `sign` appends the TSIG record that the reply needs. */
 export type Signature =
   | { kind: 'valid' | 'refused'; sign: (reply: Buffer) => Buffer }
-  /** A MAC of an impossible length. */
+  /** A MAC of an invalid length. */
   | { kind: 'malformed' };
 
 /**
  * Checks the signature of a request (RFC 8945 §5.2): key, MAC, then time.
  *
- * @param secret of the key by that name; null for an unknown one
+ * @param secret the secret of the key with that name; null for an unknown key
  * @param nowMs real time, because other programs sign with theirs
  */
 export function checkTsig(message: Buffer, tsig: Tsig, secret: Buffer | null, nowMs: number): Signature {
@@ -145,7 +145,7 @@ function variables(
   ]);
 }
 
-/** RFC 8945 §5.3: without a MAC where the key or its MAC was wrong; the time of the server where the time was. */
+/** RFC 8945 §5.3: no MAC if the key or its MAC was wrong; the server's time if the time was wrong. */
 function appendTsig(
   reply: Buffer,
   asked: Tsig,

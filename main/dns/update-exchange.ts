@@ -79,7 +79,7 @@ class UpdateReader extends SignedReader {
     return { name, type, class: recordClass, ttlSeconds, data };
   }
 
-  /** Glue is no part of an update here (RFC 2136 §2.6 lets servers ignore it). TSIG must be last (RFC 8945 §5.1). */
+  /** Ignores glue in an update, as RFC 2136 §2.6 allows. TSIG must be last (RFC 8945 §5.1). */
   #additional(read: UpdateMessage, last: boolean): void {
     const { type, tsig } = this.additional();
     if (type === QUESTION_TYPES.OPT) read.edns = true;
@@ -88,7 +88,7 @@ class UpdateReader extends SignedReader {
   }
 }
 
-/** Signed requests whose replies are kept, against replays. */
+/** Signed requests whose replies are kept, to detect replays. */
 const REPLIES_MAX = 10_000;
 
 /** The result of an update; `reason` is a sentence of ASCII. */
@@ -104,13 +104,13 @@ export interface Updatable {
   hasZone(name: DomainName): boolean;
   /** Applies all of an update or nothing. */
   apply(update: UpdateMessage): UpdateResult;
-  /** Real time: signatures have it, whatever the app's clock says. */
+  /** Real time, because signatures use it regardless of the app's clock. */
   realNow(): EpochMs;
 }
 
 /**
- * Dynamic updates (RFC 2136), each signed with its zone's key (RFC 8945). A request that was answered before gets the
- * same reply and changes nothing, as long as its signature's time would let it through.
+ * Dynamic updates (RFC 2136), each signed with its zone's key (RFC 8945). A repeated request gets the same reply and
+ * changes nothing, for as long as its signature's time is accepted.
  */
 export function createUpdateExchange(zones: Updatable): (message: Buffer) => Buffer {
   const writer = new MessageWriter();
@@ -157,7 +157,7 @@ export function createUpdateExchange(zones: Updatable): (message: Buffer) => Buf
     function resultOf(asked: UpdateMessage): UpdateResult {
       if (zone.type !== TYPE_CODES.SOA) return { rcode: 'FORMERR' };
       if (!zones.hasZone(zone.name)) return { rcode: 'NOTAUTH' };
-      // A key is good for the zone of its name only.
+      // A key is valid only for the zone of the same name.
       if (tsig?.key !== zone.name) return { rcode: 'REFUSED', reason: UNSIGNED };
       return zones.apply(asked);
     }

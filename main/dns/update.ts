@@ -16,11 +16,11 @@ import { isGenerated, recordFaults, withoutSerial } from './zone.ts';
 
 /**
  * TTLs of an RRset by value, as `formatZoneValue` writes it. It is read value by value, because it may be large; `keys`
- * has only as many as an update can delete, and one more.
+ * yields at most one more than an update can delete.
  */
 export type Values = Pick<ReadonlyMap<string, number>, 'get' | 'size' | 'keys'>;
 
-/** A zone's stored records, visible or not yet, with the SOA and NS that are made where there are none. */
+/** A zone's stored records, visible or not yet, with the SOA and NS that are generated if there are none. */
 export interface UpdatedZone {
   apex: DomainName;
   nameServer: DomainName;
@@ -30,13 +30,13 @@ export interface UpdatedZone {
   typesAt(name: DomainName): readonly { type: string; value: string }[];
 }
 
-/** What an update changes in an RRset. */
+/** An update's changes to an RRset. */
 export interface UpdatedRRset {
   name: DomainName;
   type: string;
   /** TTLs of new values, and new TTLs of present ones. */
   put: ReadonlyMap<string, number>;
-  /** Values that are removed. */
+  /** Removed values. */
   gone: ReadonlySet<string>;
 }
 
@@ -57,8 +57,8 @@ const refuse = (rcode: UpdateResult['rcode'], reason?: string): never => {
 };
 
 /**
- * What an update makes of a zone (RFC 2136 §3.2 to §3.4): all of it or nothing. The rules for records are those of
- * every other way to enter one, so a record that BIND leaves out without a word refuses the update with its reason.
+ * The result of an update on a zone (RFC 2136 §3.2 to §3.4): all of it or nothing. The rules for records apply as for
+ * any other input, so a record that BIND would silently skip refuses the update with its reason.
  */
 export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: UpdatedZone): PlannedUpdate {
   const draft = new Draft(zone);
@@ -76,7 +76,7 @@ export function planUpdate({ prerequisites, updates }: UpdateMessage, zone: Upda
   return { ok: true, rrsets: draft.rrsets() };
 }
 
-/** The zone while it is changed. */
+/** The zone during the update. */
 class Draft {
   readonly zone: UpdatedZone;
   readonly #rrsets = new Map<string, DraftRRset>();
@@ -93,7 +93,7 @@ class Draft {
     return held;
   }
 
-  /** One record of each type at a name, but of `without`. */
+  /** One record of each type at a name, except `without`. */
   at(name: DomainName, without?: string): RecordData[] {
     const all = this.zone.typesAt(name);
     const stored = all.filter(({ type }) => !this.#rrsets.has(`${type} ${name}`));
@@ -109,7 +109,7 @@ class Draft {
     });
   }
 
-  /** Deletes an RRset; of all together as many records as an update may name, because more would hold up questions. */
+  /** Deletes an RRset; all deletions together are limited, because more would delay questions. */
   delete(rrset: DraftRRset): void {
     this.#deleted += rrset.size;
     if (this.#deleted > UPDATE_RECORDS_MAX)
@@ -122,7 +122,7 @@ class Draft {
   }
 }
 
-/** An RRset while it is changed: the stored one, and what differs. */
+/** An RRset during the update: the stored one, and the differences. */
 class DraftRRset implements UpdatedRRset {
   readonly name: DomainName;
   readonly type: string;
@@ -146,7 +146,7 @@ class DraftRRset implements UpdatedRRset {
     return this.put.has(value) || (!this.gone.has(value) && this.#before.get(value) !== undefined);
   }
 
-  /** Any of its values, if it has one; `stored` is one of the stored. */
+  /** Any one of its values; `stored` is one of the stored values. */
   any(stored: string | undefined): string | undefined {
     for (const value of this.put.keys()) return value;
     if (stored === undefined || !this.gone.has(stored)) return stored;
@@ -212,7 +212,7 @@ function checkForm({ type, class: recordClass, ttlSeconds, data }: UpdateRecord)
 function change({ name, type, class: recordClass, ttlSeconds, data }: UpdateRecord, draft: Draft): void {
   const { apex } = draft.zone;
   const mnemonic = typeName(type);
-  // The SOA and the last NS of the apex stay.
+  // The SOA and the last NS of the apex cannot be deleted.
   const stays = (each: string): boolean => name === apex && (each === 'SOA' || each === 'NS');
   if (recordClass === CLASS_IN) {
     if (data !== null) add(name, ttlSeconds, data, draft);
@@ -228,7 +228,7 @@ function change({ name, type, class: recordClass, ttlSeconds, data }: UpdateReco
 
 function add(name: DomainName, ttl: number, data: RecordData, draft: Draft): void {
   const { apex, nameServer, supportsAlias } = draft.zone;
-  // What comes from a message meets the rules and limits of what is typed.
+  // Records from a message meet the same rules and limits as typed ones.
   const typed = parseZoneValue(data.type, valueOf(data));
   if (!typed.ok) return refuse('REFUSED', typed.message);
   // RFC 2181 §8: a TTL with its highest bit set counts as zero.

@@ -18,9 +18,9 @@ export interface Examined {
 }
 
 export interface Trust {
-  /** The anchor of the signed zone that a name is in; null outside. */
+  /** The trust anchor of the signed zone that contains a name; null outside. */
   anchorOf(name: DomainName): TrustAnchor | null;
-  /** The answer for DNSKEY at an apex. */
+  /** The answer to DNSKEY at an apex. */
   keysOf(apex: DomainName): readonly ResponseRecord[];
   nowMs: EpochMs;
 }
@@ -38,12 +38,12 @@ export function zonesOf({ name, type, answers }: Examined, anchorOf: Trust['anch
 }
 
 /**
- * Validates an answer as a resolver does from these anchors (RFC 4035 §5): each RRset of a signed zone, and the denial
- * of what is not there. Returns what is wrong, as a sentence; null for an answer that is right, or in no signed zone.
+ * Validates an answer as a resolver with these anchors does (RFC 4035 §5): each RRset of a signed zone, and the denial
+ * of absent data. Returns the fault as a sentence; null for an answer that is valid, or in no signed zone.
  */
 export function whyBogus(examined: Examined, trust: Trust): string | null {
   if (examined.rcode !== 'NOERROR' && examined.rcode !== 'NXDOMAIN') return null;
-  // Signatures have none themselves.
+  // Signatures are not signed themselves.
   if (examined.type === QUESTION_TYPES.RRSIG) return null;
   try {
     new Validation(examined, trust).run();
@@ -79,7 +79,7 @@ class Validation {
     for (const rrset of answer.rrsets) if (rrset.type === 'CNAME') last = targetOf(rrset.data[0]) ?? last;
     const isWanted = (rrset: RRset) => type === QUESTION_TYPES.ANY || codeOfType(rrset.type) === type;
     const isFound = answer.rrsets.some((rrset) => rrset.name === last && isWanted(rrset));
-    // A CNAME that leads on is followed by another question.
+    // A CNAME that leads on is followed by another query.
     const isOpen = answer.rrsets.some((rrset) => rrset.type === 'CNAME') && this.#examined.authority.length === 0;
     const anchor = this.#anchorOf(last);
     if (!isFound && !isOpen && anchor !== null) this.#checkDenial(anchor, last);
@@ -121,7 +121,7 @@ class Validation {
     throw new Bogus(`The answer refers to other servers for ${name}, without a proof of its DS, or that it has none.`);
   }
 
-  /** The NSEC records in the authority section that the zone has signed. */
+  /** The NSEC records in the authority section with a valid signature of the zone. */
   #chain(anchor: TrustAnchor): Nsec[] {
     const isSigned = ({ name, type }: RRset): boolean =>
       type === NSEC &&
@@ -144,7 +144,7 @@ class Validation {
     return checkSignatures(apex, rrset, section, keys, this.#trust.nowMs);
   }
 
-  /** The zone's keys, whose RRset one of the anchor's has signed. */
+  /** The zone's keys, if one of the anchor's keys has signed their RRset. */
   #trustedKeys(apex: DomainName, dnskeys: readonly string[]): readonly string[] {
     const section = sectionOf(this.#trust.keysOf(apex));
     const rrset = section.rrsets.find(({ name, type }) => name === apex && type === DNSKEY);
@@ -175,7 +175,7 @@ function sectionOf(records: readonly ResponseRecord[]): Section {
 const targetOf = (data: ResponseRecord['data'] | undefined): DomainName | null =>
   data?.type === 'CNAME' ? data.target : null;
 
-/** Whether a CNAME is what a DNAME beside it stands for (RFC 6672 §5.3.1). */
+/** Whether a CNAME is the one synthesised from the DNAME beside it (RFC 6672 §5.3.1). */
 function isMade({ name, type, data }: RRset, rrsets: readonly RRset[]): boolean {
   if (type !== 'CNAME') return false;
   return rrsets.some(({ name: above, type: other, data: [renamed] }) => {
@@ -232,14 +232,14 @@ function checkSignatures(
     throw new Bogus(`The signature of ${what} ${isOver ? 'expired at' : 'is not valid before'} ${at}.`);
   }
   const valid = current.find((each) => keys.some((key) => isValid(each, key, rrset)));
-  if (valid === undefined) throw new Bogus(`The signature of ${what} is not by a key of the zone ${apex}.`);
+  if (valid === undefined) throw new Bogus(`The signature of ${what} was not made with a key of the zone ${apex}.`);
   return { isExpanded: valid.labels < labelCount(rrset.name) };
 }
 
 /** RFC 4034 §3.1.5: times are compared as serials. */
 const isAfter = (seconds: number, nowMs: EpochMs): boolean => ((seconds - Math.floor(nowMs / 1000)) | 0) > 0;
 
-/** The moment that 32 bits mean near the present one. */
+/** The moment near now that 32 bits stand for. */
 const dateOf = (seconds: number, nowMs: EpochMs): string => {
   const now = Math.floor(nowMs / 1000);
   return new Date((now + ((seconds - now) | 0)) * 1000).toISOString();
@@ -257,15 +257,15 @@ function isValid({ algorithm, labels, tag, ttlSeconds, start, signature }: Signa
   return verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
-/** A link of a zone's chain. */
+/** One NSEC record of a zone's chain. */
 interface Nsec {
   owner: DomainName;
-  /** The names above a name that exist, by this link. */
+  /** The closest ancestor of a name that exists according to this record. */
   encloser(name: DomainName): DomainName;
   has(type: number): boolean;
-  /** Whether it proves that a name does not exist, or is empty. */
+  /** Whether it proves that a name does not exist, or is an empty non-terminal. */
   covers(name: DomainName): boolean;
-  /** Whether it proves that a name exists, but is empty. */
+  /** Whether it proves that a name exists, but is an empty non-terminal. */
   empties(name: DomainName): boolean;
 }
 
@@ -275,7 +275,7 @@ function readNsec(apex: DomainName, { name: owner, data: [data] }: RRset): Nsec 
   const next = readWireName(octets, 0);
   if (next === null) return null;
   const has = (type: number) => hasType(octets.subarray(next.end), type);
-  // A link at a cut says nothing about names below it (RFC 6840 §4.1), nor one at a DNAME.
+  // An NSEC at a cut or a DNAME says nothing about the names below it (RFC 6840 §4.1).
   const isCut = has(TYPE_CODES.DNAME) || (has(TYPE_CODES.NS) && !has(TYPE_CODES.SOA));
   const covers = (name: DomainName) =>
     orderKey(owner) < orderKey(name) &&
@@ -314,7 +314,7 @@ function lacksName(chain: readonly Nsec[], name: DomainName): boolean {
   return chain.some((nsec) => nsec.covers(wildcard) && !nsec.empties(wildcard));
 }
 
-/** The name is there without the type, or a wildcard is in its place. */
+/** The name exists without the type, or a wildcard without the type matches it. */
 function lacksType(chain: readonly Nsec[], name: DomainName, type: number): boolean {
   const isEmpty = (at: DomainName): boolean =>
     chain.some((nsec) => nsec.empties(at) || (nsec.owner === at && !nsec.has(type) && !nsec.has(TYPE_CODES.CNAME)));

@@ -13,7 +13,7 @@ const POINTERS_MAX = 128;
 export class MessageFault extends Error {}
 
 /**
- * Reads a message from its header's end on: numbers, names and record data. Throws MessageFault or RangeError where the
+ * Reads a message after its header: numbers, names and record data. Throws MessageFault or RangeError where the
  * message is malformed. Reads each pointer target once.
  */
 export class WireReader implements FieldReader {

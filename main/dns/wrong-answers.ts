@@ -8,16 +8,16 @@ import { answer } from './responder.ts';
 import type { ZoneIndex } from './zone-index.ts';
 import { zoneAsked, type ZoneSet } from './zone-set.ts';
 
-/** What a break makes of one question. */
+/** A break's effect on one question. */
 export type Wrong =
-  /** Other content than the right answer, which it may contain. */
+  /** Content that replaces the right answer, and may include it. */
   | { kind: 'answer'; answer: (right: DnsAnswer) => DnsAnswer }
   | { kind: 'silence' }
   /** The right answer, too late. */
   | { kind: 'slow'; delayMs: number }
-  /** No answer fits a datagram; over TCP, all or none is answered. */
+  /** No answer fits a datagram; over TCP, the answer is sent or not. */
   | { kind: 'truncated'; overTcp: boolean }
-  /** Clients with EDNS are refused, with an OPT in the reply (BADVERS) or without it (FORMERR). */
+  /** Refuses clients with EDNS, with an OPT in the reply (BADVERS) or without it (FORMERR). */
   | { kind: 'edns'; rcode: 'FORMERR' | 'BADVERS' };
 
 /** Documentation addresses, which lead nowhere (RFC 5737, RFC 3849). */
@@ -47,7 +47,7 @@ interface Asked {
 }
 
 /**
- * What the fault makes of the question; null where the entry does not concern it, such as an A for the IPv6 black hole.
+ * The fault's effect on the question; null if the entry does not affect it, such as an A for the IPv6 black hole.
  */
 export function wrongAnswer(
   fault: Fault,
@@ -57,7 +57,7 @@ export function wrongAnswer(
   return make === undefined ? null : make({ fault, zones, zone, question, name: question.name.toLowerCase() });
 }
 
-/** `shop.acme.test` of a question for `shop.acme.test.acme.test`; null for any other name. */
+/** `shop.acme.test` for the question `shop.acme.test.acme.test`; null for any other name. */
 export function undoubled(zone: ZoneIndex, name: DomainName): DomainName | null {
   if (zone.apex === ROOT || !name.endsWith(`.${zone.apex}`)) return null;
   const inner = name.slice(0, -zone.apex.length - 1);
@@ -125,7 +125,7 @@ export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
     question.type === TYPE_CODES.CAA ? { kind: 'answer', answer: (right) => withOtherCa(name, right) } : null,
 };
 
-/** Where the name has a CNAME, the record is that of its target: it can’t be beside the CNAME. */
+/** If the name has a CNAME, the record of its target: a record cannot be beside a CNAME. */
 function withOtherCa(name: DomainName, right: DnsAnswer): DnsAnswer {
   const aliases = right.answer.filter(({ type }) => type === 'CNAME').map(unkept);
   const last = aliases.at(-1)?.data[0];
@@ -148,7 +148,7 @@ const negative = (zone: ZoneIndex, rcode: 'NXDOMAIN' | 'NOERROR', ttlSeconds: nu
   authority: [{ ...zone.negative, ttlSeconds }],
 });
 
-/** CNAMEs from each name to the next, as far as names have room for their labels. */
+/** A chain of CNAMEs, as long as names have room for its labels. */
 function chainOf(names: readonly DomainName[]): DnsAnswer {
   const chain = names.slice(1).flatMap((target, index) => {
     const owner = names[index] ?? ROOT;
@@ -176,6 +176,6 @@ export const markedAs = (fault: Fault, wrong: DnsAnswer): DnsAnswer => ({
   detail: { code: DETAIL_CODES.other, text: `${BROKEN_ON_PURPOSE}: ${nameOf(fault).entry}` },
 });
 
-/** The zone of a question here; null outside. */
+/** The local zone of a question; null outside. */
 export const zoneFor = (zones: ZoneSet, { name, type }: Question): ZoneIndex | null =>
   zoneAsked(zones, name.toLowerCase(), type);

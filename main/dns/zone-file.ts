@@ -9,7 +9,7 @@ import { carelessFaults, DEFAULT_TTL_SECONDS, recordFaults, type Zone } from './
 export const ZONE_FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
 export const ZONE_FILE_RECORDS_MAX = 100_000;
 
-/** Characters of a part for each of its entries; longer ones make it shorter. */
+/** Characters of a part per entry; longer entries shorten the part. */
 const ENTRY_CHARACTERS = 640;
 
 /** Maximum listed faults; a file with more is probably not a zone file. */
@@ -19,7 +19,7 @@ export interface ZoneFileFault {
   /** From 1: the line on which the record or directive begins. */
   line: number;
   message: string;
-  /** A careless provider would accept the line. */
+  /** A careless provider would accept this line. */
   forcible?: true;
 }
 
@@ -53,8 +53,8 @@ export interface ZoneFileOptions {
  * others. `$GENERATE` works as in BIND, and `$INCLUDE` reads one of the texts in `files`. A fault in such a text has
  * the line of the first `$INCLUDE` that led to it.
  *
- * Parses `entriesEach` entries per part, or fewer long ones, for the caller to do other work in between; a part calls
- * `at` when it is parsed. No entry spans two parts; limits apply to the whole file.
+ * Parses `entriesEach` entries per part, or fewer long ones, so the caller can do other work in between; calls `at` at
+ * the end of each part. No entry spans two parts; limits apply to the whole file.
  */
 export function* readZoneFileInParts(
   text: string,
@@ -79,10 +79,10 @@ export function* readZoneFileInParts(
   yield reader.takePart();
 }
 
-/** Texts within texts; a text that includes itself reaches this. */
+/** The maximum depth of included texts; a text that includes itself reaches it. */
 const INCLUDE_DEPTH_MAX = 10;
 
-/** An entry and, in an included text, where in it. */
+/** An entry and, for an included text, its place there. */
 interface PlacedEntry extends Entry {
   within?: string;
 }
@@ -96,13 +96,13 @@ class ZoneFileReader {
   #faults = 0;
   readonly #options: ZoneFileOptions;
   readonly #here = new Map<DomainName, RecordData[]>();
-  /** What `at` answered in this part, in which nothing else changes. */
+  /** The results of `at` in this part, during which nothing else changes. */
   #present = new Map<DomainName, readonly RecordData[]>();
   #origin: DomainName;
   #owner: DomainName | null = null;
   #defaultTtlSeconds: number | null = null;
   #lastTtlSeconds: number | null = null;
-  /** Of all texts that were included, repetitions counted. */
+  /** Characters of all included texts, with repetitions. */
   #includedCharacters = 0;
 
   constructor(options: ZoneFileOptions) {
@@ -125,14 +125,14 @@ class ZoneFileReader {
     }
   }
 
-  /** RFC 1035 §5.1: `$INCLUDE` leaves the origin of its own text as it is; BIND leaves the owner too. */
+  /** RFC 1035 §5.1: `$INCLUDE` does not change the origin of the including text; BIND also keeps the owner. */
   *#include({ line, tokens }: Entry, depth: number): Generator<PlacedEntry, string | null, void> {
     const [, named, within, extra] = tokens;
     if (named === undefined || extra !== undefined)
       return '$INCLUDE takes the name of a text, and an origin if needed.';
     const { files = {} } = this.#options;
     const path = named.text;
-    // A browser gives files without their folders.
+    // A browser passes files without their folders.
     const name = Object.hasOwn(files, path) ? path : path.slice(path.lastIndexOf('/') + 1);
     const text = Object.hasOwn(files, name) ? files[name] : undefined;
     if (text === undefined) return `$INCLUDE: there is no text "${path}" in this import; add that file to it.`;
@@ -225,8 +225,8 @@ class ZoneFileReader {
   }
 
   /**
-   * RFC 2308 §4 and RFC 1035 §5.1: the line's own, then `$TTL`, the last one written. Where an SOA has none of these,
-   * its minimum counts as `$TTL` from there on, as in BIND.
+   * RFC 2308 §4 and RFC 1035 §5.1: the line's own TTL, then `$TTL`, then the last one written. If an SOA has none of
+   * these, its minimum counts as `$TTL` from there on, as in BIND.
    */
   #ttl(written: number | null, data: RecordData): number {
     if (written !== null) return (this.#lastTtlSeconds = written);
@@ -265,7 +265,7 @@ class ZoneFileReader {
 
 const TYPES_TEXT = `${NAMED_TYPES.join(', ')}, or a number as TYPE65280`;
 
-/** TTL and class, in either order and both optional, before the type (RFC 1035 §5.1); removes them from `tokens`. */
+/** Optional TTL and class, in either order, before the type (RFC 1035 §5.1); removes them from `tokens`. */
 function readHead(tokens: Token[]): { type: RecordType; ttlSeconds: number | null } | { fault: string } {
   let ttlSeconds: number | null = null;
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {

@@ -36,7 +36,7 @@ export class ZoneIndex {
   /** Nodes with a DNAME. */
   #renames = 0;
   #negative: RRset;
-  /** All names in order, once a denial needed them. */
+  /** All names in order, after the first denial that needed them. */
   #order: CanonicalOrder<ZoneNode> | null = null;
   #signer: ZoneSigner | null = null;
   readonly #onChange: () => void;
@@ -95,8 +95,8 @@ export class ZoneIndex {
   }
 
   /**
-   * Adds records of one name; among few, those that are there already are not added again. Costs as much as the new
-   * records, and copies references to the present ones of the same types.
+   * Adds records of one name; in small RRsets, those already present are skipped. Costs as much as the new records, and
+   * copies references to the existing ones of the same types.
    */
   add(name: DomainName, records: readonly ResourceRecord[]): void {
     const node = this.#nodes.get(name) ?? this.#add(name);
@@ -112,8 +112,8 @@ export class ZoneIndex {
   }
 
   /**
-   * Removes records of one RRset by their values, as `formatZoneValue` writes them. `lowestTtl` is that of the records
-   * that stay, given the present one.
+   * Removes records of one RRset by their values, as `formatZoneValue` writes them. `lowestTtl` is that of the
+   * remaining records, given the current one.
    */
   remove(
     name: DomainName,
@@ -263,7 +263,7 @@ function joinRRsets(present: RRset, added: RRset | undefined): RRset {
   return joined;
 }
 
-/** Records of an RRset that are compared with new ones: in less than a millisecond. */
+/** The size up to which an RRset is compared with new records, in less than a millisecond. */
 const COMPARED_MAX = 1_000;
 
 function removeRepeats(rrset: GrowingRRset): void {

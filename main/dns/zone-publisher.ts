@@ -55,11 +55,11 @@ export interface StoredZones {
   nextChangeMs(): EpochMs | null;
   /** The lowest TTL of one RRset as visible at `nowMs`, in seconds and at least `known`; undefined without a record. */
   lowestTtl(rrset: Owner & { type: string }, known: number, nowMs: EpochMs): number | undefined;
-  /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
+  /** Names with versions that began or ended by `nowMs` and are not settled yet; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): readonly Owner[];
   /**
-   * Persists what has become visible there, and deletes versions that are over: about `max` of them, and a name with
-   * more in several calls. `rrsets` counts those that are settled thereby.
+   * Persists the changes that became visible at these names, and deletes past versions: about `max` of them; a name
+   * with more takes several calls. `rrsets` counts the RRsets settled by this.
    */
   settle(
     owners: readonly Owner[],
@@ -73,7 +73,7 @@ export interface StoredZones {
 export interface ZonePublisher {
   /** Call after every change to stored records, with the versions that it began or ended at once. */
   recordsChanged(zone: DomainName, change: { gone: readonly StoredVersion[]; added: readonly StoredVersion[] }): void;
-  /** Call after all that is stored at some names was replaced. */
+  /** Call after all stored records of some names were replaced. */
   namesChanged(zone: DomainName, names: readonly DomainName[]): void;
   /** Call after a zone was created or removed. */
   zoneChanged(name: DomainName): void;
@@ -81,7 +81,7 @@ export interface ZonePublisher {
   signingChanged(name: DomainName): void;
   /** Call after the app's clock was moved. */
   clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
-  /** Reads all zones again, after the stored ones were replaced. */
+  /** Reads all zones again after the store was replaced. */
   reload(): void;
   /** The number of RRsets whose pending changes have become visible, since the start. */
   published(): number;
@@ -109,7 +109,7 @@ export function createZonePublisher(options: {
   let settling = false;
   let stopped = false;
   let published = 0;
-  /** The zones that are served from the store. */
+  /** The zones served from the store. */
   const loaded = new Set<DomainName>();
 
   /** A zone file's records all fall due at once; settling them in parts lets queries run in between. */
@@ -142,7 +142,7 @@ export function createZonePublisher(options: {
         change(zone, goneFrom.get(zone) ?? [], addedTo.get(zone) ?? []);
       }
     } catch (error) {
-      // Visibility follows from the moments themselves; only persisting it has to be retried.
+      // Visibility follows from the moments themselves; only the write has to be retried.
       const all = Map.groupBy(stored.due(nowMs, Number.MAX_SAFE_INTEGER), ({ zone }) => zone);
       for (const [zone, here] of all) refresh(zone, new Set(here.map(({ name }) => name)));
       throw error;
@@ -171,12 +171,12 @@ export function createZonePublisher(options: {
     index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
   }
 
-  /** Applies a change without reading what is there besides: a name may have all records of a zone. */
+  /** Applies a change without reading the other records of a name, which may have all records of a zone. */
   function change(apex: DomainName, gone: readonly StoredVersion[], added: readonly StoredVersion[]): void {
     const index = zones.get(apex);
     const zone = stored.zone(apex);
     if (index === undefined || zone === null || gone.length + added.length === 0) return;
-    // The zone's own SOA or NS take the place of those that were made.
+    // The zone's own SOA or NS replace the generated ones.
     const replacesOwn = [...gone, ...added].some(
       ({ name, type }) => name === apex && (type === 'SOA' || type === 'NS'),
     );
@@ -205,7 +205,7 @@ export function createZonePublisher(options: {
     index.signer = signing?.on === true ? zoneSigner(name, signing, clock.now(), signatures) : null;
   }
 
-  /** Renews the signatures of all zones when those of one are due, or a roll of its keys ends. */
+  /** Renews the signatures of all zones when those of one are due, or when a roll of its keys ends. */
   function armSigning(): void {
     signingTimer?.cancel();
     signingTimer = null;

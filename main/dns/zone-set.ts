@@ -8,7 +8,7 @@ import { ZoneIndex, type ZoneNode } from './zone-index.ts';
 export class ZoneSet {
   readonly #zones = new Map<DomainName, ZoneIndex>();
   #changes = 0;
-  /** Whether a zone was signed at that count of changes. */
+  /** Whether any zone was signed at that count of changes. */
   #signs: { changes: number; signs: boolean } | null = null;
   #services: (name: DomainName) => RecordData | null = () => null;
 
@@ -42,18 +42,18 @@ export class ZoneSet {
     return index;
   }
 
-  /** Sets which names have an HTTPS record where their zone has none. */
+  /** Sets the names that have an HTTPS record unless their zone has one. */
   setServices(services: (name: DomainName) => RecordData | null): void {
     this.#services = services;
     this.#changes++;
   }
 
-  /** The HTTPS record of a hostname that is served here; null for any other name. */
+  /** The HTTPS record of a hostname served here; null for any other name. */
   serviceOf(name: DomainName): RecordData | null {
     return this.#services(name);
   }
 
-  /** The trust anchor of the signed zone that a name is in; null outside. */
+  /** The trust anchor of the signed zone that contains a name; null outside. */
   anchorOf(name: DomainName): TrustAnchor | null {
     const zone = findZone(this, name);
     const signer = zone?.signer ?? null;
@@ -102,7 +102,7 @@ export function locate(zone: ZoneIndex, name: DomainName, atCut = false): Locati
   const encloser = zone.closest(name);
   const cut = zone.cutAbove(encloser);
   const renamed = zone.renameAbove(encloser, name);
-  // The higher of the two hides the other.
+  // The higher of the two hides the lower one.
   if (renamed !== null && (cut === null || renamed.name.length < cut.name.length))
     return { kind: 'renamed', node: renamed };
   if (cut !== null && !(atCut && cut.name === name)) return { kind: 'delegated', cut };

@@ -9,10 +9,10 @@ import { ALGORITHM, readSigningKey, type SigningKey } from './signing-key.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Signatures are renewed this often, and are valid for twice as long, so that at least half of that is left. */
+/** Signatures are renewed this often, and are valid for twice as long, so at least half the time is left. */
 const PERIOD_MS = 7 * DAY_MS;
 
-/** For validators whose clocks are late. */
+/** For validators whose clocks are slow. */
 const EARLIER_MS = 3_600_000;
 
 /** How long both keys sign during a roll: most records, and so their signatures, are cached for a day at most. */
@@ -21,13 +21,13 @@ export const ROLL_MS = 2 * DAY_MS;
 /** The usual value; a roll depends on it. */
 const DNSKEY_TTL_SECONDS = 3600;
 
-/** Signatures to keep, of all zones: some 3 MB. */
+/** Maximum signatures cached for all zones together: some 3 MB. */
 export const SIGNATURES_KEPT_MAX = 10_000;
 
-/** By the digest of what is signed; a signature takes as long as 20 answers without one. */
+/** By the digest of the signed data; a signature takes as long as 20 unsigned answers. */
 export type Signatures = LruMap<string>;
 
-/** The keys in which trust in a zone begins, as the data of DNSKEY records. */
+/** The keys that trust in a zone starts from, as the data of DNSKEY records. */
 export interface TrustAnchor {
   apex: DomainName;
   dnskeys: readonly string[];
@@ -42,16 +42,16 @@ export interface Validity {
 /** Signs one zone's RRsets during one period of the app's clock. */
 export interface ZoneSigner {
   readonly dnskeys: RRset;
-  /** The data of the DNSKEY records that clients trust: those published, but for the break `wrong-key`. */
+  /** The data of the DNSKEY records that clients trust: the published ones, except with the break `wrong-key`. */
   readonly trusted: readonly string[];
   /**
-   * An RRset's signatures, one for each key; null where the zone leaves them out. `owner`: the wildcard that it was
-   * made from. `zoneTtlSeconds`: its TTL in the zone, where the answer's is lower.
+   * An RRset's signatures, one for each key; null if the zone omits them. `owner`: the wildcard that it was synthesised
+   * from. `zoneTtlSeconds`: its TTL in the zone, if the answer's is lower.
    */
   sign(rrset: RRset, owner?: DomainName, zoneTtlSeconds?: number): RRset | null;
 }
 
-/** The keys that are published at a moment: the newest, and during a roll the one before. */
+/** The keys published at a moment: the newest and, during a roll, the previous one. */
 export const keysAt = ({ keys }: ZoneSigning, nowMs: EpochMs): ZoneSigning['keys'] =>
   keys.filter(({ retiresAtMs }) => retiresAtMs === null || retiresAtMs > nowMs);
 
@@ -60,7 +60,7 @@ export function validityAt({ broken }: ZoneSigning, nowMs: EpochMs): Validity {
   return { fromMs: startMs - EARLIER_MS, untilMs: startMs + 2 * PERIOD_MS };
 }
 
-/** When a zone's signatures or keys change by themselves. */
+/** When a zone's signatures or keys next change without an edit. */
 export function nextSigningMs(signing: ZoneSigning, nowMs: EpochMs): EpochMs {
   const periodEndsMs = validityAt({ ...signing, broken: null }, nowMs).untilMs - PERIOD_MS;
   return Math.min(periodEndsMs, ...keysAt(signing, nowMs).map(({ retiresAtMs }) => retiresAtMs ?? Infinity));
@@ -96,7 +96,7 @@ export function zoneSigner(apex: DomainName, signing: ZoneSigning, nowMs: EpochM
 
 const digestOf = (octets: string): string => hash('sha256', Buffer.from(octets, 'latin1'), 'base64');
 
-/** The data of an RRSIG without the signature, which is signed too (RFC 4034 §3.1). */
+/** The data of an RRSIG without the signature; it is part of the signed data (RFC 4034 §3.1). */
 function signatureStart(
   apex: DomainName,
   { tag }: SigningKey,

@@ -45,8 +45,8 @@ export interface ZoneOptions {
 }
 
 /**
- * A zone with the given records and the mandatory SOA and NS (RFC 1034 §4.2.1), which are made where they are not among
- * them. The serial is that of the options in any case.
+ * A zone with the given records and the mandatory SOA and NS (RFC 1034 §4.2.1), which are generated if
+ * they are missing. The serial always comes from the options.
  */
 export function createZone(options: ZoneOptions): Zone {
   const { apex, nameServer, records = [] } = options;
@@ -70,10 +70,10 @@ export function createZone(options: ZoneOptions): Zone {
   return { apex, supportsAlias: options.supportsAlias ?? true, records: [...own, ...others] };
 }
 
-/** An SOA as it is stored: the server counts the serial of its zones itself. */
+/** An SOA as stored: the server counts the serial of its zones itself. */
 export const withoutSerial = (data: RecordData): RecordData => (data.type === 'SOA' ? { ...data, serial: 0 } : data);
 
-/** Whether a record is the SOA, apart from its serial, or the NS that `createZone` makes. */
+/** Whether a record is the SOA, apart from its serial, or the NS that `createZone` generates. */
 export function isGenerated(
   { name, ttlSeconds, data }: ResourceRecord,
   apex: DomainName,
@@ -86,7 +86,7 @@ export function isGenerated(
   return formatZoneValue(withoutSerial(data)) === formatZoneValue(withoutSerial(soa.data));
 }
 
-/** In the zone, or at the name server where the zone's name leaves no room for a label. */
+/** Below the zone or, if its name leaves no room for a label, at the name server. */
 function mailboxOf(apex: DomainName, nameServer: DomainName): DomainName {
   const own = apex === '' ? 'hostmaster' : `hostmaster.${apex}`;
   return wireLength(own) <= NAME_OCTETS_MAX ? own : `hostmaster.${parentOf(nameServer)}`;
@@ -101,8 +101,8 @@ export interface RecordContext {
 }
 
 /**
- * Everything that forbids a record, each as a sentence that tells what to change; empty when it is allowed. An existing
- * record is no conflict: putting it again changes its TTL.
+ * All rules that a record breaks, each as a sentence that tells what to change; empty when it is allowed. An existing
+ * equal record is no conflict: putting it again changes its TTL.
  */
 export function recordFaults(context: RecordContext, record: ResourceRecord): string[] {
   const { apex, supportsAlias } = context;
@@ -146,7 +146,7 @@ export function carelessFaults(apex: DomainName, { name, data, ttlSeconds }: Res
   return faults;
 }
 
-/** The DNS takes `www CNAME 192.0.2.1` for a name of four labels, which does not exist. */
+/** `www CNAME 192.0.2.1` would lead to a name of four labels, which does not exist. */
 function targetFaults(data: RecordData): string[] {
   const target = hostOf(data);
   if (target === null || !isIPv4(target)) return [];
