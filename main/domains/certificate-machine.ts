@@ -3,10 +3,10 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
 import type { CertificateState, CheckCode } from '../contract/domains.ts';
 import { ISSUANCE_RHYTHM, lengthOf, nextTry, type Rhythm } from './personas.ts';
 
-/** A failed renewal is retried at these intervals at first. */
+/** A failed renewal is first retried at these intervals. */
 export const ATTEMPT_INTERVAL_MS = 5 * MINUTE_MS;
 
-/** For so long; then daily, for the 30 days that remain. */
+/** The duration of those retries; after it, daily for the 30 days that remain. */
 const RETRIED_OFTEN_MS = 30 * MINUTE_MS;
 
 export const RENEWAL_RETRY_MS = DAY_MS;
@@ -20,13 +20,13 @@ export interface IssuanceState {
   readonly seriesAtMs: EpochMs | null;
   /** When the next attempt (first, retry or renewal) is due; null when none is. */
   readonly nextAttemptAtMs: EpochMs | null;
-  /** When the current leaf is due for renewal; null without a leaf. */
+  /** When the current leaf must be renewed; null without a leaf. */
   readonly renewAtMs: EpochMs | null;
   /** When the current leaf expires, on the app's clock; null without a leaf. */
   readonly notAfterMs: EpochMs | null;
 }
 
-/** All but the last carry `atMs`, the time of the event on the app's clock. */
+/** All except the last carry `atMs`, the time of the event on the app's clock. */
 export type CertificateEvent =
   | { readonly type: 'hostname_verified'; readonly atMs: EpochMs; /** The issuance delay. */ readonly delayMs: number }
   | { readonly type: 'reverified'; readonly atMs: EpochMs; readonly delayMs: number }
@@ -38,7 +38,7 @@ export type CertificateEvent =
       readonly atMs: EpochMs;
       readonly code: CheckCode;
       readonly message: string;
-      /** When a first issuance is attempted again; after it, it is given up until the user asks again. */
+      /** When a first issuance is retried; then it is given up until the user asks for it. */
       readonly rhythm?: Rhythm;
     }
   | { readonly type: 'not_after_passed' }
@@ -208,7 +208,7 @@ function fromExpired(current: IssuanceState, event: CertificateEvent): Certifica
   }
 }
 
-/** When the certificate's state next changes on its own. */
+/** When the certificate's state next changes without an event. */
 export function certificateDueMs({ state, nextAttemptAtMs, notAfterMs }: IssuanceState): EpochMs | null {
   if (state !== 'issued' || notAfterMs === null) return nextAttemptAtMs;
   return nextAttemptAtMs === null ? notAfterMs : Math.min(nextAttemptAtMs, notAfterMs);

@@ -44,14 +44,14 @@ export function verdictOf(checks: readonly Check[]): VerificationVerdict {
   return checks.length === 0 || checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'ok';
 }
 
-/** Checks that fail because nothing is there yet. */
+/** Checks that fail because a record is still missing. */
 const ABSENCES: ReadonlySet<CheckCode> = new Set(['no_record', 'ns_mismatch', 'not_propagated', 'txt_missing']);
 
 /** Whether records are only missing and none is wrong; such a domain is `pending`, not `misconfigured`. */
 export const hasFoundNothing = (checks: readonly Check[]): boolean =>
   verdictOf(checks) !== 'ok' && checks.every(({ code, outcome }) => outcome !== 'failed' || ABSENCES.has(code));
 
-/** The values that fixes for one domain are phrased with. */
+/** The values used in the fixes for one domain. */
 export interface Wanted {
   hostname: string;
   /** The expected record: `CNAME cname.vivarium.localhost`. */
@@ -121,7 +121,7 @@ export function chainCheck(wanted: Wanted, { name, chain, end }: Resolution): Ve
   };
 }
 
-/** How each failure is described; `fix` where the resolver is not to blame. */
+/** The description of each failure; `fix` if the resolver is not to blame. */
 const FAILURES: Record<LookupFailure, { found: string; happened: string; fix?: string }> = {
   servfail: {
     found: 'SERVFAIL',
@@ -166,7 +166,7 @@ const FAILURES: Record<LookupFailure, { found: string; happened: string; fix?: s
   },
 };
 
-/** The failure of a resolution, or null. An endless chain counts as a failure when only its end was wanted. */
+/** The failure of a resolution, or null. An endless chain counts as a failure if only its end was needed. */
 function failureOf({ end }: Resolution): { reason: LookupFailure; detail?: string } | null {
   if (end.kind === 'failed') return end;
   if (end.kind === 'loop') return { reason: 'chain_loop' };

@@ -11,19 +11,19 @@ export interface Proof {
   value: string;
 }
 
-/** What decides whose a hostname is, beside the records that lead here. */
+/** Decides which project owns a hostname, in addition to the records that lead here. */
 export interface Claim {
-  /** The TXT records that show that it is this project's. */
+  /** The TXT records that prove that it belongs to this project. */
   proofs: readonly Proof[];
-  /** What it means that one is missing. `alternative`: nothing, where the CNAME leads to this project. */
+  /** The effect of a missing proof. `alternative`: none if the CNAME leads to this project. */
   lack: 'warning' | 'failed' | 'alternative';
   /** Another project's domain above the hostname; null without one. */
   rival: { domain: string; project: string } | null;
-  /** TXT records of other projects that refuse the hostname to this one. */
+  /** TXT records with which other projects claim the hostname. */
   foreign: readonly (Proof & { domain: string; project: string })[];
 }
 
-/** What the project's persona asks for. */
+/** The requirements of the project's persona. */
 export interface DomainRules {
   persona: Persona;
   /** The platform's name that the domain's records point at. */
@@ -31,24 +31,24 @@ export interface DomainRules {
   claim: Claim | null;
 }
 
-/** A project as claims see it. */
+/** The fields of a project that claims need. */
 export interface Claimant {
   id: string;
   name: string;
   slug: string;
 }
 
-/** Other projects whose TXT records are asked for; those created first count. */
+/** Maximum number of other projects whose TXT records are queried, the oldest first. */
 export const FOREIGN_CLAIMANTS_MAX = 20;
 
-/** The same project and text give the same token, which is stored nowhere. */
+/** Equal projects and texts give equal tokens, so none is stored. */
 const token = (project: Claimant, text: string): string => hash('sha256', `${project.id} ${text}`);
 
 /** `0e2d5a7f-1548-4f27-8c05-b577cb14f4ec` */
 const uuid = (project: Claimant, text: string): string =>
   token(project, text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
-/** The name that proofs of a hostname are below; those of a wildcard are beside it. */
+/** The parent of all names that hold proofs of a hostname; the proofs of a wildcard are beside it. */
 const baseOf = (hostname: string): string => (isWildcard(hostname) ? parentOf(hostname) : hostname);
 
 /** GitHub’s user names have at most 39 characters, and a label 63. */
@@ -100,7 +100,7 @@ export interface ClaimFacts {
   rival: Rival | null;
 }
 
-/** The claim of a project on a hostname by its persona's rule; null where nothing is asked for. */
+/** A project's claim on a hostname by its persona's rule; null if the persona requires none. */
 export function claimOf({ claim }: Pick<Persona, 'claim'>, facts: ClaimFacts): Claim | null {
   const asked = PROOFS[claim](facts);
   const proofs = asked?.proofs.filter(({ name }) => name.length <= HOSTNAME_LENGTH_MAX) ?? [];
@@ -143,7 +143,7 @@ const PROOFS: Record<ClaimRule, (facts: ClaimFacts) => Pick<Claim, 'proofs' | 'l
   }),
 };
 
-/** The TXT records by which other projects of the persona could have reserved a hostname. */
+/** The TXT records with which other projects of the persona may have reserved a hostname. */
 export function foreignProofs(
   { claim }: Pick<Persona, 'claim'>,
   hostname: string,
@@ -158,12 +158,12 @@ export function foreignProofs(
     .filter(({ name }) => name.length <= HOSTNAME_LENGTH_MAX);
 }
 
-/** How the strings of TXT records compare with a proof's value: spaces around it do not count, case does. */
+/** How strings of TXT records are compared with a proof: surrounding spaces are ignored, case is not. */
 export function isProven(value: string, texts: readonly string[]): boolean {
   return texts.some((text) => text.trim() === value);
 }
 
-/** What is wrong with a TXT record that was meant to be right, in a sentence with a space before it; '' for others. */
+/** The probable mistake in a TXT record, as a sentence after a space; '' if there is none. */
 export function slipOf(value: string, texts: readonly string[]): string {
   const bare = (text: string): string => text.replaceAll(/["\s]/g, '');
   if (texts.some((text) => bare(text) === value)) return ' It has quotation marks or spaces in it.';

@@ -16,16 +16,16 @@ export interface AttachedDomain extends HostnameState {
   readonly kind: DomainKind;
   readonly attachedAtMs: EpochMs;
   readonly lastCheckedAtMs: EpochMs | null;
-  /** Null while suspended, and once the persona's rhythm is over. */
+  /** Null while suspended, and after the persona's last check. */
   readonly nextCheckAtMs: EpochMs | null;
-  /** Since when it is checked without success; null while it is verified. */
+  /** Since when checks have failed; null while it is verified. */
   readonly seriesAtMs: EpochMs | null;
   /** The DNS checks of the last verification. */
   readonly checks: readonly Check[];
   /** The checks of issuance. */
   readonly certificateChecks: readonly Check[];
   readonly certificate: IssuanceState;
-  /** The content of the store that it is of, in memory only; none of a new domain. */
+  /** The generation of the store that it belongs to, in memory only; a new domain has none. */
   readonly generation?: number;
 }
 
@@ -66,7 +66,7 @@ export interface DomainSet {
   remove(domain: AttachedDomain): void;
   /** Drops the domains of a project that has been removed from the store. */
   forget(projectId: string): AttachedDomain[];
-  /** Reads all domains again, which were replaced in the store; changes to those before them are refused. */
+  /** Reads all domains again after the store was replaced; changes to earlier domains are refused. */
   reload(): void;
 }
 
@@ -78,7 +78,7 @@ export function createDomainSet(options: {
   rows: DomainRows;
   /** Called after a write with the old and new values. */
   onCommitted: (changes: readonly DomainTransition[]) => void;
-  /** Whether more changes come soon, for which a write waits. */
+  /** Whether more changes are about to come, which the write waits for. */
   isAwaitingMore: () => boolean;
 }): DomainSet {
   const { rows } = options;
@@ -88,7 +88,7 @@ export function createDomainSet(options: {
   const stored = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
   let waiting: PromiseWithResolvers<undefined> | null = null;
-  /** Of the changes that are stored and not published yet. */
+  /** Of the changes that are stored but not yet published. */
   let publishing: Promise<undefined> | null = null;
 
   const keep = (domain: AttachedDomain) => void domains.set(domain.hostname, { ...domain, generation });
@@ -101,7 +101,7 @@ export function createDomainSet(options: {
 
   const commitNow = (): void => storeAll()();
 
-  /** Stores the pending changes; the function that it returns publishes them. */
+  /** Stores the pending changes, and returns a function that publishes them. */
   function storeAll(): () => void {
     const changes: (DomainChange & DomainTransition)[] = [...stored.values()].flatMap((before) => {
       const row = current(before);
@@ -164,7 +164,7 @@ export function createDomainSet(options: {
           forWaiting(() => {
             const publish = storeAll();
             publishing = batch.promise;
-            // Each takes milliseconds where there are thousands of domains.
+            // Each step takes milliseconds with thousands of domains.
             setImmediate(() => {
               if (publishing === batch.promise) publishing = null;
               forWaiting(publish);
@@ -193,17 +193,17 @@ export function createDomainSet(options: {
       leaves.clear();
       domains.clear();
       rows.list().forEach(keep);
-      waiters?.reject(new VivariumError('conflict', 'A snapshot was restored meanwhile; ask again.'));
+      waiters?.reject(new VivariumError('conflict', 'A snapshot was restored meanwhile; try again.'));
     },
   };
 }
 
-/** Does what callers wait for, who report its error. */
+/** Runs a step that callers wait for; they report its error. */
 function forWaiting(work: () => void): void {
   try {
     work();
   } catch {
-    // See above.
+    // Already reported to the waiting callers.
   }
 }
 

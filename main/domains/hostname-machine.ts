@@ -63,7 +63,7 @@ function afterCheck(
 }
 
 /**
- * Why an attached hostname is not served, and what to do, for the answer to a request there; null when it is served.
+ * Why an attached hostname is not served, and the fix, for the answer to a request; null when it is served.
  */
 export function whyUnserved(domain: HostnameState & { hostname: string }, projectName: string): string | null {
   if (isServed(domain)) return null;

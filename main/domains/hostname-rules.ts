@@ -34,7 +34,7 @@ export type HostnameVerdict =
   | { ok: true; hostname: string; kind: DomainKind; apex: string }
   | { ok: false; refusal: HostnameRefusal };
 
-/** How much of an invalid hostname is quoted; the contract accepts 1,000 characters. */
+/** Maximum length of an invalid hostname in an error; the contract accepts 1,000 characters. */
 const QUOTED_CHARACTERS_MAX = 100;
 
 /**
@@ -132,7 +132,7 @@ const SYNTAX_TEXTS: Record<HostnameFault, (label: string, text: string) => [mess
     'Put exactly one dot between two labels.',
   ],
   label_too_long: (label) => [
-    `The label ${quote(label)} has ${label.length} characters; ${LABEL_LENGTH_MAX} are the most (RFC 1035 §2.3.4).`,
+    `The label ${quote(label)} has ${label.length} characters; the maximum is ${LABEL_LENGTH_MAX} (RFC 1035 §2.3.4).`,
     `Shorten it to ${LABEL_LENGTH_MAX} characters.`,
   ],
   bad_character: (label) => {
@@ -203,17 +203,17 @@ function nameRefusal(hostname: string): HostnameRefusal | null {
 
 interface ReservedName {
   suffix: string;
-  /** Whether only the name itself is reserved, and names below it are available. */
+  /** Whether only the name itself is reserved, while names below it are available. */
   only?: true;
-  /** Names below the suffix that are available nevertheless. */
+  /** Names below the suffix that are still available. */
   except?: string;
   /** Completes the sentence "`www.example.local` …". */
   why: string;
 }
 
 /**
- * Reserved names. `.test`, `.example`, `.internal` and names below `.localhost` are left out, because they are the
- * names to attach here. The first match applies.
+ * Reserved names. `.test`, `.example`, `.internal` and names below `.localhost` are not included, because users attach
+ * those. The first match applies.
  */
 const RESERVED: readonly ReservedName[] = [
   { suffix: PLATFORM_ZONE, why: 'belongs to the platform: projects get their hostnames there by their slugs' },

@@ -2,29 +2,29 @@ import { isWildcard } from '../contract/wildcards.ts';
 import type { VerificationCheck } from './checks.ts';
 import { allAddresses, type Observation } from './observe.ts';
 
-/** What a request over HTTP found at an address: the platform, another server's status, or no answer. */
+/** The result of an HTTP request to an address: the platform, another server's status, or no answer. */
 export type Look = { served: true } | { served: false; status: number | null };
 
 /** Sends a request for a hostname to an address. Never rejects. */
 export type LookOverHttp = (hostname: string, address: string) => Promise<Look>;
 
-/** Failures that a server in front of the platform explains. */
+/** Failures that a server in front of the platform would explain. */
 const LEADS_ELSEWHERE: ReadonlySet<string> = new Set(['wrong_target', 'a_conflict', 'alias_mismatch']);
 
-/** Looks at this many addresses; a CDN answers with a few. */
+/** Maximum addresses to try; a CDN answers with a few. */
 const ADDRESSES_MAX = 4;
 
 const LOOPBACK = /^(?:127\.|::1$)/;
 
 /**
- * The addresses worth a look: those of a hostname whose records lead elsewhere, and fail for that reason alone. Only
- * addresses of this machine, so that no request leaves it.
+ * The addresses to try: those of a hostname whose records lead elsewhere, if it fails for that reason alone. Only
+ * loopback addresses, so no request leaves the machine.
  */
 export function addressesToLookAt(
   { hostname, addresses, alias, target }: Observation,
   checks: readonly VerificationCheck[],
 ): string[] {
-  // A request needs a hostname of its own.
+  // A request needs a concrete hostname.
   if (isWildcard(hostname)) return [];
   const failed = checks.filter(
     ({ outcome, code }) => (outcome === 'failed' && code !== 'moved') || outcome === 'unknown',
@@ -33,12 +33,12 @@ export function addressesToLookAt(
   const own = allAddresses(target);
   const found = allAddresses(addresses);
   const others = found.filter((address) => !own.includes(address));
-  // Beside an address of the platform, another one is a stray, whatever answers there.
+  // Beside an address of the platform, any other is a stray, regardless of its answer.
   if (others.length < found.length || others.length > ADDRESSES_MAX) return [];
   return others.every((address) => LOOPBACK.test(address)) ? others : [];
 }
 
-/** The checks after the looks: `proxied` in place of what failed if every address passes on, else also `not_served`. */
+/** Adds the results: `proxied` replaces the failed checks if every address forwards requests; else adds `not_served`. */
 export function afterLooks(
   hostname: string,
   checks: readonly VerificationCheck[],
@@ -56,7 +56,7 @@ export function afterLooks(
         code: 'proxied',
         outcome: 'warning',
         message: `The records of ${hostname} lead to another server, which passes requests on to the platform, so they are accepted. Clients see the certificate of that server, and requests without an API key count for its address.`,
-        fix: `None is needed if that server is yours. Otherwise: ${failed.fix ?? ''}`,
+        fix: `No fix is needed if that server is yours. Otherwise: ${failed.fix ?? ''}`,
       },
     ];
   }

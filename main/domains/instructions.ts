@@ -18,7 +18,7 @@ export interface ZoneFacts {
 const ADDRESS = LOOPBACK_ADDRESSES[0];
 
 /**
- * The records to create at the DNS provider: the one that leads here, and the TXT records of a claim. Their names are
+ * The records to create at the DNS provider: the record that leads here, and the TXT records of a claim. Names are
  * relative to the zone if known, else to the registered domain. An apex cannot have a CNAME beside its SOA and NS (RFC
  * 1034 §3.6.2), so it gets an ALIAS, or an address where the persona asks for one.
  */
@@ -57,7 +57,7 @@ const PROOF_NOTES: Record<ClaimRule, string> = {
   warned: '',
   unique: '',
   contested: 'Another project has a domain above. You can remove this record after verification.',
-  reserved: 'Optional: keeps the name for this project, also while a record leads here and no domain is attached.',
+  reserved: 'Optional: keeps the name for this project, even while a record leads here and no domain is attached.',
   alternative: 'Verifies the hostname before its traffic moves here; not needed once the CNAME is right.',
   required: 'Add the TXT records before the record that leads here: HTTPS has no gap then.',
 };
@@ -69,7 +69,7 @@ function apexNote(hostname: string, zone: ZoneFacts | null): string {
   return 'Some providers call it ANAME, or "CNAME flattening". A real CNAME is not possible here.';
 }
 
-/** What the owner of a subdomain must do first when it is a zone of its own; null otherwise. */
+/** The first step for the owner of a subdomain that is a zone itself; null otherwise. */
 export function zoneAtItself(hostname: string, cnameTarget: string, zone: ZoneFacts | null): string | null {
   if (zone?.zone !== hostname) return null;
   const above = apexOf(hostname);

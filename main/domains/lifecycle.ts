@@ -22,7 +22,7 @@ import { createVerifier, type RuledDomain, type Verifier, type VerifierOptions }
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */
 export const DOMAINS_MAX = 20_000;
 
-/** Delays what is due after an internal or store failure, to avoid a tight loop. */
+/** The delay of due work after an internal or store failure, to avoid a tight loop. */
 const FAULT_RETRY_MS = 5 * 60_000;
 
 /** The part of a project that attach rules need. */
@@ -41,13 +41,13 @@ export interface LifecycleOptions extends Omit<VerifierOptions, 'now' | 'domains
   log: Log;
   rows: DomainRows;
   project: (projectId: string) => DomainProject | null;
-  /** The name that CNAMEs of all projects lead to. */
+  /** The target of the CNAMEs of all projects. */
   cnameTarget: string;
-  /** The name of a project's own that CNAMEs lead to, by its slug. */
+  /** The target of one project's CNAMEs, by its slug. */
   ownTarget: (slug: string) => string;
   /** Publishes the served domains; in force when it returns. */
   publish: () => void;
-  /** Called before `publish` when a hostname is released, to remove everything of its project that leads to it. */
+  /** Called before `publish` when a hostname is released, to remove everything in its project that leads to it. */
   onRemoved: (domain: AttachedDomain) => void;
   /** Called when a domain or its certificate has changed. */
   onChanged: (what: 'domain' | 'certificate', domain: AttachedDomain) => void;
@@ -58,7 +58,7 @@ export interface Lifecycle {
   evaluate(projectId: string, hostname: string): AttachVerdict;
   /** @throws VivariumError with the code of the first broken rule. */
   attach(projectId: string, hostname: string): AttachedDomain;
-  /** What the project's persona asks of a domain; `project` where the caller has it already. */
+  /** The requirements of the project's persona for a domain; `project` if the caller has it already. */
   rules(domain: RuledDomain, project?: RuledProject | null): DomainRules;
   list(): AttachedDomain[];
   /** @throws VivariumError not_found; accepts the hostname in any form. */
@@ -67,9 +67,9 @@ export interface Lifecycle {
   find(hostname: string): AttachedDomain | null;
   /** Checks the domain now; the result includes its certificate unless there is an issuance delay. */
   verify(hostname: string): Promise<AttachedDomain>;
-  /** Issues a new certificate. @throws VivariumError conflict with the reason when that is not possible. */
+  /** Issues a new certificate. @throws VivariumError conflict with the reason if it cannot. */
   renew(hostname: string): Promise<AttachedDomain>;
-  /** No longer served when it returns. */
+  /** The domain is no longer served when this returns. */
   remove(hostname: string): AttachedDomain;
   leaf(hostname: string): Leaf | null;
   /** Replaces a leaf without a new decision, for example when its wire dates run out while the clock is frozen. */
@@ -77,8 +77,8 @@ export interface Lifecycle {
   /** Call after a project's plan has changed; in force and published when it returns. */
   planChanged(projectId: string): void;
   /**
-   * Call after a project's persona has changed: its domains are checked by the new one at once, and those that are not
-   * verified begin its rhythm.
+   * Call after a project's persona has changed: checks its domains immediately by the new one, and starts its rhythm
+   * for those that are not verified.
    */
   personaChanged(projectId: string): void;
   /** Call after a project has been removed from the store. */
@@ -87,14 +87,14 @@ export interface Lifecycle {
   issuerExtended(): Promise<void>;
   /** Call when answers of the local DNS may have changed; verifies domains again that CAA refused and now permits. */
   recordsChanged(): Promise<void>;
-  /** Call after the resolver or the CA's identity changed; verifies what could not be looked up, or CAA refused. */
+  /** Call after the resolver or the CA's identity changed; verifies domains without an answer or refused by CAA. */
   lookupsChanged(): Promise<void>;
   clockAdjusted(change: Pick<ClockAdjustment, 'backward' | 'isReset'>): void;
-  /** Call when all domains were replaced in the store; work for those before them ends without effect. */
+  /** Call when all domains were replaced in the store; work in progress for the old ones has no effect. */
   reload(): void;
   /**
-   * Issues leaves for domains that have certificates without them, because another root signed those: with the same
-   * dates on the app's clock where the root permits the name, and otherwise as for a new domain.
+   * Issues leaves for domains whose certificates have none, because another root signed those: with the same dates on
+   * the app's clock if the root permits the name, otherwise as for a new domain.
    */
   issueMissing(): Promise<void>;
   /** Starts the schedule. */
@@ -339,7 +339,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       await Promise.all([...unknown.map((domain) => verifyAgain(domain)), recordsChanged()]);
     },
     clockAdjusted({ backward, isReset }) {
-      // On the way back from the past, attempts may have been given up that were in time before.
+      // When the clock returns from the past, attempts may have been given up although they were in time.
       if (!backward && !isReset) return;
       const { issuanceDelayMs } = options.settings();
       try {
@@ -390,7 +390,7 @@ const waitsForIssuer = ({ state, certificateChecks }: AttachedDomain): boolean =
 /** Whether the last check of the hostname got no answer. */
 const isUnknown = ({ checks }: AttachedDomain): boolean => checks.some(({ outcome }) => outcome === 'unknown');
 
-/** A leaf with the dates of the certificate that the domain has; null when the root cannot sign it. */
+/** A leaf with the dates of the domain's certificate; null if the root cannot sign it. */
 function issueAgain({ hostname, certificate }: AttachedDomain, issuer: CertificateIssuer): Leaf | null {
   const { notAfterMs } = certificate;
   if (notAfterMs === null || !issuer.permits(hostname)) return null;

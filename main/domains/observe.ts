@@ -17,12 +17,12 @@ export interface Observation {
   /** Records of other types at a subdomain, which a CNAME there excludes. */
   others: readonly Resolution[];
   /**
-   * A random sibling of the hostname, to detect wildcards; null when the name would be too long, or beside a wildcard.
+   * A random sibling of the hostname, to detect wildcards; null when the name would be too long, or for a wildcard.
    */
   sibling: ({ name: string } & AddressPair) | null;
   /** The hostname with its zone appended once more; null unless the hostname itself has no record. */
   doubled: Resolution | null;
-  /** The TXT records of the asked names that can prove a claim. */
+  /** The TXT records at the queried names that can prove a claim. */
   proofs: readonly Resolution[];
 }
 
@@ -51,7 +51,7 @@ export interface ObserveOptions {
 /**
  * Queries a hostname's CNAMEs, addresses and, for a subdomain, other records; the platform target's addresses, and a
  * random sibling's. A healthy subdomain takes eleven queries, an apex seven; the worst 11 × 11 by the cap on CNAMEs.
- * Only chains run in sequence, and a doubled name is asked for when the hostname has no record.
+ * Only chains run in sequence, and the doubled name is queried if the hostname has no record.
  */
 export async function observe(dns: DnsLookup, options: ObserveOptions): Promise<Observation> {
   const { hostname, kind, cnameTarget, proofNames = [] } = options;
@@ -90,8 +90,8 @@ async function addressesOf(dns: DnsLookup, name: string): Promise<AddressPair> {
 }
 
 /**
- * Beside a subdomain, under the same parent; below an apex, where its own wildcard would match. None beside a wildcard,
- * which is meant to match.
+ * Under the same parent for a subdomain; below an apex, where the apex's own wildcard would match. None for a wildcard,
+ * which is supposed to match.
  */
 function nameOfSibling({ hostname, kind, randomLabel }: ObserveOptions): string | null {
   if (isWildcard(hostname)) return null;

@@ -19,10 +19,10 @@ function situationOf(domain: Shown): Situation {
   return failed.length > 0 && failed.every(({ code }) => code === 'txt_missing') ? 'unproven' : 'wrong';
 }
 
-/** What a persona calls the states of a domain; undefined for the platform's own, which has no other words. */
+/** The persona's words for the states of a domain; undefined for the platform's own persona, which has none. */
 export function personaOf({ id, name, words }: Persona, domain: Shown): Domain['persona'] {
   if (id === 'animal-store') return undefined;
-  // A suspension is the platform's, about its plans.
+  // A suspension comes from the platform's plans.
   const state = domain.state === 'suspended' ? undefined : words.hostname[situationOf(domain)];
   const { state: issuance, refusal } = domain.certificate;
   const certificate = words.certificate[issuance === 'pending' && refusal !== null ? 'refused' : issuance];

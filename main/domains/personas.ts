@@ -4,8 +4,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
 import { PERSONA_NAMES, type PersonaId } from '../contract/personas.ts';
 
 /**
- * How often something is tried that has not succeeded: an interval for each part of the time since it began, in order.
- * After the last part it is given up.
+ * The retry intervals of something that has not succeeded yet: an interval for each period since it began, in order.
+ * After the last period it is given up.
  */
 export type Rhythm = readonly { readonly everyMs: number; readonly untilMs: number }[];
 
@@ -15,7 +15,7 @@ export const ISSUANCE_RHYTHM: Rhythm = [{ everyMs: 5 * MINUTE_MS, untilMs: 30 * 
 /** How long a rhythm lasts, in milliseconds. */
 export const lengthOf = (rhythm: Rhythm): number => rhythm.at(-1)?.untilMs ?? 0;
 
-/** The next try of a series that began at `sinceMs`; null when it is over. */
+/** The next try of a series that began at `sinceMs`; null when there is none. */
 export function nextTry(rhythm: Rhythm, sinceMs: EpochMs, nowMs: EpochMs): EpochMs | null {
   const part = rhythm.find(({ untilMs }) => nowMs - sinceMs < untilMs);
   return part === undefined ? null : Math.min(nowMs + part.everyMs, sinceMs + lengthOf(rhythm));
@@ -27,48 +27,48 @@ function rhythmOf(waitsMs: readonly number[]): Rhythm {
   return waitsMs.map((everyMs) => ({ everyMs, untilMs: (untilMs += everyMs) }));
 }
 
-/** How a persona learns that a hostname is this project's. */
+/** How a persona decides that a hostname belongs to this project. */
 export type ClaimRule =
-  /** It warns where another project has a domain above, and shows the TXT record that settles it. */
+  /** Warns if another project has a domain above it, and shows the TXT record that settles the claim. */
   | 'warned'
-  /** It asks for a TXT record where another project has a domain above, until the hostname is verified. */
+  /** Requires a TXT record if another project has a domain above it, until the hostname is verified. */
   | 'contested'
-  /** It refuses to attach below a domain of another project; no record settles it. */
+  /** Refuses to attach below a domain of another project; no record can change that. */
   | 'unique'
-  /** A TXT record of another project at the name or its parent refuses it. */
+  /** Refuses if another project has a TXT record at the name or its parent. */
   | 'reserved'
-  /** A TXT record replaces the record that leads here, which has to lead to this project otherwise. */
+  /** Accepts a TXT record instead of the record that leads here, which must otherwise lead to this project. */
   | 'alternative'
-  /** It asks for TXT records until the hostname is verified. */
+  /** Requires TXT records until the hostname is verified. */
   | 'required';
 
-/** The situations of a hostname for which a persona has a word. */
+/** The states of a hostname that a persona has words for. */
 export type Situation = 'unchecked' | 'unproven' | 'wrong' | 'verified' | 'moved';
 
-/** A provider as data: what its custom domains ask for, when it checks, and what it calls things. */
+/** A provider as data: its requirements for custom domains, the times of its checks, and its words. */
 export interface Persona {
   readonly id: PersonaId;
   readonly name: string;
-  /** Where CNAMEs lead: to one name of all customers, or to the project's own. */
+  /** The target of CNAMEs: one name for all customers, or the project's own. */
   readonly target: 'shared' | 'project';
-  /** Whether any name of the platform will do as the target. */
+  /** Whether the target may be any name of the platform. */
   readonly takesAnyTarget: boolean;
-  /** Whether a subdomain may have the platform's addresses in place of a CNAME. */
+  /** Whether a subdomain may have the platform's addresses instead of a CNAME. */
   readonly takesAddresses: boolean;
-  /** The record that it asks for at an apex. */
+  /** The record type that it requires at an apex. */
   readonly apex: 'ALIAS' | 'A';
   readonly claim: ClaimRule;
-  /** When an unverified hostname is checked; null: daily, without an end. */
+  /** When an unverified hostname is checked; null: daily, without end. */
   readonly checks: Rhythm | null;
   /** When a first certificate is attempted. */
   readonly issuance: Rhythm;
-  /** `{hostname}` in a text stands for the hostname. */
+  /** `{hostname}` in a text is replaced by the hostname. */
   readonly words: {
     readonly hostname: Partial<Record<Situation, string>>;
     /** `refused`: pending, and the last attempt was refused. */
     readonly certificate: Partial<Record<CertificateState | 'refused', string>>;
     readonly problems: Partial<Record<CheckCode, string>>;
-    /** A hostname that another project has. */
+    /** For a hostname that belongs to another project. */
     readonly inUse?: string;
   };
 }
@@ -86,7 +86,7 @@ const OWN: Persona = {
   words: { hostname: {}, certificate: {}, problems: {} },
 };
 
-/** Every five minutes for an hour, then hourly: for providers that publish how long they try, and no intervals. */
+/** Every five minutes for an hour, then hourly: for providers that publish only the total time, not the intervals. */
 const often = (lengthMs: number): Rhythm => [
   { everyMs: 5 * MINUTE_MS, untilMs: HOUR_MS },
   { everyMs: HOUR_MS, untilMs: lengthMs },
@@ -110,8 +110,8 @@ const NETLIFY_CHALLENGE = 'SniCertificate::CertificateValidationError: Unable to
 const NOT_TO_ZONE = 'custom hostname does not CNAME to this zone.';
 
 /**
- * Providers' public documentation and their users' reports, of 2023 to 2026. What a provider does not publish is as for
- * the platform's own persona; `docs/provider-personas.md` says which.
+ * From providers' public documentation and their users' reports, 2023 to 2026. Unpublished values are those of the
+ * platform's own persona; `docs/provider-personas.md` lists them.
  */
 export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   'animal-store': OWN,
@@ -122,7 +122,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     takesAddresses: true,
     apex: 'A',
     claim: 'contested',
-    // Its page asks every 20 seconds, here for ten minutes; then daily.
+    // Its page checks every 20 seconds; here for ten minutes, then daily.
     checks: [
       { everyMs: 20_000, untilMs: 10 * MINUTE_MS },
       { everyMs: DAY_MS, untilMs: Infinity },
@@ -179,7 +179,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     takesAnyTarget: true,
     apex: 'A',
     claim: 'reserved',
-    // Certificates come within an hour by its documentation, within a day by its users' reports.
+    // Certificates come within an hour by its documentation, and within a day by its users' reports.
     issuance: often(DAY_MS),
     words: {
       hostname: {
@@ -250,7 +250,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     id: 'mintlify',
     name: PERSONA_NAMES.mintlify,
     claim: 'required',
-    // TXT records show within five minutes mostly, and propagate within 48 hours; certificates come within a day.
+    // TXT records are usually visible in five minutes, and propagate within 48 hours; certificates take up to a day.
     checks: often(2 * DAY_MS),
     issuance: often(DAY_MS),
     words: {
@@ -262,5 +262,5 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   },
 };
 
-/** A persona's words about a hostname. */
+/** A persona's text about a hostname. */
 export const wordsFor = (text: string, hostname: string): string => text.replaceAll('{hostname}', hostname);

@@ -83,7 +83,7 @@ function issuanceChecks({ certificate: { state, refusal, nextAttemptAtMs } }: At
   }
   if (state !== 'pending') return [];
   const at = nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString();
-  // Every other refusal is that of a check.
+  // Every other refusal comes from a check.
   const byCa = refusal?.code === 'issuance_pending' ? ` ${refusal.message}` : '';
   return [
     {

@@ -25,7 +25,7 @@ export interface VerificationFacts extends DomainRules {
   provider: ProviderFacts | null;
 }
 
-/** Whether a CNAME to a name of the platform is right. */
+/** Whether a name of the platform is a valid CNAME target. */
 export const isTarget = (
   name: string,
   { persona, cnameTarget }: Pick<DomainRules, 'persona' | 'cnameTarget'>,

@@ -7,8 +7,8 @@ export type DomainKind = Domain['kind'];
 const PLAIN = { extractHostname: false, validateHostname: false, detectIp: false } as const;
 
 /**
- * The registered domain, where the zone's apex is: the public suffix and one label more. A suffix on no list (reserved
- * ones such as `.test` and `.internal` included) counts as one label, so the apex is the last two.
+ * The registered domain, where the zone's apex is: the public suffix plus one label. A suffix on no list (including
+ * ones such as `.test` and `.internal`) counts as one label, so the apex is the last two.
  *
  * The list's private section counts (`eu.org`, `uk.com`): customers of such a suffix have their own zones. A private
  * suffix itself (`github.io`) is a registered name to the registry above it. A public suffix is its own apex.

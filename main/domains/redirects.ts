@@ -4,7 +4,7 @@ import type { Project } from '../contract/projects.ts';
 
 export type DomainRedirect = Project['redirects'][number];
 
-/** A redirect in input: its status depends on where it leads if it is not given. */
+/** A redirect as entered: without a status, its target determines one. */
 export type WantedRedirect = Omit<DomainRedirect, 'status'> & { status?: DomainRedirect['status'] | undefined };
 
 export interface RedirectFacts {
@@ -17,7 +17,7 @@ export interface RedirectFacts {
 
 export type RedirectVerdict = { ok: true; redirects: DomainRedirect[] } | { ok: false; issues: readonly InputIssue[] };
 
-/** Before a hostname in `to`: the redirect leads to HTTPS. */
+/** Before a hostname in `to`: redirects to HTTPS. */
 export const HTTPS_PREFIX = 'https://';
 
 /**
@@ -67,7 +67,7 @@ const NOT_A_TARGET =
   'must be a bare hostname, such as "www.example.test", or "https://" and a hostname to require HTTPS, without port or path';
 const HSTS_NEEDS_HTTPS = 'is for redirects to HTTPS: begin "to" with "https://"';
 
-/** From one hostname to the next; none to HTTPS at the same hostname, which ends there. */
+/** The step from one hostname to the next; a redirect to HTTPS at the same hostname has none. */
 function stepOf({ from, to }: DomainRedirect): [string, string][] {
   const isSecure = to.startsWith(HTTPS_PREFIX);
   const target = isSecure ? to.slice(HTTPS_PREFIX.length) : to;

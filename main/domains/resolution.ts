@@ -123,7 +123,7 @@ function targetsOf(records: readonly DnsRecord[]): Targets | null {
   return first === undefined ? null : [first, ...others];
 }
 
-/** What the response code says about the last name of an answer; null when that name needs its own query. */
+/** What the rcode says about the last name of an answer; null if that name needs a separate query. */
 function classify(reply: Answered, name: string, moved: boolean): ResolutionEnd | null {
   switch (reply.rcode) {
     case 'NOERROR':

@@ -11,7 +11,7 @@ const TURNS_AT_ONCE = 32;
 export interface Schedule {
   /** Recomputes the next moments; call it after every change. */
   arm(): void;
-  /** The same after a domain was added, at a cost that does not grow with the number of the others. */
+  /** The same after a domain was added; the cost does not depend on the number of other domains. */
   add(domain: AttachedDomain): void;
   stop(): void;
 }
@@ -37,7 +37,7 @@ export function createSchedule(options: {
     running++;
     try {
       const nowMs = clock.now();
-      // Shared: beginning thousands of checks in one turn would keep requests waiting.
+      // All workers share one iterator, because thousands of checks started in one turn would delay requests.
       const due = domains
         .list()
         .filter((domain) => isDue(domain, nowMs))
@@ -54,7 +54,7 @@ export function createSchedule(options: {
       await nextTurn();
       running--;
       arm();
-      // In a jump of the clock, the next run looks at all domains again.
+      // During a jump of the clock, the next run covers all domains.
       await nextTurn();
     }
   }
@@ -94,7 +94,7 @@ export function createSchedule(options: {
   };
 }
 
-/** When the next repeated and the next single work is due. */
+/** The times of the next repeated and the next single work. */
 interface Moments {
   dailyMs: EpochMs;
   onceMs: EpochMs;
@@ -123,7 +123,7 @@ function isDue(domain: AttachedDomain, nowMs: EpochMs): boolean {
   return isCheckDue(domain, nowMs) || (certificateMs !== null && certificateMs <= nowMs);
 }
 
-/** Maximum queue for one hostname; the cap sheds clients that ask faster than checks finish. */
+/** Maximum queue for one hostname, for clients that ask faster than checks finish. */
 const TURNS_WAITING_MAX = 50;
 
 /** Serialises work per hostname and runs different hostnames concurrently up to a limit. */

@@ -15,7 +15,7 @@ const WIRE_LEFT_MS = DAY_MS;
 export interface ServedLeaves {
   /** The TLS context for a custom domain, by SNI; null without a valid certificate. */
   contextFor(hostname: string): SecureContext | null;
-  /** The stored leaf of the domain whose certificate `hostname` shows. */
+  /** The stored leaf of the domain whose certificate is used for `hostname`. */
   held(hostname: string): Leaf | null;
   /** Call when a hostname's leaf has been replaced or removed. */
   drop(hostname: string): void;
@@ -57,7 +57,7 @@ export function createServedLeaves(options: {
     }
   }
 
-  /** A hostname's own domain comes before the wildcard over it. */
+  /** A hostname's own domain takes precedence over a wildcard. */
   const servedAt = (hostname: string): AttachedDomain | undefined =>
     [hostname, wildcardOver(hostname)].map(find).find((domain) => domain !== null && isServed(domain)) ?? undefined;
 

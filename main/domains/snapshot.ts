@@ -22,7 +22,7 @@ export interface PublishedProject {
   plan: Plan;
   target: TargetSetting;
   redirects: Project['redirects'];
-  /** Set with Enterprise only. */
+  /** Only with the plan Enterprise. */
   limits: PlanLimits | null;
 }
 
@@ -43,7 +43,7 @@ export interface SnapshotSource {
 
 type Base = Omit<Route, 'hostname'>;
 
-/** The routes of earlier snapshots: those of thousands of unchanged domains are kept, and not made again. */
+/** The routes of earlier snapshots, to reuse those of thousands of unchanged domains. */
 export interface RouteCache {
   /** By project. */
   readonly bases: Map<string, Base>;

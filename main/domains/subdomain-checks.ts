@@ -42,7 +42,7 @@ function checksOf(observation: Observation, facts: VerificationFacts): Verificat
 const otherTypes = ({ others }: Observation): string[] =>
   others.flatMap((resolution) => (isDirect(resolution) && resolution.type !== 'SOA' ? [resolution.type] : []));
 
-/** What a CNAME needs before it can be added. */
+/** Records to remove before a CNAME can be added. */
 function firstRemove(observation: Observation): string {
   const types = otherTypes(observation);
   if (types.length === 0) return '';
@@ -102,7 +102,7 @@ function wantedOf(hostname: string, facts: VerificationFacts): Wanted {
   return { hostname, expected: `CNAME ${cnameTarget}`, line, zone: provider?.zone ?? apexOf(hostname) };
 }
 
-/** The platform's addresses alone, where the persona takes them in place of a CNAME. */
+/** Only the platform's addresses, if the persona accepts them instead of a CNAME. */
 function takenAddresses({ alias, addresses, target }: Observation, { persona }: VerificationFacts): string[] {
   const direct = directAddresses(addresses);
   const own = allAddresses(target);
@@ -195,5 +195,5 @@ const takenCheck = (
   outcome: 'ok',
   expected,
   found: addressText(addresses),
-  message: `${hostname} has the platform’s addresses, which ${persona.name} takes in place of a CNAME.`,
+  message: `${hostname} has the platform’s addresses, which ${persona.name} accepts instead of a CNAME.`,
 });

@@ -23,7 +23,7 @@ export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): A
 const RENEWAL_AHEAD_MS_MAX = LEAF_LIFETIME_MS - RENEWAL_LEFT_MS + DAY_MS;
 
 /**
- * A domain after the clock went back, or returned to the real time: pending moments move to within their normal
+ * A domain after the clock went back, or returned to real time: pending moments move to within their normal
  * interval, past moments move to now, a leaf from the future is replaced, and checks or a first issuance that were
  * given up begin again.
  */

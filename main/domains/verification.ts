@@ -35,7 +35,7 @@ const tolerated = (check: VerificationCheck): VerificationCheck =>
   check.outcome === 'failed' || check.outcome === 'unknown' ? { ...check, outcome: 'warning' } : check;
 
 /**
- * In place of `no_record`, the record that is one zone too deep: a common slip where names are relative to the zone.
+ * In place of `no_record`, the record that is one zone too deep: a common mistake where names are relative to the zone.
  */
 function doubledCheck(
   check: VerificationCheck,
@@ -53,7 +53,7 @@ function doubledCheck(
     ...check,
     code: 'zone_doubled',
     found: `${record} at ${doubled.name}`,
-    message: `${hostname} has no record, and ${doubled.name} has one: the provider takes names as relative to the zone ${zone}.`,
+    message: `${hostname} has no record, but ${doubled.name} has one: the provider treats names as relative to the zone ${zone}.`,
     fix: `Name the record "${relativeText(hostname, zone)}" in the zone ${zone}, or end its name with a dot.`,
   };
 }
@@ -65,7 +65,7 @@ const textsAt = (name: string, { proofs }: Observation): string[] =>
       : [],
   );
 
-/** Whose the hostname is: TXT records of other projects that refuse it, then those of this project. */
+/** Decides which project owns the hostname: TXT records of other projects that refuse it, then this project's own. */
 function claimChecks(
   observation: Observation,
   facts: VerificationFacts,
@@ -112,7 +112,7 @@ function provenCheck(hostname: string, proof: Proof, { claim }: VerificationFact
   };
 }
 
-/** Platforms with many customers ask for a proof when a domain above the hostname is another customer’s. */
+/** Platforms with many customers require a proof if a domain above the hostname belongs to another customer. */
 function rivalChecks(hostname: string, { claim, persona }: VerificationFacts): VerificationCheck[] {
   const rival = claim?.rival ?? null;
   if (rival === null || (persona.claim !== 'warned' && persona.claim !== 'contested')) return [];
@@ -128,7 +128,7 @@ function rivalChecks(hostname: string, { claim, persona }: VerificationFacts): V
   ];
 }
 
-/** All projects of the platform have one owner, so its own persona warns only. */
+/** All projects of the platform have one owner, so its own persona only warns. */
 function missingChecks(
   proof: Proof,
   observation: Observation,
@@ -138,7 +138,7 @@ function missingChecks(
   const { hostname } = observation;
   const expected = expectedOf(proof);
   if (claim?.lack === 'alternative') {
-    // The addresses of an apex are those of all projects, and prove nothing.
+    // The addresses of an apex are shared by all projects, and prove nothing.
     if (kind === 'subdomain' && checks.every(({ outcome }) => outcome === 'ok' || outcome === 'warning')) return [];
   }
   const isNeeded = claim?.lack !== 'warning';
@@ -152,7 +152,7 @@ function missingChecks(
       outcome: isNeeded ? 'failed' : 'warning',
       expected,
       found: texts.length === 0 ? 'no TXT record' : texts.map((text) => `TXT "${text}"`).join(', '),
-      message: `${proof.name} has no TXT record that permits ${hostname} in this project.${slipOf(proof.value, texts)}${persona.claim === 'reserved' ? ` With it, no other project may use ${hostname}, also after it was removed here.` : ''}`,
+      message: `${proof.name} has no TXT record that permits ${hostname} in this project.${slipOf(proof.value, texts)}${persona.claim === 'reserved' ? ` With it, no other project may use ${hostname}, even after it was removed here.` : ''}`,
       fix: `Add this record: ${expected}`,
     },
   ];

@@ -20,7 +20,7 @@ import { evaluate } from './verification.ts';
 /** Long enough to be unique, short enough to fit beside most names. */
 const RANDOM_LABEL_LENGTH = 20;
 
-/** What the rules for a domain depend on. */
+/** The dependencies of the rules for a domain. */
 export type RuledDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'verifiedAtMs'>;
 
 export interface LifecycleSettings {
@@ -33,7 +33,7 @@ export interface VerifierOptions {
   domains: DomainSet;
   dns: DnsLookup;
   issuer: CertificateIssuer;
-  /** What the domain's project asks for, by its persona. */
+  /** The requirements of the project's persona. */
   rules: (domain: RuledDomain) => DomainRules;
   /** The other projects with the same persona. */
   others: (projectId: string) => readonly Claimant[];
@@ -54,13 +54,13 @@ export interface Verifier {
   certificateDue(domain: AttachedDomain): Promise<void>;
   /** Attempts issuance now, in any certificate state. */
   renew(domain: AttachedDomain): Promise<void>;
-  /** Whether hostnames wait for their leaves, each for its turn of the event loop. */
+  /** Whether hostnames are waiting for their leaves; each leaf takes one turn of the event loop. */
   isIssuing(): boolean;
 }
 
 export function createVerifier(options: VerifierOptions): Verifier {
   const { now, domains, dns, issuer, provider, settings } = options;
-  // A leaf takes most of a millisecond, and the answers for many hostnames arrive together.
+  // A leaf takes almost a millisecond, and the answers for many hostnames arrive together.
   const issuance = createTurns(1);
   let issuing = 0;
 

@@ -63,7 +63,7 @@ describe('a hostname that cannot be attached', () => {
     ['www..example.test', 'empty_label', 'two dots', 'exactly one dot'],
     ['.example.test', 'empty_label', 'two dots', 'exactly one dot'],
     ['example.test..', 'empty_label', 'two dots', 'exactly one dot'],
-    [`${'a'.repeat(64)}.test`, 'label_too_long', 'has 64 characters; 63', 'Shorten'],
+    [`${'a'.repeat(64)}.test`, 'label_too_long', 'has 64 characters; the maximum is 63', 'Shorten'],
     [`${'a.'.repeat(126)}test`, 'too_long', 'more than 253', 'Leave out'],
     ['my_shop.example.test', 'bad_character', 'contains an underscore', 'hyphen instead'],
     ['my shop.example.test', 'bad_character', 'contains a space', 'Remove it'],
