@@ -18,28 +18,28 @@ import { AcmeError, faultOf, malformed } from './problem.ts';
 import { CAA_VALID_MS } from './profiles.ts';
 import { accountUrl } from './resources.ts';
 
-/** How long an order, and an authorization without an answer, wait for their client. */
+/** How long an order, or an authorization without a response, waits for its client. */
 export const PENDING_MS = 7 * DAY_MS;
 
-/** Validations at the same time, and those that wait for one. */
+/** Maximum concurrent validations, and maximum queued ones. */
 const VALIDATIONS_MAX = 64;
 const WAITING_MAX = 20_000;
 
 /**
- * Real milliseconds for which the answer to a client waits for the validation: most take less, and need no poll then.
+ * Real milliseconds that a response waits for the validation: most take less, so the client need not poll.
  */
 const ANSWER_WITHIN_MS = 300;
 
-/** What an account has proved of a name, and how (RFC 8555 §7.1.4, §7.5). */
+/** An account's authorizations (RFC 8555 §7.1.4, §7.5). */
 export interface Authorizations {
-  /** With its state of now; null for one that is not there. */
+  /** With its current state; null if it does not exist. */
   get(id: string): AcmeAuthorization | null;
-  /** One that still counts as proof, or else a new one, which the caller writes. */
+  /** A reusable valid authorization, or a new one for the caller to write. */
   reusableOrNew(account: AcmeAccount, identifier: AcmeIdentifier, validForMs: number): AcmeAuthorization;
   deactivate(authorization: AcmeAuthorization): AcmeAuthorization;
-  /** Validates, if that is not done or under way. Resolves when it is done, or with `processing` if it takes long. */
+  /** Validates unless that is done or in progress. Resolves when it is done, or with `processing` if it takes long. */
   respond(account: AcmeAccount, authorization: AcmeAuthorization, method: AcmeMethod): Promise<AcmeAuthorization>;
-  /** Asks for CAA again where the last answer is too old. @throws AcmeError caa, orderNotReady */
+  /** Checks CAA again if the last result is too old. @throws AcmeError caa, orderNotReady */
   recheckCaa(account: AcmeAccount, ids: readonly string[]): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     const done = work
       .catch((error: unknown) => {
         log.error('An ACME validation failed', { error });
-        const detail = 'The validation could not be done; the log has the reason.';
+        const detail = 'The validation could not be carried out; the log contains the reason.';
         finish(id, method, { attempts: [], error: new AcmeError('serverInternal', detail), caa: null });
       })
       .catch((error: unknown) => log.error('The result of an ACME validation could not be written', { error }));
@@ -163,7 +163,7 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     for (const id of ids) {
       const found = get(id);
       if (found?.status !== 'valid')
-        throw new AcmeError('orderNotReady', 'An authorization of the order is not valid any longer.');
+        throw new AcmeError('orderNotReady', 'An authorization of the order is no longer valid.');
       if (found.identifier.type === 'ip' || (found.caa?.atMs ?? 0) > now() - CAA_VALID_MS) continue;
       const method = found.challenges.find(({ status }) => status === 'valid')?.type ?? 'http-01';
       const { error, caa } = await askCaa(nameOf(found), found.identifier, method, account.id);
@@ -172,7 +172,7 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     }
   }
 
-  // After a crash: what was under way goes on.
+  // After a crash: resumes validations that were in progress.
   for (const each of rows.openAuthorizations('processing')) {
     const account = rows.account(each.accountId);
     const challenge = each.challenges.find(({ status }) => status === 'processing');

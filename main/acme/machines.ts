@@ -59,7 +59,7 @@ const AUTHORIZATION: Table<AuthorizationStatus, AuthorizationEvent> = {
   pending: { validated: 'valid', failed: 'invalid', deactivate: 'deactivated', expire: 'expired' },
   // A later CAA check may forbid what an earlier one permitted.
   valid: { validated: 'valid', failed: 'invalid', deactivate: 'deactivated', expire: 'expired' },
-  // lego deactivates what has failed. Boulder answers that with 200, and changes nothing.
+  // lego deactivates failed authorizations. Boulder answers that with 200 and changes nothing.
   invalid: { validated: 'invalid', failed: 'invalid', deactivate: 'invalid', expire: 'invalid' },
   deactivated: { validated: 'deactivated', failed: 'deactivated', deactivate: 'deactivated', expire: 'deactivated' },
   expired: { validated: 'expired', failed: 'expired', deactivate: 'expired', expire: 'expired' },

@@ -22,12 +22,12 @@ import { findCertificate, wireWindow } from './renewal-info.ts';
 
 const BACKDATE_MS_MAX = HOUR_MS;
 
-/** Orders that a break holds up at once; the CSRs of further ones are answered as always. */
+/** Maximum orders that a break delays; CSRs beyond it are answered as usual. */
 const HELD_MAX = 1_000;
 
-/** An order that waits for a break; lost at the end of the engine, and then ready to be finalised again. */
+/** An order delayed by a break; after a restart it is ready to be finalised again. */
 interface Held {
-  /** Real time; null for the end of the break. */
+  /** In real time; null: until the break ends. */
   atMs: EpochMs | null;
   resume: () => Promise<AcmeOrder>;
 }
@@ -35,11 +35,11 @@ interface Held {
 export interface Orders {
   /** @throws AcmeError */
   create(account: AcmeAccount, request: NewOrder): AcmeOrder;
-  /** With its state of now; null for one that is not there. */
+  /** With its current state; null if it does not exist. */
   get(id: string): AcmeOrder | null;
   /** @throws AcmeError badCSR, caa, orderNotReady */
   finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder>;
-  /** The order that a client looks at; issues what a break has held up until now. */
+  /** An order that a client polls; issues its certificate if a break delayed it until now. */
   poll(order: AcmeOrder): Promise<AcmeOrder>;
 }
 
@@ -52,9 +52,9 @@ export interface NewOrder {
 
 export function createOrders(parts: AcmeParts, authorizations: Authorizations): Orders {
   const { clock, rows, issuer, rates, faults, onChanged } = parts;
-  /** Orders whose CSR is being answered. */
+  /** Orders whose CSR is being processed. */
   const finalizing = new Set<string>();
-  /** Those among them whose issuance a break holds up, by id. */
+  /** Those whose issuance a break delays, by id. */
   const held = new Map<string, Held>();
   const now = (): number => clock.state().now;
 
@@ -107,10 +107,10 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
   function checkReplaced(account: AcmeAccount, text: string, identifiers: readonly AcmeIdentifier[]): void {
     const certificate = findCertificate(rows, text);
     if (certificate === null) {
-      throw malformed('"replaces" names no certificate of this CA.');
+      throw malformed('"replaces" is not a certificate of this CA.');
     }
     if (certificate.accountId !== account.id) {
-      throw new AcmeError('unauthorized', 'The certificate in "replaces" is one of another account.');
+      throw new AcmeError('unauthorized', 'The certificate in "replaces" belongs to another account.');
     }
     const names = new Set(identifiers.map(({ value }) => value));
     if (!certificate.identifiers.some(({ value }) => names.has(value))) {
@@ -125,7 +125,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
   }
 
   /**
-   * Whether an order renews a certificate whose renewal is due: no limit counts then (RFC 9773 §5, as Let’s Encrypt).
+   * Whether an order renews a certificate whose renewal is due; then no limit applies (RFC 9773 §5; Let’s Encrypt).
    */
   function isRenewal(replaces: string | null): boolean {
     const certificate = replaces === null ? null : findCertificate(rows, replaces);
@@ -157,7 +157,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     return order === null ? null : stateOf(order);
   }
 
-  /** Ready and processing follow from the rest, and are not written. */
+  /** The states ready and processing are derived, and not written. */
   function stateOf(order: AcmeOrder): AcmeOrder {
     if (order.status !== 'pending') return order;
     const found = order.authorizationIds.map(authorizations.get);
@@ -181,7 +181,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
   async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
     stepOrder(order.status, 'finalize');
     const request = await readCsr(account, order, csr);
-    // Another request may have been faster.
+    // Another request may have been first.
     const status = stepOrder(stateOf(rows.order(order.id) ?? order).status, 'finalize');
     finalizing.add(order.id);
     const resume = async (): Promise<AcmeOrder> => {
@@ -231,7 +231,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     const fault = namesFault(order.identifiers, request);
     if (fault !== null) throw bad(fault);
     const jwk = request.publicKey.export({ format: 'jwk' }) as Record<string, string>;
-    if ((await thumbprintOf(jwk)) === thumbprint) throw bad('Its key is that of the account; it needs one of its own.');
+    if ((await thumbprintOf(jwk)) === thumbprint) throw bad('Its key is that of the account; it must have a separate one.');
     return request;
   }
 
@@ -269,11 +269,11 @@ function profileOf(name: string): Profile {
   throw new AcmeError('invalidProfile', `There is no profile ${JSON.stringify(name)}; the directory lists them.`);
 }
 
-/** Why an authorization ended its order. */
+/** Why an authorization invalidated its order. */
 function reasonOf(authorization: AcmeAuthorization | null): AcmeFault {
   const detail =
     authorization === null
-      ? 'An authorization of the order is not kept any longer.'
+      ? 'An authorization of the order is no longer stored.'
       : `The authorization for ${nameOf(authorization)} is ${authorization.status}.`;
   return (
     authorization?.challenges.find(({ error }) => error !== undefined)?.error ?? {
@@ -283,7 +283,7 @@ function reasonOf(authorization: AcmeAuthorization | null): AcmeFault {
   );
 }
 
-/** On both clocks, in whole seconds; backdated for clients with slow clocks, but little of a short life. */
+/** In whole seconds on both clocks; backdated for clients with slow clocks, but by little for a short lifetime. */
 function datesOf(
   { lifetimeMs, wireLifetimeMs = lifetimeMs }: Profile,
   { now, realNow }: { now: number; realNow: number },

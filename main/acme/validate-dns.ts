@@ -20,7 +20,7 @@ export async function validateDns(
   if (values.includes(expected)) return { attempts, error: null };
   const detail =
     values.length === 0
-      ? `There is no TXT record at ${name}; the challenge wants ${shown(expected)}.`
+      ? `There is no TXT record at ${name}; the challenge requires ${shown(expected)}.`
       : `No TXT record at ${name} has the value ${shown(expected)}.`;
   return failed('unauthorized', detail, attempts);
 }
