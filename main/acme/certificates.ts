@@ -70,7 +70,7 @@ export function createCertificates({ clock, rows, issuer, faults, revocations, o
         );
       }
       if (revocations.get(serial) !== null)
-        throw new AcmeError('alreadyRevoked', 'The certificate is revoked already.');
+        throw new AcmeError('alreadyRevoked', 'The certificate is already revoked.');
       const { now, realNow } = clock.state();
       revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
       onChanged();

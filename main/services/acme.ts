@@ -101,7 +101,7 @@ export function createAcmeServices(options: {
       if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
         throw new VivariumError(
           'conflict',
-          `Vivarium keeps at most ${EXTERNAL_KEYS_MAX} external keys, and has them already.`,
+          `Vivarium keeps at most ${EXTERNAL_KEYS_MAX} external keys, and that limit is reached.`,
         );
       }
       const secret = createExternalKeySecret();
@@ -150,7 +150,7 @@ export function createAcmeServices(options: {
       if (certificate === null) throw new VivariumError('conflict', `The order "${orderId}" has no certificate.`);
       const { serial, wireNotAfterMs } = certificate;
       if (revocations.get(serial) !== null) {
-        throw new VivariumError('conflict', `The certificate ${serial} is revoked already.`);
+        throw new VivariumError('conflict', `The certificate ${serial} is already revoked.`);
       }
       const { now, realNow } = clock.state();
       revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });

@@ -18,10 +18,10 @@ export function createApiServices(options: {
   projects: Pick<ProjectRows, 'get' | 'list'>;
   keys: Pick<KeyRows, 'get'>;
   present: (row: ProjectRow) => Project;
-  /** The OpenAPI document of the built-in API, as served at the first of its base addresses. */
+  /** The OpenAPI document of the built-in API, as served at its first base address. */
   document: (servers: readonly { url: string; description: Environment }[]) => string;
   /**
-   * The bytes that a project's upstream serves as its OpenAPI document, asked without counting; null if there are none.
+   * The bytes that a project's upstream serves as its OpenAPI document, requested uncounted; null without one.
    */
   upstreamDocument: (project: ProjectRow, authority: string, signal: AbortSignal | undefined) => Promise<Buffer | null>;
   loopback: Loopback;
@@ -58,7 +58,7 @@ export function createApiServices(options: {
 
     async send({ projectId, environment, method, path, headers = {}, body, keyId, secret }, { signal }) {
       const { host, prefix } = partsOf(baseUrlOf(projectId, environment));
-      if (keyId !== undefined && secret !== undefined) throw inputError('secret', 'can’t be given beside "keyId".');
+      if (keyId !== undefined && secret !== undefined) throw inputError('secret', 'can’t be combined with "keyId".');
       const key = keyId === undefined ? null : usableKey(projectId, keyId);
       const fields = sentHeaders({ method, host, chosen: headers, body });
       const internalToken =

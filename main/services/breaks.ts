@@ -25,15 +25,15 @@ export const createDrillServices = (drills: Drills): Services['drills'] => ({
   stop: () => drills.stop(),
 });
 
-/** Parts of an input that say what was done, and are no secret. */
+/** Input fields that describe a call and are not secret. */
 const TOLD = ['hostname', 'zone', 'name', 'type', 'value', 'by', 'target', 'plan'];
 
-/** How long the note of a call is at most. */
+/** Maximum length of the note of a call. */
 const NOTE_CHARACTERS_MAX = 160;
 
 /**
- * A call as a step of a drill, such as `records.put drill.test shop`; null for what only reads, and for the drill’s
- * own.
+ * A call as a step of a drill, such as `records.put drill.test shop`; null for calls that only read, and for those of
+ * the drill itself.
  */
 export function noteOf(procedure: string, input: unknown): string | null {
   if (isReading(procedure) || procedure.startsWith('drills.')) return null;

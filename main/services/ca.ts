@@ -21,7 +21,7 @@ export interface RootHolder {
   renew(): void;
 }
 
-/** The trust stores of this machine; every answer reads them anew. */
+/** The trust stores of this machine, read anew for every answer. */
 export interface TrustStoreAccess {
   list(): Promise<StoreTrust[]>;
   trust(storeId: string): Promise<StoreTrust>;
@@ -33,13 +33,13 @@ const EXTENDED =
   'but refuse the new one: list the stores with `ca.trustStatus`, add it to them again with `ca.trust`, and give root.pem to clients again.';
 
 const RENEWED =
-  'The root has a new certificate, for the same key and suffixes. Clients that trust the old one go on to accept what ' +
-  'is served; to be rid of it, add the new one to their stores with ca.trust, which takes the old one out.';
+  'The root has a new certificate, for the same key and suffixes. Clients that trust the old one still accept what is ' +
+  'served; to replace it, add the new one to their stores with ca.trust, which also removes the old one.';
 
 const RENEWED_WITH_INTERMEDIATE =
   'The root has a new certificate, for the same key and suffixes, and an intermediate, which signs certificates from now ' +
-  'on. Clients that trust only the old one refuse those: add the new one to their stores with ca.trust, which takes the ' +
-  'old one out, and give root.pem to clients again.';
+  'on. Clients that trust only the old one refuse those: add the new one to their stores with ca.trust, which also ' +
+  'removes the old one, and give root.pem to clients again.';
 
 export function createCaServices(options: {
   root: RootHolder;

@@ -60,7 +60,7 @@ export function createCertificateServices(options: {
     export({ hostname, format }) {
       const domain = lifecycle.get(hostname);
       const { certificatePem } = leafOf(domain);
-      // As a server needs it, and as ACME gives it (RFC 8555 §9.1); DER holds one certificate.
+      // In the order that servers need, and as ACME sends it (RFC 8555 §9.1); DER holds one certificate.
       const text = format === 'pem' ? [certificatePem, ...chainOf(certificatePem)].join('') : certificatePem;
       return certificateFile(domain.hostname, text, format);
     },
@@ -71,7 +71,7 @@ export function createCertificateServices(options: {
       if (revocations.get(serial) !== null) {
         throw new VivariumError(
           'conflict',
-          `The certificate of ${domain.hostname} is revoked already. Issue another one: ${mention('certificates.renew', { hostname: domain.hostname })}.`,
+          `The certificate of ${domain.hostname} is already revoked. Issue another one: ${mention('certificates.renew', { hostname: domain.hostname })}.`,
         );
       }
       const { now, realNow } = clock.state();
@@ -82,10 +82,10 @@ export function createCertificateServices(options: {
   };
 }
 
-/** File systems allow 255 octets for a name; this leaves room for an extension and a browser's " (1)". */
+/** File systems allow names of 255 octets; this leaves room for an extension and a browser's " (1)". */
 const BASE_NAME_LENGTH_MAX = 240;
 
-/** Certificates as a file; one only in DER. */
+/** Certificates as a file; DER can hold only one. */
 export function certificateFile(name: string, pem: string, format: CertificateFile['format']): CertificateFile {
   // Windows allows no asterisk in a name.
   const fileName = `${name.replace('*', '_').slice(0, BASE_NAME_LENGTH_MAX)}.${format}`;

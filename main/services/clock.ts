@@ -8,7 +8,7 @@ import { inputError } from './project-rules.ts';
 
 export function createClockServices(options: {
   clock: AdjustableClock;
-  /** State that changes with time alone, at the current moment. */
+  /** Reads the state that changes with time alone. */
   observe: () => Omit<TimedState, 'nowMs'>;
   sunsets: readonly Sunset[];
   projectName: (projectId: string) => string;
@@ -35,7 +35,7 @@ export function createClockServices(options: {
       if (error instanceof RangeError) throw inputError(path, error.message);
       throw error;
     }
-    // What fell due last has been thousands of domains, too.
+    // The work just done may have covered thousands of domains.
     await nextTurn();
     return { ...reading(), happened: describeMove(before, observe(), sunsets, projectName) };
   }
@@ -80,7 +80,7 @@ export interface Sunset {
   atMs: EpochMs;
 }
 
-/** Domains that are listed by name; further ones are counted. */
+/** Domains listed by name; the others are counted. */
 const DOMAINS_LISTED_MAX = 6;
 
 /** Describes the effects of a clock change in sentences; empty when nothing fell due. */

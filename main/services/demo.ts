@@ -14,9 +14,9 @@ const FIRST_START_SETTING = 'firstStartAt';
 export interface Demo {
   /** On the very first start: creates the demo, unless `empty`. Later: does nothing. */
   prepare(options: { empty: boolean; now: number }): Promise<void>;
-  /** The demo key, while it is valid. */
+  /** The demo key, if it is valid. */
   key(): DemoKey | null;
-  /** Takes the readable key of a restored snapshot, or keeps the present one, if the restored keys have it. */
+  /** Reads the key of a restored snapshot, or keeps the current one if the restored keys contain it. */
   restored(text: string | null): void;
   /** Forgets the readable key when the key or its project is gone. */
   forget(gone: { keyId?: string; projectId?: string }): void;

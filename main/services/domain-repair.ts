@@ -5,7 +5,7 @@ import { closestZone, nameWithin, planRecords, type RecordPlan } from '../contra
 import type { ZoneInfo } from '../contract/zones.ts';
 import { readLocalZone } from './local-attachment.ts';
 
-/** The services that know what is in Vivarium's own DNS, and what would make CAA permit. */
+/** The services that know the records of Vivarium's own DNS, and the changes that would make CAA permit issuance. */
 export type RepairServices = {
   zones: Pick<Services['zones'], 'list'>;
   records: Pick<Services['records'], 'list'>;
@@ -14,7 +14,7 @@ export type RepairServices = {
 
 const OF_CAA: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_on_target']);
 
-/** Codes that the right record alone ends. */
+/** Codes that the right record alone resolves. */
 const OF_RECORD: ReadonlySet<CheckCode> = new Set([
   'no_record',
   'wrong_target',
@@ -25,8 +25,8 @@ const OF_RECORD: ReadonlySet<CheckCode> = new Set([
 ]);
 
 /**
- * Command lines that correct the records of a domain in Vivarium's own DNS, in order; none where its zone is elsewhere,
- * or no record helps.
+ * Command lines that correct the records of a domain in Vivarium's own DNS, in order; none if its zone is elsewhere, or
+ * if no record helps.
  */
 export async function repairCommands(
   domain: Domain,
@@ -65,7 +65,7 @@ async function caaCommands(hostname: string, services: RepairServices, context: 
   const commands: string[] = [];
   for (const [index, { action, name, value }] of edits.entries()) {
     const before = edits[index - 1];
-    // Done with the removal before it.
+    // Included in the removal before it.
     if (action === 'add' && before?.action === 'remove' && before.name === name) continue;
     const zone = closestZone(name, zones)?.name;
     if (zone === undefined) return [];

@@ -24,7 +24,7 @@ export function createDomainServices(options: {
   /** Adds what the domain itself lacks: instructions from its zone and project, and whether it is primary. */
   present: (domain: AttachedDomain, project: ProjectRow | null) => Domain;
   presentProject: (row: ProjectRow) => Project;
-  /** Ends the breaks of a hostname that is not attached any more. */
+  /** Ends the breaks of a hostname that is no longer attached. */
   endBreaks: (hostname: string) => Promise<NonNullable<Domain['breaks']>>;
   /** The services that `attach` with `local` uses. */
   local: Pick<LocalAttachment, 'zones' | 'records' | 'deploys'>;

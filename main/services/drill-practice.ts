@@ -16,16 +16,16 @@ const CALL: CallContext = { signal: undefined };
 
 const PETS = 20;
 
-/** Refusals whose `Retry-After` is read. */
+/** The number of refusals whose `Retry-After` is checked. */
 const REFUSALS_MAX = 100;
 
 /** Nothing listens there: port 1 is reserved (tcpmux), and needs a privileged program. */
 const DEAD_TARGET = 'http://127.0.0.1:1';
 
-/** Settings with which a domain is ready, and can be checked, without delay. */
+/** Settings that make a domain ready, and checkable, without delay. */
 const PROMPT = ['propagation', 'issuanceDelay', 'resolver'] as const;
 
-/** Creates practice projects with the ordinary services, so that a drill has nothing else to undo. */
+/** Creates practice projects with the ordinary services, so a drill has nothing else to undo. */
 export function createPractice({
   services,
   breaks,
@@ -33,7 +33,7 @@ export function createPractice({
 }: {
   services: () => Services;
   breaks: Pick<Breaks, 'start' | 'stopHidden'>;
-  /** Values for the placeholders in texts other than `{key}`, and the prefix of commands. */
+  /** Values for the placeholders in texts, except `{key}`, and the prefix of commands. */
   addresses: (slug: string) => Readonly<Record<string, string>>;
 }): Practice {
   async function findProject(ground: PracticeGround | null) {
@@ -66,7 +66,7 @@ export function createPractice({
             ...(method !== undefined && { method }),
           },
           ...{ rate: 1, nth, seed: 0, parameters: { ...parameters } },
-          // The drill ends it.
+          // The end of the drill also ends this.
           forMs: BREAK_FOR_MS_MAX,
           isHidden: true,
         });

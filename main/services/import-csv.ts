@@ -12,7 +12,7 @@ import {
   type TextReader,
 } from './import-text.ts';
 
-/** A record with its first line, or what is wrong with it. */
+/** A record with its first line, or with its fault. */
 type CsvRecord = { cells: string[]; line: number } | { fault: string; line: number; text: string };
 
 const DELIMITERS: Record<ImportDelimiter, string> = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' };
@@ -25,13 +25,13 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
   let records: CsvRecord[] = [];
   let positions: (readonly [Field, number])[] | null = null;
   let failure: Error | null = null;
-  /** Text without a whole line yet; what separates cells is found in the first one. */
+  /** Text that is not a whole line yet; the first line determines the separator. */
   let begun = '';
   let parser: ReturnType<typeof parse> | null = null;
   let ended: Promise<void> = Promise.resolve();
   /** First half of a surrogate pair whose second half is in the next piece. */
   let half = '';
-  /** Lines that the parser counts too much: it counts both characters of a line break in a quoted cell. */
+  /** Lines that the parser counts twice: it counts both characters of a line break in a quoted cell. */
   let drift = 0;
   /** The line after the last record. */
   let next = 1;
@@ -77,7 +77,7 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
     next = line + 1;
   }
 
-  /** The rows since the last call; the very first record is the header. */
+  /** The rows read since the last call; the very first record is the header. */
   function takeRows(isEnd: boolean): Source[] {
     if (failure !== null) throw refusedText(`is not CSV: ${failure.message}`);
     const taken = records;
@@ -131,7 +131,7 @@ export function createCsvReader({ delimiter: chosen, columns: chosenColumns }: I
   };
 }
 
-/** What separates the titles of a header line: the separator that it has most often outside of quotes. */
+/** The separator of a header line: the one that occurs most often outside quotes. */
 export function delimiterOf(header: string): ImportDelimiter {
   const bare = header.replaceAll(/"[^"]*"/g, '');
   const count = (name: ImportDelimiter): number => bare.split(DELIMITERS[name]).length;
@@ -167,14 +167,14 @@ function readCells(
   return { value, line, text };
 }
 
-/** A cell as CSV writes it (RFC 4180). */
+/** A cell in CSV form (RFC 4180). */
 const quoteCell = (cell: string, separator: string): string =>
   /["\r\n]/.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Kept uncounted; a row that is longer gets the number of a later line. */
+/** Maximum uncounted bytes; a longer row gets the number of a later line. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 /** Numbers the lines of UTF-8 text that arrives in pieces, as an editor does: `\n`, `\r\n` and `\r` end a line. */
@@ -186,7 +186,7 @@ class TextLines {
   #position = 0;
   #line = 1;
 
-  /** Adds a piece, and forgets what was counted. */
+  /** Adds a piece, and drops the counted text. */
   add(piece: Buffer): void {
     this.at(this.#start + this.#bytes.length - WAITING_BYTES_MAX);
     // One more byte: it may be the first half of a line break.
@@ -195,7 +195,7 @@ class TextLines {
     this.#start += from;
   }
 
-  /** The line of a byte position; of a position before the last one, the line of that. */
+  /** The line of a byte position; positions must not decrease. */
   at(position: number): number {
     this.#count(position - this.#start, Infinity);
     return this.#line;
@@ -207,7 +207,7 @@ class TextLines {
     return byte === LINE_FEED || byte === CARRIAGE_RETURN;
   }
 
-  /** How a line begins that is not before the counted position; counts up to it. */
+  /** The start of a line that is not before the counted position; counts up to it. */
   textOf(line: number, bytesMax: number): string {
     this.#count(this.#bytes.length, line);
     const from = this.#position - this.#start;

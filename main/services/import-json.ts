@@ -30,7 +30,7 @@ export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
   const structure = new JsonStructure();
   let depth = 0;
   let elements = 0;
-  /** Text of the element that continues in the next piece. */
+  /** The beginning of an element that continues in the next piece. */
   let begun = '';
   /** The line where that text begins. */
   let line = 1;
@@ -44,7 +44,7 @@ export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
       text: quoted(element),
     };
     line += breaksIn(whole);
-    // `[]` has no element; `[1,]` has one comma too many.
+    // `[]` has no element; `[1,]` has an extra comma.
     if (element === '' && last && elements === 0) return [];
     elements++;
     if (element === '') return [{ fault: 'is not JSON: an element is missing beside a comma', ...at }];
@@ -55,7 +55,7 @@ export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
     }
   }
 
-  /** The chosen members as fields; anything but an object is left for the rules of a pet. */
+  /** The chosen members as fields; any other value is left for the rules of a pet to reject. */
   function fieldsOf(value: ExactJson): ExactJson {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     if (found.titles.length === 0) {

@@ -1,18 +1,18 @@
 import { VivariumError } from '../contract/errors.ts';
 import type { ImportColumns, ImportDelimiter, ImportFormat } from '../contract/pets.ts';
 
-/** How a text is to be read. */
+/** The format of a text. */
 export interface ImportForm {
   format: ImportFormat;
-  /** What separates the cells of CSV; found in its header line when undefined. */
+  /** The separator of CSV cells; determined from the header line if undefined. */
   delimiter?: ImportDelimiter | undefined;
-  /** The column of a field, by its title; by the field's own name when undefined, none when empty. */
+  /** The column title of a field; the field's own name if undefined, no column if empty. */
   columns?: ImportColumns | undefined;
 }
 
-/** One parsed row: the pet as written, or the reason why there is none. */
+/** One parsed row: the pet as written, or the fault. */
 export type Source = ({ value: unknown } | { fault: string }) & {
-  /** Where it begins, numbered from 1 as an editor does: line breaks in quoted cells count. */
+  /** The line where it begins, numbered from 1 as in an editor: line breaks in quoted cells count. */
   line: number;
   /** The row as written, at most `QUOTED_MAX` characters of it. */
   text: () => string;
@@ -20,7 +20,7 @@ export type Source = ({ value: unknown } | { fault: string }) & {
 
 /** Reads rows from text in pieces that may be cut anywhere. */
 export interface TextReader {
-  /** What was found; the titles are empty until the header line or the first element has been read. */
+  /** The detected format; the titles are empty until the header line or the first element has been read. */
   readonly found: { delimiter?: ImportDelimiter; titles: readonly string[]; columns: ImportColumns };
   /**
    * The rows that end in this piece.
@@ -37,17 +37,17 @@ export interface TextReader {
 /** Longer than any pet; bounds the memory used for text without structure. */
 export const ROW_CHARACTERS_MAX = 100_000;
 
-/** What a report quotes of a row. */
+/** Maximum length of a row quoted in a report. */
 export const QUOTED_MAX = 200;
 
 export const FIELDS = ['id', 'name', 'categoryId', 'status'] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** The text as a whole can't be read. */
+/** The fault of a text that can't be read as a whole. */
 export const refusedText = (message: string): VivariumError =>
   new VivariumError('invalid_request', `text: ${message}`, { issues: [{ path: 'text', message }] });
 
-/** The titles of each field in lower case, the first that a header line has counting. */
+/** The accepted titles of each field, in lower case; the first one in a header line counts. */
 const TITLES: Record<Field, readonly string[]> = {
   id: ['id'],
   name: ['name'],
@@ -57,7 +57,7 @@ const TITLES: Record<Field, readonly string[]> = {
 
 const folded = (title: string): string => title.trim().toLowerCase();
 
-/** The title of each field that a header line has: the chosen one, or one of the field's own. */
+/** The title of each field in a header line: the chosen one, or one of the field's own. */
 export function columnsOf(titles: readonly string[], chosen: ImportColumns = {}): ImportColumns {
   const columns: ImportColumns = {};
   const has = (wanted: string): string | undefined => titles.find((title) => folded(title) === wanted);
@@ -75,7 +75,7 @@ export function columnsOf(titles: readonly string[], chosen: ImportColumns = {})
   return columns;
 }
 
-/** The position of each field's column. @throws VivariumError invalid_request when one is missing or there twice. */
+/** The position of each field's column. @throws VivariumError invalid_request when one is missing or occurs twice. */
 export function positionsOf(
   titles: readonly string[],
   columns: ImportColumns,

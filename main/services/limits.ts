@@ -11,7 +11,7 @@ import type { Effects, KeyRows, ProjectRows } from './dependencies.ts';
 import { existingKey } from './keys.ts';
 import { existingProject } from './projects.ts';
 
-/** Most callers in one answer, the latest first. */
+/** Maximum callers in one answer, the latest first. */
 const USAGE_ROWS_MAX = 1_000;
 
 export function createLimitServices(options: {

@@ -29,7 +29,7 @@ interface Asked {
   hostname: string;
 }
 
-/** What Vivarium's own DNS has of a domain. */
+/** The zone and records of a domain in Vivarium's own DNS. */
 export async function readLocalZone(
   domain: Domain,
   { zones, records }: { zones: Pick<Services['zones'], 'list'>; records: Pick<Services['records'], 'list'> },
@@ -54,7 +54,7 @@ const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set([
 
 /**
  * `domains.attach` with `local`: everything between a hostname and HTTPS on this machine. Stops at the first step that
- * fails, and keeps what succeeded; doing it again continues there. A refusal to attach is thrown, and changes nothing.
+ * fails, and keeps what succeeded; a repeated call continues there. A refusal to attach is thrown, and changes nothing.
  */
 export function createLocalAttachment(options: LocalAttachment) {
   const { lifecycle, zones, records, show } = options;
@@ -88,7 +88,7 @@ export function createLocalAttachment(options: LocalAttachment) {
     return steps;
   }
 
-  /** Carries a plan out, but removes no record: only the page shows which ones beforehand, and can undo it. */
+  /** Carries out a plan, but removes no record: only the page can show those in advance, and undo it. */
   async function put(domain: Domain, plan: RecordPlan, context: CallContext): Promise<AttachStep[]> {
     if (plan.kind === 'impossible') return [failed('record', plan.why)];
     const [instruction] = domain.instructions;

@@ -18,7 +18,7 @@ export function createMachineServices(options: {
     try {
       return await change;
     } finally {
-      // After failures too: a change may have been made in part.
+      // Also after a failure: part of the change may have been made.
       effects.emit('machine.changed');
     }
   }

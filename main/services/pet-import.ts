@@ -52,10 +52,10 @@ const ROWS_PER_TURN = 500;
 
 /** A text to import as pets. */
 export interface PetImport {
-  /** What was found in the text about its form, as it is read. */
+  /** The format detected while the text is read. */
   readonly found: TextReader['found'];
   /**
-   * The rows that end in this piece of the text, in batches. Invalid rows carry the reason and do not hold up the
+   * The rows that end in this piece of the text, in batches. Invalid rows carry the reason and do not affect the
    * others.
    * @throws VivariumError invalid_request when the text as a whole can't be read.
    */
@@ -97,7 +97,7 @@ export function createPetImport(form: ImportForm): PetImport {
   };
 }
 
-/** What a row has in place of a value, where that helps to find it. */
+/** The value of a row, quoted if it helps to find the row. */
 const quoted = (value: unknown): string =>
   typeof value === 'string' && value.trim() !== '' ? `, and is ${JSON.stringify(boundedText(value, QUOTED_MAX))}` : '';
 
@@ -118,7 +118,7 @@ const REJECTED_LISTED_MAX = 1_000;
 
 /** Counts the results of rows, and lists the first rejected ones. */
 export interface ReportWriter {
-  /** Result of a row: the id of the imported pet, or the reason why it is none. */
+  /** Result of a row: the id of the imported pet, or the reason for its rejection. */
   add(at: Pick<ImportedRow, 'row'> & Partial<ImportedRow>, result: bigint | string): void;
   report(): ImportReport;
 }
@@ -155,14 +155,14 @@ export function createReport(): ReportWriter {
   };
 }
 
-/** A text whose first rows are asked for. */
+/** A text to preview. */
 interface Previewed extends ImportForm {
   text: string;
-  /** Whether it goes on, so that its last row may be cut. */
+  /** Whether more text follows, so the last row may be incomplete. */
   more: boolean;
 }
 
-/** Reads the first rows of a text as an import would, and adds nothing. */
+/** Reads the first rows of a text as an import would, without adding any. */
 export async function previewImport(
   pets: Pick<PetRows, 'getMany'>,
   dataset: Dataset,

@@ -28,7 +28,7 @@ export function createPetServices(options: {
     imports.clear();
   });
 
-  /** Aborts with the caller, and when a snapshot is restored: what is left does not go into another world. */
+  /** Aborts with the caller, and when a snapshot is restored, so the rest does not reach the new world. */
   const ending = (signal: AbortSignal | undefined): AbortSignal =>
     signal === undefined ? world.signal : AbortSignal.any([signal, world.signal]);
 

@@ -6,7 +6,7 @@ import { type InputIssue, VivariumError } from '../contract/errors.ts';
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['cname', 'ns', 'ns1', 'ns2', 'www', 'control', 'localhost']);
 
 /**
- * Derives a slug from `name`: its letters and digits without accents, joined by hyphens; `project` if none are left.
+ * Derives a slug from `name`: its letters and digits without accents, joined by hyphens; `project` if there are none.
  */
 export function slugFromName(name: string): string {
   const slug = slugify(name);
@@ -23,7 +23,7 @@ export function slugFault(slug: string): string | null {
   return null;
 }
 
-/** The first free one of `slug`, `slug-2`, `slug-3`, … */
+/** The first of `slug`, `slug-2`, `slug-3`, … that is not taken. */
 export function freeSlug(slug: string, taken: (slug: string) => boolean): string {
   let candidate = slug;
   for (let number = 2; taken(candidate); number++) {
@@ -34,7 +34,7 @@ export function freeSlug(slug: string, taken: (slug: string) => boolean): string
 }
 
 /**
- * The limits stored with a plan: Enterprise requires both, other plans have fixed ones and take none.
+ * The limits stored with a plan: Enterprise requires both, other plans have fixed ones and accept none.
  * @throws VivariumError invalid_request
  */
 export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined): PlanLimits | null {
@@ -42,7 +42,7 @@ export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined)
     if (limits) return limits;
     throw inputError('limits', 'are required with the plan "enterprise": {"perMinute": …, "perDay": …}.');
   }
-  if (limits) throw inputError('limits', `can be set with the plan "enterprise" only; "${plan}" has its own.`);
+  if (limits) throw inputError('limits', `can only be set with the plan "enterprise"; "${plan}" has fixed ones.`);
   return null;
 }
 

@@ -42,7 +42,7 @@ export function presentProject(row: ProjectRow, limits: PlanLimits, ports: Liste
   };
 }
 
-/** Most projects in one Vivarium; the route table and the lists are sized for it. */
+/** Maximum number of projects; the route table and the lists are sized for it. */
 export const PROJECTS_MAX = 20_000;
 
 export function createProjectServices(options: {
@@ -53,7 +53,7 @@ export function createProjectServices(options: {
   present: (row: ProjectRow) => Project;
   /** Called after a project's plan has changed; the service publishes the effect on its domains. */
   planChanged: (projectId: string) => void;
-  /** Called after a project's persona has changed, for its domains to be checked by the new one. */
+  /** Called after a project's persona has changed, to check its domains by the new one. */
   personaChanged: (projectId: string) => void;
   /** Called after a project is removed, to drop its state from memory. */
   forget: (projectId: string) => void;

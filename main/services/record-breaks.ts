@@ -10,7 +10,7 @@ import type { BreakRow, KeptUndo } from '../model/fault.ts';
 import type { RecordRows, VersionRow, ZoneRows } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 
-/** Records at a name that are read and kept for the repair. */
+/** Maximum records at a name that are kept for the repair. */
 const VERSIONS_MAX = 200;
 
 const version = z.object({

@@ -17,7 +17,7 @@ export function updateSecret(zones: ZoneRows, zone: string, renew: boolean): str
   return secret;
 }
 
-/** Updates over DNS: the same rules, propagation and events as for records that are entered. */
+/** Updates over DNS: with the same rules, propagation and events as for entered records. */
 export function createRecordUpdates(options: {
   zones: ZoneRows;
   records: RecordRows;
@@ -40,7 +40,7 @@ export function createRecordUpdates(options: {
           return records.countOf(apex, name, type);
         },
         get: (value) => records.ttlOf({ zone: apex, name, type, value }),
-        // An update deletes fewer, so one of these stays, unless there are no more.
+        // One more than an update can delete, so one value remains unless these are all.
         keys: () => records.valuesOf(apex, name, type, UPDATE_RECORDS_MAX + 1).values(),
       };
     };

@@ -10,12 +10,12 @@ import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 /** Stores record changes; each becomes visible once it has propagated. */
 export interface RecordWriter {
   /**
-   * Adds all records in one transaction; an existing record only gets its TTL, and a SOA replaces the zone's. Returns
-   * the number of new ones. `nowMs`: one moment for all parts of an import, which become visible together then, and are
-   * on the disk once the records are synced.
+   * Adds all records in one transaction; an existing record only gets the new TTL, and a SOA replaces the zone's.
+   * Returns the number of new ones. `nowMs`: one moment for all parts of an import, which then become visible
+   * together; they are on disk once the records are synced.
    */
   put(zone: string, records: readonly ResourceRecord[], nowMs?: EpochMs): number;
-  /** Replaces a current record. The new one keeps its id, unless it exists already. */
+  /** Replaces a current record. The new one keeps its id, unless it already exists. */
   replace(record: VersionRow, wanted: ResourceRecord): void;
   /** Changes RRsets in one transaction: puts records, and removes current ones by value. */
   change(zone: string, changes: readonly RRsetEdit[]): void;
@@ -33,24 +33,24 @@ export interface RRsetEdit {
 type RRsetKey = Pick<VersionRow, 'name' | 'type'>;
 type Version = Pick<VersionRow, 'id' | 'ttlSeconds' | 'value' | 'visibleFromMs' | 'visibleUntilMs'>;
 type NewVersion = Omit<VersionRow, 'key'>;
-/** A change of one RRset: records to have, and values to remove. */
+/** A change to one RRset: records to add, and values to remove. */
 type Change = Partial<Pick<RRsetEdit, 'put' | 'gone'>>;
 
 export function createRecordWriter(options: {
   clock: Pick<Clock, 'now'>;
   records: RecordRows;
   propagationMs: () => number;
-  /** Called once the change is stored, with what it changes in the answers at once; in force when it returns. */
+  /** Called once the change is stored, with its immediate effect on the answers; in force when it returns. */
   onChanged: (zone: string, change: VisibleChange) => void;
 }): RecordWriter {
   const { clock, records } = options;
 
-  /** Adds the stored changes of one RRset to `changes`. Returns the records that are new. */
+  /** Adds the stored changes of one RRset to `changes`. Returns the new records. */
   function plan(zone: string, key: RRsetKey, change: Change, changes: Collected, nowMs = clock.now()): number {
     const time = { nowMs, delayMs: options.propagationMs() };
     const { name, type } = key;
     const { put = [], gone = [] } = change;
-    // A change concerns few of the versions there, however many they are.
+    // A change affects few of the versions there, regardless of their number.
     const values = [...put.map(({ value }) => value), ...gone];
     const before = records.concerned({ zone, name, type }, values, time.nowMs + time.delayMs);
     const leaving = new Set(gone);
@@ -133,7 +133,7 @@ export function createRecordWriter(options: {
   };
 }
 
-/** What a change makes visible, and what it ends, at once. */
+/** The versions that a change makes visible, and those that it ends, immediately. */
 interface VisibleChange {
   gone: readonly Omit<VersionRow, 'key'>[];
   added: readonly Omit<VersionRow, 'key'>[];
@@ -147,7 +147,7 @@ interface Collected extends Omit<VersionChanges, 'visibleIn'> {
   ended: number[];
 }
 
-/** The change after which an RRset has one record. */
+/** The change that leaves one record in an RRset. */
 function replacing(current: readonly VersionRow[], put: WantedRRset['put']): Change {
   const others = current.filter(({ value }) => value !== put[0]?.value);
   return { put, gone: others.map(({ value }) => value) };

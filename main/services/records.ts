@@ -23,7 +23,7 @@ export function createRecordServices(options: {
   zones: ZoneRows;
   records: RecordRows;
   writer: RecordWriter;
-  /** What finds the running break that has put a record. */
+  /** Finds the running break that has put a record. */
   broken: () => (row: VersionRow) => string | undefined;
 }): Services['records'] {
   const { clock, zones, records, writer } = options;
@@ -57,13 +57,13 @@ export function createRecordServices(options: {
         return { ...presentRecord(row), ...(breakId !== undefined && { breakId }) };
       };
       if (name !== undefined) return records.at(zone, ownerName(zone, name)).map(present);
-      // By id: a record whose name changes meanwhile would be met twice.
+      // By id: a record whose name changes in the meantime would be listed twice.
       const found = new Map<string, RecordInfo>();
       for (const part of records.parts(zone, RECORDS_PER_TURN)) {
         for (const row of part) found.set(row.id, present(row));
         await nextTurn();
       }
-      // It may have been removed meanwhile.
+      // The zone may have been removed in the meantime.
       existingZone(zones, zone);
       return [...found.values()];
     },
@@ -161,7 +161,7 @@ function readRecord(
   if (!name.ok) issues.push({ path: 'name', message: name.message });
   const type = readRecordType(input.type);
   if (type === null)
-    throw refused('invalid_request', [{ path: 'type', message: `${input.type} is no type of records.` }]);
+    throw refused('invalid_request', [{ path: 'type', message: `${input.type} is not a record type.` }]);
   const data = parseValue(type, input.value);
   if (!data.ok) issues.push({ path: 'value', message: data.message });
   if (!name.ok || !data.ok) throw refused('invalid_request', issues);

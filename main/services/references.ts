@@ -3,11 +3,11 @@ import { VivariumError } from '../contract/errors.ts';
 import type { KeyRows, ProjectRows } from './dependencies.ts';
 
 /**
- * Names of the ids that references become; the contract's schemas for them are `projectReference` and `keyReference`.
+ * The forms of the ids that replace references; the contract's schemas are `projectReference` and `keyReference`.
  */
 const ID = { project: /^prj_/, key: /^key_/ } as const;
 
-/** Matches that an ambiguity error lists. */
+/** Maximum matches listed in an ambiguity error. */
 const LISTED_MAX = 10;
 
 export interface ReferenceOptions {
@@ -17,7 +17,7 @@ export interface ReferenceOptions {
 
 /**
  * Replaces the references of an input by ids: `projectId` may be the project's id, slug or exact name, `keyId` a key's
- * id or name. Texts in the form of an id stay: the service knows what one needs. Also in `on`, what a break selects.
+ * id or name. Texts in the form of an id are kept; the service checks them. The same in `on`, a break's selection.
  */
 export function resolveReferences(input: unknown, options: ReferenceOptions): unknown {
   if (typeof input !== 'object' || input === null) return input;

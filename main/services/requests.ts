@@ -5,10 +5,10 @@ import type { Redactor } from '../traffic/redact.ts';
 import type { Effects, ProjectRows, RequestRows } from './dependencies.ts';
 import { existingProject } from './projects.ts';
 
-/** Requests in a project's history. */
+/** Maximum requests in a project's history. */
 export const HISTORY_MAX = 50;
 
-/** Longer bodies are left out of the history, in characters. */
+/** Maximum characters of a body in the history; longer ones are left out. */
 export const HISTORY_BODY_MAX = 16 * 1024;
 
 export function createRequestServices(options: {

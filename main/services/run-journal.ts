@@ -9,12 +9,12 @@ import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
 import type { ProjectRows, SettingRows } from './dependencies.ts';
 
-/** What a run found, to tell at its end what it made. */
+/** The state that a run found, to determine at its end what it changed. */
 export interface RunTrace {
   projectId: string;
-  /** The slug of the project that it created; null where there was one. */
+  /** The slug of the project that it created; null if the project existed. */
   created: string | null;
-  /** The project's target before. */
+  /** The project's target before the run. */
   target: TargetSetting;
   /** The target that the run set last. */
   url: string | null;
@@ -23,10 +23,10 @@ export interface RunTrace {
 
 export interface RunJournal {
   put(id: string, trace: RunTrace): void;
-  /** Undoes one run; what it cannot undo is in the log. */
+  /** Undoes one run; failures are logged. */
   undo(id: string): Promise<void>;
   undoAll(): Promise<void>;
-  /** Reads what is stored, which was replaced. */
+  /** Reads the stored journal again after the store was replaced. */
   reload(): void;
 }
 
@@ -35,7 +35,7 @@ const SETTING = 'runs';
 
 const CALL = { signal: undefined };
 
-/** The runs that have changed something, stored at once: a killed engine undoes them at its next start. */
+/** The runs that have changed something; stored immediately, so a killed engine undoes them at its next start. */
 export function createRunJournal(parts: {
   services: () => Pick<Services, 'projects' | 'keys' | 'domains' | 'zones' | 'records'>;
   projects: Pick<ProjectRows, 'get'>;
@@ -59,13 +59,13 @@ export function createRunJournal(parts: {
     await undoProject(trace);
   }
 
-  /** Takes back the records that the domain asked for, and the zone made for them once nothing else is in it. */
+  /** Removes the records that the domain required, and the zone created for them once it is otherwise empty. */
   async function undoRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined): Promise<void> {
     const { zones, records } = parts.services();
     const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
     if (zone === null) return;
     const own = nameWithin(place.hostname, zone.name);
-    // Claims elsewhere in a zone that was there may be older than the run.
+    // In a zone that existed before, claims at other names may be older than the run.
     const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
     for (const name of names) {
       for (const record of (await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]) {
@@ -78,7 +78,7 @@ export function createRunJournal(parts: {
       await zones.remove({ name: zone.name }, CALL);
       return;
     }
-    // Another run has its record in it, and removes the zone instead.
+    // Another run has a record in the zone, and removes the zone instead.
     for (const other of traces.values()) {
       for (const there of other.hostnames) if (isWithin(there.hostname, zone.name)) there.hasZone = false;
     }
@@ -94,7 +94,7 @@ export function createRunJournal(parts: {
     } else if (isOurs && url !== null) await service.update({ projectId, target }, CALL);
   }
 
-  /** Whether a project is as a run created it. */
+  /** Whether a project is unchanged since a run created it. */
   async function isAsCreated(projectId: string, slug: string): Promise<boolean> {
     const now = projects.get(projectId);
     const keys = await parts.services().keys.list({ projectId }, CALL);

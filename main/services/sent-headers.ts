@@ -19,7 +19,7 @@ export interface HeaderChoice {
  */
 export function sentHeaders({ method, host, chosen, body }: HeaderChoice): HeaderField[] {
   const fields = Object.entries(chosen).map(([name, value]) => ({ name, value }));
-  if (fields.length > HEADERS_MAX) throw inputError('headers', `must be ${HEADERS_MAX} at most.`);
+  if (fields.length > HEADERS_MAX) throw inputError('headers', `must have at most ${HEADERS_MAX} entries.`);
   for (const field of fields) checkHeader(field);
   const has = (name: string) => fields.some((field) => field.name.toLowerCase() === name);
   return [
@@ -37,7 +37,7 @@ function checkHeader({ name, value }: HeaderField): void {
     throw inputError('headers', `"${name}" is not a header name (RFC 9110 §5.1).`);
   }
   if (!/^[\t -~]*$/.test(value)) {
-    throw inputError('headers', `${name}: the value must have visible ASCII characters, spaces and tabs only.`);
+    throw inputError('headers', `${name}: the value may contain visible ASCII characters, spaces and tabs only.`);
   }
   const isCredentials = name.toLowerCase() === 'authorization';
   if (isCredentials || SENDER_FIELDS.has(name.toLowerCase())) {
@@ -46,7 +46,7 @@ function checkHeader({ name, value }: HeaderField): void {
   }
 }
 
-/** Sent with every body, and with empty ones where a body is usual (RFC 9110 §8.6). */
+/** Sent with every body, and also with empty ones if a body is usual (RFC 9110 §8.6). */
 function lengthOf(method: string, body: string | undefined): HeaderField[] {
   if (body === undefined && !['POST', 'PUT', 'PATCH'].includes(method)) return [];
   return [{ name: 'Content-Length', value: String(Buffer.byteLength(body ?? '')) }];

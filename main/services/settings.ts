@@ -50,8 +50,8 @@ export function createSettingsServices(options: {
   holder: SettingsHolder;
   effects: Pick<Effects, 'emit' | 'publish'>;
   /**
-   * Applies the settings; done when it resolves.
-   * @throws VivariumError when that fails.
+   * Applies the settings; they are in force when it resolves.
+   * @throws VivariumError on failure.
    */
   moveRootKey: (to: Settings['caKey']) => Promise<void>;
   /** Called after the resolver or the CA's identity may have changed. */

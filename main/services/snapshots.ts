@@ -10,7 +10,7 @@ import type { RestoredEntry, StoredTraffic, TrafficStorage } from '../traffic/st
 
 type Opened = Parameters<SnapshotRows['restore']>[0];
 
-/** Ends work that runs in turns, so that its rest does not reach another world. */
+/** Ends work that takes several turns, so the rest does not reach the new world. */
 export const restoredMeanwhile = (): VivariumError =>
   new VivariumError('conflict', 'A snapshot was restored meanwhile, which ended this call; repeat it.');
 
@@ -22,7 +22,7 @@ export function createSnapshotServices(options: {
   demoKey: () => DemoKey | null;
   /** Writes the rate counters that are in memory. */
   flushCounters: () => void;
-  /** Issues the leaves that a snapshot does not have. */
+  /** Issues the leaves that a snapshot lacks. */
   issueMissing: () => Promise<void>;
   runs: Pick<Runs, 'interrupt' | 'restored'>;
   breaks: Pick<Breaks, 'edited' | 'stopAll'>;
@@ -34,7 +34,7 @@ export function createSnapshotServices(options: {
   let restoring = false;
   let restorations = 0;
 
-  /** Also refuses to mix the traffic of two worlds: it is read in turns. */
+  /** Reads the traffic, in turns; refuses to mix the traffic of two worlds. */
   async function keepTraffic(): Promise<StoredTraffic> {
     const before = restorations;
     const kept = await traffic.write();

@@ -46,7 +46,7 @@ export function createTrafficServices(options: {
     slugOf: (projectId) => projects.get(projectId)?.slug ?? null,
   });
 
-  /** `once`: for entries that are all read in one turn. */
+  /** `once`: for entries that are all read in a single turn. */
   function fitting(
     { projectId, filter = '' }: { projectId?: string | undefined; filter?: string | undefined } = {},
     { once = false } = {},
@@ -205,5 +205,5 @@ export function createTrafficServices(options: {
 const missing = (id: string): VivariumError =>
   new VivariumError(
     'not_found',
-    `There is no entry "${id}": it may have made room for newer ones, been cleared, or come before the last start. List the current ones: \`traffic.list\`.`,
+    `There is no entry "${id}": it was dropped for newer ones, cleared, or recorded before the last start. List the current ones: \`traffic.list\`.`,
   );

@@ -27,7 +27,7 @@ export interface WorldParts {
   nameServer: string;
   now: () => number;
   realNow: () => number;
-  /** Announces that files own other entries. */
+  /** Announces that files now own other entries. */
   ownersChanged: () => void;
 }
 

@@ -137,7 +137,7 @@ export async function exportWorld({
 /** As a number if JSON represents it exactly. */
 const shortNumber = (text: string): string | number => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 
-/** Only the URL, if the target has nothing else. */
+/** Only the URL, if the target has no other settings. */
 function shortTarget(target: TargetSetting): TargetSetting | string {
   return target.kind === 'upstream' && Object.keys(target).length === 2 ? target.url : target;
 }

@@ -37,7 +37,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
   const turns = createTurns(1);
 
   async function plan({ text, files = {}, file, adopt = false }: Wanted): Promise<WorldPlan> {
-    // On demand, because of the library for YAML.
+    // Loaded on demand, because the YAML library is large.
     const { invalidWorld, readWorld } = await import('../world/read.ts');
     const { world, locate } = await readWorld(text, files);
     const rows = parts.owned.list();
@@ -150,7 +150,7 @@ function wouldRemove(removed: readonly WorldChange[]): VivariumError {
   });
 }
 
-/** All was checked before, so a failure comes from a full disk or a concurrent change. */
+/** Everything was checked before, so a failure comes from a full disk or a concurrent change. */
 function stopped(error: unknown, { changes: [change] }: Step, done: number): unknown {
   if (!(error instanceof VivariumError)) return error;
   const place = change === undefined ? '' : ` at ${change.kind} ${change.what}`;

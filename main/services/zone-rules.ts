@@ -26,15 +26,15 @@ const FAULTS: Record<HostnameFault, string> = {
   too_long: 'is longer than 253 characters.',
   empty_label: 'has an empty label: two dots beside each other, or one at the beginning.',
   label_too_long: 'has a label of more than 63 characters.',
-  bad_character: 'may have letters, digits and hyphens only, between dots; labels but the last also _ and /.',
+  bad_character: 'may have only letters, digits and hyphens between dots; labels other than the last also _ and /.',
   hyphen_at_edge: 'has a label that begins or ends with a hyphen.',
   all_numeric: 'ends in a number, which makes it an IP address.',
 };
 
-/** Labels of a zone's name but the last: `_acme-challenge`, `_msdcs`, and `0/25` of a delegated block (RFC 2317). */
+/** Labels of a zone's name except the last: `_acme-challenge`, `_msdcs`, and `0/25` of a delegated block (RFC 2317). */
 const ZONE_LABEL = /^[0-9a-z_/-]+$/;
 
-/** Normalises a zone's name: a hostname, or one whose labels but the last have underscores and slashes too. */
+/** Normalises a zone's name: a hostname, whose labels except the last may also have underscores and slashes. */
 function normalizeZoneName(text: string): HostnameResult {
   const result = normalizeHostname(text);
   if (result.ok || result.fault !== 'bad_character') return result;

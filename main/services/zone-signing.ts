@@ -51,7 +51,7 @@ function requireSigned(signing: ZoneSigning | null, name: DomainName, input: str
   throw new VivariumError('conflict', `${input}: ${message}`, { issues: [{ path: input, message }] });
 }
 
-/** A new key signs beside the present one, which retires by the app's clock. */
+/** A new key signs beside the current one, which retires by the app's clock. */
 function rolled(signing: ZoneSigning, nowMs: EpochMs, name: DomainName): ZoneSigning {
   const present = keysAt(signing, nowMs);
   const ends = present.find(({ retiresAtMs }) => retiresAtMs !== null)?.retiresAtMs;

@@ -16,7 +16,7 @@ import { restoredMeanwhile } from './snapshots.ts';
 import { createZoneSigning } from './zone-signing.ts';
 import { existingZone, newZoneName, presentZone, RECORDS_MAX, ZONES_MAX } from './zone-rules.ts';
 
-/** Lines of each kind that an import lists; further ones are counted. */
+/** Maximum lines of each kind that an import lists; the others are counted. */
 const LINES_LISTED_MAX = 100;
 
 const boundedLine = <Line extends { message: string }>(line: Line): Line => ({
@@ -30,10 +30,10 @@ const ENTRIES_PER_TURN = 75;
 /** Stored records read before yielding to other work: about a millisecond. */
 const RECORDS_PER_TURN = 500;
 
-/** A zone that changes as often while it is exported is exported at once. */
+/** A zone that changes this often during its export is then exported in one turn. */
 const EXPORT_ATTEMPTS_MAX = 3;
 
-/** The records that count for those of a file at the same name; its SOA replaces the zone's. */
+/** The existing records to compare with those of a file at the same name; the file's SOA replaces the zone's. */
 const dataForImport = (apex: string, records: Pick<RecordRows, 'typesAt'>) => (owner: string) =>
   records
     .typesAt(apex, owner)
@@ -105,7 +105,7 @@ export function createZoneServices(options: {
     return text;
   }
 
-  /** How many worlds there have been. */
+  /** The number of restored snapshots. */
   let worlds = 0;
   options.onRestored(() => (worlds += 1));
 
@@ -128,7 +128,7 @@ export function createZoneServices(options: {
       const zone = existingZone(zones, name);
       zones.remove(zone.name);
       changed(zone.name);
-      // A zone of that name that is created next has no rows to wait for.
+      // Completes the removal, so a new zone of that name need not wait for it.
       await zones.purged();
       return presentZone(zone);
     },
@@ -174,7 +174,7 @@ export function createZoneServices(options: {
           if (worlds !== began) throw restoredMeanwhile();
         }
       } finally {
-        // Each part would wait for the disk otherwise, and requests for it.
+        // Once at the end: otherwise each part, and with it every request, would wait for the disk.
         await records.sync();
       }
       return { ...report, rejected, warnings };

@@ -127,7 +127,7 @@ describe('at the page', () => {
     expect([before.revoked, after.revoked]).toEqual([undefined, true]);
     expect(Date.parse(after.leaf?.renewal.from ?? '')).toBeLessThan(Date.parse(before.leaf?.renewal.from ?? ''));
     expect(store.revocations.get(after.leaf?.serial ?? '')?.reason).toBe('keyCompromise');
-    await expect(desk.revoke({ orderId, reason: 'unspecified' }, CALL)).rejects.toThrow('is revoked already');
+    await expect(desk.revoke({ orderId, reason: 'unspecified' }, CALL)).rejects.toThrow('is already revoked');
     const open = await client.order(['b.acme.test']);
     await expect(desk.revoke({ orderId: idOf(open), reason: 'unspecified' }, CALL)).rejects.toThrow(
       'has no certificate',

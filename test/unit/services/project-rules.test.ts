@@ -52,7 +52,7 @@ describe('limitsForPlan', () => {
   });
   it.each([
     ['enterprise', null, 'are required'],
-    ['free', limits, 'with the plan "enterprise" only'],
+    ['free', limits, 'can only be set with the plan "enterprise"'],
   ] as const)('%s with %o is refused', (plan, given, message) => {
     expect(() => limitsForPlan(plan, given)).toThrow(VivariumError);
     expect(() => limitsForPlan(plan, given)).toThrow(message);
