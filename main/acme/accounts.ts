@@ -62,7 +62,10 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
         throw new AcmeError('accountDoesNotExist', 'No account has this key.');
       }
       if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
-        throw new AcmeError('rateLimited', `This server keeps at most ${ACCOUNTS_MAX} accounts, and that limit is reached.`);
+        throw new AcmeError(
+          'rateLimited',
+          `This server keeps at most ${ACCOUNTS_MAX} accounts, and that limit is reached.`,
+        );
       }
       faults.newAccount(payload);
       const required = parts.externalAccountRequired();

@@ -231,7 +231,8 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     const fault = namesFault(order.identifiers, request);
     if (fault !== null) throw bad(fault);
     const jwk = request.publicKey.export({ format: 'jwk' }) as Record<string, string>;
-    if ((await thumbprintOf(jwk)) === thumbprint) throw bad('Its key is that of the account; it must have a separate one.');
+    if ((await thumbprintOf(jwk)) === thumbprint)
+      throw bad('Its key is that of the account; it must have a separate one.');
     return request;
   }
 

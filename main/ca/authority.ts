@@ -24,18 +24,18 @@ const OLDER_FILE = /^root-[0-9a-f]{8}\.pem$/;
 /** The maximum number of extensions; more files than this come from another program. */
 const OLDER_ROOTS_MAX = 100;
 
-/** The certificate of the intermediate, in the root's folder; it can be made anew at any time. */
+/** The certificate of the intermediate, in the root's folder; it can be recreated at any time. */
 export const INTERMEDIATE_FILE = 'intermediate.pem';
 
 /** The root of a data folder, its earlier certificates, and its intermediate. */
 export interface Authority {
   /** The current root. */
   root(): Root;
-  /** Its intermediate, made on first need; null when the root permits none. */
+  /** Its intermediate, created on first use; null if the root permits none. */
   intermediate(): Signer | null;
-  /** Who signs leaves: the intermediate, or a root without one. */
+  /** The signer of leaves: the intermediate, or a root without one. */
   issuer(): Signer;
-  /** What lies between a leaf and the root, in PEM: empty for a leaf that the root signed, also one from before. */
+  /** The certificates between a leaf and the root, in PEM: none for a leaf signed by the root, even an earlier one. */
   chainOf(leafPem: string): readonly string[];
   /** Earlier certificates of the root, kept for removal from trust stores. */
   older(): readonly X509Certificate[];
@@ -46,7 +46,7 @@ export interface Authority {
    * VivariumError as `extendRoot`; unavailable when a file cannot be written, with nothing changed.
    */
   extend(suffix: string): Root;
-  /** The same with the suffixes that it has. */
+  /** The same with the current suffixes. */
   renew(): Root;
 }
 
@@ -63,7 +63,7 @@ export function readOwnRoots(directory: string): OwnRoots | null {
 }
 
 export interface AuthorityOptions extends LoadOrCreateRootOptions {
-  /** As in `createLeaf`, for the intermediate; called at every use, which replaces the certificate when it changes. */
+  /** As in `createLeaf`, for the intermediate; called at every use, because a change replaces the certificate. */
   filesUrl?: () => string | null;
 }
 
@@ -131,7 +131,7 @@ function keepIntermediate(directory: string, log: Log, root: Root, filesUrl: str
     log.info('The root has signed an intermediate.', { file, fingerprint: intermediate.fingerprint });
     return intermediate;
   } catch (error) {
-    log.warn('The file of the intermediate cannot be used; another intermediate is made at every start.', {
+    log.warn('The file of the intermediate cannot be used; every start creates another intermediate.', {
       file,
       error,
     });
@@ -141,7 +141,7 @@ function keepIntermediate(directory: string, log: Log, root: Root, filesUrl: str
 
 function keepOlder({ directory, log = silentLog }: LoadOrCreateRootOptions, root: Root): void {
   const file = join(directory, `root-${fingerprintStart(root.fingerprint)}.pem`);
-  // It exists after an extension that was interrupted between the two files.
+  // It exists if an extension was interrupted between the two files.
   const existing = readOwnFile(file, { mode: CERTIFICATE_MODE, bytesMax: ROOT_FILE_BYTES_MAX, log });
   if (existing === null) createFile(file, root.certificatePem, CERTIFICATE_MODE);
 }

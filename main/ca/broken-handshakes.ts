@@ -25,16 +25,16 @@ import { parseLeafName } from './names.ts';
 import { BACKDATE_MS, createRoot, type Root } from './root.ts';
 import type { Signer } from './signer.ts';
 
-/** The beginning of the ids of all entries here in the catalogue of breaks. */
+/** The prefix of the ids of all entries here in the catalogue of breaks. */
 const TLS_FAMILY = 'tls.';
 
-/** Contexts kept; that with 10,000 names takes a megabyte, the others 30 kB. */
+/** Maximum contexts cached; one with 10,000 names takes a megabyte, the others 30 kB. */
 const CONTEXTS_MAX = 200;
 
-/** Revoked leaves that the list of revoked certificates has. */
+/** Maximum revoked leaves in the revocation list. */
 const REVOKED_MAX = 1_000;
 
-/** Contexts are made anew after this, because their dates are relative to the time when they were made. Real time. */
+/** Maximum age of a context in real time, because its dates are relative to its creation. */
 const CONTEXT_AGE_MS_MAX = DAY_MS;
 
 /** Beyond Apple's limit of 825 days. */
@@ -43,17 +43,17 @@ const TOO_LONG_MS = 1_000 * DAY_MS;
 const EXPIRED_FOR_MS = 10 * DAY_MS;
 const BEGINS_IN_MS = 30 * DAY_MS;
 
-/** For TLS 1.2 with a key of RSA; the same strengths as in `CIPHERS`. */
+/** For TLS 1.2 with an RSA key; the same strengths as in `CIPHERS`. */
 const RSA_CIPHERS = 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-GCM-SHA384';
 
 /**
- * Permits keys and signatures that OpenSSL considers too weak to serve; BoringSSL does not know it and needs no leave.
+ * Permits keys and signatures that OpenSSL considers too weak to serve; BoringSSL neither knows it nor needs it.
  */
 const WEAK = '@SECLEVEL=0';
 
-/** What differs from the usual leaf and the usual handshake. */
+/** The differences from the usual leaf and the usual handshake. */
 interface Recipe {
-  /** Of the leaf; the hostname alone by default. */
+  /** The names of the leaf; the hostname alone by default. */
   names?: readonly string[];
   /** Attributes of the subject; the hostname as the common name by default. */
   subject?: Parameters<typeof distinguishedName>[0];
@@ -65,8 +65,8 @@ interface Recipe {
   /** The issuer: the intermediate by default. */
   by?: 'itself' | 'stranger';
   /**
-   * What is sent after the leaf: the intermediate by default, the stranger's own root, or nothing after a leaf by
-   * itself.
+   * The certificates sent after the leaf: by default the intermediate, the stranger's own root, or none after a
+   * self-signed leaf.
    */
   chain?: 'none' | 'reversed';
   revoked?: true;
@@ -81,7 +81,7 @@ const manyNames = (hostname: string, count: number): string[] => [
   ...Array.from({ length: count - 1 }, (_, index) => `san${index + 1}.${PLATFORM_ZONE}`),
 ];
 
-/** A wildcard that covers one label, where the hostname has one more; the one below a hostname of two labels. */
+/** The wildcard two labels up, or the one below a hostname of at most three labels: neither covers the hostname. */
 function wildcardAbove(hostname: string): string {
   const labels = hostname.split('.');
   return `*.${labels.length > 3 ? labels.slice(2).join('.') : hostname}`;
@@ -127,30 +127,30 @@ export const BROKEN_HANDSHAKES: ReadonlySet<string> = new Set(
   [...Object.keys(RECIPES), ...Object.keys(WITHOUT_CERTIFICATE)].map((name) => TLS_FAMILY + name),
 );
 
-/** Whether an entry of the catalogue is a fault of the handshake. */
+/** Whether an entry of the catalogue breaks the handshake. */
 export const isBrokenHandshake = (entry: string): boolean => BROKEN_HANDSHAKES.has(entry);
 
 export interface BrokenHandshakes {
   /**
-   * The handshake of an entry (`tls.expired`) for a hostname; made on first use and cached. A promise while a large key
-   * is being made, once for all hostnames, beside the main thread. @throws VivariumError not_found for another entry;
+   * The handshake of an entry (`tls.expired`) for a hostname; created on first use and cached. A promise while another
+   * thread generates a large key, once for all hostnames. @throws VivariumError not_found for another entry;
    * unavailable when the root permits no intermediate that the entry needs.
    */
   of(entry: string, hostname: string): BrokenHandshake | Promise<BrokenHandshake>;
-  /** The leaves of the entry `tls.revoked` that have been shown, for the list of revoked certificates. */
+  /** The leaves already served for the entry `tls.revoked`, for the revocation list. */
   revoked(): Revocation[];
 }
 
 interface Options {
   root: () => Root;
-  /** Null when the root permits none. */
+  /** Null if the root permits none. */
   intermediate: () => Signer | null;
   clock: Pick<AdjustableClock, 'state'>;
   /** As in `createLeaf`. */
   filesUrl: () => string | null;
 }
 
-/** Handshakes that are wrong on purpose; nothing is made before it is asked for. */
+/** Handshakes broken on purpose, each created on first use. */
 export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: Options): BrokenHandshakes {
   const held = new LruMap<{ handshake: BrokenHandshake; root: Root; madeAtMs: EpochMs }>(CONTEXTS_MAX);
   const revoked = new LruMap<Revocation>(REVOKED_MAX);
@@ -162,7 +162,7 @@ export function createBrokenHandshakes({ root, intermediate, clock, filesUrl }: 
     if (known !== undefined) return known;
     const made = makeRsaKey(size === 'rsa1024' ? 1_024 : 8_192);
     rsaKeys.set(size, made);
-    // A failure is reported to who waits for it, and tried again by the next.
+    // A failure is reported to the waiting callers; the next call tries again.
     made.catch(() => rsaKeys.delete(size));
     return made;
   }
@@ -266,7 +266,7 @@ const makeP384Key = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'se
 
 const spkiOf = (privateKey: KeyObject): Buffer => createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
 
-/** The usual terms, for a key of RSA too, and for keys and signatures that are too weak for OpenSSL. */
+/** The usual context, also for RSA keys, and for keys and signatures that OpenSSL considers too weak. */
 function contextOf(options: SecureContextOptions, { key, digest }: Recipe): SecureContext {
   const ciphers = key === 'rsa1024' || key === 'rsa8192' ? RSA_CIPHERS : CIPHERS;
   const usual = { ...options, minVersion: options.minVersion ?? 'TLSv1.2', honorCipherOrder: true } as const;

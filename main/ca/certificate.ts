@@ -58,7 +58,7 @@ export const keyIdentifier = (point: Buffer): Buffer => hash('sha256', point, 'b
 
 const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
 const PRIME256V1 = '1.2.840.10045.3.1.7';
-/** Of the signature, by digest (RFC 5758 §3.2; SHA-1 for a certificate that is broken on purpose: RFC 3279 §2.2.3). */
+/** Signature algorithms by digest (RFC 5758 §3.2; SHA-1 for a certificate broken on purpose: RFC 3279 §2.2.3). */
 const ECDSA_WITH = { sha256: '1.2.840.10045.4.3.2', sha1: '1.2.840.10045.4.1' } as const;
 export type Digest = keyof typeof ECDSA_WITH;
 const ATTRIBUTE = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
@@ -79,7 +79,7 @@ export function randomSerial(): Buffer {
   return serial;
 }
 
-/** A distinguished name of the given attributes in order; they may be empty. */
+/** A distinguished name of the given attributes, in order; possibly empty. */
 export function distinguishedName(attributes: Partial<Record<keyof typeof ATTRIBUTE, string>>): Node {
   const parts = Object.entries(attributes) as [keyof typeof ATTRIBUTE, string][];
   return sequence(...parts.map(([type, text]) => set(sequence(oid(ATTRIBUTE[type]), utf8String(text)))));
@@ -113,7 +113,7 @@ export const signCertificate = (fields: CertificateFields, issuerKey: KeyObject,
 
 const publicKeyOf = (point: Buffer): Node => sequence(sequence(oid(EC_PUBLIC_KEY), oid(PRIME256V1)), bitString(point));
 
-/** Signs with a P-256 key; the algorithm is named inside and again beside the signature (RFC 5280 §4.1.1, §5.1.1). */
+/** Signs with a P-256 key; the algorithm is named both inside and beside the signature (RFC 5280 §4.1.1, §5.1.1). */
 export function signed(key: KeyObject, digest: Digest, build: (algorithm: Node) => Node): Buffer {
   const algorithm = sequence(oid(ECDSA_WITH[digest]));
   const unsigned = build(algorithm);
@@ -156,8 +156,8 @@ export function certificatePem(der: Uint8Array): string {
 }
 
 /**
- * Whether a certificate has a key identifier, as the authority's if it is not its own. These are octets of a hash,
- * which occur nowhere else: a search takes a twentieth of the time of a parser.
+ * Whether a certificate has a key identifier, as its own or its authority's. These octets of a hash occur nowhere else,
+ * so a search suffices, which takes a twentieth of the time of a parser.
  */
 export const namesKey = (pem: string, identifier: Buffer): boolean =>
   Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64').includes(identifier);
@@ -173,7 +173,7 @@ export const fingerprintStart = (text: string): string => text.replaceAll(':', '
 /** The extension acmeIdentifier (RFC 8737 §3). */
 const ACME_IDENTIFIER = '1.3.6.1.5.5.7.1.31';
 
-/** The names and the digest of a certificate that answers tls-alpn-01; neither, if it cannot be read. */
+/** The names and the digest of a certificate that answers tls-alpn-01; empty if it cannot be read. */
 export function readChallengeCertificate(der: Buffer): { names: string; digest: string | null } {
   try {
     const certificate = new X509Certificate(der);

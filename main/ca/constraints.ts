@@ -6,7 +6,7 @@ import { addressBytes, formatAddress, GENERAL_NAME, type LeafName } from './name
 
 /** The names that a root may sign for; e-mail addresses and URIs are always excluded. */
 export interface NameConstraints {
-  /** Each permits the name itself and every name below it. */
+  /** Each suffix permits itself and every name below it. */
   readonly suffixes: readonly string[];
   readonly addresses: readonly AddressRange[];
 }
@@ -119,7 +119,7 @@ function ownerOfMany(suffix: string): string | null {
   }
   const shared = parse(suffix, { ...PLAIN, allowPrivateDomains: true });
   return shared.isPrivate === true && shared.publicSuffix === suffix
-    ? 'it is a public suffix, below which a service names its customers'
+    ? 'it is a public suffix, below which a service assigns names to its customers'
     : null;
 }
 

@@ -54,8 +54,8 @@ const extension = (id: string, critical: boolean, value: Uint8Array): Node =>
   sequence(oid(id), ...(critical ? [yes()] : []), octetString(value));
 
 /**
- * Signs for TLS servers only, and only within `constraints`. Verifiers apply the key purposes of an authority to what
- * it signs: without them, a thief of the key could sign programs. `pathLength`: how many authorities may follow.
+ * Signs for TLS servers only, and only within `constraints`. Verifiers apply an authority's key purposes to the
+ * certificates below it: without them, a thief of the key could sign programs. `pathLength`: how many may follow.
  */
 export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints, pathLength: 0 | 1): Node[] {
   return [
@@ -67,7 +67,7 @@ export function rootExtensions(subjectKey: Buffer, constraints: NameConstraints,
   ];
 }
 
-/** What a certificate says of the authority that signed it. */
+/** The extensions that identify the signing authority. */
 export interface SignedByInput {
   issuer: { role: Role; keyIdentifier: Buffer };
   /** The base of the addresses of the issuer's revocation list and certificate; null omits both. */
@@ -86,7 +86,7 @@ export interface LeafExtensionsInput extends SignedByInput {
   subjectKey: Buffer;
   /** RFC 5280 §4.2.1.6: the alternative names must be critical when the subject is empty. */
   namesCritical: boolean;
-  /** For servers, unless it is broken on purpose. */
+  /** For servers, except with a break. */
   purpose?: keyof typeof PURPOSE | undefined;
 }
 

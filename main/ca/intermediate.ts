@@ -15,16 +15,15 @@ import { readSigner, type Signer } from './signer.ts';
 
 /** The order of P-256 (NIST SP 800-186 §3.2.1.3). */
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-/** 64 bits more than the order, so that the remainder is not biased (FIPS 186-5 §A.2.1). */
+/** 64 bits more than the order, so the remainder is not biased (FIPS 186-5 §A.2.1). */
 const SEED_BYTES = 40;
 const COORDINATE_BYTES = 32;
 /** Distinguishes this use of the root's key (RFC 5869 §3.2). */
 const PURPOSE = 'Vivarium intermediate 1';
 
 /**
- * The intermediate of `root`: `pem` if that is what it would be made as now, else a new certificate. Its key follows
- * from the root's, so it survives every replacement of either certificate, and there is no second secret to keep or to
- * lose.
+ * The intermediate of `root`: `pem` if it is up to date, else a new certificate. Its key is derived from the root's, so
+ * it survives every replacement of either certificate, and there is no second secret to keep or lose.
  */
 export function intermediateOf(root: Root, filesUrl: string | null, pem: string | null): Signer {
   const { privateKey, point } = deriveKeys(root.privateKey);
@@ -34,7 +33,7 @@ export function intermediateOf(root: Root, filesUrl: string | null, pem: string 
   return { ...readSigner(certificate), role: 'intermediate', privateKey };
 }
 
-/** As long as the root lasts, within what it permits. */
+/** Lasts as long as the root, within its constraints. */
 function signIntermediate(root: Root, { point }: KeyPair, filesUrl: string | null): X509Certificate {
   const subjectKey = keyIdentifier(point);
   const id = root.keyIdentifier.toString('hex').slice(0, 6);
@@ -61,7 +60,7 @@ function parse(pem: string): X509Certificate | null {
   }
 }
 
-/** All but the serial number and the signature are equal. */
+/** Whether everything except the serial number and the signature is equal. */
 function isSame(known: X509Certificate, wanted: X509Certificate, root: Root): boolean {
   return (
     known.checkIssued(root.certificate) &&

@@ -15,7 +15,7 @@ export type KeyStorage = 'file' | 'keyring';
 export interface KeyVaultOptions {
   /** The root's folder, `DIR/ca`. */
   directory: string;
-  /** Null in plain Node. */
+  /** The keyring; null in plain Node. */
   sealer: Sealer | null;
   log?: Log;
 }

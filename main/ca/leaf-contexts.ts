@@ -8,7 +8,7 @@ import { isRenewalDue, type Leaf } from '../model/leaf.ts';
 import { parseLeafName } from './names.ts';
 import type { Signer } from './signer.ts';
 
-/** One takes about 2 kB. */
+/** Maximum cached leaves; one takes about 2 kB. */
 export const LEAVES_MAX = 10_000;
 
 export interface LeafContexts {
@@ -73,7 +73,7 @@ export function createLeafContexts(options: LeafContextsOptions): LeafContexts {
 }
 
 /**
- * Stands for no hostname: the leaf for it, shown to clients without SNI (`https://127.0.0.1`), has every name of this
+ * The placeholder for no hostname: its leaf, shown to clients without SNI (`https://127.0.0.1`), has every name of this
  * machine. No other leaf has addresses, because BoringSSL refuses those below a root that constrains addresses
  * (`v3_ncons.cc`).
  */

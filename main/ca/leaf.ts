@@ -22,7 +22,7 @@ import { parseLeafName, type LeafName } from './names.ts';
 import { BACKDATE_MS, rootError } from './root.ts';
 import type { Signer } from './signer.ts';
 
-/** Let's Encrypt's limit; more hostnames are a mistake. */
+/** Let's Encrypt's limit; a request for more is a mistake. */
 export const LEAF_NAMES_MAX = 100;
 
 export interface CreateLeafOptions {
@@ -54,14 +54,14 @@ export function createLeaf({ issuer, hostnames, clock, filesUrl = null }: Create
   };
 }
 
-/** Signs a leaf for a key, with dates on the wire. The serial is hexadecimal, upper case, 32 digits. */
+/** Signs a leaf for a key, with the given wire dates. The serial is hexadecimal, upper case, 32 digits. */
 function signLeaf(leaf: {
   issuer: Pick<Signer, 'role' | 'subject' | 'keyIdentifier' | 'privateKey'>;
   names: readonly LeafName[];
   dates: Pick<LeafDates, 'wireNotBeforeMs' | 'wireNotAfterMs'>;
   /** As in `CertificateFields`. */
   point: CertificateFields['point'];
-  /** The identifier of that key. */
+  /** The key identifier of `point`. */
   subjectKey: Buffer;
   filesUrl: string | null;
 }): { der: Buffer; serial: string } {

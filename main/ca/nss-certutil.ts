@@ -24,7 +24,7 @@ export const listCommand = (tool: string, database: string): Command =>
   command(tool, ['-L', '-d', database], 'lists the certificates');
 
 export const makeCommand = (tool: string, database: string): Command =>
-  command(tool, ['-N', '-d', database, '--empty-password'], 'makes a trust store');
+  command(tool, ['-N', '-d', database, '--empty-password'], 'creates a trust store');
 
 /** `pem` prints the certificates, `text` their fingerprints and trust flags. */
 export const showCommand = (tool: string, database: string, nickname: string, form: 'pem' | 'text'): Command =>
@@ -83,9 +83,9 @@ export function trustedFingerprints(text: string): Set<string> {
 
 /** Certificates with one subject, which certutil lists under each other's nicknames. */
 export interface NssGroup {
-  /** Null for a certificate that Vivarium did not make. */
+  /** Null if Vivarium did not create the certificate. */
   members: (VivariumRoot | null)[];
-  /** Fingerprints of the trusted ones. */
+  /** Fingerprints of the trusted certificates. */
   trusted: ReadonlySet<string>;
   nicknames: string[];
 }
@@ -128,7 +128,7 @@ export async function makeTrustStore(
     if (exitCode !== 0) {
       throw new VivariumError(
         'unavailable',
-        `certutil could not make a trust store: ${stderr.trim() || 'no reason given'}.`,
+        `certutil could not create a trust store: ${stderr.trim() || 'no reason given'}.`,
       );
     }
   }

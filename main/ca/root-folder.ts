@@ -69,7 +69,7 @@ function createInFolder(options: LoadOrCreateRootOptions, oldKeyPem: string | nu
   if (oldKeyPem === null) createFile(keyFile, root.privateKey.export({ type: 'pkcs8', format: 'pem' }), OWNER_ONLY);
   else log.warn('The root key had no certificate; a new one was made for it.', { file: keyFile });
   createFile(join(directory, ROOT_CERTIFICATE_FILE), root.certificatePem, CERTIFICATE_MODE);
-  log.info('A root was made.', { directory, fingerprint: root.fingerprint });
+  log.info('A root was created.', { directory, fingerprint: root.fingerprint });
   return root;
 
   function readKey() {

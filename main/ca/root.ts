@@ -31,9 +31,9 @@ export const ROOT_SUFFIXES_MAX = 100;
 
 /** The self-signed authority that clients trust. Its key is stored only in its file or the keyring. */
 export interface Root extends Signer {
-  /** It may sign for TLS servers only; not so in roots made before this rule. */
+  /** Whether it may only sign for TLS servers; false for older roots. */
   readonly serversOnly: boolean;
-  /** Its path length is 0: it signs leaves itself, as roots did that were made before intermediates. */
+  /** Whether its path length is 0: it signs leaves itself, like all roots before intermediates were introduced. */
   readonly leavesOnly: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface CreateRootOptions {
   suffixes?: readonly string[];
   /** P-256; a new one by default. With the old key and owner, a new certificate represents the same authority. */
   privateKey?: KeyObject;
-  /** Permits no intermediate, as roots did at first; false by default. */
+  /** Permits no intermediate, like the first roots; false by default. */
   leavesOnly?: boolean;
 }
 
@@ -80,7 +80,7 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
   const added = readNewSuffix(suffix, suffixes);
   const kept = suffixes.filter((known) => !isWithin(known, added));
   if (kept.length >= ROOT_SUFFIXES_MAX) {
-    throw new VivariumError('conflict', `The root permits ${kept.length} suffixes already, as many as one may.`);
+    throw new VivariumError('conflict', `The root permits ${kept.length} suffixes already, which is the maximum.`);
   }
   return signRoot({
     ...keyPairOf(root.privateKey),
@@ -92,7 +92,7 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
 }
 
 /**
- * The same authority with a new certificate, as one made now has it: ten years, for TLS servers only, one intermediate.
+ * The same authority with a new certificate like that of a new root: ten years, for TLS servers only, one intermediate.
  */
 export const renewRoot = (root: Root, realNowMs: number): Root =>
   signRoot({
@@ -204,7 +204,7 @@ function publicPart(certificate: X509Certificate): Omit<Root, 'privateKey'> {
   };
 }
 
-/** Of the extension with basic constraints (RFC 5280 §4.2.1.9); null without a limit. */
+/** The path length in the basic constraints (RFC 5280 §4.2.1.9); null without a limit. */
 function pathLength(basicConstraints: Extension | undefined): number | null {
   const length = basicConstraints === undefined ? undefined : children(decode(basicConstraints.value))[1];
   return length === undefined ? null : content(length).readUInt8();
@@ -223,7 +223,7 @@ export function rootError(fault: string, cause?: unknown): VivariumError {
   return new VivariumError(
     'unavailable',
     `${fault} Restore it from a backup; or move root.pem and root-key.pem to another folder and start again: ` +
-      'a new root is made, which browsers must then trust. Nothing was changed.',
+      'a new root is created, which browsers must then trust. Nothing was changed.',
     { cause },
   );
 }

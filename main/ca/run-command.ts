@@ -3,10 +3,10 @@ import type { Clock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { shellWord } from '../base/shell.ts';
 
-/** A hundred times what `certutil` takes on a slow disk. */
+/** A hundred times the duration of `certutil` on a slow disk. */
 const COMMAND_MS_MAX = 15_000;
 
-/** Allows the user to read and answer a dialogue. */
+/** Time for the user to read and answer a dialogue. */
 const COMMAND_ASKS_MS_MAX = 120_000;
 
 /** A keychain of a thousand certificates takes 2 MB as PEM. */
@@ -22,7 +22,7 @@ export function createRunCommand(options: {
   const { clock, environment } = options;
   return (command) =>
     new Promise((resolve, reject) => {
-      // A session of its own: it cannot prompt on Vivarium's terminal, and its process group can be killed.
+      // A separate session: it cannot prompt on Vivarium's terminal, and its process group can be killed.
       const child = spawn(command.command, [...command.args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: HAS_GROUPS,
@@ -72,7 +72,7 @@ export interface Command {
   /** A name to look up in PATH, or a path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Whether it asks for a password; Vivarium displays such a command and does not run it. */
+  /** Whether it asks for a password; Vivarium displays such a command but does not run it. */
   readonly needsPassword: boolean;
   /** Its effect, as a clause: "adds the root". */
   readonly explains: string;
@@ -80,7 +80,7 @@ export interface Command {
   readonly asks?: boolean;
 }
 
-/** By a system's own curl, which asks the system whom it trusts. */
+/** A handshake by the system's own curl, which uses the system's trust. */
 export const curlHandshake = (
   curl: string,
   nowhere: string,

@@ -3,7 +3,7 @@ import { children, content, decode, encode, isContext, readOid, type Node } from
 import { EXTENSION } from './extensions.ts';
 import { formatAddress, GENERAL_NAME } from './names.ts';
 
-/** What a CSR (PKCS #10, RFC 2986) asks for; its signature is right and its key strong enough. */
+/** The contents of a CSR (PKCS #10, RFC 2986) with a valid signature and a strong enough key. */
 export interface SigningRequest {
   readonly publicKey: KeyObject;
   readonly dns: readonly string[];
@@ -33,7 +33,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1']);
 const RSA_BITS = { min: 2048, max: 4096 };
 
-/** Reads a CSR in DER. @throws Error whose message says in a sentence what is wrong. */
+/** Reads a CSR in DER. @throws Error with the fault as a sentence. */
 export function readSigningRequest(der: Uint8Array): SigningRequest {
   if (der.length > OCTETS_MAX) throw new Error(`It has more than ${OCTETS_MAX} octets.`);
   const { info, fields, algorithm, signature } = parse(der);
@@ -44,7 +44,7 @@ export function readSigningRequest(der: Uint8Array): SigningRequest {
   if (digest === undefined)
     throw new Error('It is signed with an algorithm other than RSA or ECDSA with SHA-256 and up.');
   if (!isSigned(digest, encode(info), publicKey, signature)) {
-    throw new Error('Its signature does not fit its key.');
+    throw new Error('Its signature does not match its key.');
   }
   try {
     return { publicKey, commonName: commonNameOf(subject), ...namesOf(rest.find((node) => isContext(node, 0))) };

@@ -14,7 +14,7 @@ export interface SystemLayout {
   /** The bundle that programs read; `update` generates it from the anchors. */
   bundle: string;
   update: readonly [command: string, ...args: string[]];
-  /** Further arguments of `update` that remove the links to a deleted anchor, where it keeps them otherwise. */
+  /** Further arguments of `update` that remove the links to a deleted anchor, if it does not do so by default. */
   fresh?: readonly string[];
 }
 

@@ -20,14 +20,14 @@ export function createMacosStore({ home, run }: { home: string; run: RunCommand 
       return {
         available: false,
         message: `The keychain ${keychain} cannot be read: ${listed.stderr.trim().slice(0, 300)}`,
-        needs: 'a login keychain; Keychain Access makes one',
+        needs: 'a login keychain; Keychain Access creates one',
       };
     }
     const found = certificatesIn(listed.stdout).flatMap((der) => {
       const root = identify(der, own);
       return root === null ? [] : [{ ...root, handle: sha1Of(der) }];
     });
-    // The keychain holds certificates, trust settings hold their uses; only macOS can evaluate both.
+    // The keychain holds certificates, and trust settings hold their uses; only macOS can evaluate both.
     const isTrusted =
       found.some((root) => root.identity === 'current') && (await run(macosVerifyCommand(own.file))).exitCode === 0;
     return {

@@ -29,7 +29,7 @@ export interface NssStoreOptions {
   browser: string;
   /** The path of NSS's `certutil`; null when it is not installed. */
   certutil: string | null;
-  /** The path of NSS's test client, which comes with it on most systems. */
+  /** The path of NSS's test client, which most systems install with it. */
   tstclnt: string | null;
   /** The command that installs it. */
   install: string | undefined;

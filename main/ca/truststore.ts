@@ -42,7 +42,7 @@ export interface TrustStore {
   /** The id in the store's own commands that the current root has once it is trusted. */
   handleOf(own: OwnRoots): string;
   /**
-   * A client's handshake that trusts this store only: ends with 0 when it has verified the certificate. Null without
+   * A client's handshake that trusts this store only: exits with 0 when it has verified the certificate. Null without
    * such a client.
    */
   handshake(served: Served): Command | null;

@@ -41,15 +41,15 @@ export interface TrustChange {
   undo: string;
 }
 
-/** Has a change before it is made. */
+/** Records a change before it is made. */
 export interface TrustLedger {
   note(change: TrustChange): Promise<void>;
-  /** The store has the root no more. */
+  /** Call when the store no longer has the root. */
   forget(store: string): Promise<void>;
 }
 
 export interface TrustStoresOptions {
-  /** Called every time: browser profiles come and go. */
+  /** Called every time, because browser profiles come and go. */
   stores: () => readonly TrustStore[];
   own: () => OwnRoots;
   run: RunCommand;
@@ -87,13 +87,13 @@ export function createTrustStores({ stores, own, run, platform, ledger, served }
 
   const statusOf = async (store: TrustStore): Promise<StoreTrust> => present(store, await store.read(own()));
 
-  /** A store that has the root is asked by a handshake: the reading may be right, and a client refuse the root. */
+  /** Verifies a store that has the root by a handshake: a client may refuse the root although the reading is right. */
   async function present(store: TrustStore, reading: StoreReading): Promise<StoreTrust> {
     const status = describe(store, reading, own(), platform);
     if (status.state !== 'trusted') return status;
     const place = served();
     const command = place === null ? null : store.handshake(place);
-    // A client that is not there, or does not end, says nothing about the store.
+    // A client that is missing, or does not end, says nothing about the store.
     const result = command === null ? null : await run(command).catch(() => null);
     if (result === null || place === null) {
       return { ...status, message: status.message.replace(TRUSTED, 'The store has the root; no handshake was tried.') };

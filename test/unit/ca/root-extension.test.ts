@@ -79,7 +79,7 @@ describe('a suffix', () => {
     ['xn--p1ai', 'invalid_request', /top-level domain/],
     ['co.uk', 'invalid_request', /below which a registry sells names/],
     ['foo.ck', 'invalid_request', /below which a registry sells names/],
-    ['github.io', 'invalid_request', /below which a service names its customers/],
+    ['github.io', 'invalid_request', /below which a service assigns names to its customers/],
     ['test', 'conflict', /permits test already, by its suffix "test"/],
     ['shop.acme.test', 'conflict', /by its suffix "test"/],
     ['*.acme.com', 'invalid_request', /remove everything before the first letter/],

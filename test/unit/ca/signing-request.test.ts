@@ -44,7 +44,7 @@ describe('a signing request', () => {
     ['garbage', Buffer.from('hello'), /not a certification request/],
     ['too many octets', Buffer.alloc(70_000), /more than 65536/],
     ['cut off', createCsr({ names }).subarray(0, -1), /not a certification request/],
-    ['a signature of something else', createCsr({ names, signs: Buffer.from('x') }), /signature does not fit/],
+    ['a signature of something else', createCsr({ names, signs: Buffer.from('x') }), /signature does not match/],
     ['SHA-1', createCsr({ names, algorithm: '1.2.840.10045.4.1' }), /algorithm other than/],
     ['RSA with 1024 bits', createCsr({ names, keys: rsa(1024) }), /RSA with 2048 to 4096 bits/],
     ['P-521', createCsr({ names, keys: generateKeyPairSync('ec', { namedCurve: 'secp521r1' }) }), /P-256 or P-384/],
