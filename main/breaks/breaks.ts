@@ -30,7 +30,7 @@ export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'nth' | 
 
 /** The running breaks. Starts and stops run one at a time. */
 export interface Breaks {
-  /** The source that the machines read; always the same object. */
+  /** The source that other components read; always the same object. */
   readonly faults: FaultSource;
   /** The running breaks in start order. This and the members below exclude hidden ones. */
   list(): RunningBreak[];
@@ -43,8 +43,8 @@ export interface Breaks {
   /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
   stopAll(): Promise<RunningBreak[]>;
   /**
-   * Ends the breaks that select one of these hostnames, which are no longer domains. A repair that fails is tried
-   * again.
+   * Ends the breaks that select one of these hostnames, which are no longer attached. A failed repair is
+   * repeated.
    */
   endOf(hostnames: readonly string[]): Promise<RunningBreak[]>;
   /** Stops only the hidden breaks. @throws as `stop`. */
@@ -90,7 +90,7 @@ export function createBreaks(options: {
   function changed(): void {
     const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
     const atConnections = points.has('connection');
-    // Built on first use, so that a thousand starts do not build a thousand indexes.
+    // Built on first use, so a thousand starts do not build a thousand indexes.
     let built: RuleIndex<Running> | null = null;
     const index = (): RuleIndex<Running> => (built ??= indexRules([...running.values()]));
     faults.request = atConnections || points.has('request') ? (facts) => strike(index().ofRequest(facts)) : null;
@@ -118,7 +118,7 @@ export function createBreaks(options: {
       fault = { breakId: rule.id, entry: rule.entry, parameters, draw, ...(isHidden && { isHidden }) };
     }
     try {
-      // Written before the client sees a response, so that numbering continues after `kill -9`.
+      // Written before the client sees a response, so numbering continues after `kill -9`.
       storage.count(selecting);
     } catch (error) {
       log.error('Could not write the counts of breaks', { error });
@@ -199,7 +199,10 @@ export function createBreaks(options: {
   async function start({ entry: id, forMs, ...asked }: StartInput): Promise<RunningBreak> {
     const { entry, rule } = checkRule({ entry: id, ...asked }, options.breakable);
     if (running.size >= BREAKS_MAX)
-      throw new VivariumError('conflict', `${BREAKS_MAX} breaks run already; repair some first: \`breaks.stopAll\`.`);
+      throw new VivariumError(
+        'conflict',
+        `${BREAKS_MAX} breaks are already running; repair some first: \`breaks.stopAll\`.`,
+      );
     refuseTwin({ entry: entry.id, rule });
     const undo = pointOf(entry) === 'state' ? await prepare(entry.id, rule) : null;
     const startedAtMs = clock.now();

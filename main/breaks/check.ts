@@ -76,7 +76,7 @@ const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 /** The points that only served hostnames reach. */
 const OF_SERVED: readonly BreakPoint[] = ['request', 'handshake', 'connection'];
 
-/** Whether an entry breaks what a hostname has only while it is attached. */
+/** Whether an entry breaks something that a hostname has only while it is attached. */
 export const isOfDomain = (entry: BreakEntry): boolean =>
   entry.family === 'domain' || OF_SERVED.includes(pointOf(entry));
 

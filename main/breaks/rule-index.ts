@@ -12,7 +12,7 @@ export interface Selective {
   order: number;
 }
 
-/** Rules by hostname and path, so that rules for other hostnames cost nothing. */
+/** Rules by hostname and path, so rules for other hostnames cost nothing. */
 export interface RuleIndex<Rule extends Selective> {
   ofRequest(facts: RequestFacts): readonly Rule[];
   ofQuestion(facts: QuestionFacts): readonly Rule[];
@@ -110,7 +110,7 @@ function* parentsOf(hostname: string): Generator<string> {
   for (let dot = hostname.indexOf('.'); dot !== -1; dot = hostname.indexOf('.', dot + 1)) yield hostname.slice(dot + 1);
 }
 
-/** What a rule strikes: every n-th of what it selects, and of these a share. */
+/** Which matches a rule strikes: every n-th and, of these, a share. */
 export interface Choice {
   seed: number;
   nth: number;
@@ -118,8 +118,8 @@ export interface Choice {
 }
 
 /**
- * Whether a rule strikes the `n`-th (from 1) of what it selects: a number from 0 up to 1 for faults that choose, or
- * null for no fault. Depends on nothing else, so that the same seed and requests give the same faults.
+ * Whether a rule strikes its `n`-th match (from 1): a number from 0 to 1 (exclusive) for faults that choose, or null
+ * for no fault. Depends on nothing else, so the same seed and requests give the same faults.
  */
 export function decide({ seed, nth, rate }: Choice, n: number): number | null {
   if (n % nth !== 0) return null;
@@ -145,7 +145,7 @@ function mixed(value: number): number {
   return bits ^ (bits >>> 16);
 }
 
-/** The running breaks that select a hostname, in the order of their starts. */
+/** The running breaks that select a hostname, in start order. */
 export const breaksOf = (hostname: string, running: readonly RunningBreak[]): NonNullable<Domain['breaks']> =>
   running.filter(({ on }) => selects(on.hostname, hostname)).map(({ id, entry }) => ({ id, entry }));
 

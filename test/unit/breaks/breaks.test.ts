@@ -241,7 +241,7 @@ it('has one edit of the same at a time', async () => {
 it('runs a thousand, and no more', async () => {
   const { breaks, start } = breaksOn();
   for (let n = 0; n < BREAKS_MAX; n++) await start('api.unavailable', { on: { path: `/v1/pets/${n}` } });
-  await expect(start('api.unavailable')).rejects.toThrow('1000 breaks run already');
+  await expect(start('api.unavailable')).rejects.toThrow('1000 breaks are already running');
   expect(breaks.faults.request?.(request({ path: '/v1/pets/999' }))?.entry).toBe('api.unavailable');
   expect(breaks.faults.request?.(request())).toBeNull();
   expect(await breaks.stopAll()).toHaveLength(BREAKS_MAX);
