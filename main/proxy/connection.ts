@@ -17,7 +17,7 @@ export interface Listener {
   readonly scheme: Scheme;
   /** Set after binding. */
   port: number;
-  /** What Vivarium answers there itself. */
+  /** The paths and hosts that Vivarium itself answers there. */
   readonly own: OwnPlace;
 }
 
@@ -60,7 +60,7 @@ export interface Connection {
   lastUse: number;
   /** In order of arrival. */
   readonly exchanges: Exchange[];
-  /** Streams for Vivarium's own paths, which are no exchanges, in order of arrival, and when each began; monotonic. */
+  /** Streams for Vivarium's own paths, which are not exchanges, in order of arrival, with their monotonic start times. */
   readonly ownStreams: Map<ServerHttp2Stream, number>;
   /** Whether any response has begun. */
   answered: boolean;
@@ -93,11 +93,11 @@ export interface RunningRecord {
   fault: NamedFault | null;
   /** Monotonic, like the other times. */
   readonly startedMs: number;
-  /** When it began or, while forwarded, when its body last moved or was held up. */
+  /** When it began or, while forwarded, when its body last moved or was blocked. */
   activeMs: number;
   /** The last sweep's observation of a complete response that the client has not read; null before. */
   seen: StallMark | null;
-  /** When it entered each stage, for `Server-Timing`; null if the client is not told. */
+  /** When it entered each stage, for `Server-Timing`; null if that is off. */
   readonly times: StageTimes | null;
   /** When the target received it. */
   handedMs: number | null;
@@ -107,7 +107,7 @@ export interface RunningRecord {
   readonly upgrade: boolean;
   /** Whether the upgrade succeeded, which makes the connection a tunnel to the upstream. */
   tunnelled: boolean;
-  /** The number under which it was listed while it ran; null if it never was. */
+  /** Its number in the list of running exchanges; null if it was never listed. */
   begun: number | null;
   /** Whether the proxy has answered and only drains the rest of the request. */
   byProxy: boolean;
@@ -126,12 +126,12 @@ export function endHttp1(connection: Connection, closingResponse: string, nowMs:
   connection.http1?.end(closingResponse);
 }
 
-/** What a client may still send after a refusal: more than the rest of any handshake. */
+/** Maximum bytes read after a refusal: more than the rest of any handshake. */
 const DRAINED_OCTETS_MAX = 65_536;
 
 /**
- * Sends a last answer and ends our side, but reads on until the client has ended its side, or for the linger time. To
- * close with input that is unread, or still on its way, would reset the connection and take the answer away.
+ * Sends a last answer and ends our side, but reads on until the client has ended its side, or for the linger time.
+ * Closing with unread or still incoming input would reset the connection and discard the answer.
  */
 export function refuseConnection(connection: Connection, bytes: Buffer | null, nowMs: number): void {
   const { raw } = connection;
@@ -158,7 +158,7 @@ export function destroyConnection(connection: Connection): void {
 export function resetConnection(connection: Connection): void {
   const { raw } = connection;
   connection.phase = 'closing';
-  // The session and TLS first would say goodbye, which some clients take for a proper end.
+  // Otherwise the session and TLS would first end properly, which some clients treat as success.
   raw.once('close', () => destroyConnection(connection));
   raw.resetAndDestroy();
   raw.destroy();

@@ -33,7 +33,7 @@ export interface Connections {
   end(exchange: Exchange): boolean;
   /** Keeps a stream for one of Vivarium's own paths until it closes. */
   hold(connection: Connection, stream: ServerHttp2Stream): void;
-  /** Gives a client the whole time for its handshake again, after one that was waited for on our side. */
+  /** Restarts the time limit of a handshake that had to wait for our side. */
   reopen(connection: Connection): void;
   /** Sends a last answer, if any, and closes once the client has had the time to read it. */
   refuse(connection: Connection, bytes: Buffer | null): void;
@@ -41,7 +41,7 @@ export interface Connections {
   countUpstream(socket: Socket): void;
   /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
   makeRoom(count: number): void;
-  /** Cuts clients that do not read while unread responses take more memory than they may. */
+  /** Cuts clients that do not read while unread responses exceed their memory limit. */
   boundUnread(): void;
   /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
   drop(isLost: (hostname: string) => boolean): void;
@@ -145,7 +145,7 @@ export function createConnections(options: {
   return {
     open(raw, listener) {
       // Closing connections disappear within the linger time, so they may exceed the limit, up to twice.
-      // A client that was gone before it was accepted has no address, and reads no answer.
+      // A client that left before it was accepted has no address, and reads no answer.
       const isGone = raw.remoteAddress === undefined;
       const full = !isGone && open.size + upstreams >= limits.connectionsMax && !evict();
       if (isGone || full || drained !== null || open.size >= 2 * limits.connectionsMax) {

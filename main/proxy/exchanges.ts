@@ -28,7 +28,7 @@ export interface Exchanges {
    * because Node has released it. Over HTTP/2, that is one stream.
    */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** Completes the bookkeeping of an exchange; idempotent. */
+  /** Completes the records of an exchange; idempotent. */
   finish(exchange: Exchange): void;
   /** The exchanges that have run for a moment, each numbered for the log. */
   running(): ExchangeSummary[];
@@ -66,7 +66,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
     how: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times'>,
   ): Exchange {
     const startedMs = clock.monotonic();
-    // What Vivarium answers at its own hosts is no project's traffic.
+    // Requests that Vivarium answers at its own hosts do not belong to any project's traffic.
     const { url = '', headers } = sent.request;
     const isOwn = ownPathAsked(connection.listener.own, url, headers) !== undefined;
     const recording = isOwn ? 'off' : options.recording();
@@ -146,7 +146,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       socket.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       const answerAndClose = (answer: Answer): void => {
-        // In Node's types, but not its documentation, which has nothing else for a socket that the server has released.
+        // In Node's types, but not in its documentation, which has nothing for a socket that the server has released.
         response.assignSocket(socket);
         response.setHeader('Connection', 'close');
         response.on('finish', () => socket.destroySoon());

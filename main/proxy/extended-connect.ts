@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { toHttp2 } from './upstream/relay.ts';
 
-/** An upgrade to WebSocket as HTTP/1.1 has it. */
+/** A WebSocket upgrade in the form of HTTP/1.1. */
 interface Upgrade {
   request: IncomingMessage;
   socket: Socket;
@@ -48,7 +48,7 @@ const HEAD_END = '\r\n\r\n';
 class WebSocketStream extends Duplex {
   readonly #stream: ServerHttp2Stream;
   readonly #key: string;
-  /** As of a socket: the time-out of the stream's inactivity. */
+  /** Like a socket's: the time-out for inactivity of the stream. */
   readonly setTimeout: ServerHttp2Stream['setTimeout'];
   /** The header section so far; null once it is complete. */
   #head: string | null = '';
@@ -100,14 +100,14 @@ class WebSocketStream extends Duplex {
     done(error);
   }
 
-  /** As of a socket: closes it when what is written is sent. */
+  /** Like a socket's: closes it when the written data is sent. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();
     else this.once('finish', () => this.destroy());
   }
 
-  /** Of the session's socket, where it is set for all streams. */
+  /** Set on the session's socket, for all streams. */
   setNoDelay(): this {
     return this;
   }
@@ -127,7 +127,7 @@ class WebSocketStream extends Duplex {
     if (status !== 101) this.#stream.respond({ ...toHttp2(fields), ':status': status });
     else if (this.#isAccepted(lines)) this.#stream.respond({ ...toHttp2(fields), ':status': 200 });
     else {
-      // A client of HTTP/1.1 would find the same (RFC 6455 §4.1).
+      // An HTTP/1.1 client would get the same result (RFC 6455 §4.1).
       this.#stream.respond({ ':status': 502 });
       this.destroySoon();
     }

@@ -3,10 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/hostname.ts';
 import { canonicalAddress } from '../model/address.ts';
 
-/** A client, as the trusted proxies in front of Vivarium report it. */
+/** A client, as reported by the trusted proxies in front of Vivarium. */
 export interface Client {
   address: string;
-  /** Of the connection between the client and the first trusted proxy. */
+  /** The scheme between the client and the first trusted proxy. */
   scheme: Scheme;
   /** Host and port as the client wrote them. */
   authority: string;
@@ -44,8 +44,8 @@ function blocksOf(entries: readonly string[]): BlockList {
 
 /**
  * The client that a request of a trusted proxy comes from: the last address in `X-Forwarded-For` that is not a trusted
- * proxy's, with the `X-Forwarded-Proto`, `-Host` and `-Port` that belong to it. Without `X-Forwarded-For`, `Forwarded`
- * (RFC 7239) is read in the same way: proxies that write the former pass the latter on as a client sent it. Null if
+ * proxy's, with the corresponding `X-Forwarded-Proto`, `-Host` and `-Port`. Without `X-Forwarded-For`, `Forwarded`
+ * (RFC 7239) is read in the same way: proxies that write the former forward the latter unchanged from clients. Null if
  * neither has an address. `direct` is the proxy's own connection, whose values apply where the fields have none.
  */
 export function forwardedClient(headers: IncomingHttpHeaders, direct: Client, trusts: Trust): Client | null {
@@ -53,7 +53,7 @@ export function forwardedClient(headers: IncomingHttpHeaders, direct: Client, tr
   let client: Hop | null = null;
   for (const hop of hops.reverse()) {
     const address = addressOf(hop.for);
-    // What an unknown node reports cannot be trusted.
+    // The report of an unknown node cannot be trusted.
     if (address === null) break;
     client = { ...hop, for: address };
     if (!trusts(address)) break;
@@ -73,7 +73,7 @@ export function forwardedClient(headers: IncomingHttpHeaders, direct: Client, tr
   };
 }
 
-/** What one proxy reports of its client. */
+/** One proxy's report of its client. */
 type Hop = Record<'for' | 'proto' | 'host' | 'port', string>;
 
 /** The lists have one entry per proxy, or one for all of them. */
@@ -91,7 +91,7 @@ function readForwardedFor(headers: IncomingHttpHeaders): Hop[] {
   });
 }
 
-/** A pair of RFC 7239 §4, a separator of pairs or elements, or what is neither. A quote without an end is taken too. */
+/** A pair of RFC 7239 §4, a separator, or any other character. A quoted string without an end is accepted too. */
 const FORWARDED_PART = /([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"?|([^\s",;]*))|[,;]|[^\s]/g;
 
 function readForwarded(field: string | undefined): Hop[] {

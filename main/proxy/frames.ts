@@ -14,7 +14,7 @@ interface FrameHeader {
   key: Buffer | null;
 }
 
-/** Reads the frames of one direction of a WebSocket. Payloads pass by; only their first bytes are copied. */
+/** Reads the frames of one direction of a WebSocket. Payloads are not kept; only their first bytes are copied. */
 export class FrameReader {
   readonly #keptMax: number;
   readonly #onFrame: (frame: Omit<RecordedFrame, 'atMs' | 'from'>) => void;
@@ -98,7 +98,7 @@ function unmask(payload: Buffer, key: Buffer): void {
   }
 }
 
-/** Limit on WebSockets whose payloads are captured at a time; of the others, frames are noted without them. */
+/** Limit on WebSockets whose payloads are captured; for the others, frames are recorded without payloads. */
 const CAPTURED_MAX = 100;
 
 /** Captures the frames of tunnels, and counts their bytes. Call it before anything reads the two sockets. */

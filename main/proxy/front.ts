@@ -3,19 +3,19 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from '../base/error-code.ts';
 
-/** Connections at once; another one is closed. */
+/** Maximum connections; further ones are closed. */
 const CONNECTIONS_MAX = 64;
 
-/** A second server in front of the platform, which passes connections on, as a CDN or a tunnel does. */
+/** A second server in front of the platform that forwards connections, like a CDN or a tunnel. */
 export interface Front {
-  /** Listens, from the first holder on. @throws VivariumError `conflict` where the address or a port can't be had. */
+  /** Listens from the first holder on. @throws VivariumError `conflict` if the address or a port is unavailable. */
   open(holder: string): Promise<void>;
-  /** Ends all connections once no holder is left. Idempotent. */
+  /** Ends all connections when the last holder is gone. Idempotent. */
   close(holder: string): Promise<void>;
   closeAll(): Promise<void>;
 }
 
-/** On the same ports as the platform, at another address of this machine. */
+/** Uses the same ports as the platform, at another address of this machine. */
 export function createFront(options: { address: string; target: string; ports: () => readonly number[] }): Front {
   const { address, target } = options;
   const holders = new Set<string>();
@@ -35,7 +35,7 @@ export function createFront(options: { address: string; target: string; ports: (
       [upstream, client],
     ] as const) {
       keep(socket);
-      // The end of one is the end of both; what was sent before arrives.
+      // When one side ends, so does the other, after it has received what was sent before.
       socket.on('error', () => other.destroy());
       socket.on('close', () => other.end());
       socket.pipe(other);

@@ -94,7 +94,7 @@ function withoutTimer(this: Socket): Socket {
   return this;
 }
 
-/** Ends what `adopt` began, for the protocol that follows. */
+/** Reverts `adopt`, for the protocol that follows. */
 function release(socket: Socket): void {
   Reflect.deleteProperty(socket, 'setTimeout');
 }
@@ -143,7 +143,7 @@ function answerFault(
   } else if (waiting.length === 1 && !first.response.headersSent) {
     endHttp1(connection, closingResponse, clock.monotonic());
   } else if (waiting.length === 1 && !isAnsweredByUpstream(first)) {
-    // All of its answer is written; only the end of the body was missing.
+    // Its answer is complete; only the end of the body was missing.
     endHttp1(connection, '', clock.monotonic());
   } else {
     // The response has begun, so no error can be sent.

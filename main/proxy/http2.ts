@@ -23,7 +23,7 @@ export interface Http2Options {
   log: Log;
   limits: ProxyLimits;
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse, awaitsContinue: boolean) => void;
-  /** Takes a request for a WebSocket; returns whether it did, because its target speaks WebSocket. */
+  /** Accepts a WebSocket request; returns whether it did, because the target speaks WebSocket. */
   onWebSocket: (request: Http2ServerRequest) => boolean;
 }
 
@@ -37,7 +37,7 @@ export type Http2Acceptor = (connection: Connection, socket: Duplex) => void;
  */
 export function createHttp2Acceptor({ connections, log, limits, onRequest, onWebSocket }: Http2Options): Http2Acceptor {
   const server = createServer(nodeOptions(limits));
-  // Has no sessions: makes a request and a response of each stream that it gets.
+  // Without sessions: creates a request and a response for each stream that it gets.
   const requests = createServer();
   let accepting: Connection | null = null;
 
@@ -121,7 +121,7 @@ function onConnect(
   (server as unknown as { on: (event: 'connect', handler: typeof listener) => void }).on('connect', listener);
 }
 
-/** What opened a stream, as Node reads it. */
+/** The headers that opened a stream, as Node reads them. */
 export interface StreamHead {
   headers: IncomingHttpHeaders;
   /** Name, value, name, value, … */
@@ -129,9 +129,9 @@ export interface StreamHead {
 }
 
 /**
- * What answers a stream on its own: a path of Vivarium's, asked for in a way to which no stage objects. Undefined for
- * all others, which the stages decide about. Requests that browsers send by the thousand take half the processor time
- * this way, because Node makes no request and response object.
+ * The own path that a stream requests, if no stage could refuse the request. Undefined for all others, which the
+ * stages decide. Requests that browsers send by the thousand take half the processor time this way, because Node
+ * creates no request and response objects.
  */
 function ownPathOfStream(
   { listener: { own, scheme } }: Connection,
@@ -144,7 +144,7 @@ function ownPathOfStream(
     headers[':authority'] !== undefined &&
     headers.host === undefined &&
     headers.expect === undefined &&
-    // A trusted proxy may say with these where the client is.
+    // A trusted proxy may report its client in these.
     headers['x-forwarded-for'] === undefined &&
     headers.forwarded === undefined &&
     method !== 'CONNECT' &&
@@ -166,7 +166,7 @@ function answerStream(
     if (stream.headersSent || stream.closed || stream.destroyed) return;
     const sent = method === 'HEAD' ? null : body;
     stream.respond([':status', String(status), ...fields], { endStream: sent === null });
-    // Ended after the last byte is written: Node makes an error for every write that the end of its stream overtakes.
+    // Ends after the last byte is written: Node creates an error for every write still pending when its stream ends.
     if (sent !== null) stream.write(sent.text, sent.encoding, () => stream.end());
   };
   own({ method, target, scheme: listener.scheme, headers, address, body: stream }, send);

@@ -29,7 +29,7 @@ export interface InternalToken {
 
 /**
  * Lets Vivarium send a request as an API key whose secret is not stored. A token has the format of a secret and begins
- * with the visible prefix of the key's own, by which the log shows the caller; it is valid only in this process, and
+ * with the visible prefix of the key's own secret, which the log shows; it is valid only in this process, and only
  * once.
  */
 export interface InternalTokens {

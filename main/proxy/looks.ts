@@ -5,22 +5,22 @@ import { createApiKeySecret } from '../base/secret.ts';
 /** Paths of this prefix are answered before any route. */
 export const LOOK_PREFIX = '/.well-known/vivarium-look/';
 
-/** Real time for one look; what passes requests on may be slow. */
+/** Time limit of one look, in real time; proxies in between may be slow. */
 const LOOK_MS_MAX = 3_000;
 
-/** What a request for a hostname at an address found: this Vivarium, another server's status, or no answer. */
+/** The result of a request for a hostname at an address: this Vivarium, another server's status, or no answer. */
 export type Look = { served: true } | { served: false; status: number | null };
 
 /**
- * Looks at a hostname over HTTP, as the verification of a platform does: a request with a fresh secret in its path
- * reaches this Vivarium if that answers it, directly or through what passes requests on to it.
+ * Looks at a hostname over HTTP, as a platform's verification does: sends a request with a fresh secret in its path,
+ * and finds out whether this Vivarium answers it, directly or through a proxy.
  */
 export interface Looks {
-  /** The answer to the request of a look that is under way; null for any other request target. */
+  /** The answer to the request of a look in progress; null for any other request target. */
   answer(target: string): Answer | null;
   /** Sends GET to this address, at the port of the HTTP listener. Never rejects. */
   look(hostname: string, address: string): Promise<Look>;
-  /** A path for a client that is to reach this Vivarium; `arrived` resolves with its first request. */
+  /** A path for a client that should reach this Vivarium; `arrived` resolves with its first request. */
   expect(): { path: string; arrived: Promise<unknown>; forget: () => void };
 }
 
@@ -28,7 +28,7 @@ export interface Looks {
 export const isLook = (target: string): boolean => target.startsWith(LOOK_PREFIX);
 
 export function createLooks(options: { port: () => number }): Looks {
-  /** Secrets in paths, with the secrets that answer them: an echo of the request proves nothing. */
+  /** Secrets in paths, with the secrets that answer them: a server that echoes the request proves nothing. */
   const expected = new Map<string, { text: string; arrived?: () => void }>();
 
   return {

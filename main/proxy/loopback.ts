@@ -38,7 +38,7 @@ export const LOOPBACK_BYTES_MAX = 1024 * 1024;
 /** Time limit for a response, in real time; the same as for a whole request. */
 export const LOOPBACK_MS_MAX = 30_000;
 
-/** Sends requests through the own listeners, so all stages apply; no other destination is reachable. */
+/** Sends requests through Vivarium's own listeners, so all stages apply; no other destination is reachable. */
 export interface Loopback {
   /** @throws VivariumError `unavailable` if no answer arrives in time. */
   send(request: LoopbackRequest, signal?: AbortSignal): Promise<LoopbackResponse>;
@@ -60,7 +60,7 @@ export function createLoopback({
           host: '127.0.0.1',
           port: ports[scheme],
           servername: serverNameOf(headers),
-          // The other side is this process, and its certificates are valid by the app's clock, not by the real one.
+          // The other side is this process, and its certificates are valid by the app's clock, not in real time.
           rejectUnauthorized: false,
           method,
           path: target,
@@ -88,10 +88,10 @@ export function createLoopback({
   };
 }
 
-/** OpenSSL's line has addresses and places in its source; one of its parts says what happened. */
+/** OpenSSL's message contains addresses and source locations; one of its parts says what happened. */
 const faultOf = ({ message }: Error): string => /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 
-/** What `Host` has without its port. RFC 6066 §3: addresses are not allowed as server names. */
+/** The host in `Host`, without its port. RFC 6066 §3: addresses are not allowed as server names. */
 function serverNameOf(headers: LoopbackRequest['headers']): string {
   const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? '';
   const hostname = host.replace(/:\d*$/, '').replace(/^\[|\]$/g, '');

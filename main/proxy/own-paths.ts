@@ -7,31 +7,31 @@ import { type Answer, bodyOf } from '../base/http/answer.ts';
 /** The hosts of Vivarium itself on loopback, as in a URL. No project can have one of them. */
 const OWN_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', PLATFORM_ZONE]);
 
-/** A request for what Vivarium answers itself, over either version of HTTP. */
+/** A request for one of Vivarium's own paths, over either version of HTTP. */
 export interface OwnRequest {
   method: string;
   /** Path and query. */
   target: string;
   scheme: Scheme;
-  /** With the pseudo-header fields of HTTP/2. */
+  /** Including the pseudo-header fields of HTTP/2. */
   headers: IncomingHttpHeaders;
-  /** The client's: the connection's, or what a trusted proxy says of it. */
+  /** The client's: that of the connection, or the one reported by a trusted proxy. */
   address: string;
-  /** Yields the body, of which nothing has been read. */
+  /** Yields the body, which has not been read yet. */
   body: Readable;
 }
 
-/** Answers a request for one path, once, now or later. Must not throw. */
+/** Answers a request for one path, exactly once, now or later. Must not throw. */
 export type OwnPath = (request: OwnRequest, answer: (answer: Answer) => void) => void;
 
-/** What Vivarium answers at its own hosts, before any route, by path; `/acme/` is every path below it. */
+/** The paths that Vivarium answers at its own hosts, before any route; `/acme/` is every path below it. */
 export type OwnPaths = ReadonlyMap<string, OwnPath>;
 
-/** What Vivarium answers at the listeners of one place: on loopback, or on an interface. */
+/** The paths and hosts that Vivarium itself answers at the listeners of one place: loopback, or an interface. */
 export interface OwnPlace {
   /** Hosts as in a URL. */
   hosts: ReadonlySet<string>;
-  /** Those that TLS clients may ask for, though no project has them. */
+  /** Hosts that TLS clients may request although no project has them. */
   serverNames: ReadonlySet<string>;
   paths: OwnPaths;
   /** Hosts at which Vivarium answers every path. */
@@ -46,18 +46,18 @@ export const loopbackPlace = (paths: OwnPaths, sites: OwnPlace['sites'] = new Ma
   sites,
 });
 
-/** What answers a request target at a host; undefined if that is a project's matter, as all others are. */
+/** The own path for a request target at a host; undefined if a project has to answer. */
 export function ownPathOf({ hosts, paths, sites }: OwnPlace, host: string, target: string): OwnPath | undefined {
   return hosts.has(host) ? find(paths, target) : sites.get(host);
 }
 
-/** What answers a request, by its header section alone. An absolute URL counts as none of the paths. */
+/** The own path for a request, by its header section alone. An absolute URL matches no path. */
 export function ownPathAsked(
   { hosts, paths }: OwnPlace,
   target: string,
   headers: IncomingHttpHeaders,
 ): OwnPath | undefined {
-  // The path first: every request of every project is looked up here.
+  // The path is checked first, because every request of every project comes through here.
   const own = find(paths, target);
   const authority = headers[':authority'] ?? headers.host;
   return own !== undefined && authority !== undefined && hosts.has(hostOf(authority)) ? own : undefined;
@@ -69,15 +69,15 @@ function find(paths: OwnPaths, target: string): OwnPath | undefined {
   return paths.get(path) ?? paths.get(path.slice(0, path.indexOf('/', 1) + 1));
 }
 
-/** The host of an authority as in a URL: with brackets around an IPv6 address, without its port. */
+/** The host of an authority in the form of a URL: with brackets around an IPv6 address, without its port. */
 const hostOf = (authority: string): string => authority.toLowerCase().replace(/:\d*$/, '');
 
-/** A file for everybody who asks, by GET. */
+/** A public file, read by GET. */
 export const ownFile =
   (file: { contentType: string; read: () => Buffer; headers?: readonly string[] }): OwnPath =>
   ({ method }, answer) => {
     if (method === 'GET' || method === 'HEAD') answer(octetsAnswer(200, file.contentType, file.read(), file.headers));
-    else answer(refusal(405, 'This file is read with GET.', ['Allow', 'GET, HEAD']));
+    else answer(refusal(405, 'Read this file with GET.', ['Allow', 'GET, HEAD']));
   };
 
 export function octetsAnswer(status: number, type: string, octets: Buffer, headers: readonly string[] = []): Answer {
@@ -85,7 +85,7 @@ export function octetsAnswer(status: number, type: string, octets: Buffer, heade
   return withBody(status, type, body, headers);
 }
 
-/** Says in a sentence why a request is refused. */
+/** Refuses a request with one sentence. */
 export const refusal = (status: number, sentence: string, headers: readonly string[] = []): Answer =>
   withBody(status, 'text/plain; charset=utf-8', bodyOf(`${sentence}\n`), headers);
 
@@ -101,12 +101,12 @@ const withBody = (
   close: false,
 });
 
-/** Hands over the body, once; of one that is too large, no more than shows it. */
+/** Passes on the body, once; of a body that is too large, only enough to show it. */
 export function readBody(source: Readable, octetsMax: number, onBody: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   let octets = 0;
   const done = (): void => {
-    // The stream outlives the answer, and would keep the body for so long.
+    // The stream outlives the answer, and would keep the body alive until then.
     source.off('data', onData).off('end', done);
     const [only] = chunks;
     onBody(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));

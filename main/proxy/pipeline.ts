@@ -38,7 +38,7 @@ export interface PipelineServices extends ForwardServices {
   httpsPort: () => number;
   /** Whether a hostname has a certificate. */
   servesHttps: (hostname: string) => boolean;
-  /** Whether an address is that of a proxy whose forwarding fields are believed. */
+  /** Whether an address belongs to a proxy whose forwarding fields are trusted. */
   trusts: Trust;
   /** Why an attached hostname without a route is not served, as a sentence; null for any other hostname. */
   whyUnserved: (hostname: string) => string | null;
@@ -46,7 +46,7 @@ export interface PipelineServices extends ForwardServices {
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
   onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
-  /** What the running breaks choose. */
+  /** The running breaks. */
   faults: FaultSource;
   /** Real time, for dates in broken answers. */
   realNow: () => EpochMs;
@@ -211,7 +211,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
   };
 }
 
-/** `Vivarium-Break: off` exempts a request from what is broken. */
+/** `Vivarium-Break: off` exempts a request from breaks. */
 const OPT_OUT = 'vivarium-break';
 
 const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
@@ -308,7 +308,7 @@ function findDestination(
 /** How long a browser uses HTTPS only: an hour, because it does so on every port of the hostname. */
 const HSTS_SECONDS = 3_600;
 
-/** Certificate authorities validate over HTTP, before there is a certificate (RFC 8555 §8.3). */
+/** Certificate authorities validate over HTTP before a certificate exists (RFC 8555 §8.3). */
 const ACME_CHALLENGES = '/.well-known/acme-challenge/';
 
 const mustUseHttps = (

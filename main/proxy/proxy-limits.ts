@@ -70,7 +70,7 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   headerFieldsMax: 100,
   // RFC 9112 §3 recommends at least 8,000.
   targetLengthMax: 8 * 1024,
-  // More than any tool sends by default; a 64 kB read could contain two thousand.
+  // More than any tool sends by default; a single read of 64 kB could contain two thousand.
   pipelinedMax: 128,
   // RFC 9113 §6.5.2 recommends no fewer than 100.
   streamsMax: 100,
@@ -82,10 +82,10 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 60_000,
   responseStallMs: 30_000,
-  // On this machine, a body of 1 MiB takes some milliseconds; 10,000 clients that come at once fill all places in half
-  // a second.
+  // A body of 1 MiB takes some milliseconds on this machine; 10,000 simultaneous clients use up all places in half a
+  // second.
   patienceMs: 200,
-  // Lists of 20 pets for 10,000 clients; the memory of a burst is never given back to the system.
+  // Lists of 20 pets for 10,000 clients; the memory of a burst is never returned to the system.
   unreadBytesMax: 64 * 1024 * 1024,
   lingerMs: 2_000,
   sweepIntervalMs: 1_000,

@@ -44,13 +44,13 @@ export interface ProxyOptions {
   contextFor: (hostname: string | null) => SecureContext | null;
   /** Why an attached hostname is not served, as a sentence for its error page; null for any other. */
   whyUnserved?: (hostname: string) => string | null;
-  /** The addresses and CIDR blocks of proxies whose forwarding fields are believed; none if omitted. */
+  /** The addresses and CIDR blocks of proxies whose forwarding fields are trusted; none if omitted. */
   trustedProxies?: () => readonly string[];
   /** Answers Vivarium's own requests that look at a hostname; none if omitted. */
   looks?: Pick<Looks, 'answer'>;
-  /** What Vivarium answers at its own hosts on loopback; nothing if omitted. */
+  /** The paths that Vivarium answers at its own hosts on loopback; none if omitted. */
   ownPaths?: OwnPaths;
-  /** Whole hosts of Vivarium itself; none if omitted. */
+  /** Hosts at which Vivarium answers every path; none if omitted. */
   ownSites?: OwnPlace['sites'];
   /** As in `TlsListenerOptions`; nothing if omitted. */
   brokenFor?: TlsListenerOptions['brokenFor'];
@@ -62,9 +62,9 @@ export interface ProxyOptions {
   onArrival?: (route: Route, decision: Decision | null) => void;
   /** How much of each exchange to record; nothing if omitted. */
   recording?: () => Recording;
-  /** Whether answers have `Server-Timing`; not if omitted. */
+  /** Whether answers have `Server-Timing`; false if omitted. */
   serverTiming?: () => boolean;
-  /** What the running breaks choose; nothing if omitted. */
+  /** The running breaks; none if omitted. */
   faults?: FaultSource;
   /** Real time, for dates in broken answers. */
   realNow?: () => EpochMs;
@@ -89,8 +89,8 @@ export interface Proxy {
     addresses?: readonly string[];
   }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }>;
   /**
-   * Serves on another address too, at the ports of `start`, until the returned function is called; that cuts what is
-   * open there. @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
+   * Also serves on another address, at the ports of `start`, until the returned function is called, which cuts
+   * everything open there. @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
    */
   serveOn(address: string, own: OwnPlace): Promise<() => Promise<void>>;
   /**
@@ -98,7 +98,7 @@ export interface Proxy {
    * hostnames that are no longer served or belong to another project, and tunnels to them.
    */
   publish(snapshot: Snapshot): void;
-  /** The recorded exchanges that have run for a moment and have not ended. */
+  /** The recorded exchanges that have run for a while and have not ended. */
   running(): ExchangeSummary[];
   /** Open connections of both listeners. */
   connections(): number;

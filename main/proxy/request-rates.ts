@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { createProjectRings, createStepRing } from '../base/rings.ts';
 
-/** How many seconds the figures cover: recent enough to see what just happened on opening the interface. */
+/** The number of seconds covered, so a newly opened interface shows the recent past. */
 export const RATE_SECONDS = 300;
 
-/** Projects counted separately, 2.4 kB each. The one idle for longest makes room. */
+/** Projects counted separately, 2.4 kB each. A new one replaces the one idle for longest. */
 export const RATE_PROJECTS_MAX = 256;
 
 const SECOND_MS = 1_000;

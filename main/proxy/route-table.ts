@@ -3,13 +3,13 @@ import type { ApiKeyOwner, Redirect, Route, Snapshot } from '../model/route.ts';
 
 /** The snapshot, indexed for constant-time lookups. */
 export interface RouteTable {
-  /** The hostname's own route, else that of the wildcard over it. */
+  /** The hostname's own route, else that of a matching wildcard. */
   route(hostname: string): Route | undefined;
   redirect(hostname: string): Redirect | undefined;
   apiKey(secretHash: string): ApiKeyOwner | undefined;
   /** Whether `hostname` has a route or a redirect. */
   knows(hostname: string): boolean;
-  /** Up to `max` hostnames with a route, wildcards left out, in alphabetical order, and their total number. */
+  /** Up to `max` hostnames with a route, except wildcards, in alphabetical order, and their total number. */
   served(max: number): { hostnames: string[]; total: number };
   /**
    * Whether `next` no longer contains a hostname that this table has, or contains it for another project or dataset.

@@ -13,8 +13,8 @@ import {
 import type { ProxyLimits } from './proxy-limits.ts';
 
 /**
- * Enforces the time-outs but that of a header section, which is Node's `headersTimeout`. Checks one connection, and
- * ends what is overdue at `nowMs`, on the monotonic clock.
+ * Enforces all time-outs except that of a header section, which is Node's `headersTimeout`. Checks one connection, and
+ * ends overdue work at `nowMs`, on the monotonic clock.
  */
 export function sweepConnection(
   connection: Connection,
@@ -93,13 +93,13 @@ function isHeldUp(exchange: Exchange): boolean {
 }
 
 /**
- * Since when a connection waits for its client alone: for the rest of a body, or to read a complete response. Null when
- * any of its requests is with its target, for WebSockets, and for what an upstream sends, which may be large.
+ * Since when a connection waits only for its client: for the rest of a body, or for it to read a complete response.
+ * Null if any of its requests is with its target, for WebSockets, and for an upstream's response, which may be large.
  */
 export function waitsForClientSince(connection: Connection): number | null {
   const [first] = connection.exchanges;
   if (connection.phase === 'closing') return null;
-  // An own path is answered at once.
+  // Own paths are answered immediately.
   if (first === undefined) return connection.ownStreams.values().next().value ?? null;
   const decisive = isHttp2(first.request) ? connection.exchanges : [first];
   return decisive.every(waitsForClient) ? first.record.startedMs : null;
@@ -116,7 +116,7 @@ export const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
   http1 === null ? raw.writableLength : exchanges.reduce((sum, { response }) => sum + response.writableLength, 0);
 
 /**
- * Whether the response is an upstream's, which may be incomplete for as long as it takes; others are written at once.
+ * Whether the response comes from an upstream, and may stay incomplete for long; others are written at once.
  */
 export const isAnsweredByUpstream = ({ record }: Exchange): boolean =>
   record.route?.target.kind === 'upstream' && !record.byProxy;

@@ -19,7 +19,7 @@ export interface Target {
   refuse(exchange: HttpExchange, context: TargetContext, problem: Problem): void;
 }
 
-/** What the stages found out about a forwarded request, and how to end it. */
+/** The results of the stages for a forwarded request, and ways to end it. */
 export interface UpstreamContext {
   response: HttpResponse;
   destination: UpstreamDestination;
@@ -29,7 +29,7 @@ export interface UpstreamContext {
   rate: RateState | null;
   /** Sends 100 (Continue); null if the client does not wait for it. */
   sendContinue: (() => void) | null;
-  /** Sends the proxy's own answer. For an upgrade, writes it to the bare socket and closes that. */
+  /** Sends the proxy's own answer. For an upgrade, writes it to the bare socket and closes the socket. */
   answer(problem: Problem): void;
   /** Aborts the response, which shows the client that it is incomplete. */
   cut(): void;

@@ -21,11 +21,11 @@ export interface TlsListenerOptions {
   defaultHostname: string;
   /** Whether `hostname` is served. */
   knows: (hostname: string) => boolean;
-  /** What the running breaks choose. */
+  /** The running breaks. */
   faults: FaultSource;
   /**
-   * What is done instead of the usual handshake: at a hostname that is always broken, or for the fault of a running
-   * break; null for nothing. It may take a while where a key has to be made. An error thrown is answered as one of
+   * Replaces the usual handshake: at a hostname that is always broken, or for the fault of a running break; null for
+   * neither. It may take a while if a key has to be generated. A thrown error is handled like one of
    * `contextFor`.
    */
   brokenFor: (
@@ -107,7 +107,7 @@ function secure(connection: Connection, serverName: string | null, options: TlsL
     return;
   }
   const fail = (error: unknown): void => {
-    log.error('No certificate could be made for a hostname', { hostname, error });
+    log.error('No certificate could be created for a hostname', { hostname, error });
     options.connections.refuse(connection, ALERT_INTERNAL_ERROR);
   };
   connection.serverName = hostname;
@@ -139,7 +139,7 @@ type Terms = Extract<BrokenHandshake, { kind: 'handshake' }>;
 
 const USUAL = { kind: 'handshake', protocols: ['h2', 'http/1.1'], http2Only: false, clientCertificate: false } as const;
 
-/** While a key is being made, which takes longer than a client may take for its handshake. */
+/** Waits while a key is generated, which takes longer than the time limit for a handshake. */
 async function waitFor(
   connection: Connection,
   broken: Promise<BrokenHandshake>,
@@ -153,7 +153,7 @@ async function waitFor(
 function serveBroken(connection: Connection, broken: BrokenHandshake, options: TlsListenerOptions): void {
   if (broken.kind === 'handshake') handshake(connection, broken, options);
   else if (broken.kind === 'unrecognized_name') options.connections.refuse(connection, ALERT_UNRECOGNIZED_NAME);
-  // The sweep ends it, as a client that does not finish its handshake.
+  // The sweep ends it, like a client that does not finish its handshake.
   else connection.raw.resume();
 }
 
@@ -166,7 +166,7 @@ function handshake(connection: Connection, terms: Terms, options: TlsListenerOpt
   const { log, connections } = options;
   const { raw } = connection;
   let secured = false;
-  // A client that has no certificate sends more after the message that is refused; every other refusal comes last.
+  // A client without a certificate sends more after the refused message; every other refusal comes last.
   const transport = terms.clientCertificate
     ? lingeringTransport(raw, () => {
         if (secured) raw.destroy();
@@ -194,9 +194,9 @@ function handshake(connection: Connection, terms: Terms, options: TlsListenerOpt
 }
 
 /**
- * Carries TLS over a socket that outlives it: Node destroys what a refused handshake ran on at once, with what the
- * client still sends unread, so that the client sees a reset in place of the alert. `onDestroyed` has the socket then,
- * without listeners for its data. Costs a copy in JavaScript of each chunk: for rare handshakes only.
+ * Carries TLS over a socket that outlives it: after a refused handshake, Node immediately destroys the underlying
+ * stream, with unread input, so the client would see a reset instead of the alert. `onDestroyed` then gets the socket,
+ * without listeners for its data. Copies each chunk in JavaScript: for rare handshakes only.
  */
 function lingeringTransport(raw: Socket, onDestroyed: () => void): Duplex {
   const onData = (chunk: Buffer): void => {

@@ -100,7 +100,7 @@ function handOver(
   connection.sinceMs = clock.monotonic();
   connection.lastAuthority = null;
   connection.answered = false;
-  // Like the HTTPS listener: a half-open tunnel would never close.
+  // As for the HTTPS listener: a half-open tunnel would never close.
   raw.allowHalfOpen = scheme === 'http';
   if (head.length > 0) raw.unshift(head);
   serve[scheme](connection);

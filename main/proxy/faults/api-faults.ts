@@ -9,7 +9,7 @@ import { type Breaking, numberOf, type Struck } from './struck.ts';
 /** IMF-fixdate (RFC 9110 §5.6.7). */
 const httpDate = (atMs: EpochMs): string => new Date(atMs).toUTCString();
 
-/** A refusal by the limit whose `Retry-After` is `value`; without one for null. */
+/** A refusal by the limit, with `Retry-After` from `valueOf`; without the field for null. */
 function limited(valueOf: (struck: Struck) => string | null): Breaking {
   return {
     instead(struck) {
@@ -30,7 +30,7 @@ function limited(valueOf: (struck: Struck) => string | null): Breaking {
   };
 }
 
-/** The rate headers of a window that is used up, and that ends in as many seconds if said. */
+/** The rate headers of a window that is used up, and that ends in `resetSeconds` if given. */
 function usedUp({ rate, realNow }: Struck, resetSeconds?: number): RateState {
   const known = rate ?? { limit: 60, remaining: 0, resetAtMs: realNow() + 60_000 };
   const fields = pairsOf(rateFields(known)).flatMap(([name, value]) => {

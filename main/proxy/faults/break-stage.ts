@@ -6,14 +6,14 @@ import { HTTP_FAULTS } from './http-faults.ts';
 import type { Breaking, Struck } from './struck.ts';
 import { asHttp1 } from '../../base/http/message.ts';
 
-/** By entry. */
+/** By entry id. */
 export const FAULTS: ReadonlyMap<string, Breaking> = new Map(
   Object.entries({ ...CONNECTION_FAULTS, ...HTTP_FAULTS, ...API_FAULTS }),
 );
 
 /**
- * Breaks a struck request, or arranges for its answer to be broken; names the fault in its record. Returns whether the
- * request is answered, in place of its target.
+ * Breaks a selected request, or arranges for its answer to be broken; names the fault in its record. Returns whether
+ * the request has been answered instead of by its target.
  */
 export function breakRequest(struck: Struck): boolean {
   const { exchange, fault } = struck;

@@ -4,14 +4,14 @@ import { cutExchange, resetConnection } from '../connection.ts';
 import { changedFields, type HeldAnswer, writeHeldHead } from './held-answer.ts';
 import { type Breaking, endByHand, numberOf, type Struck } from './struck.ts';
 
-/** Writes the head and the first bytes of the body; calls `then` once they are handed to the system. */
+/** Writes the head and the first bytes of the body; calls `then` once the system has them. */
 export function writePart({ exchange }: Struck, answer: HeldAnswer, bytes: number, then: () => void): void {
   const response = asHttp1(exchange.response);
   writeHeldHead(response, answer);
   response.write(answer.body.subarray(0, bytes), () => then());
 }
 
-/** Half of a body, at least a byte of it. */
+/** Half of a body, at least one byte. */
 export const halfOf = ({ body }: HeldAnswer): number => Math.ceil(body.length / 2);
 
 /** Writes a body in pieces, with a pause after each. */
@@ -24,7 +24,7 @@ function writeSlowly(struck: Struck, answer: HeldAnswer, pieceBytes: number, pau
     if (response.destroyed) return;
     const piece = answer.body.subarray(written, written + pieceBytes);
     written += piece.length;
-    // For the sweep: it moves.
+    // Progress, for the sweep.
     exchange.record.activeMs = clock.monotonic();
     if (written >= answer.body.length) {
       response.end(piece);
@@ -38,7 +38,7 @@ function writeSlowly(struck: Struck, answer: HeldAnswer, pieceBytes: number, pau
 
 const BANDWIDTH_STEPS_PER_SECOND = 20;
 
-/** A body is cut into no more slices than this. */
+/** Maximum slices of a body. */
 const SLICES_MAX = 1_000;
 
 const hasBody = ({ body }: HeldAnswer): boolean => body.length > 0;

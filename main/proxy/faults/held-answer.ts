@@ -2,25 +2,25 @@ import type { ServerResponse } from 'node:http';
 import { asHttp1, type HttpResponse, pairsOf, withoutFields } from '../../base/http/message.ts';
 import { toHttp2 } from '../upstream/relay.ts';
 
-/** The complete answer of a target, which its client has not got yet. */
+/** A target's complete answer, not yet sent to the client. */
 export interface HeldAnswer {
   status: number;
-  /** Empty for the usual one. */
+  /** Empty for the standard reason phrase. */
   reason: string;
   /** Flat: name, value, name, value, … */
   fields: readonly string[];
   body: Buffer;
 }
 
-/** A longer body passes as it is: it would have to be kept in memory whole. */
+/** A longer body passes unchanged, because it would have to be kept in memory. */
 const HELD_BYTES_MAX = 8 * 1024 * 1024;
 
 type Fields = readonly string[] | Record<string, number | string | readonly string[] | undefined>;
 type Method = 'writeHead' | 'flushHeaders' | 'write' | 'end';
 
 /**
- * Keeps what a target writes to `response` until it has ended; then gives it to `onComplete`, with the response as it
- * was before. A long body or an event stream passes instead, after `onPassing`.
+ * Holds a target's writes to `response` until it has ended; then passes the answer to `onComplete`, with the response
+ * restored. A long body or an event stream passes instead, after `onPassing`.
  */
 export function holdAnswer(
   response: HttpResponse,
@@ -63,7 +63,7 @@ export function holdAnswer(
   replace('writeHead', (status: number, ...rest: unknown[]): ServerResponse => {
     const reason = typeof rest[0] === 'string' ? rest[0] : '';
     const fields = (typeof rest[0] === 'string' ? rest[1] : rest[0]) as Fields | undefined;
-    // Again for a failure that replaces what has come so far.
+    // A second time for a failure that replaces the answer so far.
     head = { status, reason, fields: flat(fields ?? []) };
     chunks = [];
     bytes = 0;
@@ -107,14 +107,14 @@ function flat(fields: Fields): readonly string[] {
 export const fieldOf = (fields: readonly string[], name: string): string | undefined =>
   pairsOf(fields).find(([each]) => each.toLowerCase() === name)?.[1];
 
-/** The fields without those of these names, in lower case, and then more: name, value, … */
+/** The fields except those with these lower-case names, followed by more: name, value, … */
 export const changedFields = (
   fields: readonly string[],
   without: readonly string[],
   more: readonly string[] = [],
 ): string[] => [...withoutFields(fields, (name) => without.includes(name)), ...more];
 
-/** Writes the status and header section of an answer that was held. */
+/** Writes the status and header section of a held answer. */
 export function writeHeldHead(response: HttpResponse, { status, reason, fields }: Omit<HeldAnswer, 'body'>): void {
   const target = asHttp1(response);
   if ('stream' in response) target.writeHead(status, toHttp2(fields));
@@ -125,7 +125,7 @@ export function writeHeldHead(response: HttpResponse, { status, reason, fields }
 /** A JSON string, or an integer outside of strings. */
 const STRING_OR_INTEGER = /"(?:[^"\\]|\\.)*"|-?\b\d+\b(?![.eE])/g;
 
-/** The text with each integer beyond ±(2^53−1) as a double has it; null without one. */
+/** The text with each integer beyond ±(2^53−1) rounded as by a double; null without one. */
 export function roundIntegers(json: string): string | null {
   let found = false;
   const text = json.replace(STRING_OR_INTEGER, (token) => {
@@ -137,7 +137,7 @@ export function roundIntegers(json: string): string | null {
   return found ? text : null;
 }
 
-/** An object without objects in it, with its first name; strings may have braces. */
+/** An object without nested objects, with its first name; strings may contain braces. */
 const FLAT_OBJECT = /\{\s*("(?:[^"\\]|\\.)*")\s*:(?:[^"{}]|"(?:[^"\\]|\\.)*")*\}/;
 
 /** The text with the first name of an object repeated at its end, with null; null without an object. */
@@ -148,7 +148,7 @@ export function repeatKey(json: string): string | null {
   return json.replace(whole, () => `${whole.slice(0, -1)},${name}:null}`);
 }
 
-/** The bytes with two in a string that are not UTF-8; null without a string. */
+/** The bytes with two that are not UTF-8 inserted in a string; null without a string. */
 export function spoilText(json: Buffer): Buffer | null {
   const at = json.lastIndexOf('"');
   return at === -1 ? null : Buffer.concat([json.subarray(0, at), Buffer.from([0xc3, 0x28]), json.subarray(at)]);
@@ -156,7 +156,7 @@ export function spoilText(json: Buffer): Buffer | null {
 
 const ID = /"id"\s*:\s*(-?\d+)/g;
 
-/** The id before the last of a list: the one to continue after, so that the last is repeated; null without two. */
+/** The second-last id of a list: continuing after it repeats the last element; null without two. */
 export function idBeforeLast(json: string): string | null {
   const ids = [...json.matchAll(ID)].map(([, id]) => id);
   return ids.at(-2) ?? null;

@@ -6,7 +6,7 @@ import { halfOf, writePart } from './connection-faults.ts';
 import { changedFields, fieldOf, type HeldAnswer, writeHeldHead, repeatKey, spoilText } from './held-answer.ts';
 import { type Breaking, endByHand, numberOf, type Struck } from './struck.ts';
 
-/** Sends an answer whole, with a body of another length than it had. */
+/** Sends an answer with another body, and the length of that. */
 export function sendChanged(
   { exchange }: Struck,
   answer: HeldAnswer,
@@ -23,7 +23,7 @@ export function sendChanged(
   response.end(body);
 }
 
-/** The answer in chunks (RFC 9112 §7.1), with more fields. */
+/** The answer in chunks (RFC 9112 §7.1), with additional fields. */
 const inChunks = (answer: HeldAnswer, more: readonly string[] = []): HeldAnswer => ({
   ...answer,
   fields: changedFields(
@@ -40,7 +40,7 @@ const withLength = (answer: HeldAnswer, length: number): HeldAnswer => ({
 
 const GARBAGE_BYTES = 256;
 
-/** Letters and signs that begin no status line, by the fault's number. */
+/** Printable characters that do not begin a status line, determined by the fault's number. */
 function garbageOf({ fault }: Struck): string {
   let state = Math.floor(fault.draw * 2 ** 32) | 1;
   const next = (): string => {
@@ -52,7 +52,7 @@ function garbageOf({ fault }: Struck): string {
 
 const edited = (edit: (body: Buffer) => Buffer | string | null): Breaking => ({
   afterwards(struck, answer) {
-    // A coded body would have to be decoded first.
+    // An encoded body would have to be decoded first.
     if (fieldOf(answer.fields, 'content-encoding') !== undefined) return false;
     const body = edit(answer.body);
     if (body === null) return false;

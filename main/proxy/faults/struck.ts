@@ -7,11 +7,11 @@ import type { Answer } from '../../base/http/answer.ts';
 import { cutExchange, type Exchange } from '../connection.ts';
 import type { HeldAnswer } from './held-answer.ts';
 
-/** A request that a running break has struck. */
+/** A request that a running break has chosen. */
 export interface Struck {
   exchange: Exchange;
   fault: Fault;
-  /** The scheme and authority that the client asked for. */
+  /** The scheme and authority that the client requested. */
   origin: string;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   realNow: () => EpochMs;
@@ -19,26 +19,26 @@ export interface Struck {
   rate: RateState | null;
   /** Answers in the format of the target. */
   refuse(problem: Problem, rate?: RateState): void;
-  /** Sends an answer of the proxy's own. */
+  /** Sends the proxy's own answer. */
   answer(answer: Answer): void;
 }
 
-/** `answered` in place of the target, `passes` on to it, or does not fit this request, which is then not broken. */
+/** Answered instead of by the target, passed on to the target, or left unbroken because the fault does not fit. */
 export type Outcome = 'answered' | 'passes' | 'unfit';
 
-/** How an entry breaks a request: before the target has it, or by changing its complete answer. */
+/** How an entry breaks a request: before the target gets it, or by changing its complete answer. */
 export type Breaking =
   | { instead: (struck: Struck) => Outcome }
-  /** Returns whether it fits the answer, which else passes whole. */
+  /** Returns whether the fault fits the answer; if not, the answer passes unchanged. */
   | { afterwards: (struck: Struck, answer: HeldAnswer) => boolean };
 
 /** A number among the parameters of the entry. */
 export const numberOf = ({ fault }: Pick<Struck, 'fault'>, name: string): number => Number(fault.parameters[name]);
 
-/** Writes the last bytes of an HTTP/1.x connection by hand, then ends our side of it. */
+/** Writes the last bytes of an HTTP/1.x connection directly, then ends our side of it. */
 export function endByHand({ exchange, clock }: Pick<Struck, 'exchange' | 'clock'>, bytes: Buffer | string): void {
   const { connection, request } = exchange;
-  // Answers follow the order of requests, and bytes by hand would overtake earlier ones.
+  // Answers follow the order of requests, and these bytes would overtake earlier ones.
   if (isHttp2(request) || connection.exchanges[0] !== exchange || connection.http1 === null) {
     cutExchange(exchange);
     return;

@@ -52,7 +52,7 @@ export function dialUpstream(
     host,
     port: port === '' ? DEFAULT_PORT[secure ? 'https' : 'http'] : Number(port),
     lookup,
-    // Node's quarter of a second passes while a busy engine works, and hides that an address refused.
+    // A busy engine exceeds Node's default of a quarter of a second, which hides that an address refused.
     autoSelectFamilyAttemptTimeout: waitMs / 2,
   };
   return new Promise((resolve) => {
@@ -75,8 +75,8 @@ export function dialUpstream(
     socket.setTimeout(waitMs);
     socket.once('connect', () => (accepted = true));
     socket.once(secure ? 'secureConnect' : 'connect', () => settle(socket, null));
-    // What came while the engine was busy is read first. A server that accepts the connection but never starts TLS is
-    // probably waiting for plain HTTP.
+    // Input that arrived while the engine was busy is read first. A server that accepts the connection but never starts
+    // TLS is probably waiting for plain HTTP.
     socket.once('timeout', () => setImmediate(() => fail(socket, accepted ? 'EPROTO' : 'ETIMEDOUT')));
     socket.on('error', (error) =>
       fail(socket, accepted && codeOf(error) === 'ECONNRESET' ? 'EPROTO' : codeOf(error), error.message),

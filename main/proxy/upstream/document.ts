@@ -10,7 +10,7 @@ const DOCUMENT_BYTES_MAX = 1024 * 1024;
 const DOCUMENT_MS_MAX = 10_000;
 
 /**
- * Reads the OpenAPI document of an upstream, whose text is not examined. The request goes past the listeners, because
+ * Reads the OpenAPI document of an upstream, without examining its text. The request bypasses the listeners, because
  * no client sent it: it is neither counted nor recorded. `authority` is the requested host and port, for upstreams that
  * keep it; `pseudonym` lets this Vivarium recognise its own request if it comes back. Null without an answer 200 in
  * time.

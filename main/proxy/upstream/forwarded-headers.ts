@@ -54,7 +54,7 @@ export function forwardedHeaders(
   if (/^0*[1-9]\d*$/.test(forwardsLeft)) kept['max-forwards'] = String(Number(forwardsLeft) - 1);
   kept['host'] = host;
   kept['via'] = appended(headers.via, `${version} ${pseudonym}`);
-  // A proxy that reports its client in `X-Forwarded-*` only: an upstream may read `Forwarded` first (RFC 7239 §7.4).
+  // The proxy reports its client in `X-Forwarded-*` only: an upstream may read `Forwarded` first (RFC 7239 §7.4).
   const before = headers.forwarded ?? (from.client === null ? undefined : forwardedElement(from.client));
   kept['forwarded'] = appended(before, forwardedElement(from));
   kept['x-forwarded-for'] = appended(headers['x-forwarded-for'], from.address);

@@ -16,7 +16,7 @@ type Phase = 'waiting' | 'answering' | 'answered' | 'tunnel' | 'failed';
 /** The request on its way to the upstream. Undici's controller is one. */
 export type TransferControl = Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>;
 
-/** What forwardings have in common. */
+/** The common parts of all forwardings. */
 export interface ForwardingServices {
   limits: ProxyLimits;
   /** Sends the request again, on a new connection. */
@@ -61,7 +61,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   readonly #services: ForwardingServices;
   /** Null before the request is sent. */
   #control: TransferControl | null = null;
-  /** Whether the connection was opened for this request, so that it cannot have been closed in the meantime. */
+  /** Whether the connection was opened for this request, so it cannot have been closed in the meantime. */
   #isFirst = false;
   /** Whether the request can be sent again, which is done once. */
   #mayRepeat: boolean;
@@ -126,7 +126,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd({ rawTrailers }: Dispatcher.DispatchController): void {
-    // Undici takes a reset for the end of a body that the connection delimits (RFC 9112 §8).
+    // Undici treats a reset as the end of a body that the connection delimits (RFC 9112 §8).
     if (this.origin.moment.failing) this.onResponseError(null, new Error('The upstream reset its connection.'));
     else this.receiveEnd(flatFields(rawTrailers));
   }

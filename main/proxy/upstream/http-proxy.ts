@@ -19,7 +19,7 @@ export interface HttpProxy {
 
 /**
  * Whether http-proxy sends a request, which it can over HTTP/1.1 only. It declares the body of DELETE and OPTIONS empty
- * and sends it nevertheless, which would allow request smuggling; undici sends those, without trailers.
+ * and still sends it, which would allow request smuggling; undici sends those, without trailers.
  */
 export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendContinue, origin }: Forwarding): boolean =>
   !bodiless &&

@@ -99,7 +99,7 @@ export function createOrigin(
   };
 }
 
-/** The sweep times requests out: undici's time-outs would end streams that are silent. */
+/** The sweep enforces time limits, because undici's would end silent streams. */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** GRPC requires HTTP/2, whose trailers have its status. */

@@ -32,7 +32,7 @@ export async function probeUpstream(
   const ask = async (): Promise<number> => {
     const pool = origin.poolFor({ headers: {} });
     const answer = await pool.request({ path, method: 'GET', headers, headersTimeout: answerMs });
-    // Closing the connections breaks it off.
+    // Closing the connections aborts it.
     answer.body.on('error', () => undefined);
     return answer.statusCode;
   };

@@ -39,7 +39,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
         forwarder.handle(request, context);
         return;
       }
-      // Others may listen for the body already, and would take it.
+      // Others may already listen for the body, and would consume it.
       request.pause();
       load().then(
         (loaded) => {
@@ -63,7 +63,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       );
     },
     publish({ routes }) {
-      // Whether it succeeds, the first request finds out.
+      // If this fails, the first request reports it.
       if (forwarder === null && routes.some(({ target }) => target.kind === 'upstream')) load().catch(() => undefined);
     },
     sweep: (nowMs) => forwarder?.sweep(nowMs),

@@ -53,7 +53,7 @@ test('a stream for an own path is answered by itself, and one to which a stage o
   }).toEqual({
     get: { status: 200, body: 'ours' },
     head: { status: 200, body: '' },
-    delete: { status: 405, body: 'This file is read with GET.\n' },
+    delete: { status: 405, body: 'Read this file with GET.\n' },
     post: { status: 200, body: '70000' },
   });
   expect(running.summaries).toEqual([]);
