@@ -22,19 +22,19 @@ export interface Entry extends Omit<RecordedExchange, 'record' | 'startedMs' | '
   atMs: EpochMs;
   realAtMs: EpochMs;
   record: EntryRecord;
-  /** Whether it has not ended. It has no number then. */
+  /** Whether it has not ended; it has no number until then. */
   running: boolean;
   /** The number of the entry that this one replays. */
   replayOf: number | null;
-  /** Whether it came with a snapshot, and its request had secrets, which a snapshot never has. */
+  /** Whether it came with a snapshot, which omitted secrets of its request. */
   withheld?: boolean;
 }
 
-/** What answered: the proxy itself, or the target of the route. */
+/** The answerer: the proxy itself, or the target of the route. */
 export const answererOf = ({ byProxy, stage, route }: Entry): 'proxy' | 'api' | 'upstream' =>
   byProxy || stage !== 'target' || route === null ? 'proxy' : route.target.kind;
 
-/** What a filter reads of an entry beside its plain fields. */
+/** Computed fields of an entry that a filter reads. */
 export const MATCHED = {
   answererOf,
   startedMs: ({ realAtMs }: Entry): number => realAtMs,
@@ -50,14 +50,14 @@ export const MATCHED = {
 export interface EntryIds {
   idOf(number: number): string;
   /**
-   * The id of an entry that was listed while it ran, then and later: `trf_mi8x2k1a_r3`. Without `number`, it still
-   * runs.
+   * The id of an entry that was listed while it ran, during the run and after it: `trf_mi8x2k1a_r3`. Without `number`,
+   * it is still running.
    */
   idOfBegun(begun: number, number?: number): string;
   begunOf(id: string): number | null;
   /** Null if the text is not an id, or belongs to another run. */
   numberOf(id: string): number | null;
-  /** Takes the ids of all restored entries, oldest first; later entries have a prefix that none had before. */
+  /** Takes the ids of all restored entries, oldest first; later entries get a new prefix. */
   restore(entries: readonly { number: number; id: string }[], realNowMs: EpochMs): void;
 }
 
@@ -104,7 +104,7 @@ export function createEntryIds(startedAtMs: EpochMs): EntryIds {
       for (const { number, id } of entries) {
         const { prefix, isRunning } = read(id);
         if (isRunning) listed.set(id, number);
-        // The first also for what its entries repeat, which may have made room before.
+        // The first prefix also applies to earlier entries, which these may replay and which may be dropped already.
         if (eras.at(-1)?.prefix !== prefix) eras.push({ from: eras.length === 0 ? 0 : number, prefix });
       }
       began = Math.max(Math.floor(realNowMs), began + 1);
@@ -116,7 +116,7 @@ export function createEntryIds(startedAtMs: EpochMs): EntryIds {
 
 const prefixOf = (beganMs: number): string => `trf_${beganMs.toString(36)}_`;
 
-/** An exchange that has not ended, as an entry of what it is so far; null while recording is off. */
+/** A running exchange as an entry of its current state; null while recording is off. */
 export function runningEntry(exchange: RecordedExchange, now: { now: EpochMs; realNow: EpochMs }): Entry | null {
   const { record, durationMs } = exchange;
   if (record === null) return null;

@@ -20,8 +20,8 @@ export interface Har extends Record<string, unknown> {
 }
 
 /**
- * Entries, oldest first, as an HTTP archive (HAR 1.2). Times are real, for comparison with other archives. It is
- * written in turns, and reads each entry when reaching it.
+ * Entries, oldest first, as an HTTP archive (HAR 1.2). Times are real, for comparison with other archives. Written in
+ * turns; each entry is read when its turn comes.
  */
 export async function toHar(entries: Iterable<Entry>, redactor: Redactor): Promise<Har> {
   const made: unknown[] = [];

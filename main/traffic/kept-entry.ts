@@ -58,7 +58,7 @@ export class KeptEntry implements Entry {
     this.#replayOf = rows.numberOrNull(number, COLUMN.replayOf);
   }
 
-  /** Set shortly after the entry was written. */
+  /** Set shortly after the entry is written. */
   get replayOf(): number | null {
     const { number } = this;
     return this.#rows.has(number) ? this.#rows.numberOrNull(number, COLUMN.replayOf) : this.#replayOf;

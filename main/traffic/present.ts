@@ -13,7 +13,7 @@ import type { RateState } from '../model/rate-decision.ts';
 import { answererOf, type Entry, type EntryIds } from './entry.ts';
 import type { Redactor } from './redact.ts';
 
-/** What showing entries takes besides them. */
+/** The context needed to show entries. */
 export interface Presentation extends Pick<EntryIds, 'idOf' | 'idOfBegun'> {
   redactor: Redactor;
   /** Null for a removed project. */
@@ -115,7 +115,7 @@ function presentFrames({ newest, total }: RecordedFrames, redactor: Redactor): T
   return { items, total };
 }
 
-/** Without `waiting` for an exchange that ended before the target. */
+/** Omits `waiting` for an exchange that ended before the target. */
 function timingsOf({ durationMs, record, stage }: Entry): TrafficDetail['timings'] {
   const firstByteMs = record.firstByteMs ?? durationMs;
   const receiving = { part: 'receiving', ms: rounded(Math.max(0, durationMs - firstByteMs)) } as const;
@@ -189,12 +189,13 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 /** Which stage answered an exchange and why, in a sentence. */
 export function explain(entry: Entry): string {
   const { stage, status, decision, route } = entry;
-  if (entry.running && status === null) return `It runs: the ${stage} stage has it, and there is no answer yet.`;
+  if (entry.running && status === null)
+    return `The request is still running: it is in the ${stage} stage, and there is no answer yet.`;
   if (entry.fault !== null) return explainFault(entry.fault, entry);
   if (status === null) return 'The client disconnected before there was an answer.';
   switch (stage) {
     case 'listener':
-      return 'The listener answered: the request is none that this port can carry. The body of the answer says what is wrong.';
+      return 'The listener answered: this port cannot accept the request. The body of the answer says why.';
     case 'authority':
       return status === 421
         ? 'The authority stage answered: the connection was opened for another hostname.'
@@ -216,7 +217,7 @@ export function explain(entry: Entry): string {
 }
 
 function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, exchange: Entry): string {
-  if (entry === DRILL_ENTRY) return 'A running drill changed this exchange; how, is for you to find out.';
+  if (entry === DRILL_ENTRY) return 'A running drill changed this exchange; it is up to you to find out how.';
   if (entry.startsWith('tls.')) {
     const answered = explain({ ...exchange, fault: null });
     return `${answered} The break ${entry} (${breakId}) changed the handshake of its connection, on purpose.`;
@@ -227,12 +228,12 @@ function explainFault({ entry, breakId }: NonNullable<Entry['fault']>, exchange:
     case 'target':
       return `The target answered, and the break ${entry} (${breakId}) spoiled the answer, on purpose.`;
     default:
-      // It never came to the target.
+      // The request never reached the target.
       return `${explain({ ...exchange, fault: null })} The break ${entry} (${breakId}) spoiled the answer, on purpose.`;
   }
 }
 
-/** Without the time, which `rate` has and readers show in their own time zone. */
+/** Omits the time, which `rate` has and readers show in their own time zone. */
 function explainLimit({ refusal, rate }: NonNullable<Entry['decision']>): string {
   return refusal?.window === undefined
     ? 'The limit stage answered: the API key is banned, because it kept sending requests after refusals.'
@@ -247,7 +248,7 @@ function explainUpstream({ status, aborted, byProxy }: Entry, url: string): stri
       ? 'The proxy answered: the request loops.'
       : `The proxy answered, because the upstream ${origin} failed; the body says how.`;
   }
-  if (aborted) return `The upstream ${origin} answered, and the exchange ended before its answer was whole.`;
+  if (aborted) return `The upstream ${origin} answered, and the exchange ended before its answer was complete.`;
   return `The upstream ${origin} answered.`;
 }
 

@@ -12,7 +12,7 @@ export const ENTRIES_MAX = 10_000;
 /** Limit on headers and bodies of all entries together; the oldest are dropped first. */
 export const BYTES_MAX = 16 * BLOCK_BYTES;
 
-/** New entries are reported in batches after this delay: at 5,000 per second nobody can follow single ones. */
+/** New entries are reported in batches after this delay, because a reader cannot follow 5,000 per second singly. */
 const NOTIFY_AFTER_MS = 100;
 
 /** Limit on entries per batch; the rest are only counted. */
@@ -44,11 +44,11 @@ export interface Recorder {
   /** The number of an entry that was listed while it ran. */
   numberOf(begun: number): number | null;
   size(): number;
-  /** How many entries of a project, or of everything, made room for newer ones since the log was cleared. */
+  /** The number of entries, of one project or of all, dropped for newer ones since the log was cleared. */
   dropped(projectId?: string): number;
   /** Clears all entries; returns how many there were. */
   clear(): number;
-  /** Puts entries of a snapshot, oldest first, in place of all entries. Later ones continue from their numbers. */
+  /** Replaces all entries by those of a snapshot, oldest first. Later ones continue from their numbers. */
   restore(entries: readonly Entry[]): void;
   /** The number of the next entry. */
   next(): number;
@@ -74,9 +74,9 @@ export function createRecorder(
   const reserve = createReserve();
   let nextNumber = 1;
   let oldest = 1;
-  /** Entries of a snapshot, which are older than those in the ring, and make room first. */
+  /** Entries of a snapshot, which are older than those in the ring, and are dropped first. */
   let restored: Entry[] = [];
-  /** Changes when other entries take over the numbers. */
+  /** Changes when restored entries take over the numbers. */
   let generation = 0;
   const awaited = new Map<number, (entry: Entry) => void>();
   const watchers = new Set<Watcher>();
@@ -137,7 +137,7 @@ export function createRecorder(
     const written = spans.write(exchange.record);
     written.block.newest = number;
     const afterTakenMs = exchange.startedMs - taken.monotonicMs;
-    // A frozen clock showed the same when the exchange began.
+    // With a frozen clock, this is also the time when the exchange began.
     rows.write(number, taken.now + (taken.frozen ? 0 : afterTakenMs), taken.realNow + afterTakenMs, exchange, written);
     note(exchange, number);
     nextNumber += 1;
@@ -277,7 +277,7 @@ export function createRecorder(
 
 const projectOf = ({ route }: Pick<Entry, 'route'>): string | null => route?.projectId ?? null;
 
-/** Limit on ended WebSockets whose frames are kept; the oldest go. */
+/** Limit on ended WebSockets whose frames are kept; the oldest are dropped. */
 const FRAMED_MAX = 50;
 
 function remember<Value>(map: Map<number, Value>, key: number, value: Value, countMax: number): void {

@@ -1,12 +1,12 @@
 import { pairsOf } from '../base/http/message.ts';
 import { HIDDEN, secretNames, type IsSecretName } from './secret-names.ts';
 
-/** A string, its end missing where the body was cut; punctuation; any other run, such as a number. */
+/** A string, possibly cut off at its end; punctuation; any other run, such as a number. */
 const TOKEN = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|[{}[\]:,]|[^\s"{}[\]:,]+/g;
 
 /**
- * Replaces the values of JSON members with secret names: strings and numbers, and those in an array. The text need not
- * be whole or valid: bodies are recorded in part, and streams have several values. Other text stays as it is.
+ * Replaces the values of JSON members with secret names: strings, numbers, and those in an array. The text may be
+ * incomplete or invalid: bodies are recorded in part, and streams have several values. Other text is kept.
  */
 function redactJson(text: string, isSecret: IsSecretName, hide: (secret: string) => string): string {
   if (!text.includes('"')) return text;
@@ -14,7 +14,7 @@ function redactJson(text: string, isSecret: IsSecretName, hide: (secret: string)
   let copied = 0;
   let name: string | null = null;
   let isMember = false;
-  /** Open brackets of arrays that are secret. */
+  /** The depth of open brackets within a secret array. */
   let depth = 0;
   let previous = '';
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
@@ -43,26 +43,26 @@ const stringOf = (token: string): string => token.slice(1, token.endsWith('"') ?
 const isValue = (token: string, name: string | null): boolean =>
   token.startsWith('"') || (/^-?\d/.test(token) && name?.toLowerCase().endsWith('s') !== true);
 
-/** In the same form, so that JSON remains JSON; one that is shortened already stays as it is. */
+/** Keeps the form, so JSON remains JSON; an already shortened value is kept. */
 function hidden(token: string, hide: (secret: string) => string): string {
   if (!token.startsWith('"')) return hide(token) === HIDDEN ? `"${HIDDEN}"` : hide(token);
   const text = stringOf(token);
   return text === '' || text.endsWith(HIDDEN) ? token : `"${hide(text)}"`;
 }
 
-/** Shows what was recorded without its secrets. */
+/** Shows recorded data without its secrets. */
 export interface Redactor {
   /** Header fields of a flat list. */
   fields(fields: readonly string[]): { name: string; value: string }[];
-  /** Any text, such as a target: parameters, user information of URLs, and what has the form of a secret. */
+  /** Any text, such as a target: parameters, user information of URLs, and anything in the form of a secret. */
   text(text: string): string;
-  /** A body: the same, members of JSON, elements of XML, and fields of forms. */
+  /** A body: the same, plus members of JSON, elements of XML, and fields of forms. */
   body(text: string): string;
   /** Binary data, such as a form with a file; keeps the length. */
   bytes(bytes: Buffer): Buffer;
 }
 
-/** The redactor for the names in `secretNames.ts` and `own` ones; made anew when `own` returns another list. */
+/** The redactor for the names in `secret-names.ts` and `own` ones; recreated when `own` returns another list. */
 export function createRedactors(own: () => readonly string[]): () => Redactor {
   let names = own();
   let redactor = createRedactor(names);
@@ -91,7 +91,7 @@ export function createRedactor(own: readonly string[]): Redactor {
   };
 }
 
-/** What a secret is replaced by; `kept` characters at its beginning stay. */
+/** Replaces a secret, except its first `kept` characters. */
 type Hide = (secret: string, kept?: number) => string;
 
 const shortly: Hide = (secret, kept = 0) => secret.slice(0, kept) + HIDDEN;
@@ -131,7 +131,7 @@ function redactPair(pair: string): string {
 }
 
 /**
- * WebSocket subprotocols. Browsers can send no credentials with a WebSocket but in here, as one protocol
+ * WebSocket subprotocols. For a WebSocket, browsers can send credentials only in here, as one protocol
  * (`token.<token>`, Kubernetes' `base64url.bearer.authorization.k8s.io.<token>`) or as two (`access_token, <token>`).
  */
 function redactProtocols(value: string, isSecret: IsSecretName): string {
@@ -158,13 +158,13 @@ function redactProtocols(value: string, isSecret: IsSecretName): string {
 const isCarrier = (protocol: string, isSecret: IsSecretName): boolean =>
   isSecret(protocol) || /(?:^|[._-])bearer$/i.test(protocol);
 
-/** Long, with letters and digits in one run: no registered subprotocol is. */
+/** A long run of letters and digits, which no registered subprotocol has. */
 const looksRandom = (protocol: string): boolean =>
   protocol.split(/[.:]/).some((run) => run.length >= 20 && /\d/.test(run) && /[A-Za-z]/.test(run));
 
-/** What has the form of a secret wherever it is. Each pattern takes time linear in the text. */
+/** Forms of secrets, redacted everywhere. Each pattern takes time linear in the text. */
 const FORMS: readonly { pattern: RegExp; kept: number }[] = [
-  // Not its prefix as shown: what came with a snapshot is redacted already.
+  // Not the displayed prefix: entries of a snapshot are already redacted.
   { pattern: /\bviv_[0-9A-Za-z]{4,}(?!…)/g, kept: PREFIX_LENGTH },
   // JSON Web Tokens (RFC 7519).
   { pattern: /(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, kept: 0 },
@@ -210,7 +210,7 @@ function decoded(name: string): string {
 const FORM_FIELD = /(form-data;[^\r\n]{1,1000}\r?\n(?:[^\r\n]{1,500}\r?\n){0,10}\r?\n)([\s\S]*?)(?=\r?\n--|$)/g;
 const FORM_FIELD_NAME = /[; ]name="?([^";\r\n]*)/;
 
-/** `<wsse:Password Type="…">secret</wsse:Password>`; its end is missing where the body was cut. */
+/** `<wsse:Password Type="…">secret</wsse:Password>`; possibly without its end, if the body was cut. */
 const ELEMENT = /(<(?:[\w.-]{1,100}:)?([\w.-]{1,100})(?:\s[^<>]{0,1000})?>)([^<>]{1,4000})(?=<|$)/g;
 
 function redactBody(text: string, isSecret: IsSecretName, hide: Hide): string {

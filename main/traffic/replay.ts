@@ -5,20 +5,20 @@ import type { Entry } from './entry.ts';
 import { bytesOf } from './present.ts';
 import type { Redactor } from './redact.ts';
 
-/** What a request is made of; a recorded entry is one. */
+/** The parts of a request; a recorded entry has them. */
 export interface ReplayBase extends Pick<Entry, 'scheme' | 'method' | 'target' | 'authority'> {
   record: Pick<Entry['record'], 'requestFields' | 'requestBody'>;
 }
 
-/** What is to differ from the recorded request. */
+/** The changes to the recorded request. */
 export interface ReplayEdits {
   method?: string | undefined;
   target?: string | undefined;
   hostname?: string | undefined;
-  /** All of them. One that is as it was shown, with its secret redacted, is sent as it was recorded. */
+  /** The complete list. A redacted field that is unchanged is sent as recorded. */
   headers?: readonly HeaderField[] | undefined;
   body?: string | undefined;
-  /** An API key in place of the recorded one; null for none. */
+  /** An API key that replaces the recorded one; null for none. */
   keyId?: string | null | undefined;
 }
 
@@ -63,7 +63,7 @@ export function replayRequest(entry: ReplayBase, edits: ReplayEdits, token: stri
   };
 }
 
-/** `name`: in lower case. Credentials are added apart. */
+/** `name`: in lower case. Credentials are added separately. */
 const isReplayed = (name: string): boolean =>
   !name.startsWith(':') && name !== 'authorization' && !SENDER_FIELDS.has(name);
 

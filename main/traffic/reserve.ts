@@ -2,14 +2,14 @@ import { bytesOf } from './present.ts';
 import type { RecordedBody } from '../model/exchange-record.ts';
 import type { Entry } from './entry.ts';
 
-/** The newest entries of each project that the traffic of others cannot displace. */
+/** The number of newest entries of each project that other traffic cannot displace. */
 export const SHARE_ENTRIES = 100;
 
 /** Limits on the entries of all projects together that are kept beyond the ring. */
 export const RESERVE_ENTRIES_MAX = 2_000;
 export const RESERVE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Of one project, or of all requests that reached none. */
+/** The entries of one project, or of all requests that reached none. */
 interface Share {
   /** Entries in the ring. */
   held: number;
@@ -19,20 +19,20 @@ interface Share {
 }
 
 /**
- * The shares of projects in the log. The ring drops its oldest entry whatever its project is; here, the last ones of a
- * quiet project are kept beyond that. These are few, so plain objects will do.
+ * The shares of projects in the log. The ring drops its oldest entry regardless of the project; the reserve keeps the
+ * last ones of a quiet project beyond that. These are few, so plain objects suffice.
  */
 export interface Reserve {
-  /** Counts an entry that the ring has taken. */
+  /** Counts an entry that the ring has added. */
   count(projectId: string | null): void;
-  /** Counts an entry that the ring drops; true if it belongs to its project's share, and is to be kept. */
+  /** Counts an entry that the ring drops; returns true if it is in its project's share, and must be kept. */
   release(projectId: string | null): boolean;
   keep(entry: Entry): void;
   /** Oldest first; all are older than those in the ring. */
   entries(): Entry[];
   get(number: number): Entry | null;
   size(): number;
-  /** How many entries of a project, or of everything, were dropped since the log was cleared. */
+  /** The number of entries, of one project or of all, dropped since the log was cleared. */
   dropped(projectId?: string): number;
   clear(): void;
 }
@@ -110,7 +110,7 @@ export function createReserve(): Reserve {
 
 const projectOf = ({ route }: Entry): string | null => route?.projectId ?? null;
 
-/** Independent of the ring, whose bytes are overwritten. */
+/** A copy, because the ring overwrites its bytes. */
 function copyOf(entry: Entry): Entry {
   const { record } = entry;
   const { handedMs, firstByteMs, requestFields, responseFields, frames } = record;

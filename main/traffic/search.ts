@@ -5,7 +5,7 @@ import type { Entry } from './entry.ts';
 import { bytesOf, contentEncodingOf, decode } from './present.ts';
 import type { Redactor } from './redact.ts';
 
-/** Limit on a decompressed body that is searched in. */
+/** Limit on a decompressed body to search. */
 const DECODED_BYTES_MAX = 256 * 1024;
 
 /** Searches the messages of entries for text in lower case. */
@@ -54,5 +54,5 @@ export function createSearch(redactor: Redactor, { once }: { once: boolean }): M
 
 const lineOf = (name: string, value: string): string => `${name}: ${value}`.toLowerCase();
 
-/** The bytes of a text in UTF-8 as characters, to compare with bytes that were read so. */
+/** The UTF-8 bytes of a text as characters, for comparison with bytes read in the same way. */
 const asLatin1 = (text: string): string => Buffer.from(text).toString('latin1').toLowerCase();

@@ -60,7 +60,7 @@ const ENDINGS = [
   'devicecode',
 ] as const;
 
-/** A name is secret if its last word is one of these, which are too short to be looked for within words. */
+/** A name is secret if its last word is one of these, which are too short to search for within words. */
 const LAST_WORDS: ReadonlySet<string> = new Set([
   'auth',
   'csrf',
@@ -77,7 +77,7 @@ const LAST_WORDS: ReadonlySet<string> = new Set([
   'totp',
 ]);
 
-/** Names with such an ending whose values only say where a list goes on, or what a request may do. */
+/** Names with such an ending whose values are only positions in lists or permissions of a request. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'cancellationtoken',
   'continuationtoken',
@@ -88,15 +88,15 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'accesscontrolallowcredentials',
 ]);
 
-/** Names kept with their verdict; the caller of a request chooses names, so the number is bounded. */
+/** Names cached with their verdict; clients choose the names, so the number is bounded. */
 const CACHED_MAX = 1000;
 
-/** Stands for a secret. */
+/** The replacement for a secret. */
 export const HIDDEN = '…';
 
 export type IsSecretName = (name: string) => boolean;
 
-/** The rule for secret names: the table above, and `own` names of the user's. */
+/** The rule for secret names: the table above, and the user's `own` names. */
 export function secretNames(own: readonly string[]): IsSecretName {
   const owned = new Set(own.map(joined));
   const cached = new Map<string, boolean>();

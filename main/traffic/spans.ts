@@ -62,7 +62,7 @@ const NOTHING: Span = { start: 0, length: 0 };
 /** Separates header fields in a block; no field can contain it (RFC 9110, section 5.5). */
 const SEPARATOR = '\n';
 
-/** Heads are Latin-1, as Node reads and writes them. The listeners limit their size; any excess is cut. */
+/** Heads are Latin-1, as Node reads and writes them. The listeners limit their size; any excess is truncated. */
 const HEAD_BYTES_MAX = BLOCK_BYTES / 4;
 
 /** A UTF-16 unit takes up to three bytes of UTF-8. */

@@ -13,7 +13,7 @@ import { ENTRIES_MAX, type Recorder } from './recorder.ts';
 import type { Redactor } from './redact.ts';
 import { RESERVE_ENTRIES_MAX } from './reserve.ts';
 
-/** The form below; a later one has a higher number. */
+/** The version of the format below; increases with every change. */
 const FORM = 1;
 
 /** Limit on the lines of entries and their bodies, before compression; the oldest entries are left out. */
@@ -41,13 +41,13 @@ const line = z.object({
   number: z.int().min(1),
   port: z.int(),
   withheld: z.boolean(),
-  /** Unrounded: what is shown are differences. */
+  /** Not rounded, because the displayed times are differences. */
   durationMs: z.number(),
   handedMs: z.number().nullable(),
   firstByteMs: z.number().nullable(),
   requestText: textIndex,
   responseText: textIndex,
-  /** As shown, without the texts of its bodies. */
+  /** As displayed, without the texts of its bodies. */
   detail: trafficDetail.extend({
     id: z.string().refine(isEntryId),
     replayOf: z.string().refine(isEntryId).optional(),
@@ -65,16 +65,16 @@ export interface StoredTraffic {
   entries: number;
 }
 
-/** An entry with the id that it had. */
+/** An entry with its previous id. */
 export interface RestoredEntry {
   entry: Entry;
   id: string;
 }
 
-/** Keeps the recorder's entries for a snapshot, and puts those of one in their place. */
+/** Saves the recorder's entries for a snapshot, and replaces them by those of one. */
 export interface TrafficStorage {
   write(): Promise<StoredTraffic>;
-  /** @throws Error whose message says what is wrong with it. */
+  /** @throws Error whose message describes the fault. */
   read(content: Buffer): Promise<RestoredEntry[]>;
   restore(entries: readonly RestoredEntry[]): void;
 }
@@ -107,8 +107,8 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /**
- * Entries, newest first, as they are shown: what the log keeps unredacted, for replay, never leaves the memory. JSON
- * lines in Zstandard: a head, the texts of bodies, each once, and the entries, oldest first. It is written in turns.
+ * Entries, newest first, as displayed: the unredacted data that the log keeps for replay never leaves the memory. JSON
+ * lines in Zstandard: a head, the texts of bodies, each once, and the entries, oldest first. Written in turns.
  */
 export async function writeStored(entries: Iterable<Entry>, presentation: Presentation): Promise<StoredTraffic> {
   const texts = new Map<string, number>();
@@ -162,7 +162,7 @@ const lineOf = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}
 
 const withoutText = (body: TrafficDetail['requestBody']): TrafficDetail['requestBody'] => body && { ...body, text: '' };
 
-/** Whether the request can't be sent again as it is shown. The API key is added anew. */
+/** Whether the displayed request lacks secrets, so it can't be sent again. The API key is added anew. */
 function hasSecrets(entry: Entry, { target, requestHeaders, requestBody }: TrafficDetail, redactor: Redactor): boolean {
   const { record, keyId } = entry;
   if (target !== entry.target) return true;
@@ -176,8 +176,8 @@ function hasSecrets(entry: Entry, { target, requestHeaders, requestBody }: Traff
 }
 
 /**
- * Reads what `writeStored` wrote, in turns.
- * @throws Error whose message says what is wrong with it.
+ * Reads the output of `writeStored`, in turns.
+ * @throws Error whose message describes the fault.
  */
 export async function readStored(content: Buffer): Promise<RestoredEntry[]> {
   const damaged = (cause: unknown): Error => new Error('its recorded traffic is damaged', { cause });
@@ -189,7 +189,7 @@ export async function readStored(content: Buffer): Promise<RestoredEntry[]> {
   } catch (error) {
     throw damaged(error);
   }
-  if (form !== FORM) throw new Error('its recorded traffic is of a newer Vivarium; update this one');
+  if (form !== FORM) throw new Error('its recorded traffic is from a newer Vivarium; update this one');
   try {
     return await readEntries(values);
   } catch (error) {
@@ -215,7 +215,7 @@ async function readEntries(values: Iterator<unknown>): Promise<RestoredEntry[]> 
   const restored: RestoredEntry[] = [];
   for (let read = 1; read <= entries; read++) {
     const { number, ...kept } = line.parse(values.next().value);
-    if (number <= (restored.at(-1)?.entry.number ?? 0)) throw new Error('The entries are not in their order.');
+    if (number <= (restored.at(-1)?.entry.number ?? 0)) throw new Error('The entries are not in order.');
     restored.push({ id: kept.detail.id, entry: entryOf({ number, ...kept }, bodies) });
     if (read % LINES_PER_TURN === 0) await nextTurn();
   }

@@ -59,7 +59,7 @@ export const subjectOf = (exchange: RecordedExchange): Subject => ({
 
 const refusalOf = ({ decision }: RecordedExchange): Refusal | null => (decision === null ? null : decision.refusal);
 
-/** Clients repeat a handful of requests; comparing more would not pay off. */
+/** Clients repeat a handful of requests; comparing with more would not pay off. */
 const RECENT_MAX = 8;
 
 /** A small cache of recent values, searched linearly. */
