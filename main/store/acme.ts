@@ -11,12 +11,12 @@ import {
 } from '../model/acme.ts';
 import type { Connection } from './connection.ts';
 
-/** Of each; beyond it, the oldest are forgotten. An account is kept, and so is a certificate longer than its order. */
+/** Maximum rows of each table; the oldest are deleted. Accounts are kept, and certificates longer than their orders. */
 const ORDERS_KEPT = 20_000;
 const AUTHORIZATIONS_KEPT = 40_000;
 const CERTIFICATES_KEPT = 100_000;
 
-/** As in the partial index, which SQLite uses for queries that have its condition in the same words. */
+/** The exact words of the partial index, because SQLite uses it only for queries with the same condition. */
 const OPEN = "status IN ('pending', 'valid')";
 
 type Text = string | number;
@@ -24,7 +24,7 @@ type Text = string | number;
 const SELECT_ORDERS = 'SELECT acme_orders.body FROM acme_orders';
 const NEWEST_FIRST = 'ORDER BY number DESC LIMIT ?';
 
-/** Of an order that is written as pending: it expired, or one of its authorizations cannot become valid any longer. */
+/** Whether an order stored as pending has expired, or has an authorization that can no longer become valid. */
 const LOST = `(acme_orders.body ->> 'expiresAtMs' <= ? OR EXISTS (
   SELECT 1 FROM json_each(acme_orders.body, '$.authorizationIds') named
   LEFT JOIN acme_authorizations held ON held.id = named.value
@@ -39,7 +39,7 @@ interface Term {
 
 /** The conditions of a selection of orders; at most sixteen combinations. */
 function termsOf({ accountId, after, search, in: at }: Omit<OrderSelection, 'limit'>): Term[] {
-  // Most rows are told by their text, before their names are read.
+  // A search of the text excludes most rows before their names are read.
   const byName = `(account_id = ? OR (instr(acme_orders.body, ?) AND EXISTS (
     SELECT 1 FROM json_each(acme_orders.body, '$.identifiers') WHERE instr(value ->> 'value', ?))))`;
   return [
@@ -96,7 +96,7 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     forget('acme_certificates', CERTIFICATES_KEPT),
   ];
   const order = one<AcmeOrder>('acme_orders');
-  /** By their condition; each is prepared when it is first needed. */
+  /** By their condition; each is prepared on first use. */
   const orderQueries = new Map<string, ReturnType<typeof all<AcmeOrder>>>();
   const valid = sqlite
     .prepare<[string, string], string>(
@@ -149,7 +149,7 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
       write(changes);
       isUnstored = true;
     },
-    // Waits for the disk are shared: by those who come before one begins.
+    // Callers that arrive before a wait for the disk begins share it.
     stored: () => (isUnstored ? (next ??= storing.then(store, store)) : storing),
     account: one<AcmeAccount>('acme_accounts'),
     accountOfKey: one<AcmeAccount>('acme_accounts', 'thumbprint'),

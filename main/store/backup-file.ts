@@ -18,17 +18,17 @@ import { readVersion } from './migrations.ts';
 /** "VIVB": the PRAGMA application_id of a backup file, a database with the folder's other files in a table. */
 export const BACKUP_ID = 0x56495642;
 
-/** The table, which the data folder's own database never has. */
+/** The table that distinguishes a backup; the data folder's own database never has it. */
 export const FILES_TABLE = 'data_folder_files';
 
 /** The folder of the root. */
 const ROOT_FOLDER = 'ca';
 const SEALED_KEY = `${ROOT_FOLDER}/root-key.sealed`;
 
-/** What a backup keeps besides the database, in the data folder: not logs, older backups and the window's state. */
+/** The files that a backup contains besides the database: not logs, older backups or window state. */
 export const KEPT_BESIDES = [ROOT_FOLDER, 'control-token', 'demo-key.json'] as const;
 
-/** Any other path in a backup is refused: unpacking must not write outside of the data folder. */
+/** Any other path in a backup is refused: unpacking must not write outside the data folder. */
 const KEPT_FILE =
   /^(?:ca\/(?:root(?:-[0-9a-f]{8}|-key)?|intermediate)\.pem|ca\/root-key\.sealed|control-token|demo-key\.json)$/;
 export const isKeptFile = (path: string): boolean => KEPT_FILE.test(path);
@@ -82,7 +82,7 @@ export async function writeCopy(options: {
   applicationId: number;
   /** Throws when `file` may not be replaced; called before and after the copying. */
   checkTarget: () => void;
-  /** Read once the database is copied. */
+  /** Read after the database is copied. */
   files: () => readonly KeptFile[];
   /** Changes the copy before it appears. */
   edit?: (copy: Database) => void;

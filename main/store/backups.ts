@@ -12,7 +12,7 @@ export const BACKUP_FOLDER = 'backups';
 /** Enough for a week; bounds the disk space to a small multiple of the database. */
 export const BACKUPS_KEPT = 5;
 
-/** Backups of the same moment (a frozen clock) are numbered; this many in one millisecond are a mistake. */
+/** Maximum backups of one moment (a frozen clock), which are numbered; more in one millisecond are a mistake. */
 const SAME_MOMENT_MAX = 1_000;
 
 /** The part after the database's name and `-v`: schema, moment, and a number to make it unique. */

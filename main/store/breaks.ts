@@ -2,12 +2,12 @@ import type { BreakRow } from '../model/fault.ts';
 import type { Connection } from './connection.ts';
 
 export interface Breaks {
-  /** In the order of their starts. */
+  /** In start order. */
   list(): BreakRow[];
   insert(row: BreakRow): void;
   reschedule(row: Pick<BreakRow, 'id' | 'untilMs'>): void;
   /**
-   * Survives the end of the process, but perhaps not a power failure: a commit to the disk would hold up each request.
+   * Survives the end of the process, but not always a power failure: a commit to disk would delay each request.
    */
   count(rows: readonly Pick<BreakRow, 'id' | 'seen' | 'struck'>[]): void;
   remove(id: string): void;

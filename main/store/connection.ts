@@ -12,15 +12,15 @@ export interface Connection {
   /** The same in one transaction, committed when the function returns and rolled back when it throws. */
   transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
   /**
-   * The same without a wait for the disk, for parts of a long change: a power cut undoes them until `sync`, or a
+   * The same without waiting for the disk, for parts of a long change: a power failure undoes them until `sync`, or a
    * transaction of another kind, has ended.
    */
   inPart<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /** Resolves when the disk has all that was committed. */
+  /** Resolves when all commits are on disk. */
   sync(): Promise<void>;
   /** Converts SQLite's error into a user-facing one if possible. */
   explain(error: unknown): unknown;
-  /** Sets what to call, once, with the first error after which the file has to be opened again. */
+  /** Sets a listener, called once with the first error after which the file must be opened again. */
   onBroken(listener: (error: unknown) => void): void;
 }
 

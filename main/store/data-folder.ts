@@ -10,7 +10,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { finishRestore } from './folder-restore.ts';
 
 export interface FolderLock {
-  /** Removes everything of Vivarium's from a folder that the claim created; leaves any other folder as it is. */
+  /** Removes Vivarium's files from a folder that the claim created; leaves any other folder unchanged. */
   empty(): void;
   /**
    * Releases the folder. With `leaveNothing`, also removes what the claim created: the lock file, and a new, empty
@@ -30,7 +30,7 @@ export function claimDataFolder(directory: string): FolderLock {
   const isNew = prepareDataFolder(directory);
   const hadLock = existsSync(join(directory, LOCK_FILE));
   const held = lock(directory);
-  // Another start may have had the lock, and its data here, since this one created the folder.
+  // Another start may have locked this folder, and stored data in it, since this start created it.
   const isOwn = isNew && !hadLock && readdirSync(directory).every((name) => name === LOCK_FILE);
   try {
     finishRestore(directory);

@@ -8,10 +8,10 @@ import { FULL_CHECK_BYTES_MAX, walksOf } from './inspect.ts';
 /** Pages copied per turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
 
-/** Pages copied before the system is asked to store them: all of them at the end would take one long turn. */
+/** Pages copied before a sync is requested: a sync of all pages at the end would take one long turn. */
 const STORED_PAGES = 1_000;
 
-/** Rows of the copy read per turn: about a millisecond; those with certificates are long. */
+/** Rows of the copy read per turn: about a millisecond; rows with certificates are long. */
 const STEP_ROWS = 200;
 
 /**
@@ -41,10 +41,10 @@ async function copyInSteps(sqlite: Database, path: string): Promise<void> {
         if (!storing && unstored > 0 && (isLast || unstored >= STORED_PAGES)) {
           unstored = 0;
           storing = true;
-          // In another thread; the last step reports what cannot be stored.
+          // In another thread; the last step reports errors.
           file.datasync().then(end, end);
         }
-        // The last step stores in this thread what is left.
+        // The last step syncs the rest in this thread.
         if (isLast && storing) return 0;
         unstored += STEP_PAGES;
         return STEP_PAGES;

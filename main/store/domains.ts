@@ -20,7 +20,7 @@ export interface DomainRow {
   verifiedAtMs: EpochMs | null;
   lastCheckedAtMs: EpochMs | null;
   nextCheckAtMs: EpochMs | null;
-  /** Since when it is checked without success; null while it is verified. */
+  /** Since when checks have failed; null while it is verified. */
   seriesAtMs: EpochMs | null;
   checks: readonly Check[];
   certificateChecks: readonly Check[];
@@ -56,7 +56,7 @@ export interface Domains {
   list(): DomainRow[];
   /** @throws VivariumError `not_found` for an unknown project; `in_use` when the hostname is attached. */
   insert(row: DomainRow): void;
-  /** Stores all of them or none. Ignores domains that were removed or attached anew. */
+  /** Stores all of them or none. Ignores domains that were removed or attached again. */
   update(changes: readonly { row: DomainRow; leaf: LeafRow | null }[]): void;
   /** Also removes its leaf. */
   remove(id: string): void;
@@ -194,7 +194,7 @@ export interface RevocationRow extends Revocation {
 
 export interface Revocations {
   get(serial: string): RevocationRow | null;
-  /** Those of leaves that expire after `wireMs` in real time. */
+  /** Revocations of leaves that expire after `wireMs` in real time. */
   list(wireMs: EpochMs): RevocationRow[];
   insert(row: RevocationRow): void;
 }

@@ -98,8 +98,8 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
 }
 
 /**
- * Whether an open file can be used again only after it was opened again: the system failed to read or write it, or it
- * is no database any more. Damage in one place does not count: the rest is readable, and a restart would not fix it.
+ * Whether an open file must be opened again before further use: the system failed to read or write it, or it is no
+ * longer a database. Damage in one place is different: the rest is readable, and a restart would not repair it.
  */
 export const isBroken = (error: unknown): boolean => /^SQLITE_(IOERR|NOTADB)/.test(codeOf(error) ?? '');
 

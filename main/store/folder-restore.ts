@@ -14,31 +14,31 @@ import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from './inspect.ts'
 import { readVersion } from './migrations.ts';
 import { asideFolder } from './restore.ts';
 
-/** A database's files; SQLite would apply a log that is left behind to any database of that name. */
+/** A database's files; SQLite would apply a leftover log to any database of that name. */
 const DATABASE_PARTS = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`];
 
 /** Certificates are public; every other file of a backup is for its owner only. */
 const CERTIFICATE = /\/root(?:-[0-9a-f]{8})?\.pem$/;
 
-/** Once this file is in the restore folder, the new content is in force: what is interrupted after it is finished. */
+/** Once this file is in the restore folder, the new content is in force, and an interrupted restore is completed. */
 const PLAN_FILE = 'plan.json';
 
 const plan = z.object({
   /** The folder for the previous content, relative to the data folder. */
   aside: z.string(),
-  /** Names in the data folder that make room, and those that take their place. */
+  /** Names in the data folder to move away, and the names that replace them. */
   replaced: z.array(z.string()),
   added: z.array(z.string()),
 });
 
-/** What a restoration did. */
+/** The result of a restoration. */
 export interface Restored {
   schema: number;
   /** The folder that holds the previous content; null when there was none. */
   aside: string | null;
-  /** False for a copy of the database alone, as in the folder `backups`: the root and the keys stay. */
+  /** False for a copy of the database alone, as in the folder `backups`: the root and the keys are kept. */
   whole: boolean;
-  /** Whether another root was there before: what trusts that one does not trust the new one. */
+  /** Whether there was another root before: programs that trust the old one do not trust the new one. */
   rootChanged: boolean;
 }
 
@@ -121,9 +121,9 @@ function unpackFiles(sqlite: Sqlite.Database, folder: string, file: string): str
     .all();
   const foreign = rows.find(({ path }) => !isKeptFile(path));
   if (foreign !== undefined) throw damagedBackup(file, `it contains the unknown file ${JSON.stringify(foreign.path)}`);
-  // SQLite's check reads the structure of its pages, not what is in them.
+  // SQLite's check covers the structure of its pages, not their content.
   const damaged = rows.find(({ content, sha256 }) => sha256 !== undefined && sha256 !== hash('sha256', content));
-  if (damaged !== undefined) throw damagedBackup(file, `${damaged.path} in it is another than was stored`);
+  if (damaged !== undefined) throw damagedBackup(file, `${damaged.path} in it differs from what was stored`);
   for (const { path, content } of rows) {
     const target = join(folder, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
@@ -150,7 +150,7 @@ function commit(staging: string, content: z.infer<typeof plan>): void {
 }
 
 /**
- * Finishes a restoration that was interrupted after its new content was complete, and removes one that was interrupted
+ * Completes a restoration that was interrupted after its new content was complete, and removes one that was interrupted
  * before. Every start does this, under the folder's lock.
  */
 export function finishRestore(directory: string): void {
@@ -185,7 +185,7 @@ function explainRestoring(error: unknown, file: string, isCommitted: boolean): u
   const code = codeOf(error);
   if (code === null) return error;
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedBackup(file, String(error));
-  const outcome = isCommitted ? 'The next start finishes it.' : 'Nothing was changed.';
+  const outcome = isCommitted ? 'The next start completes it.' : 'Nothing was changed.';
   return new VivariumError('unavailable', `${file} could not be restored (${reasonOf(error)}). ${outcome}`, {
     cause: error,
   });

@@ -17,9 +17,9 @@ export interface Keys {
   /** Newest first, revoked ones included. */
   list(projectId: string): KeyRow[];
   get(id: string): KeyRow | null;
-  /** Those of that name that are not revoked, over all projects. */
+  /** Keys of that name that are not revoked, in all projects. */
   named(name: string): KeyRow[];
-  /** All keys that are not revoked, over all projects. */
+  /** All keys that are not revoked, in all projects. */
   active(): ActiveKey[];
   /** @throws VivariumError `not_found` for an unknown project; `conflict` when the id or the hash exists. */
   insert(row: KeyRow): void;

@@ -5,20 +5,20 @@ import { VivariumError } from '../contract/errors.ts';
 import { syncFolder, syncPath } from './backups.ts';
 import type { OpenDatabase } from './database.ts';
 
-/** SQLite does not notice, so this is how long changes go on into a file that no path leads to any more. Real time. */
+/** SQLite does not notice, so changes are lost for at most this long. Real time. */
 const LOOK_MS = 500;
 
 /** The file of an open database, which another program can remove or replace on all systems but Windows. */
 export interface WatchedFile {
   /**
-   * Puts the content of the open database back if its file is gone; makes a backup of it if another file is in its
-   * place. Call before closing the database. @throws when it cannot be written
+   * Restores the open database's content if its file is gone; makes a backup of it if another file has replaced it.
+   * Call before closing the database. @throws if it cannot be written
    */
   rescue(): void;
   stop(): void;
 }
 
-/** @param onLost is called once, when the path leads to the file no more */
+/** @param onLost is called once, when the path no longer leads to the file */
 export function watchDatabaseFile(
   { connection, backups, file, schema }: OpenDatabase,
   { clock, onLost }: { clock: Pick<Clock, 'realTimer'>; onLost: (error: VivariumError) => void },
@@ -40,7 +40,7 @@ export function watchDatabaseFile(
       if (found === identity) return;
       const backup = backups.takeNow(connection.sqlite, schema);
       if (found !== null) return;
-      // What is left of the old log would be taken for that of the copy.
+      // SQLite would apply the leftovers of the old log to the copy.
       for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
       copyFileSync(backup, `${path}.tmp`);
       syncPath(`${path}.tmp`, 'r+');

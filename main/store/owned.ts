@@ -10,7 +10,7 @@ export interface OwnedRow {
   file: string;
   /** Whether it came from the file; otherwise it existed before. */
   created: boolean;
-  /** What is needed to undo it; anything that JSON can represent. */
+  /** The data needed to undo it; anything that JSON can represent. */
   detail: unknown;
   /** In real time. */
   sinceMs: EpochMs;

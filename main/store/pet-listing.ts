@@ -153,7 +153,7 @@ export function createPetListings(
     return Math.max(0, (await positionOf(listing, key, signal)) - (from.before ?? 0));
   }
 
-  /** The order of ids can continue from any id, without the number of pets before it. */
+  /** A list by id can continue from any id, without the number of pets before it. */
   function pageAfter(handle: DatasetHandle, { status, limit }: PetQuery, after: bigint): PetPage {
     const items = after === INT64_MAX ? [] : rows.byId(handle, status, after + 1n, limit + 1);
     const more = items.length > limit;
@@ -178,12 +178,12 @@ export function createPetListings(
     const isPastAll = 'after' in from && from.after === INT64_MAX;
     const start = isPastAll ? total : await startOf(listing, from, signal);
     const items = read(handle, await idsAt(listing, start, limit, signal));
-    const goesOnById = sort === 'id' && !descending && start + items.length < total;
+    const continuesById = sort === 'id' && !descending && start + items.length < total;
     return {
       items,
       total,
       offset: 'after' in from ? null : start,
-      next: goesOnById ? (items.at(-1)?.id ?? null) : null,
+      next: continuesById ? (items.at(-1)?.id ?? null) : null,
     };
   }
 

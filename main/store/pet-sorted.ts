@@ -37,7 +37,7 @@ export interface SortedPets {
     work: (table: string) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result>;
-  /** Before all pets are replaced: keeping the indexes up to date takes longer than building them. */
+  /** Call before all pets are replaced: updating the indexes takes longer than rebuilding them. */
   dropUnused(): void;
   close(): void;
 }

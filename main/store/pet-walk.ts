@@ -55,7 +55,7 @@ export interface Walk {
 /** Sorts with a temporary table of their own; see `pet-sorted.ts`. */
 export type SortedBy = 'name' | 'categoryId';
 
-/** The columns of such a table: the sort key, the id, and what filters and searches read. */
+/** The columns of such a table: the sort key, the id, and the columns that filters and searches read. */
 export const SORTED_COLUMNS: Record<SortedBy, readonly [string, ...string[]]> = {
   name: ['folded_name', 'id', 'status', 'category_id'],
   categoryId: ['category_id', 'id', 'status', 'folded_name'],

@@ -147,7 +147,7 @@ export function createPets(
     return found;
   });
 
-  /** Tells of a change to many pets, unless none of them existed. */
+  /** Announces a change to many pets, unless none of them existed. */
   function told(dataset: Dataset, found: Pet[]): Pet[] {
     if (found.length > 0) datasets.changed(dataset);
     return found;

@@ -12,13 +12,13 @@ export interface ProjectRow {
   /** Unique among all projects. */
   slug: string;
   plan: Plan;
-  /** Set with Enterprise only; the other plans have fixed limits. */
+  /** Only with the plan Enterprise; the other plans have fixed limits. */
   limits: PlanLimits | null;
   target: TargetSetting;
   /** The hostname displayed in base addresses; null selects the platform's own. */
   primary: string | null;
   redirects: Project['redirects'];
-  /** Whose custom domains its own behave like. */
+  /** The persona that its custom domains follow. */
   persona: PersonaId;
   createdAtMs: EpochMs;
 }
@@ -122,7 +122,7 @@ function writeUnique(row: ProjectRow, write: () => void): void {
     if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
     const what =
       error instanceof Error && error.message.includes('projects.slug') ? `slug ${row.slug}` : `id ${row.id}`;
-    throw new VivariumError('conflict', `There is a project with the ${what} already; choose another.`, {
+    throw new VivariumError('conflict', `A project with the ${what} already exists; choose another.`, {
       cause: error,
     });
   }

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 /** Rows per step, some 10 ms, to let other work run. A million pets in one statement take seconds. */
 export const STEP_ROWS = 2_000;
 
-/** Rows of records per step; each is in five indexes, at random places of one. */
+/** Records per step; each row is in five indexes, in random places of one of them. */
 export const STEP_RECORDS = 300;
 
 /**
@@ -13,7 +13,7 @@ export const STEP_RECORDS = 300;
  * deleted in steps between other work, also after a restart.
  */
 export interface Purge {
-  /** Starts, unless it is already running. Resolves when no rows are left, or the rest is left to the next start. */
+  /** Starts, unless it is already running. Resolves when no rows are left, or the next start has to continue. */
   begin(): Promise<void>;
   stop(): void;
 }
@@ -35,7 +35,7 @@ export function createPurge({ sqlite, inPart }: Connection, log: Log): Purge {
   let running: Promise<void> | null = null;
   let stopped = false;
 
-  /** Both return whether more rows may remain. A power cut undoes steps, and the next start takes them again. */
+  /** Both return whether more rows may remain. A power failure undoes steps, and the next start repeats them. */
   const stepOfDatasets = inPart((): boolean => {
     let rowsLeft = STEP_ROWS;
     for (;;) {
@@ -63,7 +63,7 @@ export function createPurge({ sqlite, inPart }: Connection, log: Log): Purge {
       do await nextTurn();
       while (!stopped && (stepOfZones() || stepOfDatasets()));
     } catch (error) {
-      // The removal itself is stored: the next one or the next start continues.
+      // The removal itself is stored: the next removal or start continues.
       log.warn('Data of removed projects or zones could not be deleted yet', { error });
     } finally {
       running = null;

@@ -56,7 +56,7 @@ export interface Settled {
 export interface Records {
   /** A zone's current records: those of its apex, then by name; within a name by type and age. */
   list(zone: string): VersionRow[];
-  /** The same in parts of at most `max`, except for those of the apex; each is read when it is asked for. */
+  /** The same in parts of at most `max`, except those of the apex; each part is read on demand. */
   parts(zone: string, max: number): Generator<VersionRow[], void, void>;
   /** The current records at one name, by type and age. */
   at(zone: string, name: string): VersionRow[];
@@ -72,13 +72,13 @@ export interface Records {
   ttlOf(record: Pick<VersionRow, 'zone' | 'name' | 'type' | 'value'>): number | undefined;
   /**
    * The lowest TTL of one RRset as visible at `nowMs`, in seconds; undefined if nothing is visible. `known` is a lower
-   * bound, and at once found if a record has it.
+   * bound; if a record has it, the search ends immediately.
    */
   lowestTtl(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, known: number, nowMs: EpochMs): number | undefined;
   /** All versions of one RRset, oldest first. */
   rrset(zone: string, name: string, type: string): VersionRow[];
   /**
-   * The versions of one RRset that putting or removing `values` concerns, for a change that is visible from `atMs` on:
+   * The versions of one RRset that putting or removing `values` affects, for a change that is visible from `atMs` on:
    * the current ones with these values, and those whose beginning or end comes later.
    */
   concerned(rrset: Pick<VersionRow, 'zone' | 'name' | 'type'>, values: readonly string[], atMs: EpochMs): VersionRow[];
@@ -88,9 +88,9 @@ export interface Records {
   versionsAt(zone: string, name: string): VersionRow[];
   /** Stores all changes or none, with the new serial. @throws VivariumError `not_found` for an unknown zone. */
   apply(changes: VersionChanges): void;
-  /** The same for a part of a long change, which ends with `sync`: only then is it sure to outlive a power cut. */
+  /** The same for a part of a long change, which ends with `sync`: only then does it survive a power failure. */
   applyPart(changes: VersionChanges): void;
-  /** Resolves when the disk has all changes. */
+  /** Resolves when all changes are on disk. */
   sync(): Promise<void>;
   /** The number of current records, and of versions, over all zones. */
   count(): { current: number; versions: number };
@@ -99,8 +99,8 @@ export interface Records {
   /** Names with versions that began or ended by `nowMs` and are not settled; about `ownersMax` of them. */
   due(nowMs: EpochMs, ownersMax: number): Owner[];
   /**
-   * Persists what has become visible there and deletes what is over; the zones get a new serial. Settles about `max`
-   * versions, whole names of no more than that, and of others first what is over.
+   * Persists the changes that became visible and deletes past versions; the zones get a new serial. Settles about `max`
+   * versions: names with at most that many completely, and of larger ones the past versions first.
    */
   settle(owners: readonly Owner[], nowMs: EpochMs, max: number): Settled;
   /** After the clock went back to `nowMs`: moves pending changes back by as much. */
@@ -199,7 +199,7 @@ export function createRecords(
       'SELECT count(*) FROM (SELECT 1 FROM records WHERE zone = :zone AND name = :name LIMIT :max)',
     )
     .pluck();
-  /** The index of names is right for few versions there; among many, that of moments has the due ones only. */
+  /** The index by name suits names with few versions; with many, the index by moment contains only the due ones. */
   const settling = (index: string) => {
     const due = (column: string, byMoment: string) =>
       `key IN (SELECT key FROM records INDEXED BY ${index === '' ? byMoment : index}

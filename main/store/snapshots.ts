@@ -21,16 +21,16 @@ import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
 
 export const SNAPSHOTS_MAX = 50;
 
-/** Of all snapshots together. */
+/** The total size of all snapshots. */
 export const SNAPSHOT_BYTES_MAX = 1024 ** 3;
 
 const FILE = /^snapshot-([a-z0-9][a-z0-9._-]{0,63})\.db$/;
 const LEFTOVER = /^snapshot-.*\.[0-9a-f]{12}\.tmp(?:-journal)?$/;
 
-/** The member of the table with the facts; a handed file has no other. */
+/** The member of the table with the facts; an exported file has no other. */
 const FACTS = 'snapshot.json';
 const DEMO_KEY = 'demo-key.json';
-/** What `main/traffic/stored.ts` writes. */
+/** The output of `main/traffic/stored.ts`. */
 const TRAFFIC = 'traffic.jsonl.zst';
 
 const facts = z.object({
@@ -56,18 +56,18 @@ export interface StoredSnapshot {
 
 /** A snapshot that can be restored: checked, and of this Vivarium's schema. */
 export interface OpenedSnapshot extends StoredSnapshot, Omit<SnapshotFacts, 'requests'> {
-  /** What restores it. */
+  /** The database that replaces the current content. */
   database: string;
   /** The readable key of the demo project at that time; null without one. */
   demoKey: string | null;
   /** The recorded traffic, unread; null without. */
   traffic: Buffer | null;
-  /** Removes what opening it made. */
+  /** Removes the temporary files of opening it. */
   close(): void;
 }
 
 export interface SnapshotTarget extends Omit<SnapshotFacts, 'requests'> {
-  /** Another place than the folder: a file to hand to somebody else, without secrets. Absolute. */
+  /** A file outside the folder, to give to others, without secrets; absolute. Null for the folder. */
   file: string | null;
   /** Replaces a snapshot of that name, or in that file. */
   force: boolean;
@@ -81,22 +81,22 @@ export interface Snapshots {
   /** Newest first, by real time. */
   list(): StoredSnapshot[];
   /**
-   * Consistent while the database is used: a change is in it whole or not at all.
+   * Consistent while the database is in use: it contains each change completely or not at all.
    * @throws VivariumError conflict when it exists and is not to be replaced, or there are too many; unavailable when it
    * cannot be written; internal_error when the database is damaged.
    */
   save(target: SnapshotTarget): Promise<StoredSnapshot>;
-  /** @throws VivariumError not_found; conflict for a file that is none, damaged, or of a newer Vivarium. */
+  /** @throws VivariumError not_found; conflict for a file that is not a snapshot, damaged, or of a newer Vivarium. */
   open(source: { name: string } | { file: string }): Promise<OpenedSnapshot>;
-  /** Replaces all content, in one transaction. Whatever was read from the store has to be read again. */
+  /** Replaces all content, in one transaction. Everything read from the store before must be read again. */
   restore(snapshot: OpenedSnapshot, root: string): void;
-  /** Calls `listener` once all content was replaced, in the same turn. */
+  /** Calls `listener` after all content was replaced, in the same turn. */
   onRestored(listener: (snapshot: OpenedSnapshot) => void): void;
   /** @throws VivariumError not_found */
   remove(name: string): StoredSnapshot;
 }
 
-/** Snapshots in `folder`, which is made when it is needed. */
+/** Snapshots in `folder`, which is created on first use. */
 export function createSnapshots(options: {
   connection: Connection;
   folder: string;
@@ -110,7 +110,7 @@ export function createSnapshots(options: {
   const restored = createSignal<OpenedSnapshot>();
   const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
   /**
-   * What this process has written or read through, by path: such a file is restored without reading it through again.
+   * The files that this process has written or read through, by path: they are restored without another check.
    */
   const checked = new Map<string, string>();
   for (const entry of entriesOf(folder)) if (LEFTOVER.test(entry)) rmSync(join(folder, entry), { force: true });
@@ -301,11 +301,12 @@ function memberOf(sqlite: Database, path: string): Buffer | null {
   const row = sqlite
     .prepare<[string], { content: Buffer; sha256: string }>(`SELECT content, sha256 FROM ${FILES_TABLE} WHERE path = ?`)
     .get(path);
-  if (row !== undefined && hash('sha256', row.content) !== row.sha256) throw new Error('it is another than was stored');
+  if (row !== undefined && hash('sha256', row.content) !== row.sha256)
+    throw new Error('it differs from what was stored');
   return row?.content ?? null;
 }
 
-/** @throws Error when they are wrong. */
+/** @throws Error if they are invalid. */
 const factsOf = (sqlite: Database): SnapshotFacts => facts.parse(JSON.parse(String(memberOf(sqlite, FACTS))));
 
 /** @throws Error when a digest or the facts are wrong, or recorded traffic is missing. */
@@ -316,7 +317,7 @@ function readFiles(sqlite: Database) {
   return { ...read, requests, traffic, demoKey: memberOf(sqlite, DEMO_KEY)?.toString() ?? null };
 }
 
-/** Reads it through; a copy of a file from elsewhere, or of an older schema, which is migrated. */
+/** Reads it through; copies a file from elsewhere, or of an older schema, which is then migrated. */
 async function openChecked(
   path: string,
   {
@@ -359,7 +360,7 @@ async function copyInto(folder: string, path: string): Promise<string> {
   return copy;
 }
 
-/** What SQLite takes from rows that are copied unread: their constraints and references. */
+/** Checks what SQLite does not check in rows that are copied unread: constraints and references. */
 function checkForeign(sqlite: Database): void {
   const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
   if (finding !== 'ok') throw new Error(`it is damaged: ${finding.replaceAll('\n', ' ')}`);
@@ -368,8 +369,8 @@ function checkForeign(sqlite: Database): void {
 }
 
 /**
- * A file to hand to somebody else has no private key but those of zones, and no secret that opens anything; nor what
- * files of this machine own.
+ * A file to give to others has no private keys except those of zones, no secret that opens anything, and no ownership
+ * by files of this machine.
  */
 function removeSecrets(copy: Database): void {
   const settings = [...KEPT_SETTINGS, 'runs'].map((name) => `'${name}'`).join(', ');

@@ -67,7 +67,7 @@ export interface StoreOptions extends DatabaseOptions {
   clock: Pick<AdjustableClock, 'now' | 'realTimer' | 'state'>;
   /** For snapshots; by default beside the file. */
   snapshotFolder?: string;
-  /** The open database cannot be used any longer: close the store, and open it again. Called once. */
+  /** The open database can no longer be used: close the store, and open it again. Called once. */
   onFault?: (error: unknown) => void;
 }
 
@@ -151,16 +151,16 @@ function closeDatabase({ connection, file }: OpenDatabase, log: Log): void {
   connection.sqlite.close();
 }
 
-/** How far the database may grow; a limit ends with the process. */
+/** The maximum size of the database; a limit ends with the process. */
 interface Quota {
-  /** Lets it grow no more: what doesn't fit is refused as on a full disk. */
+  /** Prevents further growth: data that doesn't fit is refused as on a full disk. */
   limit(): void;
   lift(): void;
   isLimited(): boolean;
 }
 
 /**
- * SQLite's own limit: it can't be less than the pages that there are (sqlite.org/pragma.html#pragma_max_page_count).
+ * SQLite's own limit: it can't be less than the existing pages (sqlite.org/pragma.html#pragma_max_page_count).
  */
 const PAGES_MIN = 1;
 const PAGES_MAX = 4_294_967_294;

@@ -300,7 +300,7 @@ describe('a snapshot', () => {
     [
       'has other facts',
       (path) => change(path, `UPDATE data_folder_files SET content = x'00'`),
-      /another than was stored/,
+      /differs from what was stored/,
     ],
     ['has another table', (path) => change(path, 'DROP TABLE pet_counts'), /its tables are not those of Vivarium/],
     [
