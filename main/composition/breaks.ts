@@ -11,7 +11,7 @@ import { LOOK_PREFIX } from '../proxy/looks.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 
-/** The running breaks, and the fault source of the machines. */
+/** The running breaks, and the source of faults for all parts. */
 export function openBreaks(
   { clock, log, store, events, onStop }: Foundation,
   dns: () => Pick<Dns, 'zoneOf'>,

@@ -35,7 +35,7 @@ export async function openCertificates(foundation: Foundation) {
   // The files on disk win; they can differ from the database after either was restored.
   if (settings.current().caKey !== vault.storage()) settings.update({ caKey: vault.storage() });
   const urlAt = (httpPort: number) => `http://127.0.0.1:${httpPort}`;
-  /** Null until the HTTP port is bound, which may be any free one. */
+  /** Null until the HTTP port is bound; it may be any free port. */
   let filesUrl = config.httpPort === 0 ? null : urlAt(config.httpPort);
   let httpsPort: number | null = null;
   const { sealedKeyPem } = vault;
@@ -53,7 +53,7 @@ export async function openCertificates(foundation: Foundation) {
     () => (httpsPort === null ? null : { hostname: 'localhost', port: httpsPort }),
   );
 
-  /** Both lists have every revoked leaf: serial numbers are random, so an entry too many does no harm. */
+  /** Both lists contain every revoked leaf: serial numbers are random, so additional entries do no harm. */
   function revocationList(signer: Signer): Buffer {
     const { realNow } = clock.state();
     const revoked = [...store.revocations.list(realNow - LIST_LIFETIME_MS), ...broken.revoked()];
@@ -68,7 +68,7 @@ export async function openCertificates(foundation: Foundation) {
   return {
     certificateFile: authority.certificateFile,
     root: {
-      /** Names the root's key pair, which its renewals and extensions keep. */
+      /** Identifies the root's key pair, which renewals and extensions keep. */
       identity: () => authority.root().keyIdentifier.toString('hex'),
       describe() {
         const intermediate = authority.intermediate();
@@ -93,7 +93,7 @@ export async function openCertificates(foundation: Foundation) {
     brokenHandshake: broken.of,
     trustStores,
     ledger,
-    /** Makes a trust store for one browser in a folder, with the root alone; null where NSS's `certutil` is missing. */
+    /** Creates a trust store for one browser in a folder, with the root alone; null without NSS's `certutil`. */
     makeTrustStore() {
       const certutil = findProgram('certutil', environment, platform);
       if (certutil === null) return null;
@@ -104,7 +104,7 @@ export async function openCertificates(foundation: Foundation) {
     /** Certificates that the HTTP port and the control port serve without a token: DER by path. */
     openFiles: new Map([
       ...filesOf('root', authority.root),
-      // Without an intermediate, the root signed the leaves itself.
+      // Without an intermediate, the root signs the leaves itself.
       ...filesOf('intermediate', authority.issuer),
     ]),
     /** Sets the addresses in future leaves, and the address of trial handshakes. */
@@ -125,7 +125,7 @@ export async function openCertificates(foundation: Foundation) {
         });
         return { pem, serial };
       },
-      /** The chains of a leaf, in PEM: the default one has what clients lack; the alternate one also has the root. */
+      /** The chains of a leaf, in PEM: the default has the certificates that clients lack; the alternate also the root. */
       chains(pem: string): string[][] {
         const between = [...authority.chainOf(pem)];
         const whole = [...between, authority.root().certificatePem];

@@ -55,7 +55,7 @@ export async function startControl(
     onTokenRenewed(listener: () => void): void {
       onRenewed = listener;
     },
-    /** Makes a new token, and signs out all who have the old one. */
+    /** Creates a new token, and signs out all users of the old one. */
     renewToken(): void {
       control.token = renewControlToken(tokenFile);
       onRenewed();

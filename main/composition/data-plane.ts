@@ -45,7 +45,7 @@ export async function startDataPlane(
     withDraftFields: () => settings.current().rateLimitFields,
     banRule: () => settings.inForce().ban,
     onBan: ({ projectId }) => events.emit('limits.changed', { projectId }),
-    onError: (error) => log.error('Could not write the rate counters; the write will be tried again', { error }),
+    onError: (error) => log.error('Could not write the rate counters; Vivarium will try again', { error }),
   });
   onStop(() => limiter.stop());
   store.snapshots.onRestored(() => limiter.reload());

@@ -125,7 +125,7 @@ export async function startDns(
       zonePublisher.signingChanged(name);
       onChanged();
     },
-    /** Sets what to call when answers may have changed. */
+    /** Sets a listener for possible changes of answers. */
     onRecordsChanged(listener: () => void): void {
       onChanged = listener;
     },
@@ -135,7 +135,7 @@ export async function startDns(
       if (!settings.current().httpsRecords) return zones.setServices(() => null);
       const { redirects, routes } = snapshot;
       let known: ReadonlySet<string> | null = null;
-      // On first use: checks of many domains publish more often than somebody asks.
+      // On first use: checks of many domains publish more often than clients query.
       const served = () => (known ??= new Set([...redirects.keys(), ...routes.map(({ hostname }) => hostname)]));
       const record = serviceRecord(httpsPort);
       zones.setServices((name) => (served().has(name) || served().has(wildcardOver(name)) ? record : null));

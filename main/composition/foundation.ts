@@ -24,9 +24,9 @@ export interface FoundationOptions {
   openPreview?: OpenPreview;
   /** Describes the desktop app; absent in plain Node. */
   describeDesktop?: () => DesktopFacts;
-  /** The engine has failed: stop it, and start it again on its data. Called at most once by each cause. */
+  /** The engine has failed: stop it, and start it again on its data. Each cause calls it at most once. */
   onFault?: (error: unknown) => void;
-  /** `POST /stop` was sent with the token; by default, as if the process had got SIGTERM. */
+  /** `POST /stop` was sent with the token; by default, this acts like SIGTERM. */
   onStopRequest?: () => void;
   /** A folder in place of the system's root for machine changes, in tests. */
   machineRoot?: string;
@@ -52,7 +52,7 @@ export interface Foundation extends Pick<
   resource(name: string): string;
   /** Registers a closer for the stop; closers run in reverse order. */
   onStop(closer: Closer): void;
-  /** Ends the start: until then, a stop removes a data folder that the start created. */
+  /** Marks the start as complete: until then, a stop removes a data folder that the start created. */
   started(): void;
 }
 

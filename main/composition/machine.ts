@@ -19,7 +19,7 @@ export function openMachineLedger(root: string): Ledger {
 
 const trustId = (store: string): string => `trust:${store}`;
 
-/** Makes changes of trust entries of the ledger. */
+/** Adds changes of trust to the ledger. */
 export function trustLedger(ledger: Ledger, { dataDir, now }: { dataDir: string; now: () => number }): TrustLedger {
   const isOf = (store: string) => (entry: Entry) => entry.store === store && entry.dataDir === dataDir;
   return {

@@ -60,7 +60,7 @@ const silent = () => refusal(504, 'The DNS query was not answered in time.');
 const refused = ({ status, reason }: CheckedQuery & { kind: 'refused' }) =>
   refusal(status, reason, status === 405 ? ['Allow', 'GET, POST'] : []);
 
-/** The hostnames that are always broken: what they answer, by hostname. Nothing is read before the first request. */
+/** The responses of the hostnames that are always broken, by hostname. Nothing is read before the first request. */
 export function openStandingHosts(resourcesDir: string): ReadonlyMap<string, OwnPath> {
   let template: PageTemplate | null = null;
   const answerOf =

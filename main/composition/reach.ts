@@ -90,7 +90,7 @@ export function openReach(
     opener,
     askSystem: (hostname: string) => askSystem(hostname, clock),
     opened: processes.opened,
-    /** Opens a page in each installed browser as the user has set it up, at once; a sentence when there is none. */
+    /** Opens a page in every installed browser with the user's own profile; a sentence if there is none. */
     async tryBrowsers(page: () => { url: string; arrived: Promise<unknown>; forget: () => void }) {
       const found = new Map([...findBrowsers(search)].reverse().map((browser) => [browser.name, browser]));
       if (found.size === 0) return explainNoBrowser(platform);
@@ -160,7 +160,7 @@ function isExecutable(path: string): boolean {
 
 export type EngineMachine = ReturnType<typeof openEngineMachine>;
 
-/** The changes of this machine that lead it to this engine. */
+/** The changes of this machine that make hostnames lead to this engine. */
 export function openEngineMachine(
   { config, clock, machineRoot }: Foundation,
   parts: { certificates: Certificates; dns: Dns; dataPlane: DataPlane; reach: Pick<Reach, 'proxy'> },

@@ -129,7 +129,7 @@ const proxied = (edit: StateBreak, front: Front): StateBreak => ({
 /** Families that can make a check of a domain fail. */
 const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca', 'machine'];
 
-/** Checks a domain that was just broken, so that its page shows the fault. Other domains keep their schedule. */
+/** Checks a domain that was just broken, so its page shows the fault. Other domains keep their schedule. */
 export async function verifyBroken(
   { log }: Pick<Foundation, 'log'>,
   { lifecycle }: Pick<Domains, 'lifecycle'>,
