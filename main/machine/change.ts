@@ -76,6 +76,6 @@ export function ownFile(look: Look, wanted: string, is: string): Extract<Step, {
     const whose = text === is ? 'It contains what Vivarium would write' : 'Vivarium did not write it';
     return `${path} exists already. ${whose}, and it is not in the ledger: move it away first.`;
   }
-  if (readOnly) return `${path} cannot be made: the file system is read-only.`;
+  if (readOnly) return `${path} cannot be created: the file system is read-only.`;
   return { kind: 'file', path, was: null, is, folders: missingFolders };
 }

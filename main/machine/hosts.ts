@@ -2,7 +2,7 @@ import { foreignOf, hostsLines } from '../base/system-names.ts';
 import { type Change, hindered, type Look } from './change.ts';
 import { withBlock } from './step.ts';
 
-/** Larger ones, of ad blockers, would be kept twice in the ledger. */
+/** Larger files, such as those of ad blockers, would be stored twice in the ledger. */
 const HOSTS_LENGTH_MAX = 1_048_576;
 
 /** Two lines in the hosts file, which every program of the machine reads. */

@@ -42,7 +42,7 @@ export interface Machine {
   plan(wish: Wish): Promise<MachinePlan>;
   /** @throws VivariumError conflict if the machine has changed since the plan. */
   apply(wish: Wish, plan: string): Promise<MachineChanges>;
-  /** Undoes the changes with the ids, or all of this data folder, last first. @throws VivariumError not_found */
+  /** Undoes the changes with these ids, or all of this data folder, last first. @throws VivariumError not_found */
   undo(options: { ids?: readonly string[] | undefined; take: boolean }): Promise<MachineChanges>;
   status(): Promise<MachineStatus>;
   /** The ledger's text. */

@@ -14,9 +14,9 @@ export interface Scripted {
 
 /**
  * The functions of both scripts. They need the programs that every system has: cat, cp, mv, rm, sed, grep. A file is
- * replaced only where it has the content that the script expects, by a rename, so that readers and a crash find the old
- * or the new one. A file that cannot be renamed onto (a bind mount, as in containers) is written in place; the whole
- * text is then beside it until that is done, by which the next run knows a torn one.
+ * replaced only if it has the content that the script expects, by a rename, so readers and a crash find either the old
+ * or the new one. A file that cannot be renamed onto (a bind mount, as in containers) is written in place; its complete
+ * text stays beside it until then, so the next run recognises a torn one.
  */
 const FUNCTIONS = `
 left=0

@@ -5,7 +5,7 @@ import { markLines, type Step } from './step.ts';
 /** Without it, Windows PowerShell reads a script in the code page of the system (about_Character_Encoding). */
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Latin-1, as in the ledger, so that a file in any encoding survives. */
+/** Latin-1, as in the ledger, so a file in any encoding survives. */
 const FUNCTIONS = `$latin1 = [Text.Encoding]::GetEncoding(28591)
 $script:left = 0
 function Leave($text) { [Console]::Error.WriteLine($text); $script:left = 1 }

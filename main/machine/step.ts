@@ -24,7 +24,7 @@ export const step = z.discriminatedUnion('kind', [
   }),
   /** A value of the kernel, written in place. */
   z.object({ kind: z.literal('value'), path: z.string(), was: z.string(), is: z.string() }),
-  /** A change without a file. `test` exits with 0 while it is in place; null if only another reader knows. */
+  /** A change without a file. `test` exits with 0 while it is in place; null if only another part can tell. */
   z.object({
     kind: z.literal('command'),
     path: z.string(),
