@@ -18,7 +18,7 @@ export interface BoundPort<AnyServer extends Server = Server> {
 export interface BindOptions<AnyServer extends Server> {
   /** 0: any port that is free on all addresses. */
   port: number;
-  /** The first one is required; if this machine lacks one of the others, that is a warning. */
+  /** The first one is required; a missing other one is a warning. */
   addresses: readonly string[];
   /** The option that sets the port, for errors: `--http-port`. */
   option: string;

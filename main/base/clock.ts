@@ -40,7 +40,7 @@ export interface Clock {
 export interface ClockState {
   now: EpochMs;
   realNow: EpochMs;
-  /** `now − realNow` at this moment. */
+  /** `now − realNow`. */
   offsetMs: number;
   frozen: boolean;
 }

@@ -6,7 +6,7 @@ export const PLATFORM_ZONE = 'vivarium.localhost';
 /** The CNAME target of custom subdomains. */
 export const CNAME_TARGET = `cname.${PLATFORM_ZONE}`;
 
-/** Below it are hostnames whose TLS is broken on purpose from the start: `expired.break.vivarium.localhost`. */
+/** The parent of hostnames whose TLS is always broken on purpose: `expired.break.vivarium.localhost`. */
 export const BREAK_ZONE = `break.${PLATFORM_ZONE}`;
 
 /** The suffix of a project's staging hostname. */
@@ -16,15 +16,15 @@ export const STAGING_SUFFIX = '-staging';
 export const platformHostname = (slug: string, environment: Environment): string =>
   `${slug}${environment === 'staging' ? STAGING_SUFFIX : ''}.${PLATFORM_ZONE}`;
 
-/** Vivarium itself for other devices, in URLs that need a certificate: of DNS over HTTPS. No project can have it. */
+/** Vivarium's own name for other devices, in URLs that need a certificate: DNS over HTTPS. No project can have it. */
 export const DEVICE_HOSTNAME = 'vivarium.internal';
 
 export const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'] as const;
 
-/** Every IPv4 address, such as that of a container, to which its published ports lead. */
+/** Every IPv4 address, as in a container, to which its published ports lead. */
 export const EVERY_ADDRESS = '0.0.0.0';
 
-/** What the listeners bind, the required one first. */
+/** The addresses that the listeners bind, the required one first. */
 export const listenAddresses = ({ host }: Pick<Config, 'host'>): readonly string[] =>
   host === undefined ? LOOPBACK_ADDRESSES : [host, '::1'];
 
@@ -43,7 +43,7 @@ export interface Config {
   lan?: string;
   /** Listen on every address; absent for loopback only. */
   host?: typeof EVERY_ADDRESS;
-  /** Whether an interface that is not there at present is waited for; otherwise it refuses the start. */
+  /** Whether to wait for an interface that is currently missing; otherwise the start fails. */
   lanWaits?: boolean;
 }
 
@@ -52,7 +52,7 @@ export const DEFAULT_PORTS = { httpPort: 8080, httpsPort: 8443, dnsPort: 5380, c
 /** The file in the data folder that tells scripts how to reach a running Vivarium. */
 export interface RuntimeFile {
   pid: number;
-  /** The folder that this file belongs to, absolute: a copy of the folder has a copy of the file. */
+  /** The absolute folder of this file, because a copy of the folder contains a copy of the file. */
   dataDir: string;
   version: string;
   http: { port: number };
@@ -70,5 +70,5 @@ export interface RuntimeFile {
 
 export const RUNTIME_FILE = 'runtime.json';
 
-/** Set for the engine that `vivarium start -d` leaves behind: it logs to a file. */
+/** Set for the engine that `vivarium start -d` starts: it logs to a file. */
 export const DETACHED_VARIABLE = 'VIVARIUM_DETACHED';

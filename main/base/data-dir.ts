@@ -34,7 +34,7 @@ export function defaultDataDir({
 
 /**
  * The data folder of a command, absolute: from its flag, the environment, or the platform's default.
- * @throws VivariumError `invalid_request` where the default would depend on the working folder, for lack of a home
+ * @throws VivariumError `invalid_request` if the default would depend on the working folder, because there is no home
  * folder
  */
 export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs): string {
@@ -44,12 +44,12 @@ export function resolveDataDir(flag: string | undefined, inputs: DataDirInputs):
   if ((inputs.platform === 'win32' ? win32 : posix).isAbsolute(usual)) return usual;
   throw new VivariumError(
     'invalid_request',
-    `HOME is ${JSON.stringify(inputs.homeDir)}, which is no absolute path: set it, or name the data folder with --data-dir.`,
+    `HOME is ${JSON.stringify(inputs.homeDir)}, which is not an absolute path: set it, or name the data folder with --data-dir.`,
   );
 }
 
 /**
- * The folder that a command means which names none; null where the environment names one, which others may not have.
+ * The folder of a command that names none; null if the environment names one, which others may not have.
  */
 export function impliedDataDir(inputs: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string | null {
   return inputs.env['VIVARIUM_DATA_DIR'] ? null : defaultDataDir(inputs);

@@ -78,8 +78,8 @@ function makeFolder(directory: string): boolean {
 }
 
 /**
- * Another user could replace every file in it, the token and the root among them. Not for the administrator, whose
- * containers have their users' folders mounted.
+ * Another user could replace every file in it, including the token and the root. Not checked for the administrator,
+ * because containers mount their users' folders.
  */
 function refuseOwner(directory: string): void {
   if (process.getuid?.() === 0 || isTrustedOwner(statSync(directory))) return;
@@ -91,11 +91,11 @@ function refuseOwner(directory: string): void {
 
 const FOLDER_MODE = 0o700;
 
-/** Has modes of its own, which its own code keeps. */
+/** A folder whose own code sets its modes. */
 const ROOT_FOLDER = 'ca';
 
 /**
- * What an interrupted start leaves: the temporary files of `writeFileAtomically`, and of new files in the root's
+ * Leftovers of an interrupted start: the temporary files of `writeFileAtomically`, and of new files in the root's
  * folder.
  */
 const LEFTOVER = /^\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
@@ -115,7 +115,7 @@ export function emptyDataFolder(directory: string): void {
   }
 }
 
-/** Removes others' access to the folder and to what Vivarium keeps in it, with a warning for each. */
+/** Removes others' access to the folder and to Vivarium's files in it, with a warning for each. */
 export function tightenDataFolder(directory: string, log: Log): void {
   // Windows uses access lists, which protect folders in the user's profile by default.
   if (process.platform === 'win32') return;
@@ -123,7 +123,7 @@ export function tightenDataFolder(directory: string, log: Log): void {
   for (const name of readdirSync(directory)) {
     if (!OWN_NAMES.has(name) || name === ROOT_FOLDER) continue;
     const path = join(directory, name);
-    // Chromium keeps the files of its own folder.
+    // Chromium sets the modes in its own folder.
     if (!tighten(path, log) || name === DESKTOP_FOLDER) continue;
     for (const inside of readdirSync(path)) tighten(join(path, inside), log);
   }
@@ -159,7 +159,7 @@ function refuseForeign(directory: string): void {
 }
 
 /**
- * A write that failed for want of space names no path: names the folder, and what to do. Returns other errors
+ * A write that failed for lack of space names no path: names the folder, and the fix. Returns other errors
  * unchanged.
  */
 export function explainFullDisk(error: unknown, dataDir: string): unknown {

@@ -26,11 +26,11 @@ export interface Sealer {
   open(sealed: Uint8Array): Promise<{ text: string; outdated: boolean }>;
 }
 
-/** What the app knows of itself, for the doctor. */
+/** Facts about the app, for the doctor. */
 export interface DesktopFacts {
   electron: string;
   chromium: string;
-  /** The library behind node:crypto and node:tls, as it calls itself. */
+  /** The library behind node:crypto and node:tls, by its own name. */
   cryptography: string;
   /** The desktop and its display server, such as `GNOME on Wayland`. */
   session: string;
@@ -38,10 +38,10 @@ export interface DesktopFacts {
   gpu: string;
   /** Whether the processes of pages are confined. */
   sandboxed: boolean;
-  /** By what sealing has led to, not by what the session promises. */
+  /** Based on the results of sealing, not on the session's promise. */
   keyring: { state: 'untried' | 'sealed' } | { state: 'refused'; reason: string };
   tray: boolean;
 }
 
-/** In the XDG autostart folder; named as the desktop entry of the installed app. */
+/** The file in the XDG autostart folder; named like the desktop entry of the installed app. */
 export const AUTOSTART_ENTRY = 'localhost.vivarium.app.desktop';

@@ -2,7 +2,7 @@
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** What the codes of errno(3) mean to users of files; the rarer ones keep their code. */
+/** The meaning of errno(3) codes for users of files; rarer codes are shown as they are. */
 const REASONS: Readonly<Record<string, string | undefined>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   ENFILE: 'too many files are open',
 };
 
-/** Why a file could not be used, to put in parentheses. */
+/** Why a file could not be used, for use in parentheses. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === null) return error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** Readable and writable only by the owner. */
 export const OWNER_ONLY = 0o600;
 
-/** Whether a file's owner may decide what is in it: this user, or the system's administrator. */
+/** Whether a file's owner may determine its content: this user, or the system's administrator. */
 export const isTrustedOwner = ({ uid }: { uid: number }): boolean =>
   process.getuid === undefined || uid === process.getuid() || uid === 0;
 

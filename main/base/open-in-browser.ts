@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { realTime } from './clock.ts';
 
-/** On loopback. */
+/** The base address, on loopback. */
 const ANSWER_MS_MAX = 3_000;
 
 /**
@@ -28,12 +28,12 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [program: string, ...arg
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** An opener that is still running by then has found a browser. */
+/** An opener that is still running after this time has found a browser. */
 const OPENING_MS_MAX = 2_000;
 
 /**
- * Opens `url` in the default browser. Resolves with whether that seems to have worked: openers end with an error where
- * there is no browser or no display.
+ * Opens `url` in the default browser. Resolves with whether that seems to have worked: openers fail if there is no
+ * browser or no display.
  */
 export function openInBrowser(
   url: string,

@@ -25,7 +25,7 @@ const here = (): Origin => ({
   homeDir: homedir(),
 });
 
-/** `vivarium clock reset` as it works where this process was started: `npm run -s vivarium -- clock reset`. */
+/** `vivarium clock reset` in the form that works for this process: `npm run -s vivarium -- clock reset`. */
 export const typed = (command: string, origin: Origin = here()): string =>
   command.replace(/^vivarium\b/, program(origin));
 
@@ -35,7 +35,7 @@ export function typedHelp(text: string, origin: Origin = here()): string {
   return text.replaceAll(/^( {2,}(?:\w+=\S+ )?)vivarium(?= |$)/gm, (_line, before: string) => `${before}${own}`);
 }
 
-/** As `typed`, with the data folder, unless that is the one meant without it, or the command names one. */
+/** Like `typed`, with the data folder, unless it is the default one or the command names one. */
 export function ownCommand(dataDir: string, origin: Origin = here()): (command: string) => string {
   const isImplied = dataDir === impliedDataDir(origin);
   return (command) => {

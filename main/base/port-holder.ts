@@ -43,7 +43,7 @@ export function findPortHolder(
 }
 
 /**
- * The first word of a command line, without its folder and without characters that a terminal would carry out. `comm`
+ * The first word of a command line, without its folder and without characters that a terminal would interpret. `comm`
  * would give a thread name, such as Node's `MainThread`.
  */
 function programName(commandLine: string): string {
@@ -61,8 +61,8 @@ export function listeningInodes(table: readonly string[], port: number, transpor
 }
 
 /**
- * The user who owns the client's end of a connection on this machine, from Linux's /proc. Null if it is not found, as
- * on other systems.
+ * The user who owns the client's end of a connection on this machine, from Linux's /proc. Null if unknown, as on other
+ * systems.
  */
 export function findConnectionOwner(clientPort: number, serverPort: number, proc = '/proc'): number | null {
   const [client, server] = [clientPort, serverPort].map(portSuffix);
@@ -106,7 +106,7 @@ export function readProcessTable(proc = '/proc'): { pid: number; parent: number;
   });
 }
 
-/** `:1F90`, as addresses end in these tables. */
+/** `:1F90`, the form of ports in these tables. */
 const portSuffix = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 
 /* A process may exit or hide its files at any time; unreadable ones count as absent. */

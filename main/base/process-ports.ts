@@ -5,7 +5,7 @@ import { listeningSockets, readProcessTable, socketsOf } from './port-holder.ts'
 /** A TCP port that a process listens on. */
 export interface Listener {
   port: number;
-  /** How to reach it: `localhost`, or one address where another program has the port at the other one. */
+  /** The host to reach it: `localhost`, or one address if another program has the port at the other one. */
   host: string;
   pid: number;
 }
@@ -22,7 +22,7 @@ const run = promisify(execFile);
 /** `ps`, `lsof` and `netstat` list every process of the machine. */
 const OUTPUT = { maxBuffer: 16 * 1024 * 1024, windowsHide: true, timeout: 10_000 } as const;
 
-/** The process, its descendants, and what they left in its session. */
+/** The process, its descendants, and the processes that they left in its session. */
 export function descendants(root: number, table: readonly ProcessEntry[]): Set<number> {
   const found = new Set([root]);
   for (let before = 0; before !== found.size;) {
@@ -53,7 +53,7 @@ export function parseColumns(text: string): ProcessEntry[] {
   });
 }
 
-/** The ports that these processes listen on, lowest first; a port that several of them share is there once. */
+/** The ports that these processes listen on, lowest first; shared ports appear once. */
 export async function listListeners(pids: ReadonlySet<number>, platform: NodeJS.Platform): Promise<Listener[]> {
   const found = await listSockets(pids, platform);
   const ports = [...new Set(found.filter(({ pid }) => pids.has(pid)).map(({ port }) => port))];
@@ -69,7 +69,7 @@ export async function listListeners(pids: ReadonlySet<number>, platform: NodeJS.
 
 const addressOf = (own: readonly Socket[]): string => (own.some(({ isIPv6 }) => !isIPv6) ? '127.0.0.1' : '[::1]');
 
-/** A listening socket; `pid` is 0 where only its existence is known. */
+/** A listening socket; `pid` is 0 if the owner is unknown. */
 interface Socket {
   port: number;
   isIPv6: boolean;
@@ -79,7 +79,7 @@ interface Socket {
 async function listSockets(pids: ReadonlySet<number>, platform: NodeJS.Platform): Promise<Socket[]> {
   if (platform === 'linux') return linuxSockets(pids);
   if (platform === 'win32') return parseNetstat((await run('netstat', ['-ano'], OUTPUT)).stdout);
-  // It exits with 1 when nothing listens.
+  // Exits with 1 if nothing listens.
   const lsof = await run('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fptn'], OUTPUT).catch(() => ({ stdout: '' }));
   return parseLsof(lsof.stdout);
 }

@@ -28,7 +28,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Lists of folders to which an AppImage's `AppRun` adds its own. */
 const EXTENDED = ['PATH', 'LD_LIBRARY_PATH', 'XDG_DATA_DIRS', 'GSETTINGS_SCHEMA_DIR'] as const;
 
-/** The environment for other programs: without the folders of an AppImage, whose libraries are not theirs. */
+/** The environment for other programs: without the folders of an AppImage, whose libraries must not be used by them. */
 export function environmentOutside(environment: Environment): Environment {
   const mount = environment['APPDIR'] ?? '';
   if (mount === '') return environment;

@@ -91,7 +91,7 @@ const nameInCode = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? 
 
 /**
  * For axios in Node, with `VIVARIUM_KEY` in the environment. Bodies stay text in both directions, which keeps int64
- * values exact. `pinned`: connects to this machine, whatever the system resolves. `caFile`: the root of an HTTPS
+ * values exact. `pinned`: connects to this machine, regardless of the system's resolver. `caFile`: the root of an HTTPS
  * address.
  */
 export function asAxios(

@@ -79,7 +79,7 @@ function sourceOf({ body, bytes }: Pick<CopiedRequest, 'body' | 'bytes'>): strin
   return body !== undefined && /\p{C}/u.test(body) ? posixPrintf(body) : undefined;
 }
 
-/** Target and headers as sent on the wire: Node represents each byte as one character. */
+/** Target and headers as on the wire: Node represents each byte as one character. */
 const octets = (text: string): Uint8Array | string =>
   /^[\0-\xff]*$/.test(text) ? Uint8Array.from(text, (character) => character.charCodeAt(0)) : text;
 
@@ -87,8 +87,8 @@ const octets = (text: string): Uint8Array | string =>
 export const targetOf = (url: string): string => url.replace(/^https?:\/\/[^/]+/, '');
 
 /**
- * For a POSIX shell with `$VIVARIUM_KEY` set and HTTPie 3. Through the proxy, because HTTPie can't be given the address
- * of a hostname; so `url` is at its scheme's port. `caFile`: the root of an HTTPS address.
+ * For a POSIX shell with `$VIVARIUM_KEY` set and HTTPie 3. Goes through the proxy, because HTTPie can't be given the
+ * address of a hostname; so `url` has its scheme's port. `caFile`: the root of an HTTPS address.
  */
 export function asHttpie(
   { method, url, headers, body, bytes, authorized }: CopiedRequest,
@@ -116,7 +116,7 @@ const httpieField = (name: string, value: string): string =>
 
 /**
  * For PowerShell with `$env:VIVARIUM_KEY` set; runs the curl of Windows. `options`: further curl options, already
- * quoted. The body goes through a file: what PowerShell sends to a program is text.
+ * quoted. The body goes through a file, because PowerShell passes only text to programs.
  */
 export function asPowerShell(
   { method, url, headers, body, bytes, authorized }: CopiedRequest,

@@ -22,7 +22,7 @@ export type RuntimeReading =
 /** The listeners' ports; missing ones are omitted. */
 export type RuntimePorts = Partial<Record<'http' | 'https' | 'dns' | 'control', number>>;
 
-/** Reads a data folder’s `runtime.json`, and looks whether its process is there. */
+/** Reads a data folder’s `runtime.json`, and checks whether its process exists. */
 export function readRuntime(dataDir: string): RuntimeReading {
   const path = join(dataDir, RUNTIME_FILE);
   let text: string;
@@ -79,7 +79,7 @@ function identify(folder: string): BigIntStats | null {
 const portOf = (name: keyof RuntimePorts, port: unknown): RuntimePorts =>
   Number.isInteger(port) ? { [name]: port } : {};
 
-/** Whether the process exists, and has not ended already where its parent does not ask for that (Linux, containers). */
+/** Whether the process exists and has not ended unnoticed by its parent (Linux, containers). */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

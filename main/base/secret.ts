@@ -23,12 +23,12 @@ export function randomBase62(length: number, source: RandomSource = randomBytes)
   return text;
 }
 
-/** Of identifiers and API keys; the control port's token and the CA never use it. */
+/** The source of identifiers and API keys; the control port's token and the CA never use it. */
 let identifierSource: RandomSource = randomBytes;
 
 /**
  * From now on, the identifiers and API keys of this process depend on `seed` and their order only: for rehearsals,
- * whose engine has a process of its own and keeps nothing.
+ * whose engine has a separate process and stores nothing.
  */
 export function seedIdentifiers(seed: number): void {
   let drawn = 0;
@@ -62,8 +62,8 @@ export const createId = (kind: 'prj' | 'key' | 'dep' | 'rec' | 'imp' | 'run' | '
   `${kind}_${randomBase62(16, identifierSource)}`;
 
 /**
- * Returns new identifiers that differ in their last three characters only, up to 238,328 of them. Rows that are stored
- * together lie together in an index of such identifiers; at random places, each costs a page of it.
+ * Returns new identifiers that differ in their last three characters only, up to 238,328 of them. Rows stored together
+ * are then adjacent in an index of such identifiers; at random places, each would cost a page.
  */
 export function createIdSeries(kind: 'rec'): () => string {
   const shared = `${kind}_${randomBase62(16 - SERIAL_LENGTH, identifierSource)}`;

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from './clock.ts';
 import { codeOf } from './error-code.ts';
 
-/** What this system says about a hostname, to every program that asks it. */
+/** The result of this system's resolver for a hostname, as other programs get it. */
 export interface SystemAnswer {
-  /** Empty when it knows none, or has not answered in time. */
+  /** Empty if there is none, or no answer in time. */
   addresses: readonly string[];
-  /** Why there is none, as a part of a sentence; null where there is one. */
+  /** Why there is none, as part of a sentence; null if there is one. */
   reason: string | null;
-  /** The line of the hosts file that gives an address of `addresses` beyond this machine; null where DNS gives it. */
+  /** The line of the hosts file with an address beyond this machine; null if DNS has that address. */
   hosts: HostsLine | null;
 }
 
@@ -26,7 +26,7 @@ const REASONS: Record<string, string> = {
   ENODATA: 'the name has no address',
 };
 
-/** Long enough for a resolver that is there; nobody waits for another. */
+/** Long enough for a working resolver. */
 const ASK_MS_MAX = 2_000;
 
 export const HOSTS_FILE =
@@ -76,17 +76,17 @@ function readHosts(): string {
   }
 }
 
-/** A hostname that this system leads to another machine, where programs send their requests and API keys. */
+/** A hostname that this system resolves to another machine, where programs send their requests and API keys. */
 export interface Elsewhere {
-  /** Names the addresses, and what says so. */
+  /** Names the addresses and their source. */
   message: string;
-  /** Which requests go there all the same, and which do not. */
+  /** Which requests still go there, and which do not. */
   effect: string;
-  /** A sentence; null where a change of this machine is the remedy, because DNS says so. */
+  /** A sentence; null if a change of this machine is the remedy, because DNS has the address. */
   fix: string | null;
 }
 
-/** Null when nothing leads the hostname elsewhere. */
+/** Null if the hostname is not resolved elsewhere. */
 export function explainElsewhere(hostname: string, { addresses, hosts }: SystemAnswer): Elsewhere | null {
   const foreign = foreignOf(addresses);
   if (foreign.length === 0) return null;

@@ -37,12 +37,12 @@ export function widthLimit({ stdout, env }: TextOutput): number | null {
   return columns > 0 ? columns : null;
 }
 
-/** Control characters and bidirectional overrides: a terminal would act on them instead of showing them. */
+/** Control characters and bidirectional overrides: a terminal would interpret them instead of showing them. */
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Replaces each character that a terminal would act on; all of them have codes of at most four hexadecimal digits. */
+/** Replaces each character that a terminal would interpret; all of them have at most four hexadecimal digits. */
 export const escapeUnprintable = (text: string, escape: (code: number) => string): string =>
   text.replace(UNPRINTABLE, (character) => escape(character.charCodeAt(0)));
 
-/** Escapes characters that a terminal would act on: ESC becomes `\u{1b}`. */
+/** Escapes characters that a terminal would interpret: ESC becomes `\u{1b}`. */
 export const printable = (text: string): string => escapeUnprintable(text, (code) => `\\u{${code.toString(16)}}`);

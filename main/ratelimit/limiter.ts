@@ -45,7 +45,7 @@ export interface Limiter extends RequestLimiter {
   forget(projectId: string, caller?: string): void;
   /** Writes all changes since the last flush. */
   flush(): void;
-  /** Reads the storage again, whose content was replaced. */
+  /** Reads the storage again after its content was replaced. */
   reload(): void;
   stop(): void;
 }
@@ -72,7 +72,7 @@ export function createLimiter(options: {
   /** Whether answers also have the fields of the IETF draft; read at each decision. */
   withDraftFields?: () => boolean;
   storage: LimitStorage;
-  /** The current rule, read at each decision, so that a changed setting applies at once. */
+  /** The current rule, read at each decision, so a changed setting applies immediately. */
   banRule: () => BanRule;
   onBan?: (caller: Caller) => void;
   /** Called if writing fails; the limiter continues in memory and retries. */

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A page for a browser: plain text, but for its content. */
+/** A page for a browser: plain text, except for its content. */
 export interface Page {
   title: string;
-  /** In the corner: a status; empty for none. */
+  /** A status, in the corner; empty for none. */
   corner: string;
   heading: string;
   message: string;

@@ -39,7 +39,7 @@ describe('the data folder that a command means', () => {
   it.each(['', 'home', './home'])('is none with the home folder %j, unless it is named', (homeDir) => {
     const place = { platform: 'linux', env: {}, homeDir, workingDir: '/projects' } as const;
     expect(() => resolveDataDir(undefined, place)).toThrow(
-      `HOME is ${JSON.stringify(homeDir)}, which is no absolute path: set it, or name the data folder with --data-dir.`,
+      `HOME is ${JSON.stringify(homeDir)}, which is not an absolute path: set it, or name the data folder with --data-dir.`,
     );
     expect(resolveDataDir('/x', place)).toBe('/x');
     expect(resolveDataDir(undefined, { ...place, env: { XDG_DATA_HOME: '/data' } })).toBe('/data/vivarium');
