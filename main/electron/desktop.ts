@@ -41,11 +41,11 @@ export interface DesktopOptions {
   logLevel: LogLevel;
   /** Whether it starts without its window, as at login. */
   isHidden: boolean;
-  /** The page that a link of the system asks for, or null. */
+  /** The page requested by a link of the system, or null. */
   page: string | null;
-  /** Whether it runs on the usual data folder, as a start without options does. */
+  /** Whether it runs on the default data folder. */
   isUsual: boolean;
-  /** That of package.json, which names the repository in a release. */
+  /** The `homepage` of package.json, which names the repository in a release. */
   homepage: unknown;
   /** The built page. */
   assetsDir: string;
@@ -54,7 +54,7 @@ export interface DesktopOptions {
   start: (start: EngineStart, desktopServices: DesktopServices) => Promise<App>;
   /** The Vivarium that already runs on the data folder, if any. */
   findRunning: () => RunningElsewhere | null;
-  /** Runs `vivarium uninstall`; resolves with what it prints. */
+  /** Runs `vivarium uninstall`; resolves with its output. */
   prepareRemoval: () => Promise<string>;
 }
 
@@ -68,7 +68,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   // One app per data folder: Electron keeps the lock in its own files there.
   if (!app.requestSingleInstanceLock()) {
     if (options.findRunning() !== null) return app.quit();
-    // Electron also refuses a lock that it cannot read or make, and does not say which of these it was.
+    // Electron also refuses a lock that it cannot read or create, without saying which.
     const held = `The lock in ${join(config.dataDir, DESKTOP_FOLDER)} is held, and no Vivarium answers for it`;
     process.stderr.write(`${held}: another one is starting, or its files Singleton… have to be removed.\n`);
     return app.exit(1);
@@ -83,7 +83,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   let engine: App | null = null;
   let tray: StatusTray | null = null;
   const ending = new AbortController();
-  /** To be shown once the engine serves. */
+  /** The page to show once the engine serves. */
   let { page } = options;
   let isWanted = page !== null;
   const { isQuitting, drain } = drainBeforeQuit({
@@ -175,7 +175,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     const linked = pageOfLink(link);
     if (linked !== null) show(linked);
   });
-  // Without a listener Electron quits with the last window; the servers must go on.
+  // Without a listener, Electron quits with the last window; the servers must continue.
   app.on('window-all-closed', () => undefined);
   await app.whenReady();
   log.info('Vivarium starts', { version: VERSION, electron: process.versions.electron, dataDir: config.dataDir });
@@ -231,7 +231,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   isWanted ||= !options.isHidden && !wasStartedAtLogin();
   await supervisor.start();
 
-  /** Names in a box what the user has chosen and did not happen. */
+  /** Reports in a box that a choice of the user failed. */
   function tellFault(message: string, error: unknown): void {
     log.error(message, { error });
     void showMessage({ type: 'error', message, detail: error instanceof Error ? error.message : String(error) });
@@ -263,7 +263,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     if (isWanted) show(page);
   }
 
-  /** Shows the window, once the engine serves. */
+  /** Shows the window once the engine serves. */
   function show(wanted: string | null): void {
     isWanted = engine === null;
     page = wanted;

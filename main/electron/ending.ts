@@ -12,7 +12,7 @@ export interface QuitOptions {
   drain: () => Promise<void>;
 }
 
-/** Parts that do not close do not keep the app. */
+/** Maximum time for closing all parts. */
 const DRAIN_MS_MAX = 10_000;
 
 export interface Draining {
@@ -45,7 +45,7 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
     void drainOnce().then(() => app.exit(0));
   });
   for (const signal of STOP_SIGNALS) process.on(signal, () => app.quit());
-  // Electron on Linux delays the end of a session only if something else was listened to before.
+  // Electron on Linux delays the end of a session only if another listener was added before.
   powerMonitor.on('suspend', () => undefined);
   powerMonitor.on('shutdown', (event?: Event) => {
     // Without this, the session does not wait for the draining.
@@ -57,8 +57,8 @@ export function drainBeforeQuit({ log, drain }: QuitOptions): Draining {
 }
 
 /**
- * Windows asks windows whether its session may end, and Electron emits no `before-quit` then. As the app's own window
- * may never have been opened, an empty and invisible one is asked.
+ * Windows asks windows whether its session may end, and Electron then emits no `before-quit`. The app's own window may
+ * never have been opened, so an empty and invisible one is asked.
  */
 function hearSessionEnd(): void {
   const window = new BaseWindow({ title: 'Vivarium', show: false });
@@ -69,7 +69,7 @@ function hearSessionEnd(): void {
   });
 }
 
-/** Passes on errors that no code caught; the servers run in this process, so the engine may have failed. */
+/** Passes on uncaught errors; the servers run in this process, so the engine may have failed. */
 export function catchUncaught(log: Log, fail: (error: unknown) => void): void {
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
@@ -114,7 +114,7 @@ export type OnStopSignal = (callback: (signal: string) => void) => () => void;
 /** A command of the installed app. */
 export type Command = (onStopSignal: OnStopSignal) => Promise<number>;
 
-/** As a shell reports a program that SIGINT has ended. */
+/** The exit code that shells report for a program ended by SIGINT. */
 const EXIT_INTERRUPTED = 130;
 
 /**
@@ -134,7 +134,7 @@ export async function runCommandLine(run: Command): Promise<void> {
     await Promise.all([process.stdout, process.stderr].map(flushed));
     app.exit(code);
   } catch (error) {
-    // Electron would only warn of it, and never end.
+    // Electron would only print a warning, and never exit.
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     app.exit(1);
   }

@@ -10,7 +10,7 @@ export interface EngineStartOptions {
   findRunning: () => RunningElsewhere | null;
   /** Shows the failure; resolves with the user's choice. */
   ask: (failure: StartFailure) => Promise<StartChoice>;
-  /** Opens the interface of another Vivarium in the browser; resolves once that is under way. */
+  /** Opens the interface of another Vivarium in the browser; resolves once that has begun. */
   openInterface: (running: RunningElsewhere) => Promise<void>;
   showLogs: () => void;
   log: Log;

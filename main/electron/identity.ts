@@ -39,7 +39,7 @@ export function prepareScratchPaths(): void {
   app.setPath('userData', openTemporaryFolder());
 }
 
-/** Names the process, because Electron writes on while it ends: what it left is removed by a later start. */
+/** Names the process, because Electron still writes while it ends: a later start removes the leftovers. */
 const TEMPORARY = /^vivarium-temporary-(\d+)-/;
 
 /** A new folder for this process only, removed when it ends. Removes those of processes that have ended. */
@@ -62,7 +62,7 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-/** Windows removes no open file; whatever stays does not keep the rest. */
+/** Windows cannot remove open files; one that remains does not keep the others. */
 function removeWhole(folder: string): void {
   for (const path of [...readdirSync(folder).map((name) => join(folder, name)), folder]) {
     try {

@@ -16,11 +16,11 @@ export interface LoginItem {
 export const openLoginItem = (env: NodeJS.ProcessEnv, homeDir: string): LoginItem =>
   process.platform === 'linux' ? inAutostart(env, homeDir) : inSystemSettings();
 
-/** macOS passes no arguments, and tells afterwards. */
+/** macOS passes no arguments, and reports only afterwards. */
 export const wasStartedAtLogin = (): boolean =>
   process.platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin;
 
-/** Windows compares the arguments, too. */
+/** Windows also compares the arguments. */
 const inSystemSettings = (): LoginItem => ({
   isOn: () => app.getLoginItemSettings({ args: [HIDDEN_SWITCH] }).openAtLogin,
   set: (openAtLogin) => app.setLoginItemSettings({ openAtLogin, args: [HIDDEN_SWITCH] }),
@@ -36,7 +36,7 @@ function inAutostart(env: NodeJS.ProcessEnv, homeDir: string): LoginItem {
     set(on) {
       if (!on) return rmSync(file, { force: true });
       mkdirSync(folder, { recursive: true });
-      // An AppImage is mounted elsewhere each time.
+      // An AppImage is mounted at a different place each time.
       writeFileAtomically(file, autostartEntry(env['APPIMAGE'] ?? process.execPath), OWNER_ONLY);
     },
   };

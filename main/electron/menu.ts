@@ -24,8 +24,8 @@ const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' };
 
 /**
  * The menu of the window, and of the app on macOS, following each platform's conventions.
- * @param onFault hears of a choice that could not be changed
- * @param newer a newer version that there is
+ * @param onFault called with a choice that could not be changed
+ * @param newer the newer version that is available
  */
 export function menuTemplate(
   platform: NodeJS.Platform,
@@ -81,7 +81,7 @@ export function menuTemplate(
   ];
 }
 
-/** Shows what is in force, also after a change that failed. */
+/** Shows the actual state, also after a failed change. */
 function checkbox(
   { label, isOn, set }: MenuChoice,
   onFault: (label: string, error: unknown) => void,

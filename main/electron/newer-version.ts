@@ -8,17 +8,17 @@ import { DAY_MS } from '../contract/duration.ts';
 import type { MenuChoice } from './menu.ts';
 import type { DesktopMemory } from './window-state.ts';
 
-/** For tests: where to ask in place of GitHub; over plain HTTP on this machine only. */
+/** For tests: the address to query instead of GitHub; plain HTTP on this machine only. */
 export const RELEASES_VARIABLE = 'VIVARIUM_RELEASES_URL';
 
-/** GitHub's answer has the notes of the release; a larger one is none of GitHub's. */
+/** GitHub's answer contains the release notes; a larger answer is not from GitHub. */
 const ANSWER_BYTES_MAX = 512 * 1024;
 const ANSWER_MS_MAX = 10_000;
 
-/** After a start, which has more important things to do. */
+/** Delay after a start, which has more important work. */
 const FIRST_LOOK_MS = 10_000;
 
-/** Where releases are read by this program, and by its user. */
+/** The addresses of releases, for this program and for its user. */
 export interface Releases {
   api: string;
   page: string;
@@ -42,7 +42,7 @@ export function releasesOf(homepage: unknown, override?: string): Releases | nul
 const SEMVER =
   /^v?(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(?:-([\da-z-]+(?:\.[\da-z-]+)*))?(?:\+[\da-z.-]+)?$/i;
 
-/** Whether version `a` precedes `b` (semver.org 2.0.0, section 11); false when one of them is no version. */
+/** Whether version `a` precedes `b` (semver.org 2.0.0, section 11); false if either is not a version. */
 export function precedes(a: string, b: string): boolean {
   const [first, second] = [SEMVER.exec(a), SEMVER.exec(b)];
   if (first === null || second === null) return false;
@@ -66,15 +66,15 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 const answered = z.object({ tag_name: z.string().max(100).regex(SEMVER) });
 
 /**
- * Asks for the newest version with one GET, without cookies, identifiers or the own version; follows no redirect.
- * @throws Error that says why there is none
+ * Requests the newest version with one GET, without cookies, identifiers or its own version; follows no redirect.
+ * @throws Error with the reason on failure
  */
 export async function readNewestVersion(address: string, time: Pick<RealTime, 'schedule'>): Promise<string> {
   const url = new URL(address);
   const isPlain = url.protocol === 'http:' && LOOPBACK.has(url.hostname);
   if (url.protocol !== 'https:' && !isPlain) throw new Error(`${address} is not an https address.`);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  // GitHub refuses requests without a name of the program.
+  // GitHub refuses requests without a User-Agent.
   const headers = { 'User-Agent': 'Vivarium', Accept: 'application/json' };
   const request = (isPlain ? getPlainly : get)(url, { headers, agent: false }, (response) => {
     if (response.statusCode !== 200) return reject(new Error(`${url.host} answered ${response.statusCode}.`));
@@ -98,19 +98,19 @@ export async function readNewestVersion(address: string, time: Pick<RealTime, 's
 }
 
 export interface VersionWatch extends MenuChoice {
-  /** The newer version that is known, or null. */
+  /** The newer version found, or null. */
   newer(): string | null;
   start(): void;
 }
 
-/** Asks once a day while its choice is on; it is off at first. Downloads nothing. */
+/** Asks once a day while its setting is on; it is off by default. Downloads nothing. */
 export function watchVersions(options: {
   /** Null when this build does not know its repository. */
   releases: Releases | null;
   memory: DesktopMemory;
   time: RealTime;
   log: Log;
-  /** A newer version has been found for the first time. */
+  /** Called when a newer version is found for the first time. */
   onNewer: (version: string) => void;
 }): VersionWatch {
   const { releases, memory, time, log, onNewer } = options;
@@ -123,7 +123,7 @@ export function watchVersions(options: {
 
   async function look(api: string): Promise<void> {
     const known = newer();
-    // Before the answer, so that an address that fails is not asked more often.
+    // Stored before the answer, so a failing address is not queried more often.
     memory.set({ versionCheckedAtMs: time.now() });
     try {
       memory.set({ newestVersion: await readNewestVersion(api, time) });
@@ -140,7 +140,7 @@ export function watchVersions(options: {
     const { checksVersion, versionCheckedAtMs } = memory.get();
     if (!checksVersion || releases === null) return;
     const sinceMs = time.now() - versionCheckedAtMs;
-    // A date in the future is of a clock that was wrong.
+    // A date in the future was written with a wrong clock.
     const dueMs = sinceMs < 0 || sinceMs >= DAY_MS ? 0 : DAY_MS - sinceMs;
     timer = time.schedule(Math.max(dueMs, earliestMs), () => void look(releases.api).then(() => arm(0)));
   }

@@ -8,11 +8,11 @@ export interface Notice {
   body: string;
 }
 
-/** What notices are about, at one moment. */
+/** The state that notices are about, at one moment. */
 export interface Condition {
-  /** Of each attached domain, over what it is served. */
+  /** For each attached domain, the schemes over which it is served. */
   served: ReadonlyMap<string, Domain['serving']>;
-  /** Until when API keys are banned, by their id. */
+  /** When the bans of API keys end, by key id. */
   bans: ReadonlyMap<string, { project: string; until: string }>;
 }
 
@@ -26,7 +26,7 @@ export async function readCondition(
 ): Promise<Condition> {
   const listed = await projects.list(undefined, context);
   const attached = await domains.list({}, context);
-  // Last: nothing would handle their failures while domains are awaited.
+  // Last, because its rejection would be unhandled while domains are awaited.
   const usages = listed.map(async ({ id, name }) => ({
     name,
     callers: await limits.usage({ projectId: id }, context),
@@ -46,10 +46,10 @@ export function conditionOf(
   return { served: new Map(domains.map(({ hostname, serving }) => [hostname, serving])), bans: new Map(bans) };
 }
 
-/** More of one kind are one notice with a number. */
+/** Maximum notices of one kind; more are combined into one with a count. */
 const EACH_MAX = 3;
 
-/** What has happened from `before` to `after`. A domain that was removed is no news, as its user has done it. */
+/** The changes from `before` to `after`. A removed domain is not reported, because the user removed it. */
 export function noticesBetween(before: Condition, after: Condition): Notice[] {
   const lost = [...after.served].flatMap(([hostname, { http, https }]) => {
     const earlier = before.served.get(hostname);
@@ -65,7 +65,7 @@ export function noticesBetween(before: Condition, after: Condition): Notice[] {
     ...few(
       banned.map(([, { project, until }]) => ({
         title: `An API key of ${project} is banned`,
-        body: `It went on after refusals. The ban ends at ${until} on the app’s clock; Limits can lift it.`,
+        body: `It kept sending requests after refusals. The ban ends at ${until} on the app’s clock; Limits can lift it.`,
       })),
       (count) => `${count} API keys are banned`,
     ),

@@ -14,12 +14,12 @@ const EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
   'clock.changed',
 ]);
 
-/** Reading the condition takes longer with thousands of domains. */
+/** The delay before reading, which takes longer with thousands of domains. */
 const LOOK_AFTER_MS = 500;
 
 /**
  * Shows a notification of the system for each notice, until `signal` aborts.
- * @param onFault hears of a look that failed; the next event looks again
+ * @param onFault called when a reading fails; the next event reads again
  */
 export async function notifyOfChanges(
   { services }: Pick<App, 'services'>,

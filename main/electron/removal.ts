@@ -4,7 +4,7 @@ import type { LoginItem } from './login-item.ts';
 import { showMessage } from './system.ts';
 
 export interface RemovalOptions {
-  /** Runs `vivarium uninstall`; resolves with what it prints. */
+  /** Runs `vivarium uninstall`; resolves with its output. */
   prepareRemoval: () => Promise<string>;
   /** Null where there is none. */
   loginItem: LoginItem | null;
@@ -14,7 +14,7 @@ export interface RemovalOptions {
 
 /**
  * *Prepare to Remove*: takes the root out of the trust stores, undoes the ledger of machine changes, ends the start at
- * login, and opens a list of what else stays with the commands that undo it. Asks first; an installer of the system
+ * login, and opens a list of other remaining changes with the commands that undo them. Asks first; the system's
  * removes the app itself.
  */
 export async function prepareToRemove(options: RemovalOptions): Promise<void> {

@@ -113,12 +113,12 @@ const SEPARATOR = '--';
 /** Before the separator: run a command without a window, as the launcher `vivarium` requests. */
 const COMMAND_LINE_SWITCH = '--command-line';
 
-/** Before the separator: open no window yet, as at login. */
+/** Before the separator: do not open a window yet, as at login. */
 export const HIDDEN_SWITCH = '--hidden';
 
 export interface OwnArguments {
   mode: 'window' | 'hidden' | 'command-line';
-  /** The address of the page that a link of the system asks for, or null. */
+  /** The address of the page requested by a link of the system, or null. */
   page: string | null;
   /** The words after the separator. */
   words: string[];
@@ -128,8 +128,8 @@ export interface OwnArguments {
 const LINK = /^vivarium:\/\/([\w%~.:/-]{0,500})$/i;
 
 /**
- * The address of the page of a link such as `vivarium://doctor`, or null. Any website can offer such a link, so that it
- * opens a page and has neither a query nor a fragment.
+ * The address of the page of a link such as `vivarium://doctor`, or null. Any website can offer such a link, so it may
+ * only open a page and has neither a query nor a fragment.
  */
 export function pageOfLink(text: string): string | null {
   const path = LINK.exec(text)?.[1];

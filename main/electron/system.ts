@@ -49,8 +49,8 @@ export function createSystemShell(options: { log: Log; ownPorts: () => readonly 
 }
 
 /**
- * Tag of what Chromium on Linux encrypts with a constant, where no keyring answers (`posix_key_provider.cc`). Nothing
- * tells beforehand: `isAsyncEncryptionAvailable` is true all the same, and `getSelectedStorageBackend` looks at other
+ * Prefix of data that Chromium on Linux encrypts with a constant if no keyring answers (`posix_key_provider.cc`). No
+ * API reports this in advance: `isAsyncEncryptionAvailable` is still true, and `getSelectedStorageBackend` checks other
  * providers.
  */
 const CONSTANT_TAG = 'v10';
@@ -64,8 +64,8 @@ interface KeySealer extends Sealer {
 }
 
 /**
- * Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. On Linux only a result
- * shows whether there is a keyring; until the first one, nothing is refused. Call after `ready`.
+ * Seals with the macOS keychain, Windows data protection, or the session's keyring on Linux. On Linux, only a result
+ * shows whether there is a keyring; until then, sealing is attempted. Call after `ready`.
  */
 export function createKeySealer(platform: NodeJS.Platform = process.platform): KeySealer {
   let refusal: string | null = null;
@@ -91,14 +91,14 @@ export function createKeySealer(platform: NodeJS.Platform = process.platform): K
   };
 }
 
-/** What the doctor shows. Call after `ready`. */
+/** Facts for the doctor. Call after `ready`. */
 export function describeDesktop(known: Pick<DesktopFacts, 'keyring' | 'tray'>): DesktopFacts {
   const { versions, platform, env } = process;
   const server = env['XDG_SESSION_TYPE'] ?? (env['WAYLAND_DISPLAY'] === undefined ? 'x11' : 'wayland');
   return {
     electron: versions.electron,
     chromium: versions.chrome,
-    // Electron’s Node has BoringSSL, which has no versions.
+    // Electron’s Node uses BoringSSL, which has no versions.
     cryptography: versions.openssl === '0.0.0' ? 'BoringSSL' : `OpenSSL ${versions.openssl}`,
     session: platform === 'linux' ? `${env['XDG_CURRENT_DESKTOP'] ?? 'a desktop'} on ${server}` : platform,
     gpu: app.getGPUFeatureStatus().gpu_compositing,

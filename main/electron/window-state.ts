@@ -102,7 +102,7 @@ const remembered = z.object({
   closeExplained: z.boolean().catch(false),
   /** Whether the system shows notifications of lost domains and banned keys. */
   notifies: z.boolean().catch(false),
-  /** Whether to ask once a day for the newest version; when it was asked last (real time), and what it was. */
+  /** Whether to ask once a day for the newest version; the time (real) and result of the last request. */
   checksVersion: z.boolean().catch(false),
   versionCheckedAtMs: z.number().catch(0),
   newestVersion: z.string().max(100).nullable().catch(null),

@@ -106,7 +106,7 @@ function openWindow(options: MainWindowOptions, page: string): { window: Browser
     event.preventDefault();
     void leave(window, options);
   });
-  // Electron would rename the window after its page.
+  // Keeps the title: Electron would rename the window after its page.
   window.on('page-title-updated', (event) => event.preventDefault());
   void load(window, page, options).finally(reveal);
   return { window, rememberNow };
@@ -127,7 +127,7 @@ const connectedScreens = (): string => nameScreens(screen.getAllDisplays().map((
 
 /**
  * Stores the window's bounds soon after it moved.
- * @returns stores it at once
+ * @returns stores them immediately
  */
 function rememberBounds(window: BrowserWindow, memory: DesktopMemory): () => void {
   let timer: { cancel(): void } | null = null;
@@ -150,7 +150,7 @@ function rememberBounds(window: BrowserWindow, memory: DesktopMemory): () => voi
   return remember;
 }
 
-/** Hides the window; the first time, says that the servers keep running. */
+/** Hides the window; the first time, explains that the servers keep running. */
 async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions): Promise<void> {
   if (!memory.get().closeExplained) {
     memory.set({ closeExplained: true });
