@@ -16,7 +16,7 @@ import { createPages, type OrderSource, type PetSource } from './pages.ts';
 import { createResponder } from './responder.ts';
 import { createRoutes } from './routes.ts';
 
-/** What the stages found out about a request to the API. */
+/** The results of the stages for a request to the API. */
 export interface ServedContext extends ApiContext {
   route: Dataset & Pick<Route, 'slug'>;
 }
@@ -42,7 +42,7 @@ export interface ApiOptions {
   log: Log;
   pets: PetSource;
   orders: OrderSource;
-  /** Called for every answer, so that a changed setting applies at once. */
+  /** Called for every answer, so a changed setting applies immediately. */
   cors: () => CorsSetting;
 }
 

@@ -4,7 +4,7 @@ import type { HttpRequest } from '../base/http/message.ts';
 /** The origins whose pages may read the API's answers: all or those listed; an empty list allows none. */
 export type CorsSetting = '*' | readonly string[];
 
-/** How long a browser may cache a preflight; short, so that a changed setting soon takes effect. */
+/** How long a browser may cache a preflight; short, so a changed setting soon takes effect. */
 const PREFLIGHT_SECONDS_MAX = 600;
 
 /** Longer lists of requested headers are not echoed; the defaults are sent instead. */

@@ -16,7 +16,7 @@ const DESCRIPTION = `An animal store: list animals, add one, fetch one.
 Every operation needs an API key as bearer token. Every response carries the rate limit headers. Identifiers are
 signed 64-bit integers over their whole range: read them with a JSON parser that does not round.`;
 
-/** A base address, as the document's `servers` have it. */
+/** A base address, as in the document's `servers`. */
 export interface ApiServer {
   url: string;
   description: Environment;

@@ -1,18 +1,18 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { DAY_MS } from '../contract/duration.ts';
 
-/** Longer than a tab is usually open; a session that was found on a disk is worthless afterwards. */
+/** Longer than a tab is usually open; after that, a session found on a disk is worthless. */
 const SESSION_MS_MAX = 7 * DAY_MS;
 
 /** `s.<end of its life>.<signature>`; the token itself has no full stop. */
 const SESSION = /^s\.([0-9a-z]{1,12})\.([\w-]{43})$/;
 
 /**
- * What lets a caller in: the token, for scripts; and sessions, for browsers, which keep on disk what a page has. A
+ * The credentials of callers: the token, for scripts; and sessions, for browsers, which store a page's data on disk. A
  * session is signed with the token: it outlives a restart and ends with the token.
  */
 export interface Access {
-  /** Whether it is the token or a session that has not ended. */
+  /** Whether it is the token or a session that has not expired. */
   accepts(candidate: string): boolean;
   /** A new session. */
   session(): string;

@@ -98,7 +98,7 @@ function sendUnbuiltPage(request: IncomingMessage, response: ServerResponse): vo
   response.end(request.method === 'HEAD' ? undefined : UNBUILT_PAGE);
 }
 
-/** A file that is public, for programs that know nothing of Vivarium's token. */
+/** A public file, for programs that do not know Vivarium's token. */
 export interface OpenFile {
   contentType: string;
   /** Its current content. */
@@ -113,7 +113,7 @@ export function sendOpenFile(
   clock: Pick<Clock, 'realTimer'>,
 ): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    sendFailure(response, new VivariumError('method_not_allowed', 'This path takes GET, HEAD only.'), {
+    sendFailure(response, new VivariumError('method_not_allowed', 'This path accepts GET and HEAD only.'), {
       Allow: 'GET, HEAD',
     });
     drainRefused(request, clock);

@@ -26,7 +26,7 @@ export async function readJsonBody(request: IncomingMessage, response: ServerRes
     throw new VivariumError('unsupported_media_type', 'The body must be plain JSON, without a Content-Encoding.');
   }
   if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
-  // Only now: a client that sends `Expect` does not upload a body that would be refused.
+  // Only now, so a client that sends `Expect` does not upload a body that would be refused.
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
   return parseJson(await readBytes(request));
 }

@@ -2,11 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 
-/** How long a request waits for a client who neither sends nor reads before its connection may make room. */
+/** How long a request waits for a client that neither sends nor reads before its connection may be replaced. */
 const PATIENCE_MS = 1_000;
 
 interface Client {
-  /** Since when it waits for the other side: since its last answer, or since the request in progress came. */
+  /** The start of the wait for the other side: the last answer, or the arrival of the request in progress. */
   sinceMs: number;
   requests: Set<ServerResponse>;
   /** Whether a request in progress has the token. */
@@ -14,8 +14,8 @@ interface Client {
 }
 
 /**
- * Bounds the connections of a server. A new one takes the place of one that is idle, the longest idle first; else of
- * one whose client has kept a request waiting. Requests with the token, and WebSockets, keep their place.
+ * Bounds the connections of a server. A new one replaces an idle one, the longest idle first; otherwise one whose
+ * client has kept a request waiting. Requests with the token, and WebSockets, are never replaced.
  */
 export function boundConnections(
   server: Server,
@@ -63,6 +63,6 @@ export function boundConnections(
   };
   server.prependListener('request', onRequest);
   server.prependListener('checkContinue', onRequest);
-  // From here on the connection is a tab, of which there is a limit of its own.
+  // From here on the connection is a tab; tabs have their own limit.
   server.prependListener('upgrade', (request: IncomingMessage) => void clients.delete(request.socket));
 }

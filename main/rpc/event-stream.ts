@@ -26,7 +26,7 @@ export async function sendEventStream(
   } finally {
     alive.cancel();
     response.end();
-    // Not awaited: a stream in the middle of a step may take long to end.
+    // Not awaited, because a stream in the middle of a step may take long to end.
     void Promise.resolve(stream.return?.()).catch(() => undefined);
   }
 }

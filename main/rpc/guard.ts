@@ -19,7 +19,7 @@ export interface RequestOrigin {
   fetchMode: string | undefined;
 }
 
-/** Hostnames of the control port; all of them mean loopback, whatever a resolver says. */
+/** Hostnames of the control port; all of them mean loopback, regardless of any resolver. */
 const CONTROL_HOSTNAMES = ['127.0.0.1', 'localhost', '[::1]', 'vivarium.localhost'] as const;
 
 /** The authorities accepted on `port`, in lower case. */
@@ -68,7 +68,7 @@ const quote = (text: string): string => JSON.stringify(text.slice(0, QUOTED_LENG
 export const SOCKET_PROTOCOL = 'vivarium';
 const TOKEN_PROTOCOL_PREFIX = 'token.';
 
-/** The token in `Sec-WebSocket-Protocol: vivarium, token.<token>`, or null when either part is missing. */
+/** The token in `Sec-WebSocket-Protocol: vivarium, token.<token>`, or null if either part is missing. */
 export function readProtocolToken(header: string | undefined): string | null {
   const protocols = (header ?? '').split(',').map((protocol) => protocol.trim());
   if (!protocols.includes(SOCKET_PROTOCOL)) return null;

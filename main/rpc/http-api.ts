@@ -80,7 +80,7 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
 
   async function describe(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed('GET, HEAD', response);
-    // Encoded once: anyone may ask for its 450 kB, without a token and without reading them.
+    // Encoded once: any client may request its 450 kB, without a token and without reading them.
     document ??= generateOpenApi(version).then((text) => Buffer.from(text));
     try {
       sendJson(response, 200, await document);
@@ -121,7 +121,7 @@ function listProcedures(router: ControlRouter): Map<string, AnyProcedure> {
 
 function methodNotAllowed(allow: string, response: ServerResponse): VivariumError {
   response.setHeader('Allow', allow);
-  return new VivariumError('method_not_allowed', `This path takes ${allow} only.`);
+  return new VivariumError('method_not_allowed', `This path accepts ${allow} only.`);
 }
 
 const unauthorized = (): VivariumError =>

@@ -7,7 +7,7 @@ import { toTransportError } from './failure.ts';
 /** HTTP field name, and header of an RPC request, of draft-ietf-httpapi-idempotency-key-header. */
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 
-/** Far more than a user submits in ten minutes; beyond either bound, the oldest outcomes are forgotten. */
+/** Far more than a user submits in ten minutes; beyond either limit, the oldest outcomes are dropped. */
 const OUTCOMES_MAX = 1_000;
 const BYTES_MAX = 16 * 1024 * 1024;
 
@@ -22,21 +22,21 @@ interface Outcome {
   bytes: number;
 }
 
-/** The outcomes of calls that came with an idempotency key, answers and errors alike, in memory. */
+/** The outcomes of calls with an idempotency key, answers and errors alike, in memory. */
 export interface Outcomes {
   /**
-   * Runs a call the first time that its key is seen; later, gives the outcome of that first call, which it waits for.
+   * Runs a call the first time its key is seen; later, returns the outcome of that first call, and waits for it.
    * @throws ORPCError `conflict` for a key that another call has used, `invalid_request` for one that is malformed
    */
   once(key: string, procedure: string, input: unknown, run: () => Promise<unknown>): Promise<unknown>;
 }
 
 /**
- * Time is real and monotonic: an answer is lost and asked for again on the wire, so moving the app's clock must neither
- * forget an outcome nor keep it.
+ * Time is real and monotonic: answers are lost and requested again on the wire, so moving the app's clock must neither
+ * drop an outcome nor keep it.
  */
 export function createOutcomes(clock: Pick<Clock, 'monotonic'>): Outcomes {
-  /** Outcomes in the order in which they settled; running calls among them are passed over. */
+  /** Outcomes in the order in which they settled; running calls among them are skipped. */
   const outcomes = new Map<string, Outcome>();
   let bytes = 0;
 
@@ -102,6 +102,6 @@ const digest = (procedure: string, input: unknown): string =>
 
 const sizeOf = (outcome: unknown): number => jsonOf(outcome).length;
 
-/** JSON, also of values that the RPC protocol carries and JSON has not. */
+/** JSON, including values that the RPC protocol supports and JSON does not. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? '';

@@ -30,7 +30,7 @@ const MEDIA_TYPES: Record<string, string | undefined> = {
 const HASHED_FOLDER = 'assets';
 
 export type AssetPath =
-  /** `segments` below the folder of assets, none of which leads out of it. */
+  /** `segments` below the folder of assets; none leads out of it. */
   | { kind: 'file'; segments: string[]; mediaType: string }
   /** A view of the interface, shown by its one page. */
   | { kind: 'view' }

@@ -10,9 +10,9 @@ import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/is
 import { isReading } from '../contract/reading.ts';
 import { createOutcomes } from './outcomes.ts';
 
-/** What a transport passes on besides the input. */
+/** The data that a transport passes on besides the input. */
 export interface CallerContext {
-  /** Names this call: sent again under the same key, it is done once and has the same outcome. */
+  /** Identifies this call: if it is sent again under the same key, it is done once and has the same outcome. */
   idempotencyKey?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ interface Implementable {
 export interface RouterOptions {
   log: Log;
   clock: Pick<Clock, 'monotonic'>;
-  /** Turns a valid input into what a service takes, such as a project's slug into its id. By default itself. */
+  /** Converts a valid input for a service, such as a project's slug to its id. The identity by default. */
   resolve?: (input: unknown) => unknown;
   /** Called before each call with its valid input, as given. */
   onCall?: (procedure: string, input: unknown) => void;
@@ -43,8 +43,8 @@ export interface RouterOptions {
 /**
  * Binds `services` to the contract: validates input before the service and output before the caller sees it. Every
  * error, also one later in a stream, leaves as an error of the catalogue; others become `internal_error` without
- * details, and go to the log in full. A call with an idempotency key that may change something is done once, and to its
- * end: its caller may have lost the connection, and asks for the outcome again.
+ * details, and are logged in full. A call with an idempotency key that may change something is done once and
+ * completely: its caller may have lost the connection, and request the outcome again.
  */
 export function createRouter(services: Services, options: RouterOptions): ControlRouter {
   const { log, clock, resolve = (input: unknown) => input, onCall } = options;
@@ -101,7 +101,7 @@ async function reported(error: unknown, { log, path, procedure, signal }: Call):
   if (isInputFault(error)) return toTransportError(await inputError(procedure, error.cause));
   const fields = { procedure: path.join('.'), error, ...causeOf(error) };
   // A caller that disconnects aborts its work; that is not an error.
-  if (signal?.aborted === true) log.debug('A call ended because its caller has gone', fields);
+  if (signal?.aborted === true) log.debug('A call ended because its caller disconnected', fields);
   else log.error('A call failed', fields);
   return toTransportError(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause: error }));
 }
@@ -126,7 +126,7 @@ function causeOf(error: unknown): { cause?: unknown; issues?: unknown } {
   return { cause: error.cause };
 }
 
-/** Wraps a stream to report its errors; forwards `return` at once, even while a value is pending. */
+/** Wraps a stream to report its errors; forwards `return` immediately, even while a value is pending. */
 function reportingStream(
   stream: AsyncIterator<unknown>,
   report: (error: unknown) => Promise<unknown>,

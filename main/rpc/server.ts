@@ -46,29 +46,29 @@ const REQUEST_MS_MAX = 120_000;
 const KEEP_ALIVE_MS = 30_000;
 const CHECK_INTERVAL_MS = 5_000;
 
-/** Answers without the token, and tells nothing but that everything listens. */
+/** Answers without the token; its only information is that all listeners are ready. */
 const HEALTH_PATH = '/healthz';
 const HEALTHY: OpenFile = { contentType: 'text/plain; charset=utf-8', read: () => Buffer.from('ok\n') };
 
 /** `POST` with the token stops this Vivarium: Windows has no signal that a program could act on. */
 const STOP_PATH = '/stop';
 
-/** Time for answers under way. */
+/** Time for answers in progress. */
 const SIGN_OUT_MS = 200;
 
 export interface ControlServerOptions {
   clock: Pick<Clock, 'realTimer' | 'monotonic'>;
   log: Log;
   router: ControlRouter;
-  /** Judges tokens: letters, digits, `.`, `-` and `_` only, to fit into a subprotocol. */
+  /** Checks tokens: letters, digits, `.`, `-` and `_` only, to fit into a subprotocol. */
   access: Access;
   /** 0 means any free port. */
   port: number;
-  /** 127.0.0.1 and ::1 if omitted. The names that a request may ask for stay those of loopback. */
+  /** 127.0.0.1 and ::1 if omitted. The accepted names are always those of loopback. */
   addresses?: readonly string[];
   /** The folder of the built interface; null when there is none. */
   assetsDir: string | null;
-  /** Begins to stop this Vivarium, as a signal does. */
+  /** Starts to stop this Vivarium, like a signal. */
   requestStop: () => void;
   /** Public files, by path. */
   openFiles?: ReadonlyMap<string, OpenFile>;
@@ -83,11 +83,11 @@ export interface ControlServer {
   start(): Promise<{ port: number; url: string; warnings: string[] }>;
   /** Refuses new calls, ends the streams, waits for running calls for at most `deadlineMs` (real time), closes. */
   stop(deadlineMs: number): Promise<void>;
-  /** From now on, `/healthz` answers 200: everything listens. */
+  /** From now on, `/healthz` answers 200: all listeners are ready. */
   ready(): void;
-  /** Ends all sessions and streams a moment later: the caller who asked for it still gets the answer. */
+  /** Ends all sessions and streams after a moment, so the requesting caller still gets its answer. */
   signOutAll(): void;
-  /** The path of a one-time sign-in link, valid for a minute, or as long as said. */
+  /** The path of a one-time sign-in link, valid for a minute unless specified. */
   signInPath(lifetimeMs?: number): string;
   /** Number of watchers: browser tabs, and event streams over HTTP. */
   clients(): number;
@@ -100,7 +100,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   const sockets = createSockets({ router, clock, log, isToken });
   const signIn = createSignIn({ clock, access });
   const assets = createAssets(options.assetsDir);
-  /** Connections without a request, which browsers open ahead of need; a closing server of Node waits for those. */
+  /** Connections without a request, which browsers open in advance; a closing Node server would wait for them. */
   const unused = new Set<Socket>();
   let servers: Server[] = [];
   let port = options.port;
@@ -165,7 +165,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     } else if (openFile !== undefined) {
       sendOpenFile(openFile, request, response, clock);
     } else if (path === SOCKET_PATH) {
-      const error = new VivariumError('invalid_request', 'This path takes WebSocket only; scripts POST to /api/.');
+      const error = new VivariumError('invalid_request', 'This path accepts WebSocket only; scripts POST to /api/.');
       sendFailure(response, error, { Connection: 'close' });
       drainRefused(request, clock);
     } else if (path.startsWith(API_PREFIX) || path === API_PREFIX.slice(0, -1)) {
@@ -180,7 +180,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   function receiveStop(request: IncomingMessage, response: ServerResponse): void {
     const shown = readBearerToken(request.headers.authorization);
     if (request.method !== 'POST') {
-      sendFailure(response, new VivariumError('method_not_allowed', 'A stop is asked for with POST.'), {
+      sendFailure(response, new VivariumError('method_not_allowed', 'Request a stop with POST.'), {
         Allow: 'POST',
       });
     } else if (shown === null || !isToken(shown)) {
@@ -213,7 +213,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       ({ port, servers } = bound);
       // Accepting can fail temporarily, for example without free file descriptors.
       for (const server of servers) {
-        server.on('error', (error) => log.warn('The control port could not take a connection', { error }));
+        server.on('error', (error) => log.warn('The control port could not accept a connection', { error }));
       }
       return { port, url: `http://127.0.0.1:${port}`, warnings: bound.warnings };
     },

@@ -74,7 +74,7 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
           return handle(request);
         });
       } catch {
-        // From here on, only sending can have failed: the client has gone, and its close event reports that.
+        // From here on, only sending can have failed: the client has disconnected, and its close event reports that.
         if (!understood) onViolation('a message outside the RPC protocol');
       } finally {
         if (understood) calls--;

@@ -18,17 +18,17 @@ const TICKETS_MAX = 20;
 export interface SignInOptions {
   clock: Pick<Clock, 'realTimer'>;
   access: Access;
-  /** The user who owns a connection, where the system tells. */
+  /** The user who owns a connection, if the system can tell. */
   ownerOf?: (request: IncomingMessage) => number | null;
 }
 
 /**
  * One-time sign-in links to the interface. A link carries a ticket in its fragment, which the page exchanges for a
- * session: the history of the browser, its synchronization and the list of processes, which all users of the machine
- * can read, keep nothing that is worth anything.
+ * session: the browser's history, its synchronisation, and the list of processes, which all users of the machine can
+ * read, contain nothing of value.
  */
 export interface SignIn {
-  /** The path of a new link, valid for a minute, or as long as said. */
+  /** The path of a new link, valid for a minute unless specified. */
   issue(lifetimeMs?: number): string;
   /** `POST /sign-in` with the token creates a link; `POST /sign-in/<ticket>` exchanges a ticket for a session. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): void;
@@ -56,7 +56,7 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
 
   function redeem(request: IncomingMessage, response: ServerResponse, ticket: string): void {
     if (isOfAnotherUser(ownerOf(request))) {
-      // The ticket stays valid for the user that it was made for.
+      // The ticket stays valid for its own user.
       throw new VivariumError('forbidden', 'This sign-in link is for another user of this machine.');
     }
     if (!tickets.delete(ticket)) {
@@ -71,7 +71,10 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
       try {
         if (request.method !== 'POST') {
           response.setHeader('Allow', 'POST');
-          throw new VivariumError('method_not_allowed', 'POST /sign-in gives a link, POST /sign-in/<ticket> uses it.');
+          throw new VivariumError(
+            'method_not_allowed',
+            'POST /sign-in creates a link, POST /sign-in/<ticket> uses it.',
+          );
         }
         const ticket = path.slice(SIGN_IN_PATH.length + 1);
         if (ticket === '') give(request, response);
@@ -87,6 +90,6 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
 const ownerOfClient = ({ socket }: IncomingMessage): number | null =>
   findConnectionOwner(socket.remotePort ?? 0, socket.localPort ?? 0);
 
-/** Unknown owners are let in, and the system's administrator, who can read the token anyway. */
+/** Accepts unknown owners, and the system's administrator, who can read the token anyway. */
 const isOfAnotherUser = (owner: number | null): boolean =>
   owner !== null && owner !== 0 && owner !== process.getuid?.();

@@ -31,7 +31,7 @@ export interface Sockets {
   count(): number;
   /** Sends every tab a close frame, destroys late connections, resolves when all are closed. */
   stop(reason?: string): Promise<void>;
-  /** Destroys all connections at once. */
+  /** Destroys all connections immediately. */
   cut(): void;
 }
 
@@ -116,7 +116,7 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
   };
 }
 
-/** Resolves when the system has taken the message, which a slow reader delays. */
+/** Resolves when the system has accepted the message, which a slow reader delays. */
 function sendMessage(socket: WebSocket, message: string | ArrayBufferLike | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.send(message as string | Uint8Array, (error) => (error ? reject(error) : resolve()));
