@@ -5,7 +5,7 @@ import { AcmeError } from './problem.ts';
 import { type Counted, standardRateOf, tooMany } from './rates.ts';
 import type { Window } from './renewal-info.ts';
 import { ACME_PATH } from './resources.ts';
-import type { Got } from './validate-http.ts';
+import type { HttpReply } from './validate-http.ts';
 
 /** Applies running breaks of the family `ca` to each step; the rest of the server does not know the breaks. */
 export interface AcmeFaults {
@@ -22,7 +22,7 @@ export interface AcmeFaults {
   /** Whether new orders ignore valid authorizations. */
   forgets(name: string): boolean;
   /** Replaces the response to a validation request. */
-  arriving(url: URL, got: Got): Got;
+  arriving(url: URL, got: HttpReply): HttpReply;
   /** Real milliseconds from the CSR to the certificate; 0 for immediately, `Infinity` while the break runs. */
   issuesAfterMs(names: readonly string[]): number;
   /** Whether an order still has to wait for the end of a break. */
@@ -111,7 +111,7 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
 const markOf = (fault: Fault): Record<string, unknown> => ({ brokenOnPurpose: nameOf(fault) });
 
 /** The replacement response of each entry. */
-const ARRIVING: readonly (readonly [entry: string, replace: (url: URL) => Got])[] = [
+const ARRIVING: readonly (readonly [entry: string, replace: (url: URL) => HttpReply])[] = [
   ['ca.challenge-not-found', () => ({ status: 404, location: undefined, body: '404 page not found' })],
   ['ca.challenge-wrong-token', () => ({ status: 200, location: undefined, body: 'token-of-another-order.thumbprint' })],
   [

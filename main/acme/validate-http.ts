@@ -22,7 +22,7 @@ export interface HttpValidation {
   ports(hostname: string, scheme: 'http' | 'https'): readonly number[];
   userAgent: string;
   /** Returns the response to evaluate, which a running break may replace. */
-  arriving(url: URL, got: Got): Got;
+  arriving(url: URL, got: HttpReply): HttpReply;
 }
 
 /** http-01 (RFC 8555 §8.3). */
@@ -117,7 +117,7 @@ function redirectFault(url: URL, seen: readonly string[], ports: ReadonlySet<num
 }
 
 /** A response, or why there is none. */
-export type Got =
+export type HttpReply =
   | { status: number; location: string | undefined; body: string; brokenBy?: NamedFault }
   | { failure: string };
 
@@ -125,7 +125,7 @@ export type Got =
 function get(
   url: URL,
   to: { address: string; port: number; hostname: string; signal: AbortSignal; userAgent: string },
-): Promise<Got> {
+): Promise<HttpReply> {
   return new Promise((resolve) => {
     const { address: host, port, hostname, signal, userAgent } = to;
     const options = {
@@ -159,7 +159,7 @@ function get(
   });
 }
 
-async function readAnswer(response: IncomingMessage): Promise<Got> {
+async function readAnswer(response: IncomingMessage): Promise<HttpReply> {
   const { statusCode: status = 0, headers } = response;
   let body = Buffer.alloc(0);
   for await (const chunk of response as AsyncIterable<Buffer>) {

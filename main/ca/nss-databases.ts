@@ -118,7 +118,11 @@ export interface FirefoxProfile {
 
 /** The profiles with a certificate database: those in `profiles.ini`, and unlisted ones in the default folder. */
 export function firefoxProfiles(root: string): FirefoxProfile[] {
-  const folders = [...listed(join(root, 'profiles.ini'), root), ...lying(root), ...lying(join(root, 'Profiles'))];
+  const folders = [
+    ...listed(join(root, 'profiles.ini'), root),
+    ...subfolders(root),
+    ...subfolders(join(root, 'Profiles')),
+  ];
   const used = [...new Set(folders)].filter((folder) => existsSync(join(folder, NSS_CERTIFICATES_FILE)));
   return used.slice(0, PROFILES_MAX).map((folder) => ({ name: basename(folder), folder }));
 }
@@ -145,7 +149,7 @@ function sections(ini: string): { name: string; values: Map<string, string> }[] 
   return found;
 }
 
-function lying(folder: string): string[] {
+function subfolders(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())

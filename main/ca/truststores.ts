@@ -152,7 +152,7 @@ export function createTrustStores({ stores, own, run, platform, ledger, served }
       if (!reading.available) return describe(store, reading, own(), platform);
       const targets = reading.roots.filter((root) => isTarget(root, fingerprint));
       if (targets.length === 0) {
-        if (fingerprint !== undefined && !asked) throw notThere(store, fingerprint);
+        if (fingerprint !== undefined && !asked) throw rootNotFound(store, fingerprint);
         if (fingerprint === undefined) await ledger.forget(store.id);
         return withAdvice(describe(store, reading, own(), platform), asked ? store.afterwards : undefined);
       }
@@ -295,7 +295,7 @@ function failed(store: TrustStore, command: Command, { exitCode, stdout, stderr 
 const unchanged = (store: TrustStore, why: string): VivariumError =>
   new VivariumError('unavailable', `${store.title} was read again, and ${why}. Remove it with the store’s own tool.`);
 
-const notThere = (store: TrustStore, fingerprint: string): VivariumError =>
+const rootNotFound = (store: TrustStore, fingerprint: string): VivariumError =>
   new VivariumError('not_found', `${store.title} has no Vivarium root with the fingerprint ${fingerprint}.`);
 
 async function inSlices<Item, Result>(

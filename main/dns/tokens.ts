@@ -146,10 +146,10 @@ class EntryReader {
 
 /** The words of a value given to `records.put`: one entry, with any line breaks. */
 export function readTokens(text: string): { tokens: Token[] } | { fault: string } {
-  const [first, second] = [...readEntries(text.replace(/[\r\n]+/g, ' '))].filter(isSomething);
+  const [first, second] = [...readEntries(text.replace(/[\r\n]+/g, ' '))].filter(isNotEmpty);
   if (first === undefined) return { tokens: [] };
   if (first.fault !== null) return { fault: first.fault };
   return second === undefined ? { tokens: first.tokens } : { fault: 'Only one record is allowed here.' };
 }
 
-const isSomething = ({ tokens, fault }: Entry): boolean => tokens.length > 0 || fault !== null;
+const isNotEmpty = ({ tokens, fault }: Entry): boolean => tokens.length > 0 || fault !== null;

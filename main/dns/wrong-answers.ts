@@ -86,11 +86,11 @@ export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
     if (name !== zone.apex) return null;
     const target = answer(zones, { ...question, name: CNAME_TARGET });
     const { answer: cname } = chainOf([name, CNAME_TARGET]);
-    return replaced({ ...target, answer: [...cname, ...target.answer], authority: target.authority.map(unkept) });
+    return replaced({ ...target, answer: [...cname, ...target.answer], authority: target.authority.map(uncached) });
   },
   'dns.dangling-cname': ({ zones, question, name }) => {
     const end = answer(zones, { ...question, name: REMOVED_TARGET });
-    return replaced({ ...chainOf([name, REMOVED_TARGET]), rcode: end.rcode, authority: end.authority.map(unkept) });
+    return replaced({ ...chainOf([name, REMOVED_TARGET]), rcode: end.rcode, authority: end.authority.map(uncached) });
   },
   'dns.ipv6-black-hole': ({ question, name }) => {
     if (question.type !== TYPE_CODES.AAAA) return null;
@@ -101,7 +101,7 @@ export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
         const own = right.answer.find(({ type }) => type === 'AAAA');
         if (own === undefined) return { ...emptyAnswer('NOERROR', true), answer: [hole] };
         const data = [...hole.data, ...own.data];
-        return { ...right, answer: right.answer.map((each) => (each === own ? { ...unkept(own), data } : each)) };
+        return { ...right, answer: right.answer.map((each) => (each === own ? { ...uncached(own), data } : each)) };
       },
     };
   },
@@ -116,7 +116,7 @@ export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
     const inner = undoubled(zone, name);
     if (inner === null) return replaced(negative(zone, 'NXDOMAIN', 0));
     const moved = answer(zones, { ...question, name: inner });
-    const owned = moved.answer.map((each) => (each.name === inner ? { ...unkept(each), name } : each));
+    const owned = moved.answer.map((each) => (each.name === inner ? { ...uncached(each), name } : each));
     return replaced({ ...moved, answer: owned });
   },
   'domain.caa-lookup-failed': ({ question }) => caaFails(question),
@@ -127,7 +127,7 @@ export const WRONG_ANSWERS: Readonly<Record<string, Maker>> = {
 
 /** If the name has a CNAME, the record of its target: a record cannot be beside a CNAME. */
 function withOtherCa(name: DomainName, right: DnsAnswer): DnsAnswer {
-  const aliases = right.answer.filter(({ type }) => type === 'CNAME').map(unkept);
+  const aliases = right.answer.filter(({ type }) => type === 'CNAME').map(uncached);
   const last = aliases.at(-1)?.data[0];
   const owner = last?.type === 'CNAME' ? last.target : name;
   return { ...emptyAnswer('NOERROR', true), answer: [...aliases, rrset(owner, OTHER_CA)] };
@@ -141,7 +141,7 @@ const replaced = (wrong: DnsAnswer): Wrong => ({ kind: 'answer', answer: () => w
 /** TTL 0, so that resolvers ask again after the repair. */
 const rrset = (name: DomainName, data: RecordData): RRset => ({ name, type: data.type, ttlSeconds: 0, data: [data] });
 
-const unkept = (each: RRset): RRset => ({ ...each, ttlSeconds: 0 });
+const uncached = (each: RRset): RRset => ({ ...each, ttlSeconds: 0 });
 
 const negative = (zone: ZoneIndex, rcode: 'NXDOMAIN' | 'NOERROR', ttlSeconds: number): DnsAnswer => ({
   ...emptyAnswer(rcode, true),

@@ -61,7 +61,7 @@ const challengeOf = (project: Claimant, domain: string): Proof => ({
 });
 
 /** The names whose challenges protect a hostname, the closest last. */
-function protectors(hostname: string): string[] {
+function protectingNames(hostname: string): string[] {
   const base = baseOf(hostname);
   const above = parentOf(hostname);
   return [...new Set([above, base])].filter((name) => !isPublicSuffix(name));
@@ -127,7 +127,7 @@ const PROOFS: Record<ClaimRule, (facts: ClaimFacts) => Pick<Claim, 'proofs' | 'l
   },
   unique: () => null,
   reserved({ hostname, project }) {
-    const [domain] = protectors(hostname);
+    const [domain] = protectingNames(hostname);
     return domain === undefined ? null : { proofs: [challengeOf(project, domain)], lack: 'warning' };
   },
   alternative: ({ hostname, project }) => ({
@@ -153,7 +153,7 @@ export function foreignProofs(
   return others()
     .slice(0, FOREIGN_CLAIMANTS_MAX)
     .flatMap((other) =>
-      protectors(hostname).map((domain) => ({ ...challengeOf(other, domain), domain, project: other.name })),
+      protectingNames(hostname).map((domain) => ({ ...challengeOf(other, domain), domain, project: other.name })),
     )
     .filter(({ name }) => name.length <= HOSTNAME_LENGTH_MAX);
 }

@@ -44,11 +44,11 @@ export function afterClockWentBack(domain: AttachedDomain, nowMs: EpochMs, issua
     certificate:
       domain.state === 'verified' && certificate.state === 'failed'
         ? nextCertificate(certificate, { type: 'reverified', atMs: nowMs, delayMs: issuanceDelayMs }).state
-        : pulledBack(certificate, nowMs, issuanceDelayMs),
+        : limitMoments(certificate, nowMs, issuanceDelayMs),
   };
 }
 
-function pulledBack(current: IssuanceState, nowMs: EpochMs, issuanceDelayMs: number): IssuanceState {
+function limitMoments(current: IssuanceState, nowMs: EpochMs, issuanceDelayMs: number): IssuanceState {
   const { state, nextAttemptAtMs, seriesAtMs, renewAtMs } = current;
   if (nextAttemptAtMs === null) return current;
   if (state === 'issued' && renewAtMs !== null && seriesAtMs === null) {

@@ -118,7 +118,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     const { target } = route;
 
     // 405
-    if (target.kind === 'upstream' && mayGoNoFurther(request))
+    if (target.kind === 'upstream' && isLastHop(request))
       return request.method === 'OPTIONS' ? OPTIONS_ANSWER : refuse(problem.traceRefused());
 
     // The target answers 401 itself.
@@ -338,7 +338,7 @@ function redirectTo(
 const isDefault = (port: number | null, scheme: Scheme): boolean => port === null || port === DEFAULT_PORT[scheme];
 
 /** Whether a request for diagnosis must be answered here, in place of an upstream (RFC 9110 §7.6.2). */
-const mayGoNoFurther = ({ method, headers }: HttpRequest): boolean =>
+const isLastHop = ({ method, headers }: HttpRequest): boolean =>
   (method === 'OPTIONS' || method === 'TRACE') && /^0+$/.test(String(headers['max-forwards']));
 
 /** Identifies the caller: the id of an API key of this project, or null for an address. */

@@ -8,7 +8,7 @@ import type { KeyRow, KeyRows, ProjectRow, ProjectRows } from './dependencies.ts
 import { existingKey } from './keys.ts';
 import { inputError } from './project-rules.ts';
 import { existingProject } from './projects.ts';
-import type { SentOne } from './requests.ts';
+import type { HistoryRequest } from './requests.ts';
 import { sentHeaders, withBearer } from './sent-headers.ts';
 
 /** Placeholder for the secret in displayed requests. */
@@ -27,7 +27,7 @@ export function createApiServices(options: {
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
   /** Adds a request to the project's history. */
-  remember: (projectId: string, request: SentOne) => void;
+  remember: (projectId: string, request: HistoryRequest) => void;
 }): Services['api'] {
   const { projects, keys, loopback, internalTokens } = options;
 

@@ -26,7 +26,7 @@ export const createDrillServices = (drills: Drills): Services['drills'] => ({
 });
 
 /** Input fields that describe a call and are not secret. */
-const TOLD = ['hostname', 'zone', 'name', 'type', 'value', 'by', 'target', 'plan'];
+const NOTED_FIELDS = ['hostname', 'zone', 'name', 'type', 'value', 'by', 'target', 'plan'];
 
 /** Maximum length of the note of a call. */
 const NOTE_CHARACTERS_MAX = 160;
@@ -38,6 +38,8 @@ const NOTE_CHARACTERS_MAX = 160;
 export function noteOf(procedure: string, input: unknown): string | null {
   if (isReading(procedure) || procedure.startsWith('drills.')) return null;
   const fields = typeof input === 'object' && input !== null ? Object.entries(input) : [];
-  const told = fields.flatMap(([name, value]) => (TOLD.includes(name) && typeof value === 'string' ? [value] : []));
-  return [procedure, ...told].join(' ').slice(0, NOTE_CHARACTERS_MAX);
+  const noted = fields.flatMap(([name, value]) =>
+    NOTED_FIELDS.includes(name) && typeof value === 'string' ? [value] : [],
+  );
+  return [procedure, ...noted].join(' ').slice(0, NOTE_CHARACTERS_MAX);
 }

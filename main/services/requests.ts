@@ -35,7 +35,7 @@ export function createRequestServices(options: {
 }
 
 /** A request as it was sent. `authorized`: with a key or a secret. */
-export interface SentOne extends Omit<HttpRequest, 'name'> {
+export interface HistoryRequest extends Omit<HttpRequest, 'name'> {
   authorized: boolean;
 }
 
@@ -45,7 +45,7 @@ export function createRequestHistory(options: {
   rows: RequestRows;
   effects: Pick<Effects, 'emit'>;
   redactor: () => Redactor;
-}): (projectId: string, request: SentOne) => void {
+}): (projectId: string, request: HistoryRequest) => void {
   const { clock, rows, effects, redactor } = options;
   return (projectId, { method, target, headers, body, authorized }) => {
     const shown = redactor();

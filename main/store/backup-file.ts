@@ -26,7 +26,7 @@ const ROOT_FOLDER = 'ca';
 const SEALED_KEY = `${ROOT_FOLDER}/root-key.sealed`;
 
 /** The files that a backup contains besides the database: not logs, older backups or window state. */
-export const KEPT_BESIDES = [ROOT_FOLDER, 'control-token', 'demo-key.json'] as const;
+export const BACKED_UP_FILES = [ROOT_FOLDER, 'control-token', 'demo-key.json'] as const;
 
 /** Any other path in a backup is refused: unpacking must not write outside the data folder. */
 const KEPT_FILE =
@@ -116,7 +116,7 @@ function refuseOverwriting(file: string, force: boolean): void {
 }
 
 function readFiles(dataDir: string): KeptFile[] {
-  const [, ...besides] = KEPT_BESIDES;
+  const [, ...besides] = BACKED_UP_FILES;
   const root = readdirSync(join(dataDir, ROOT_FOLDER)).map((name) => `${ROOT_FOLDER}/${name}`);
   return [...root, ...besides].flatMap((path) => {
     const from = join(dataDir, path);

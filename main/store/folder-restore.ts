@@ -7,7 +7,7 @@ import { DATABASE_FILE, RESTORE_FOLDER } from '../base/data-folder.ts';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { BACKUP_ID, FILES_TABLE, isKeptFile, KEPT_BESIDES } from './backup-file.ts';
+import { BACKED_UP_FILES, BACKUP_ID, FILES_TABLE, isKeptFile } from './backup-file.ts';
 import { headerFault } from './backup-reading.ts';
 import { syncFolder, syncPath } from './backups.ts';
 import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from './inspect.ts';
@@ -57,7 +57,7 @@ export function restoreFolder(directory: string, file: string): Restored {
     rmSync(staging, { recursive: true, force: true });
     mkdirSync(staging, { mode: 0o700 });
     const { schema, added } = unpack(file, staging);
-    const replaced = [...DATABASE_PARTS, ...(whole ? KEPT_BESIDES : [])];
+    const replaced = [...DATABASE_PARTS, ...(whole ? BACKED_UP_FILES : [])];
     const isNew = !replaced.some((name) => existsSync(join(directory, name)));
     const rootChanged = isOtherRoot(directory, staging);
     const aside = asideFolder(join(directory, DATABASE_FILE));
@@ -134,7 +134,7 @@ function unpackFiles(sqlite: Sqlite.Database, folder: string, file: string): str
   sqlite.pragma('secure_delete = ON');
   sqlite.exec(`DROP TABLE ${FILES_TABLE}`);
   sqlite.pragma(`application_id = ${APPLICATION_ID}`);
-  return KEPT_BESIDES.filter((name) => existsSync(join(folder, name)));
+  return BACKED_UP_FILES.filter((name) => existsSync(join(folder, name)));
 }
 
 function isOtherRoot(directory: string, staging: string): boolean {

@@ -1,16 +1,16 @@
 import { ACME_LIMITS } from '../../contract/acme-rates.ts';
 import type { BreakEntry } from '../../contract/breaks.ts';
 
-type Told = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
+type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
   Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'selectors' | 'at' | 'rate'>>;
 
-const entry = (name: string, told: Told): BreakEntry => ({
+const entry = (name: string, texts: EntryTexts): BreakEntry => ({
   id: `ca.${name}`,
   family: 'ca',
   symptoms: {},
   selectors: ['hostname'],
   parameters: [],
-  ...told,
+  ...texts,
 });
 
 /** The symptom of a client that does not notice the break. */

@@ -1,15 +1,15 @@
 import type { BreakEntry, BreakParameter } from '../../contract/breaks.ts';
 
-type Told = Pick<BreakEntry, 'title' | 'cause' | 'symptoms' | 'remedy'> &
+type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'symptoms' | 'remedy'> &
   Partial<Pick<BreakEntry, 'selectors' | 'parameters' | 'at'>>;
 
 /** Unless its text says otherwise, a fault applies to UDP, TCP and HTTPS alike, and its records have TTL 0. */
-const entry = (name: string, told: Told): BreakEntry => ({
+const entry = (name: string, texts: EntryTexts): BreakEntry => ({
   id: `dns.${name}`,
   family: 'dns',
   selectors: ['hostname', 'type'],
   parameters: [],
-  ...told,
+  ...texts,
 });
 
 const kept: BreakParameter = {

@@ -1,16 +1,16 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
 
-type Told = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
+type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
   Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'at'>>;
 
 /** `on.hostname` must be an attached domain; further requirements are checked at the start. */
-const entry = (name: string, told: Told): BreakEntry => ({
+const entry = (name: string, texts: EntryTexts): BreakEntry => ({
   id: `domain.${name}`,
   family: 'domain',
   symptoms: {},
   selectors: ['hostname'],
   parameters: [],
-  ...told,
+  ...texts,
 });
 
 /**

@@ -1,15 +1,15 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
 
-type Told = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
+type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
   Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'selectors' | 'at'>>;
 
-const entry = (name: string, told: Told): BreakEntry => ({
+const entry = (name: string, texts: EntryTexts): BreakEntry => ({
   id: `machine.${name}`,
   family: 'machine',
   symptoms: {},
   selectors: [],
   parameters: [],
-  ...told,
+  ...texts,
 });
 
 /**

@@ -128,13 +128,13 @@ function wildcardText(tag: GoverningTag, wildcard: boolean): string {
 }
 
 /** Limit on properties explained in a sentence each; the step lists all records. */
-const PROPERTIES_TOLD_MAX = 5;
+const PROPERTIES_EXPLAINED_MAX = 5;
 
 function describe(owner: string, properties: readonly PropertyEvaluation[]): string {
-  const told = properties
-    .slice(0, PROPERTIES_TOLD_MAX)
+  const sentences = properties
+    .slice(0, PROPERTIES_EXPLAINED_MAX)
     .map(({ record, reason }) => `The record ${formatCaa(owner, record)} ${reason}.`);
-  const left = properties.length - told.length;
-  if (left > 0) told.push(`${left} more records do not authorise it either.`);
-  return told.join(' ');
+  const left = properties.length - sentences.length;
+  if (left > 0) sentences.push(`${left} more records do not authorise it either.`);
+  return sentences.join(' ');
 }
