@@ -7,7 +7,7 @@ import { isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import type { BreakRow } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 
-/** What can be broken. */
+/** The targets that breaks can select. */
 export interface Breakable {
   catalogue: readonly BreakEntry[];
   /** Hostnames with a route or redirect, including wildcards. */

@@ -5,7 +5,7 @@ import { isWildcard } from '../contract/wildcards.ts';
 import type { QuestionFacts, RequestFacts } from '../model/fault.ts';
 import { pointOf } from './catalogue/index.ts';
 
-/** What a rule selects; `order` is the start order. */
+/** A rule, for its selection; `order` is the start order. */
 export interface Selective {
   kind: BreakEntry;
   rule: { on: BreakSelection };

@@ -24,7 +24,7 @@ export function addZoneBreaks(
   }: {
     dns: Pick<Dns, 'zoneOf' | 'signingChanged' | 'zoneChanged' | 'namesChanged'>;
     domains: Pick<Domains, 'lifecycle'>;
-    /** Those of HTTP and HTTPS. */
+    /** The ports for HTTP and HTTPS. */
     ports: () => readonly number[];
   },
 ): void {

@@ -65,7 +65,7 @@ export function publishPlatformZone(
   };
 }
 
-/** Without the platform's fixed names, which are in every version. */
+/** The given hostnames, without the platform's fixed names, which are in every version. */
 const hostnameSet = (hostnames: Iterable<string>): Set<DomainName> => new Set(without(hostnames, OWN_NAMES));
 
 const without = (names: Iterable<DomainName>, others: ReadonlySet<DomainName>): DomainName[] =>

@@ -138,7 +138,7 @@ export function carelessFaults(apex: DomainName, { name, data, ttlSeconds }: Res
     faults.push(`The TTL is a whole number of seconds from 0 to ${TTL_SECONDS_MAX}, not ${ttlSeconds}.`);
   }
   if (data.type === 'SOA' && name !== apex) {
-    faults.push(`A SOA is allowed at the zone's own name only, not at "${shown}".`);
+    faults.push(`An SOA is allowed at the zone's own name only, not at "${shown}".`);
   }
   if (data.type === 'NS' && name.startsWith('*.')) {
     faults.push(`A wildcard can't be delegated (RFC 4592 §4.2): use the delegated name itself instead of "${shown}".`);
@@ -187,7 +187,7 @@ function neighbourFaults(data: RecordData, present: readonly RecordData[], shown
   if (data.type === 'DNAME' && types.includes('DNAME')) {
     return [`"${shown}" has a DNAME with another target already (RFC 6672 §2.4); remove it first.`];
   }
-  if (data.type === 'SOA' && types.includes('SOA')) return [`"${shown}" has a SOA already; a zone has exactly one.`];
+  if (data.type === 'SOA' && types.includes('SOA')) return [`"${shown}" has an SOA already; a zone has exactly one.`];
   return aliasFaults(data.type, types, shown);
 }
 

@@ -88,7 +88,7 @@ export function createDomainSet(options: {
   const stored = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
   let waiting: PromiseWithResolvers<undefined> | null = null;
-  /** Of the changes that are stored but not yet published. */
+  /** The batch that is stored but not yet published. */
   let publishing: Promise<undefined> | null = null;
 
   const keep = (domain: AttachedDomain) => void domains.set(domain.hostname, { ...domain, generation });

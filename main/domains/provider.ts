@@ -16,7 +16,7 @@ export interface ProviderFacts extends ZoneFacts {
   visibleAtMs: EpochMs | null;
 }
 
-/** What verification knows besides its DNS observations. */
+/** The facts that verification uses besides its DNS observations. */
 export interface VerificationFacts extends DomainRules {
   kind: DomainKind;
   /** Whether the domain has ever been verified since it was attached. */

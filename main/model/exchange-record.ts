@@ -76,7 +76,7 @@ export interface RecordedExchange {
   route: RecordedRoute | null;
   keyId: string | null;
   decision: Decision | null;
-  /** What a running break did to it; null if none affected it. */
+  /** The break that affected it; null for none. */
   fault: NamedFault | null;
   /** The stage that answered, or in which the exchange ended. */
   stage: StageName;

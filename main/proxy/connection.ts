@@ -44,7 +44,7 @@ export interface Connection {
   session: ServerHttp2Session | null;
   /** The hostname in the TLS handshake; null over plain HTTP. */
   serverName: string | null;
-  /** What a running break did to the handshake. */
+  /** The break that affected the handshake. */
   fault: NamedFault | null;
   /** Plain HTTP on the HTTPS port: every answer contains the https URL. */
   plainHttpOnTls: boolean;
@@ -89,7 +89,7 @@ export interface RunningRecord {
   route: Route | null;
   keyId: string | null;
   decision: Decision | null;
-  /** What a running break did to it, or to the handshake of its connection. */
+  /** The break that affected it, or the handshake of its connection. */
   fault: NamedFault | null;
   /** Monotonic, like the other times. */
   readonly startedMs: number;

@@ -49,7 +49,7 @@ export function createLoopback({
   ports,
 }: {
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
-  /** Those of the listeners. */
+  /** The ports of the listeners. */
   ports: Readonly<Record<Scheme, number>>;
 }): Loopback {
   return {

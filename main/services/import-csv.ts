@@ -195,7 +195,7 @@ class TextLines {
     this.#start += from;
   }
 
-  /** The line of a byte position; positions must not decrease. */
+  /** The line of a byte position; for one before the counted position, the line of that. */
   at(position: number): number {
     this.#count(position - this.#start, Infinity);
     return this.#line;

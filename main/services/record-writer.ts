@@ -10,7 +10,7 @@ import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
 /** Stores record changes; each becomes visible once it has propagated. */
 export interface RecordWriter {
   /**
-   * Adds all records in one transaction; an existing record only gets the new TTL, and a SOA replaces the zone's.
+   * Adds all records in one transaction; an existing record only gets the new TTL, and an SOA replaces the zone's.
    * Returns the number of new ones. `nowMs`: one moment for all parts of an import, which then become visible
    * together; they are on disk once the records are synced.
    */

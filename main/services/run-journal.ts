@@ -30,7 +30,7 @@ export interface RunJournal {
   reload(): void;
 }
 
-/** The name in the table of settings. */
+/** The journal's name in the table of settings. */
 const SETTING = 'runs';
 
 const CALL = { signal: undefined };

@@ -5,7 +5,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { syncFolder, syncPath } from './backups.ts';
 import type { OpenDatabase } from './database.ts';
 
-/** SQLite does not notice, so changes are lost for at most this long. Real time. */
+/** How long changes may go to a file that no path leads to, which SQLite does not notice. Real time. */
 const LOOK_MS = 500;
 
 /** The file of an open database, which another program can remove or replace on all systems but Windows. */

@@ -35,7 +35,7 @@ export interface Pets {
   update(dataset: Dataset, id: bigint, patch: PetPatch): Pet;
   /** @throws VivariumError `not_found`. */
   remove(dataset: Dataset, id: bigint): Pet;
-  /** Those of `ids` that exist, in that order; a turn reads about a thousand. */
+  /** The existing pets among `ids`, in that order; a turn reads about a thousand. */
   getMany(dataset: Dataset, ids: readonly bigint[]): Pet[];
   /** Changes pets in one transaction; returns those that exist as they were. */
   updateMany(dataset: Dataset, changes: readonly (PetPatch & { id: bigint })[]): Pet[];

@@ -29,7 +29,7 @@ export interface VersionRow {
 export type BegunVersion = Omit<VersionRow, 'key'> & Partial<Pick<VersionRow, 'key'>>;
 
 export interface VersionChanges {
-  /** With a key: a version that ended comes back. */
+  /** With a key, it restores a version that had ended. */
   begun: readonly BegunVersion[];
   /** Versions with a changed visibility. */
   moved: readonly Pick<VersionRow, 'key' | 'visibleAtMs' | 'visibleFromMs' | 'visibleUntilMs'>[];

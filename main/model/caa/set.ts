@@ -20,7 +20,7 @@ export interface CaaIssuer {
   readonly accountUri: string | null;
 }
 
-/** What one `issue` or `issuewild` record says about one issuer. */
+/** The evaluation of one `issue` or `issuewild` record for one issuer. */
 export interface PropertyEvaluation {
   readonly record: CaaRecord;
   readonly authorises: boolean;

@@ -30,7 +30,7 @@ interface Visit extends WalkedName {
  * Determines whether a CA may issue for a hostname by its CAA records, with every name queried, why the walk continued
  * or ended there, and the smallest change that would reverse the verdict (RFC 8659, RFC 8657).
  *
- * Where Let’s Encrypt is stricter than the RFCs, its own verdict follows it; the verdict of another CA follows the
+ * Where Let’s Encrypt is stricter than the RFCs, its verdict follows it; the verdict of another CA follows the
  * RFCs, with a warning. An error before a record set is found is `lookup_failed`, never a refusal, because the missing
  * records are unknown. Errors thrown by `lookup` propagate.
  */

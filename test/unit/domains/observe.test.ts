@@ -162,7 +162,7 @@ describe('a resolution', () => {
     }
   });
 
-  it('takes NS beside a SOA for no data, and NS alone for a referral (RFC 2308 §2.2)', async () => {
+  it('takes NS beside an SOA for no data, and NS alone for a referral (RFC 2308 §2.2)', async () => {
     const ns: DnsRecord = { name: 'test', data: { type: 'NS', target: 'ns.test' } };
     const soa: DnsRecord = { name: 'test', data: { type: 'SOA' } };
     const endOf = async (authority: DnsRecord[]) =>
