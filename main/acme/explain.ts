@@ -29,7 +29,7 @@ export const describeOrder = (order: AcmeOrder, isRevoked: boolean): AcmeOrderIn
   ...(order.error !== undefined && { problem: order.error.detail }),
 });
 
-/** An order and what is still stored of its account, authorizations and certificate. */
+/** An order with the stored rows of its account, authorizations and certificate. */
 export interface OrderParts {
   account: AcmeAccount | null;
   authorizations: readonly AcmeAuthorization[];

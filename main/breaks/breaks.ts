@@ -145,7 +145,7 @@ export function createBreaks(options: {
       try {
         ended.unshift(await end(rule));
       } catch (error) {
-        log.error('Could not repair a break that is over; it will be tried again', { error, id: rule.id });
+        log.error('Could not repair an ended break; Vivarium will try again', { error, id: rule.id });
         reschedule(rule, clock.now() + AGAIN_MS);
       }
     }

@@ -7,7 +7,7 @@ import type { VivariumRoot } from './vivarium-roots.ts';
 
 /** The commands of NSS's `certutil`, and a parser of its output, which is always in English. */
 
-/** Maximum added authorities, each read by a process of its own. Companies add about a dozen. */
+/** Maximum added authorities, each read by a separate process. Companies add about a dozen. */
 const NICKNAMES_MAX = 200;
 
 /** `Vivarium root ab12cd34`: unique per certificate, because several Vivariums can share a store. */

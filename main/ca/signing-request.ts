@@ -60,7 +60,7 @@ function parse(der: Uint8Array) {
     const [info, algorithm, signature] = children(decode(der));
     if (info === undefined) throw NOT_A_CSR();
     const [oid] = children(algorithm);
-    // A signature is whole octets: none of its last ones is padding.
+    // A signature has whole octets, without padding bits.
     return { info, fields: children(info), algorithm: readOid(oid), signature: content(signature).subarray(1) };
   } catch {
     throw NOT_A_CSR();

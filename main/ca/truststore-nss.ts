@@ -85,7 +85,7 @@ export function createNssStore(options: NssStoreOptions): TrustStore {
     handleOf: ({ current }) => nicknameOf(current.fingerprint),
     explainFailure: (output) =>
       /SEC_ERROR_(BAD_PASSWORD|TOKEN_NOT_LOGGED_IN)|authenticate to token/.test(output)
-        ? `The database has a password of its own (Firefox calls it the primary password). Import the root by hand in the browser’s settings, or close it and run in a terminal: ${pasteable([{ command: tool, args: ['-A', '-d', database, '-t', 'C,,', '-n', 'Vivarium root', '-i', 'root.pem'] }], options.platform)}`
+        ? `The database has its own password (Firefox calls it the primary password). Import the root manually in the browser’s settings, or close it and run in a terminal: ${pasteable([{ command: tool, args: ['-A', '-d', database, '-t', 'C,,', '-n', 'Vivarium root', '-i', 'root.pem'] }], options.platform)}`
         : null,
     afterwards: `Restart ${browser} if it is running.`,
   };
@@ -100,7 +100,7 @@ const withoutCertutil = ({ install, browser, platform }: NssStoreOptions): Unava
         'you added to the system’s store, unless its setting "Allow Firefox to automatically trust third-party root certificates you install" is off.',
   needs:
     install === undefined
-      ? 'nothing, when the root is trusted in the store "system"; or an import by hand in the settings of the browser'
+      ? 'nothing, when the root is trusted in the store "system"; or a manual import in the settings of the browser'
       : 'NSS’s certutil',
   ...(install !== undefined && { command: install }),
 });

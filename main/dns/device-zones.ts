@@ -71,7 +71,7 @@ export function createDeviceZones(options: {
 export const SENDER_RATE = 200;
 export const SENDER_BURST = 400;
 
-/** Networks remembered; with more, the least recently seen begin anew. */
+/** Networks remembered; with more, the counts of the least recently seen are dropped. */
 const NETWORKS_MAX = 1_024;
 
 /**

@@ -83,7 +83,7 @@ const CHROMIUM_PROBE = { name: 'www.gstatic.com', type: TYPE_CODES.A };
 /** A documentation address (RFC 5737): browsers accept any address. */
 const NOWHERE = '192.0.2.1';
 
-/** How long a break delays an answer that never comes; most clients give up after 5 s. */
+/** How long a request waits for an answer that a break withholds; most clients give up after 5 s. */
 const SILENT_MS = 10_000;
 
 /** The HTTP status for a resolver without an answer (RFC 8484 §4.2.1 leaves the choice to HTTP). */

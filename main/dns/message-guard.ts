@@ -31,7 +31,7 @@ export type Guarded =
   | { kind: 'drop' }
   /** Answered with a bare header. */
   | { kind: 'refuse'; rcode: 'FORMERR' | 'NOTIMP' }
-  /** A query with one well-formed question, cheap to decode; `options`: of its OPT; `tsigAt`: where its TSIG begins. */
+  /** A query with one well-formed question, cheap to decode; `options`: in its OPT; `tsigAt`: its TSIG's offset. */
   | { kind: 'query'; question: Question; questionEnd: number; options: OptionsAt | null; tsigAt: number | null }
   /** A query for a server cookie alone (RFC 7873 §5.4), if its OPT has a client cookie. */
   | { kind: 'cookie'; options: OptionsAt };

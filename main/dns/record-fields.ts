@@ -155,7 +155,7 @@ const FIELDS = new Map<string, Fields>(
   Object.entries({ ...TYPES, ALIAS: HOST, ANAME: HOST }).map(([type, fields]) => [type, Object.entries(fields)]),
 );
 
-/** The fields of a type; undefined for one without a form of its own (RFC 3597). */
+/** The fields of a type; undefined for one without its own format (RFC 3597). */
 export const fieldsOf = (type: string): Fields | undefined => FIELDS.get(type);
 
 /** A record's data from the values of its fields, which the table above types. */

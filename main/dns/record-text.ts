@@ -83,13 +83,13 @@ function guarded(read: () => RecordData): DataResult {
   }
 }
 
-/** RFC 3597 §5: `\\# 4 C0000201`, also allowed for types with a form of their own. */
+/** RFC 3597 §5: `\\# 4 C0000201`, also allowed for types with their own format. */
 function readOctets(type: RecordType, tokens: readonly Token[]): RecordData {
   const [form, length, ...digits] = tokens.map(({ text }) => text);
   const code = typeCode(type);
   if (form !== '\\#') {
     const name = code === null ? type : typeName(code);
-    throw new RecordFault(`${name} has no form of its own here, only octets: \\# 4 C0000201`);
+    throw new RecordFault(`${name} can only be written as octets here: \\# 4 C0000201`);
   }
   const hex = digits.join('');
   const octets = Buffer.from(hex, 'hex');

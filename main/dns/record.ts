@@ -4,7 +4,7 @@ import type { DomainName } from '../model/dns-name.ts';
 /** ALIAS and ANAME are synonyms: the server replaces such a record by its target's addresses. */
 type AliasType = 'ALIAS' | 'ANAME';
 
-/** Types that exist on the wire and have a form of their own here. */
+/** Types that exist on the wire and have their own format here. */
 export type WireType = Exclude<NamedType, AliasType>;
 
 export type RecordType = NamedType | NumberedType;

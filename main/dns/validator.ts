@@ -118,7 +118,7 @@ class Validation {
     const ds = this.#authority.rrsets.find((rrset) => rrset.type === 'DS' && rrset.name === name);
     if (ds !== undefined) return void this.#check(anchor, ds, this.#authority);
     if (chain.some((nsec) => nsec.owner === name && nsec.has(TYPE_CODES.NS) && !nsec.has(TYPE_CODES.DS))) return;
-    throw new Bogus(`The answer refers to other servers for ${name}, without a proof of its DS, or that it has none.`);
+    throw new Bogus(`The answer refers to other servers for ${name}, without proof of a DS or of its absence.`);
   }
 
   /** The NSEC records in the authority section with a valid signature of the zone. */

@@ -89,7 +89,7 @@ function shapeRefusal(text: string): HostnameRefusal | null {
   if (text.includes('*')) {
     return invalid(
       'wildcard',
-      `${quote(text)} has a wildcard elsewhere than in its place: "*" is the whole first label and stands for exactly one (RFC 9525 §6.3).`,
+      `${quote(text)} has a misplaced wildcard: "*" must be the whole first label, and matches exactly one label (RFC 9525 §6.3).`,
       'Write it like *.example.test, or attach the hostnames that you use one by one.',
     );
   }

@@ -14,13 +14,13 @@ export interface ZoneFacts {
   supportsAlias: boolean;
 }
 
-/** The address of the platform, for personas that ask for one at an apex. */
+/** The address of the platform, for personas that require one at an apex. */
 const ADDRESS = LOOPBACK_ADDRESSES[0];
 
 /**
  * The records to create at the DNS provider: the record that leads here, and the TXT records of a claim. Names are
  * relative to the zone if known, else to the registered domain. An apex cannot have a CNAME beside its SOA and NS (RFC
- * 1034 §3.6.2), so it gets an ALIAS, or an address where the persona asks for one.
+ * 1034 §3.6.2), so it gets an ALIAS, or an address if the persona requires one.
  */
 export function instructionsFor(
   hostname: string,

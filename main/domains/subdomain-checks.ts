@@ -89,7 +89,7 @@ function ownApexCheck(
     outcome: 'failed',
     expected,
     found: `CNAME ${first}, SOA`,
-    message: `${hostname} is a zone of its own and has a CNAME. A CNAME cannot share the apex with SOA and NS (RFC 1034 §3.6.2): name servers do not load such a zone.`,
+    message: `${hostname} is a separate zone and has a CNAME. A CNAME cannot share the apex with SOA and NS (RFC 1034 §3.6.2): name servers do not load such a zone.`,
     fix: zoneAtItself(hostname, cnameTarget, { zone: hostname, supportsAlias: true }) ?? '',
   };
 }
@@ -162,7 +162,7 @@ function targetCheck(alias: Resolution, { hostname, expected, line }: Wanted, fa
     outcome: 'failed',
     found: first,
     message: stale
-      ? `The CNAME of ${hostname} leads to ${last}${through}, a name of the platform that does not exist any more, or never did.`
+      ? `The CNAME of ${hostname} leads to ${last}${through}, a name of the platform that no longer exists, or never did.`
       : `The CNAME of ${hostname} leads to ${last}${through}, not to ${facts.cnameTarget}.${slip(alias, last, facts.cnameTarget)}`,
     fix: `Replace CNAME ${first} with ${expected}: ${line}`,
   } satisfies VerificationCheck;

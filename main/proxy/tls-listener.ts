@@ -13,7 +13,7 @@ export interface TlsListenerOptions {
   listener: Listener;
   log: Log;
   /**
-   * The certificate for a hostname, or for clients without SNI (null); null, or an error thrown, if there is none.
+   * The certificate for a hostname, or for clients without SNI (null); null or a thrown error if there is none.
    * Expected to be cached.
    */
   contextFor: (hostname: string | null) => SecureContext | null;

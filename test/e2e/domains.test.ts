@@ -210,7 +210,7 @@ describe('attaching a domain', () => {
     const field = page.getByLabel('Hostname');
     for (const [typed, message] of [
       ['www.acme.test/x', /is more than a hostname.*Write only www\.acme\.test/],
-      ['w*.acme.test', /is the whole first label/],
+      ['w*.acme.test', /must be the whole first label/],
       ['a_b.acme.test', /Use a hyphen instead/],
       ['shop.vivarium.localhost', /vivarium\.localhost/],
       ['<b>x</b>.test', /<b>x/],

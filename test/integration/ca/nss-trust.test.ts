@@ -149,7 +149,7 @@ describe('the user’s NSS database', () => {
       const password = join(temporaryFolder(), 'password');
       writeFileSync(password, 'correct horse\n');
       const database = await makeDatabase(join(home, '.pki/nssdb'), password);
-      await expect(stores.trust('nss:user')).rejects.toThrow(/has a password of its own.*Import the root by hand/);
+      await expect(stores.trust('nss:user')).rejects.toThrow(/has its own password.*Import the root manually/);
       expect(await listed(database)).toEqual([]);
     },
   );

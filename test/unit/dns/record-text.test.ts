@@ -225,8 +225,8 @@ describe('types in both forms', () => {
   });
 
   test.each([
-    ['TYPE48', '257 3 13 yh1W', 'DNSKEY has no form of its own here, only octets: \\# 4 C0000201'],
-    ['TYPE65280', 'c0ff', 'TYPE65280 has no form of its own here, only octets: \\# 4 C0000201'],
+    ['TYPE48', '257 3 13 yh1W', 'DNSKEY can only be written as octets here: \\# 4 C0000201'],
+    ['TYPE65280', 'c0ff', 'TYPE65280 can only be written as octets here: \\# 4 C0000201'],
   ] as const)('%s %s is refused by the name of its type', (type, text, message) => {
     expect(parseZoneValue(type, text)).toEqual({ ok: false, message });
   });

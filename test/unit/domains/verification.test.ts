@@ -209,7 +209,7 @@ const tables: Record<string, Fact[]> = {
       verdict: 'failed',
       expected: TARGET,
       found: 'old.vivarium.localhost',
-      says: 'a name of the platform that does not exist any more',
+      says: 'a name of the platform that no longer exists',
       fix: `Replace CNAME old.vivarium.localhost with CNAME ${TARGET}`,
     },
     {
