@@ -215,7 +215,7 @@ describe('the schema of steps', () => {
     [
       'an expectation of another kind',
       { dns: 'a.test', expect: { status: 200 } },
-      'does not belong to what is expected',
+      'does not belong to the expectations',
     ],
     ['a rate of nothing', { break: 'dns.servfail', rate: 0 }, 'must be more than 0 % and at most 100 %'],
     ['a break of many', { break: 'dns.servfail', times: 2 }, 'does not belong to a step with "break"'],
