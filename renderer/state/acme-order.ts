@@ -37,7 +37,7 @@ export const STEP_LOOKS: Record<Step['state'], Look> = {
 export const titleOf = ([first = '', ...more]: readonly string[]): string =>
   more.length === 0 ? first : `${first} and ${more.length} more`;
 
-/** Where the CAA records are that decided; undefined if no record did, or the zone is not here. */
+/** The place of the decisive CAA records; undefined if there are none, or their zone is not here. */
 export function recordPlace({ foundAt }: CaaVerdict, zones: readonly ZoneInfo[]): Place | undefined {
   const zone = foundAt === undefined ? null : closestZone(foundAt, zones);
   if (foundAt === undefined || zone === null) return undefined;
@@ -52,7 +52,7 @@ export interface TrafficPlaces {
 }
 
 /**
- * Where an attempt is found again: its question is asked anew, its request is in the traffic of Vivarium's listeners.
+ * The link of an attempt: a DNS attempt links to a repeated query, an HTTP one to its request in the traffic.
  */
 export function attemptPlace(
   { question, request }: Attempt,
@@ -70,7 +70,7 @@ export function attemptPlace(
 /** Gauges of one limit, at most. */
 const GAUGES_MAX = 5;
 
-/** What has used most of a limit, for gauges. */
+/** The heaviest uses of a limit, for gauges. */
 export const fullestOf = ({ count, used }: AcmeLimits['limits'][number]): { of: string; gauge: Gauge }[] =>
   used
     .toSorted((a, b) => a.left - b.left)

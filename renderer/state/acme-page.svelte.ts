@@ -4,7 +4,7 @@ import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /**
- * What the list of orders is narrowed to: a part of a name or an account's id, and a state; empty texts are no filter.
+ * The filter of the list of orders: a part of a name or an account's id, and a state; empty texts match everything.
  */
 export interface OrderFilter {
   search: string;
@@ -14,14 +14,14 @@ export interface OrderFilter {
 /** Orders shown at first, and more each time. */
 export const ORDERS_STEP = 100;
 
-/** Read at once. */
+/** Orders read per call. */
 const PAGE_SIZE = 200;
 
 const STATES = ['open', 'valid', 'invalid'] as const;
 
-/** What ACME clients did here: their orders, accounts and refusals, and what is left of their limits. */
+/** The orders, accounts and refusals of ACME clients, and the use of their limits. */
 export class AcmePage {
-  /** One more than are shown, if there are more. */
+  /** One more than is shown, if there are more. */
   readonly orders: LiveQuery<readonly AcmeOrderInfo[]>;
   readonly rest: LiveQuery<Awaited<ReturnType<typeof readRest>>>;
   #filter: OrderFilter;
@@ -86,7 +86,7 @@ async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
   return { accounts, refusals, limits, zones: local, domains: attached };
 }
 
-/** Of an address, which may name a state that there is not. */
+/** The input for a filter from an address, which may contain an unknown state. */
 function inputOf({ search, state }: OrderFilter) {
   const known = STATES.find((each) => each === state);
   return {
@@ -95,7 +95,7 @@ function inputOf({ search, state }: OrderFilter) {
   };
 }
 
-/** One order; null if it is not kept. */
+/** One order; null if it is no longer kept. */
 export const orderQuery = ({ client, changes, time }: Source, orderId: string): LiveQuery<AcmeExplanation | null> =>
   new LiveQuery({
     ...{ changes, time, concerns },
