@@ -2,14 +2,15 @@ import type { ReceivedResponse } from '../../main/contract/api.ts';
 import { readExactly, writeExactly, type ExactValue } from '../json/json-text.ts';
 
 /**
- * Assertions about a response as httpYac has them in `.http` files, after `??`: `status == 200`, `header content-type
- * contains json`, `js response.parsedBody[0].name == Otter`. Of its JavaScript, paths into a JSON body are understood.
+ * Assertions about a response in httpYac's syntax for `.http` files, after `??`: `status == 200`, `header content-type
+ * contains json`, `js response.parsedBody[0].name == Otter`. Of its JavaScript, only paths into a JSON body are
+ * supported.
  */
 export interface CheckOutcome {
   /** As written, without `??`. */
   text: string;
   passed: boolean;
-  /** What was found instead, or why it is no assertion. */
+  /** What was found instead, or why it is not an assertion. */
   found?: string;
 }
 
@@ -19,14 +20,14 @@ const LINE =
 const STEP = /^(?:\.([\p{L}_$][\p{L}\p{N}_$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\])/u;
 
 const NOT_UNDERSTOOD =
-  'is no assertion; begin with status, header NAME, duration, body or js response.parsedBody, then ==, !=, >, contains, matches or exists';
+  'is not an assertion; begin with status, header NAME, duration, body or js response.parsedBody, then ==, !=, >, contains, matches or exists';
 
 /** Longer values are cut where they are shown. */
 const SHOWN_LENGTH = 120;
 
 type Found = ExactValue | undefined;
 
-/** Whether a response is as each of the lines says; empty lines are none. */
+/** Checks a response against each line; empty lines are skipped. */
 export function checkResponse(lines: readonly string[], response: ReceivedResponse): CheckOutcome[] {
   let parsed: { value: Found } | undefined;
   const bodyOf = (): Found => {
@@ -59,7 +60,7 @@ function partOf(response: ReceivedResponse, own: string | undefined, header: str
   }
 }
 
-/** The members of a path such as `.pets[0].name`; undefined if it is none. */
+/** The members of a path such as `.pets[0].name`; undefined if it is not a path. */
 function stepsOf(path: string): string[] | undefined {
   const steps: string[] = [];
   for (let rest = path; rest !== '';) {

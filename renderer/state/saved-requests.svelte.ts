@@ -45,7 +45,7 @@ export class SavedRequests {
     return this.#saved.requests;
   }
 
-  /** Those sent last, newest first. */
+  /** The last requests sent, newest first. */
   get history(): readonly HttpBlock[] {
     return this.#history;
   }

@@ -52,9 +52,9 @@ it.each([
   ['header x-none contains a', 'found nothing'],
   ['body matches (', `found ${BODY}`],
   ['status > two', 'found 200'],
-  ['js process.exit() == 1', expect.stringContaining('is no assertion')],
-  ['js response.parsedBody.map(x) == 1', expect.stringContaining('is no assertion')],
-  ['status is 200', expect.stringContaining('is no assertion')],
+  ['js process.exit() == 1', expect.stringContaining('is not an assertion')],
+  ['js response.parsedBody.map(x) == 1', expect.stringContaining('is not an assertion')],
+  ['status is 200', expect.stringContaining('is not an assertion')],
 ])('%s does not: %s', (line, found) => {
   expect(checkResponse([line], RESPONSE)).toEqual([{ text: line, passed: false, found }]);
 });
