@@ -7,19 +7,19 @@ export const FAMILY_TITLES: Record<BreakFamily, string> = {
   connection: 'Connections',
   tls: 'TLS and certificates',
   http: 'HTTP framing',
-  api: 'Meaning of the API',
+  api: 'API semantics',
   domain: 'Domains',
   ca: 'Issuance',
   machine: 'This machine',
 };
 
-/** What an entry concerns that can't be narrowed to a hostname. */
+/** The scope of entries that can't be narrowed to a hostname. */
 export const CONCERNS: Partial<Record<BreakFamily, string>> = {
-  ca: 'Every certificate that is asked for meanwhile.',
+  ca: 'Every certificate requested meanwhile.',
   machine: 'This machine, as Vivarium and its doctor see it.',
 };
 
-/** The entries that have all words of a search: in their id, title or cause, or in what a client says. */
+/** The entries that match all words of a search, in their id, title or cause, or in a client's message. */
 export function findEntries(entries: readonly BreakEntry[], search: string): readonly BreakEntry[] {
   const words = search.toLowerCase().split(/\s+/);
   return entries.filter(({ id, title, cause, family, symptoms }) => {

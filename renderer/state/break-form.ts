@@ -11,9 +11,9 @@ export interface BreakValues extends Record<string, string> {
   nth: string;
 }
 
-/** The labels of what narrows a break further. */
+/** The labels of the fields that narrow a break. */
 export const NARROWING: Record<'path' | 'method' | 'keyId' | 'type' | 'rate' | 'nth', string> = {
-  path: 'Path, or its beginning with *',
+  path: 'Path, or a prefix and *',
   method: 'Method',
   keyId: 'API key',
   type: 'Record type',
@@ -26,13 +26,13 @@ const FOR_DEFAULT = 'PT10M';
 
 export const parameterField = (name: string): string => `parameters.${name}`;
 
-/** What a break of an entry can be narrowed by, besides the hostname; an edit of what is there happens once. */
+/** The fields that narrow a break besides the hostname; a break of stored state happens once. */
 export const narrowingOf = ({ at, selectors }: BreakEntry): (keyof typeof NARROWING)[] => [
   ...selectors.filter((name) => name !== 'hostname'),
   ...(at === 'state' ? [] : (['rate', 'nth'] as const)),
 ];
 
-/** The form that breaks something, with what one click should do. */
+/** The form that starts a break, filled in with its defaults. */
 export function breakForm(
   client: Client,
   { id, selectors, parameters, rate = 1 }: BreakEntry,

@@ -9,7 +9,7 @@ import type { Toasts } from './toasts.svelte.ts';
 /** A running drill among the breaks, and its project; as in the contract, whose module is too large for the page. */
 export const DRILL = 'drill';
 
-/** What is broken on purpose at present, for every page, and its repair. */
+/** The running breaks, shared by all pages, and their repair. */
 export class Breaks {
   readonly list: LiveQuery<RunningBreak[]>;
   readonly #client: Client;
@@ -26,7 +26,7 @@ export class Breaks {
     });
   }
 
-  /** The first to end comes first. */
+  /** Ordered by their end, soonest first. */
   get running(): readonly RunningBreak[] {
     return this.list.value ?? [];
   }
@@ -35,17 +35,17 @@ export class Breaks {
     return this.running.find((running) => running.id === id);
   }
 
-  /** What is broken for a hostname, or what it is part of. */
+  /** The breaks that affect a hostname. */
   at(hostname: string): readonly RunningBreak[] {
     return this.running.filter(({ on }) => covers(on, hostname));
   }
 
-  /** What breaks the answers with a record, by its full name. */
+  /** The break that affects answers with a record, by its full name. */
   ofRecord(name: string, type: string): RunningBreak | undefined {
     return this.at(name).find(({ entry, on }) => /^(?:dns|domain)\./.test(entry) && (on.type ?? type) === type);
   }
 
-  /** Reports what was just broken; Undo repairs it. */
+  /** Reports a break that was just started; Undo repairs it. */
   started(started: RunningBreak, title: string, toasts: Toasts): void {
     this.list.amend((all) => inOrder([...all.filter(({ id }) => id !== started.id), started]));
     toasts.done({

@@ -126,7 +126,7 @@ it('plays a drill by keyboard, from its story to the fix', { timeout: JOURNEY_MS
   await expectSound(opened);
   await page.getByRole('button', { name: `Start: ${title}`, disabled: false }).press('Enter');
   await drill.getByText('Is the API broken?').waitFor();
-  await page.getByText('A drill runs').waitFor();
+  await page.getByText('A drill is running').waitFor();
   await expect.poll(focused).toBe(1);
 
   const command = await drill.getByText(/^curl -i /).textContent();
@@ -158,7 +158,7 @@ it('plays a drill by keyboard, from its story to the fix', { timeout: JOURNEY_MS
   await check.press('Enter');
   const result = region(page, `Fixed: ${title}`);
   await result.getByText('3 hints, 1 wrong answer, 7 requests.').waitFor();
-  await page.getByText('A drill runs').waitFor({ state: 'detached' });
+  await page.getByText('A drill is running').waitFor({ state: 'detached' });
   await expect.poll(focused).toBe(1);
   await region(page, 'Drills')
     .getByText(/^Fixed in/)
@@ -172,9 +172,9 @@ it('plays a drill by keyboard, from its story to the fix', { timeout: JOURNEY_MS
   await last.scrollIntoViewIfNeeded();
   await expect.poll(isAtTop).toBe(false);
   await last.press('Enter');
-  await page.getByText('A drill runs').waitFor();
+  await page.getByText('A drill is running').waitFor();
   await expect.poll(isAtTop).toBe(true);
   await page.getByRole('button', { name: 'End the drill', disabled: false }).press('Enter');
   await page.getByText('The drill has ended.').waitFor();
-  await page.getByText('A drill runs').waitFor({ state: 'detached' });
+  await page.getByText('A drill is running').waitFor({ state: 'detached' });
 });

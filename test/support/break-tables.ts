@@ -13,7 +13,7 @@ const FAMILIES: Record<BreakFamily, string> = {
   connection: 'Connections',
   tls: 'TLS and certificates',
   http: 'HTTP',
-  api: 'Meaning of the API',
+  api: 'API semantics',
   domain: 'Custom domains',
   ca: 'The certificate authority',
   machine: 'This machine',
