@@ -204,7 +204,7 @@ describe('a leaf', () => {
     for (const text of [
       serial,
       fingerprint,
-      'Signed by the intermediate, which the root has signed. Every handshake shows both.',
+      'Signed by the intermediate, which the root has signed. Every handshake sends both.',
     ]) {
       await page.getByText(text, { exact: true }).waitFor();
     }
