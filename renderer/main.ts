@@ -66,8 +66,8 @@ const neighbours = createNeighbours({
 });
 
 /**
- * Keeps what signs in out of the address bar and of copied links. The browser's history has it already, which is why
- * Vivarium's own links carry a ticket that is worthless once it is used.
+ * Keeps credentials out of the address bar and of copied links. They are already in the browser's history, which is why
+ * Vivarium's own links contain a ticket that is worthless after its use.
  */
 function enter(): void {
   if (signIn.enter(window.location.hash)) {

@@ -23,8 +23,8 @@ export type ConnectionPhase = 'connecting' | 'open' | 'silent' | 'lost' | 'refus
 /** Changes in the engine. `everything`: this page may have missed some, so it must read everything again. */
 export type Change = { type: 'everything' } | ChangeEvent;
 
-/** Events after which nothing read before is current. */
-const ENDING_ALL: ReadonlySet<ChangeEvent['type']> = new Set(['ready', 'lagged', 'world.restored'] as const);
+/** Events that outdate everything read before. */
+const OUTDATES_ALL: ReadonlySet<ChangeEvent['type']> = new Set(['ready', 'lagged', 'world.restored'] as const);
 
 export interface ConnectionOptions {
   transport: Transport;
@@ -83,12 +83,12 @@ export class Connection {
     return this.#wasOpen;
   }
 
-  /** How many changes were sent and not answered before the connection broke; they are sent again under their keys. */
+  /** The number of changes that were unanswered when the connection broke; they are sent again under their keys. */
   get unanswered(): number {
     return this.#submits.unanswered;
   }
 
-  /** Resolves when every change that was sent has its outcome and its sender knows it, at the latest after `waitMs`. */
+  /** Resolves when every sent change has an outcome that its sender knows, at the latest after `waitMs`. */
   async answered(waitMs: number): Promise<void> {
     const passed = (ms: number) => new Promise<void>((resolve) => this.#time.realTimer(ms, resolve));
     await Promise.race([this.#submits.answered().then(() => passed(0)), passed(waitMs)]);
@@ -175,7 +175,7 @@ export class Connection {
         this.#phase = 'open';
         this.#endWaiting();
       }
-      const change: Change = ENDING_ALL.has(event.type) ? { type: 'everything' } : event;
+      const change: Change = OUTDATES_ALL.has(event.type) ? { type: 'everything' } : event;
       for (const listener of this.#listeners) listener(change);
     }
   }
@@ -192,7 +192,7 @@ export class Connection {
     }
   }
 
-  /** Resolves when there is a connection, or no hope of one, or after `waitMs`. */
+  /** Resolves when there is a connection, when there will be none, or after `waitMs`. */
   async #reconnected(waitMs: number): Promise<void> {
     if (this.#following) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();

@@ -1,7 +1,7 @@
 import type { RealTime } from '../time/real-time.ts';
 import { isToken } from './sign-in-link.ts';
 
-/** The other tabs answer within a turn or two, if they are not asleep. */
+/** Other tabs answer within a turn or two, unless they are suspended. */
 export const NEIGHBOUR_MS_MAX = 500;
 
 /** A BroadcastChannel: it reaches the tabs of this origin only, so none of another port or site. */
@@ -20,8 +20,8 @@ export interface NeighboursOptions {
 }
 
 /**
- * Signs a new tab in by the others. A cookie would do it too, but browsers send it to every port of the host, to every
- * other program that serves pages here.
+ * Signs a new tab in through other tabs. A cookie would work too, but browsers send it to every port of the host, and
+ * so to every other program that serves pages here.
  */
 export interface Neighbours {
   /** The token of another tab; null when none is signed in. */

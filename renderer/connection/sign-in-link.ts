@@ -3,10 +3,10 @@ const TOKEN = /^[A-Za-z0-9._~-]{1,200}$/;
 
 export const isToken = (text: string): boolean => TOKEN.test(text);
 
-/** What lets the page in: a ticket, which the engine exchanges once for a token, or a token. */
+/** The credentials of a sign-in link: a ticket, which the engine exchanges once for a token, or a token. */
 export type Admission = { kind: 'ticket'; ticket: string } | { kind: 'token'; token: string };
 
-/** What is in a fragment `#ticket=…` or `#token=…`, or null. */
+/** The ticket or token of a fragment `#ticket=…` or `#token=…`; null for any other. */
 export function admissionOfFragment(fragment: string): Admission | null {
   const parameters = new URLSearchParams(fragment.replace(/^#/, ''));
   const [ticket, token] = [parameters.get('ticket'), parameters.get('token')];

@@ -2,7 +2,7 @@ import { OUTCOME_MS_MAX } from '../../main/contract/reading.ts';
 import type { RealTime } from '../time/real-time.ts';
 import { ConnectionLostError, OutcomeUnknownError } from './transport.ts';
 
-/** How long a call waits to be sent again: less than the engine keeps outcomes, by the time of a resumed process. */
+/** How long a call waits to be sent again: a minute less than the engine keeps outcomes, for a paused process. */
 export const RESEND_MS_MAX = OUTCOME_MS_MAX - 60_000;
 
 export interface SubmitsOptions {
@@ -14,8 +14,8 @@ export interface SubmitsOptions {
 }
 
 /**
- * Has every call that changes something done once. Each has an idempotency key; when the connection breaks before the
- * answer, the call is sent again under its key to the same run of the engine, which has its outcome.
+ * Executes every call that changes something exactly once. Each has an idempotency key; when the connection breaks
+ * before the answer, the call is sent again under its key to the same run of the engine, which knows its outcome.
  */
 export class Submits {
   #unanswered = $state(0);
@@ -28,7 +28,7 @@ export class Submits {
     this.#options = options;
   }
 
-  /** How many calls wait for a connection, to learn their outcomes. */
+  /** The number of calls that wait for a connection to learn their outcomes. */
   get unanswered(): number {
     return this.#unanswered;
   }

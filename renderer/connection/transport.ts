@@ -7,7 +7,7 @@ export type Client = ContractRouterClient<Contract>;
 
 /** What a call carries besides its input. */
 export interface CallContext {
-  /** Names a call that changes something: sent again under the same key, it is done once. */
+  /** The key of a call that changes something: sent again under the same key, it is executed once. */
   idempotencyKey?: string;
 }
 
@@ -38,7 +38,7 @@ export class SignInRefusedError extends Error {
   override readonly name = 'SignInRefusedError';
 }
 
-/** The call was not sent, because there is no connection to the engine; or it only asked for something. */
+/** The call was not sent, because there is no connection to the engine, or it was only a read. */
 export class ConnectionLostError extends Error {
   override readonly name: string = 'ConnectionLostError';
 
@@ -47,8 +47,7 @@ export class ConnectionLostError extends Error {
   }
 }
 
-const UNKNOWN =
-  'It is not known whether this was done: the connection broke before Vivarium answered. Look before you try again.';
+const UNKNOWN = 'The outcome is unknown: the connection broke before Vivarium answered. Check before you try again.';
 
 /** The call was sent, and its answer was lost. */
 export class OutcomeUnknownError extends ConnectionLostError {

@@ -1,4 +1,4 @@
-/** No text fields: shortcuts, Undo among them, work as before. */
+/** Without text fields, where shortcuts such as Undo would not work. */
 const STOPS = 'a[href], button:not(:disabled), [tabindex="0"]';
 
 /** Where a node was removed: its parent, and the sibling before it. */
@@ -16,9 +16,9 @@ export function keepFocus(page: Document): void {
     focused = target instanceof Element ? target : null;
   });
   page.addEventListener('focusout', ({ target }) => {
-    // Of a removed control the observer takes care; the user who clicks beside a control wants no focus.
+    // The observer handles removed controls. A click outside any control is meant to remove the focus.
     setTimeout(() => {
-      if (focused !== target || !isNowhere(page) || !page.hasFocus()) return;
+      if (focused !== target || !hasNoFocus(page) || !page.hasFocus()) return;
       if (focused?.isConnected === true && focused.checkVisibility()) focused = null;
     });
   });
@@ -31,15 +31,15 @@ export function keepFocus(page: Document): void {
   }).observe(page.body, { childList: true, subtree: true });
 }
 
-/** What gives the focus, if nothing has it by then, to the control at the place of a removed node. */
+/** Returns a function that focuses the control at the place of a removed node, unless something else has the focus. */
 export function refocusAt(removed: Node, records: readonly MutationRecord[]): () => void {
   const gap = gapOf(removed, records);
   return () => {
-    if (gap !== null && isNowhere(document)) neighbourOf(gap, document)?.focus({ preventScroll: true });
+    if (gap !== null && hasNoFocus(document)) neighbourOf(gap, document)?.focus({ preventScroll: true });
   };
 }
 
-const isNowhere = (page: Document): boolean => page.activeElement === null || page.activeElement === page.body;
+const hasNoFocus = (page: Document): boolean => page.activeElement === null || page.activeElement === page.body;
 
 /** The place of the outermost removed node around `removed`. */
 function gapOf(removed: Node, records: readonly MutationRecord[]): Gap | null {

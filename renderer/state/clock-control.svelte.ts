@@ -107,9 +107,9 @@ export class ClockControl {
     this.#adjust(async () => this.#describe('Back to the real time.', await this.#options.client.clock.reset()));
 
   async #adjust(adjust: () => Promise<string>): Promise<void> {
-    const told = await this.#adjusting.start(adjust);
+    const message = await this.#adjusting.start(adjust);
     const { toasts } = this.#options;
-    if (told !== undefined) toasts.say(told);
+    if (message !== undefined) toasts.say(message);
     else if (this.#adjusting.failure !== undefined)
       toasts.fail(withTitle('The clock was not moved.', this.#adjusting.failure));
   }

@@ -19,7 +19,7 @@ export interface SessionOptions {
   time: RealTime;
   /** The storage of the selected project. */
   storage: KeyValueStorage;
-  /** Keeps secrets of new keys in sight over a reload of the tab. */
+  /** Keeps the secrets of new keys visible across reloads of the tab. */
   drafts: KeptValues;
   /** The slug of the project in the address. Reactive. */
   named: () => string | undefined;

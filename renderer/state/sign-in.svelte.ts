@@ -11,7 +11,7 @@ export interface SignInOptions {
   storage: KeyValueStorage;
   /** Creates a session that signs in with `token`, not started. */
   openSession: (token: string) => Session;
-  /** Exchanges a ticket for a token; null when it is worth none. */
+  /** Exchanges a ticket for a token; null when it is invalid. */
   redeem: (ticket: string) => Promise<string | null>;
   /** Asks the other tabs of this origin for a token; null when none is signed in. */
   askNeighbours: () => Promise<string | null>;
@@ -52,8 +52,8 @@ export class SignIn {
   }
 
   /**
-   * Whether a ticket is being exchanged, or another tab asked, after which there is a session, a fault, or the question
-   * for a link.
+   * Whether a ticket is being exchanged or another tab asked. The result is a session, a fault, or a request for a
+   * link.
    */
   get redeeming(): boolean {
     return this.#redeeming;

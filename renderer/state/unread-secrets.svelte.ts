@@ -14,8 +14,8 @@ interface Unread {
 const KEPT_AS = 'new-keys';
 
 /**
- * The secrets of keys created in this tab, until the user has copied them. They are in the tab's storage meanwhile: the
- * engine has only their digests, so a reload would lose them for good, and the token that is there too can do more.
+ * The secrets of keys created in this tab, until the user has copied them. They are kept in the tab's storage: the
+ * engine has only their digests, so a reload would lose them for good. The token stored there grants more than they do.
  */
 export class UnreadSecrets {
   #fresh = $state.raw<readonly Unread[]>([]);

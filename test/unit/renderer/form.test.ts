@@ -123,7 +123,7 @@ describe('a failure', () => {
   it('is headed by what was not done only if that is known', () => {
     const title = 'The pet was not added.';
     expect(titledFailure(title, new ConnectionLostError())).toMatch(/^The pet was not added\. There is no connection/);
-    expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^It is not known whether this was done/);
+    expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^The outcome is unknown/);
   });
 });
 
