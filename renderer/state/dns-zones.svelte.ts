@@ -115,14 +115,14 @@ export class DnsZones {
     return {
       text:
         `Removed ${name} with ${records}.` +
-        (later === undefined ? '' : ` Undo brings them back, to be answered after ${later} of propagation.`) +
+        (later === undefined ? '' : ` Undo restores them, visible after ${later} of propagation.`) +
         (signed === true ? ' After an undo, it is signed with a new key.' : ''),
       undo: async () => {
         await this.#client.zones.create({ name, supportsAlias });
         if (zone.records > 0) await this.#client.zones.import({ name, text, force: true });
         if (signed === true) await this.#client.zones.dnssec({ name, signed });
       },
-      undone: `${name} is back with ${records}${later === undefined ? '' : `, answered in ${later}`}.`,
+      undone: `${name} is back with ${records}${later === undefined ? '' : `, visible in ${later}`}.`,
     };
   }
 

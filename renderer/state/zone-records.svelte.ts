@@ -108,7 +108,7 @@ export class ZoneRecords {
       text: withWarnings(
         same === undefined
           ? `Added ${recordTitle(record)}.`
-          : `${recordTitle(record)} was there already; its TTL is ${record.ttl}.`,
+          : `${recordTitle(record)} already existed; its TTL is ${record.ttl}.`,
         record,
       ),
       undo: async () => {
@@ -116,7 +116,8 @@ export class ZoneRecords {
         if (same === undefined) await this.#client.records.remove({ id });
         else await this.#client.records.update({ id, ttl: same.ttl, force: true });
       },
-      undone: same === undefined ? `${recordTitle(record)} is gone again.` : `${recordTitle(same)} has its TTL back.`,
+      undone:
+        same === undefined ? `${recordTitle(record)} is removed again.` : `${recordTitle(same)} has its TTL back.`,
     };
   }
 

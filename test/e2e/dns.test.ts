@@ -61,7 +61,7 @@ describe('zones', () => {
     await zone.focus();
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { level: 2, name: 'vivarium.localhost' }).waitFor();
-    await page.getByText('It follows the projects, and is not changed by hand.').waitFor();
+    await page.getByText('It follows the projects and can’t be edited.').waitFor();
     await row(page, /^cname A 3600 127\.0\.0\.1/).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Add a record' }).count()).toBe(0);
     await expect.poll(() => page.getByRole('button', { name: /^(Edit|Remove) / }).count()).toBe(0);
@@ -249,7 +249,7 @@ describe('propagation', () => {
 
     await engine.call('clock.advance', { by: 'PT15M' });
     await row(page, /^www A .*Answered in 45 min/).waitFor();
-    await page.getByRole('button', { name: 'Put back gone TXT here' }).click();
+    await page.getByRole('button', { name: 'Restore gone TXT here' }).click();
     await row(page, /^gone TXT .*Removed/).waitFor({ state: 'detached' });
     await row(page, /^gone TXT/).waitFor();
     await engine.call('clock.advance', { by: 'PT1H' });
@@ -274,7 +274,7 @@ describe('zone files', () => {
     await refused.getByText('Line 3').waitFor();
     await refused.getByText('bad A nowhere').waitFor();
     await refused.getByText('is not an IPv4 address').waitFor();
-    await dialog.getByRole('region', { name: 'Taken, with a warning' }).getByText('malformed').waitFor();
+    await dialog.getByRole('region', { name: 'Accepted, with a warning' }).getByText('malformed').waitFor();
     await expectSound(opened);
     await dialog.getByRole('button', { name: 'Store 1 refused line anyway' }).click();
     await dialog.getByText('3 records added').waitFor();

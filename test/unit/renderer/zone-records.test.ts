@@ -81,7 +81,7 @@ describe('records of a zone', () => {
     const records = new ZoneRecords({ ...options, zone: 'acme.test' });
     await settle();
     const change = await records.newRecord().submit();
-    expect(change?.text).toBe('www A 192.0.2.1 was there already; its TTL is 60.');
+    expect(change?.text).toBe('www A 192.0.2.1 already existed; its TTL is 60.');
     await change?.undo();
     expect(asked('records.update')).toEqual([{ id: 'rec_1', ttl: 3600, force: true }]);
   });
@@ -133,8 +133,8 @@ describe('zones', () => {
     ['PT0S', 'Removed acme.test with 2 records.', 'acme.test is back with 2 records.'],
     [
       'PT1H',
-      'Removed acme.test with 2 records. Undo brings them back, to be answered after 1 h of propagation.',
-      'acme.test is back with 2 records, answered in 1 h.',
+      'Removed acme.test with 2 records. Undo restores them, visible after 1 h of propagation.',
+      'acme.test is back with 2 records, visible in 1 h.',
     ],
   ])('that are removed come back from their own zone file, propagation %s', async (propagation, text, undone) => {
     const { transport, options, asked } = await setUp(propagation);
