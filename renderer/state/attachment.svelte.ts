@@ -8,7 +8,7 @@ export interface AttachmentOptions {
   client: Client;
   actions: Pick<DomainActions, 'changePlan'>;
   projectId: string;
-  /** To begin with. */
+  /** The initial hostname. */
   hostname?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Holder {
 export class Attachment {
   readonly projectId: string;
   readonly form: Form<{ hostname: string }, Domain>;
-  /** Deploys a project that never was, changes its plan and retries; the domain once attached. */
+  /** Deploys a project that was never deployed, changes its plan and retries; returns the attached domain. */
   readonly changePlan: Task<[], Domain | undefined>;
   /** Deploys and retries. */
   readonly deploy: Task<[], Domain | undefined>;
@@ -81,7 +81,7 @@ export class Attachment {
   }
 }
 
-/** A URL, as copied from an address bar, has the hostname that is meant. */
+/** The hostname of a URL, such as one copied from an address bar; other text unchanged. */
 function hostnameIn(typed: string): string {
   const text = typed.trim();
   return /^https?:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? text) : text;

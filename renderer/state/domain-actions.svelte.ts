@@ -92,9 +92,9 @@ export class DomainActions {
     });
     if (before === undefined) return;
     toasts.done({
-      text: `Base addresses are shown with ${named(hostname)}.`,
+      text: `Base addresses use ${named(hostname)}.`,
       undo: () => client.domains.setPrimary({ projectId, hostname: before.primary }),
-      undone: `Base addresses are shown with ${named(before.primary)} again.`,
+      undone: `Base addresses use ${named(before.primary)} again.`,
     });
   }
 
@@ -159,7 +159,7 @@ export class DomainActions {
     });
   }
 
-  /** Changes the project; the answer is as it was before. */
+  /** Changes the project; returns it as it was before. */
   #update(changes: { plan?: Exclude<Plan, 'enterprise'>; persona?: PersonaId }): Promise<Project | undefined> {
     const { projectId } = this.#options;
     return this.#do('', async ({ projects }) => {

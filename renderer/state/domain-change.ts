@@ -37,7 +37,7 @@ export function changeSince(domain: Domain, { verdict, local, nowMs }: LiveDns):
   return undefined;
 }
 
-/** What replaces the summary of the last check. */
+/** The summary that replaces the one of the last check. */
 export function summaryOfChange(change: DomainChange, { certificate }: Domain): Summary {
   const issued = certificate.state === 'issued';
   switch (change) {
@@ -46,7 +46,7 @@ export function summaryOfChange(change: DomainChange, { certificate }: Domain): 
         tone: 'water',
         icon: 'dns',
         title: 'The record is there now',
-        text: 'The DNS has changed since the last check. Verify it to go on.',
+        text: 'The DNS has changed since the last check. Verify it to continue.',
         action: 'verify',
       };
     case 'caa_forbids':

@@ -24,7 +24,7 @@ export interface CaaAnswer {
 }
 
 export interface DomainDetailOptions extends SettingsSource {
-  /** As it is now; the hostname stays the same. */
+  /** The domain as it is now; its hostname never changes. */
   domain: () => Pick<Domain, 'hostname' | 'instructions'>;
 }
 

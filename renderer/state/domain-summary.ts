@@ -69,7 +69,7 @@ export interface Summary {
   suffix?: string;
 }
 
-/** When the domain is checked next: a record on its way is looked for as soon as it can be seen. */
+/** The next check of the domain: for a propagating record, when it becomes visible. */
 export const nextCheckOf = ({ nextCheckAt, checks }: Pick<Domain, 'nextCheckAt' | 'checks'>): string | undefined =>
   [nextCheckAt, ...checks.map(({ until }) => until)]
     .filter((at) => at !== undefined)
@@ -197,7 +197,7 @@ function renewalSummary(trouble: Check): Summary {
     tone: 'amber',
     icon: outcome === 'unknown' ? 'unknown' : 'warning',
     title: ofCertificate ? `Renewal: ${lowerFirst(TROUBLES[code])}` : TROUBLES[code],
-    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate holds' : ''}. ${IN_SHORT[code] ?? message}`,
+    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}. ${IN_SHORT[code] ?? message}`,
     ...fixOf(trouble),
   };
 }

@@ -56,7 +56,7 @@ export function removing(
   };
 }
 
-/** Attaches removed domains again, with what the project had of them. */
+/** Attaches removed domains again, and restores their redirects and the primary. */
 export function reattaching(
   { client, projectId }: DomainWorkOptions,
   hostnames: readonly string[],
@@ -84,7 +84,7 @@ export function reattaching(
   };
 }
 
-/** Gives domains that are attached again the redirects from and to them, and makes the primary one primary. */
+/** Restores the redirects from and to domains that are attached again, and the primary. */
 export async function restoreUses(
   { client, projectId }: DomainWorkOptions,
   hostnames: readonly string[],

@@ -68,7 +68,7 @@ describe('the life of a domain', () => {
       await rowSays(page, 'shop.acme.test', 'verified');
       await rowSays(page, 'shop.acme.test', 'certificate issued');
       await region(page, 'Requests').getByText('--resolve shop.acme.test:').waitFor();
-      await button(page, 'Show everything about it').click();
+      await button(page, 'Show the domain').click();
       await region(page, 'Certificate')
         .getByText(/90 days left/)
         .waitFor();
@@ -239,7 +239,7 @@ describe('attaching a domain', () => {
     await button(page, 'Verify').click();
     await rowSays(page, '*.acme.test', 'certificate issued');
     await region(page, 'Requests').getByText('--resolve www.acme.test:').waitFor();
-    await button(page, 'Show everything about it').click();
+    await button(page, 'Show the domain').click();
     await expectSound(opened);
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
