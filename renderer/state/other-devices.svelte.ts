@@ -4,12 +4,12 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-/** Ends the serving of other devices, with a way back to the same interface. */
+/** Stops serving other devices; undo serves them on the same interface again. */
 export async function serveThisMachineOnly(client: Client, toasts: Toasts): Promise<void> {
   const { wanted, keep } = await client.lan.status({});
   await client.lan.stop({});
   toasts.done({
-    text: 'Other devices reach nothing now.',
+    text: 'Other devices can no longer open the hostnames.',
     undo: () => client.lan.start({ ...(wanted !== undefined && { interface: wanted }), keep }),
     undone: 'Other devices can open the hostnames again.',
   });
@@ -54,7 +54,7 @@ export class OtherDevices {
     this.#chosen = name;
   }
 
-  /** Whether it is on, or is to be, at the next start. */
+  /** Whether other devices are served again after a restart; while off, the choice for the next time. */
   get keep(): boolean {
     return this.isOff ? this.#keep : (this.status.value?.keep ?? false);
   }
@@ -73,7 +73,7 @@ export class OtherDevices {
     this.#toasts.done({
       text: `Other devices on ${name} can open the hostnames.`,
       undo: () => this.#client.lan.stop({}),
-      undone: 'Other devices reach nothing again.',
+      undone: 'Other devices can no longer open the hostnames.',
     });
   }
 
