@@ -48,13 +48,13 @@ export interface NamedCaller {
   usage: CallerUsage;
   /** A key's name, or the address. */
   name: string;
-  /** The beginning of a key's secret. */
+  /** The prefix of a key's secret. */
   prefix: string | undefined;
   revoked: boolean;
 }
 
 /**
- * What needs a look first: a ban, an exhausted limit, then what is in use. Rows move only from one of these to another.
+ * The sort rank of a caller: banned, then exhausted, then active, then idle. Rows move only when their rank changes.
  */
 function rankAt(usage: CallerUsage, nowMs: number): number {
   if (banAt(usage, nowMs) !== undefined) return 0;
@@ -62,7 +62,7 @@ function rankAt(usage: CallerUsage, nowMs: number): number {
   return levels.includes('exhausted') ? 1 : levels.every((level) => level === 'idle') ? 3 : 2;
 }
 
-/** The same rows, those first that need a look. */
+/** The same rows, sorted by rank. */
 export const urgentFirst = <Row extends { usage: CallerUsage }>(rows: readonly Row[], nowMs: number): Row[] =>
   rows
     .map((row) => ({ row, rank: rankAt(row.usage, nowMs) }))

@@ -35,7 +35,7 @@ export function domainConsequence(from: Plan, plan: Plan, domains: number): stri
   if (domains === 0 || (from === 'free') === (plan === 'free')) return undefined;
   const counted = formatCounted(domains, 'domain', 'domains');
   return plan === 'free'
-    ? `${counted} will be suspended: not served until it is upgraded again.`
+    ? `${counted} will be suspended: not served until the project is upgraded again.`
     : `${counted} will come back from suspension.`;
 }
 

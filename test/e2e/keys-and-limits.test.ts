@@ -135,7 +135,7 @@ describe('an API key', () => {
     const opened = await openPage({ path: HAPPY_PAWS });
     const { page } = opened;
     await keys(page).getByText('No API key yet').waitFor();
-    await keys(page).getByRole('button', { name: 'Make the first key' }).click();
+    await keys(page).getByRole('button', { name: 'Create the first key' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('region', { name: 'The secret of Key 1' }).waitFor();
   });

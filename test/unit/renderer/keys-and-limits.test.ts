@@ -101,8 +101,8 @@ describe('a change of plan', () => {
   });
 
   it.each([
-    ['pro', 'free', 2, '2 domains will be suspended: not served until it is upgraded again.'],
-    ['enterprise', 'free', 1, '1 domain will be suspended: not served until it is upgraded again.'],
+    ['pro', 'free', 2, '2 domains will be suspended: not served until the project is upgraded again.'],
+    ['enterprise', 'free', 1, '1 domain will be suspended: not served until the project is upgraded again.'],
     ['free', 'pro', 1, '1 domain will come back from suspension.'],
     ['pro', 'business', 2, undefined],
     ['free', 'free', 2, undefined],
