@@ -2,13 +2,13 @@ import type { KeptValues } from './storage.ts';
 
 export interface ColumnChoiceOptions<Id extends string> {
   views: KeptValues;
-  /** What remembers the choice. */
-  keptAs: string;
-  /** All columns, in their own order. */
+  /** The name under which the choice is stored. */
+  storageKey: string;
+  /** All columns, in the default order. */
   all: readonly { id: Id; title: string }[];
-  /** Those that are always shown. */
+  /** The columns that are always shown. */
   fixed: readonly Id[];
-  /** Those that are shown until the user chooses others. */
+  /** The columns shown until the user chooses others. */
   usual: readonly Id[];
 }
 
@@ -19,7 +19,7 @@ export class ColumnChoice<Id extends string> {
 
   constructor(options: ColumnChoiceOptions<Id>) {
     this.#options = options;
-    this.#chosen = $state.raw(readChoice(options.views.read(options.keptAs), options));
+    this.#chosen = $state.raw(readChoice(options.views.read(options.storageKey), options));
   }
 
   get all(): readonly { id: Id; title: string }[] {
@@ -34,7 +34,7 @@ export class ColumnChoice<Id extends string> {
     return this.#options.fixed.includes(id);
   }
 
-  /** Shows a column where its own order puts it, or hides it. */
+  /** Shows a column at its place in the default order, or hides it. */
   show(id: Id, wanted: boolean): void {
     this.#keep(wanted ? withColumn(this.shown, id, this.all) : this.shown.filter((other) => other !== id));
   }
@@ -45,18 +45,18 @@ export class ColumnChoice<Id extends string> {
     if (from >= 0 && place >= 0 && from !== place) this.#keep(this.shown.toSpliced(from, 1).toSpliced(place, 0, id));
   }
 
-  /** Shows the usual columns, in their own order. */
+  /** Shows the usual columns in the default order. */
   reset(): void {
     this.#keep(undefined);
   }
 
   #keep(chosen: readonly Id[] | undefined): void {
     this.#chosen = readChoice(chosen, this.#options);
-    this.#options.views.keep(this.#options.keptAs, this.#chosen);
+    this.#options.views.keep(this.#options.storageKey, this.#chosen);
   }
 }
 
-/** The known columns of a remembered value, and the fixed ones; undefined if it is no list. */
+/** The known columns of a stored value, and the fixed ones; undefined if the value is not a list. */
 function readChoice<Id extends string>(
   kept: unknown,
   { all, fixed }: Pick<ColumnChoiceOptions<Id>, 'all' | 'fixed'>,
@@ -66,7 +66,7 @@ function readChoice<Id extends string>(
   return fixed.reduce<readonly Id[]>((shown, id) => withColumn(shown, id, all), known);
 }
 
-/** Adds a column after the nearest shown one that is before it in their own order. */
+/** Adds a column after the nearest shown one that precedes it in the default order. */
 function withColumn<Id extends string>(shown: readonly Id[], id: Id, all: readonly { id: Id }[]): readonly Id[] {
   if (shown.includes(id)) return shown;
   const before = all.slice(

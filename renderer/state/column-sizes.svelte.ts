@@ -3,18 +3,18 @@ import type { KeptValues } from './storage.ts';
 
 export interface ColumnSizesOptions {
   views: KeptValues;
-  /** What remembers the widths. */
-  keptAs: string;
+  /** The name under which the widths are stored. */
+  storageKey: string;
   columns: readonly string[];
 }
 
-/** The widths of a list's columns, which `resizeColumns` changes, remembered as a page's view. */
+/** The widths of a list's columns, which `arrangeColumns` changes, stored as a page's view. */
 export class ColumnSizes {
   #widths;
   readonly #options: ColumnSizesOptions;
 
   constructor(options: ColumnSizesOptions) {
-    this.#widths = $state.raw(readWidths(options.views.read(options.keptAs), options.columns));
+    this.#widths = $state.raw(readWidths(options.views.read(options.storageKey), options.columns));
     this.#options = options;
   }
 
@@ -22,18 +22,18 @@ export class ColumnSizes {
     return this.#widths;
   }
 
-  /** In pixels; undefined gives a column its own width again. */
+  /** In pixels; undefined restores the default width. */
   set(column: string, px: number | undefined): void {
     this.#keep(withWidth(this.#widths, column, px));
   }
 
-  /** Gives all columns their own widths again. */
+  /** Restores the default widths of all columns. */
   resetAll(): void {
     this.#keep({});
   }
 
   #keep(widths: ColumnWidths): void {
     this.#widths = widths;
-    this.#options.views.keep(this.#options.keptAs, widths);
+    this.#options.views.keep(this.#options.storageKey, widths);
   }
 }

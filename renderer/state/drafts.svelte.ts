@@ -15,12 +15,12 @@ export interface Draftable {
  */
 export function useDraft(name: () => string | undefined, form: () => Draftable): void {
   const { drafts } = getPage();
-  const keptAs = untrack(name);
-  if (keptAs === undefined) return;
-  const kept = drafts.read(keptAs);
+  const storageKey = untrack(name);
+  if (storageKey === undefined) return;
+  const kept = drafts.read(storageKey);
   if (kept !== undefined) untrack(() => form().restore(kept));
-  const keep = () => drafts.keep(keptAs, form().typed);
+  const keep = () => drafts.keep(storageKey, form().typed);
   $effect(keep);
-  // What is sent or discarded together with the component's end.
+  // Values may be sent or discarded at the moment when the component is destroyed.
   onDestroy(() => untrack(keep));
 }

@@ -5,13 +5,13 @@ import type { ImportForm } from './pet-text.ts';
 import { formatOf, type DatasetOfPets, type ImportSource } from './pet-works.ts';
 import { encodingOf, textPieces, UnreadableFileError, type Encoding } from './text-pieces.ts';
 
-/** Read for a preview; the engine shows the first 50 rows of it. */
+/** The part read for a preview; the engine shows its first 50 rows. */
 const PREVIEW_BYTES = 64 * 1024;
 
 /** Previews after a pause in typing. */
 const PAUSE_MS = 150;
 
-/** What is to be imported, how it is read, and what the engine would make of its first rows. */
+/** The source of an import, how it is read, and the engine's preview of its first rows. */
 export class ImportChoice {
   #file = $state.raw<File | undefined>(undefined);
   #text = $state('');
@@ -126,7 +126,7 @@ export class ImportChoice {
     return this.#read();
   }
 
-  /** Forgets the file and the text. */
+  /** Discards the file and the text. */
   clear(): void {
     this.#forget();
     this.#file = undefined;

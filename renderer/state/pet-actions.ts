@@ -44,7 +44,7 @@ export class PetActions {
     this.#toasts.done({
       text: `Added ${shorten(pet.name)} as pet ${pet.id}.`,
       undo: () => this.#client.pets.remove({ ...dataset, id: pet.id }),
-      undone: `Pet ${pet.id} is gone again.`,
+      undone: `Pet ${pet.id} is removed again.`,
     });
     return pet;
   }
@@ -98,7 +98,7 @@ export class PetActions {
     this.#toasts.done({
       text: `Placed order ${order.id} for ${shorten(pet.name)}.`,
       undo: () => this.#client.orders.remove({ ...dataset, id: order.id }),
-      undone: `Order ${order.id} is taken back.`,
+      undone: `Order ${order.id} is removed again.`,
     });
     return order;
   }

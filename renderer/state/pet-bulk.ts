@@ -26,9 +26,9 @@ export interface PetBulkOptions {
 const pets = (count: number): string => formatCounted(count, 'pet', 'pets');
 
 /**
- * Actions on many pets, each reported once with undo, which restores exactly what was there. More than one call shows
- * its progress and can be stopped; what was done by then can be undone. Only one call throws the engine's refusal: the
- * report of longer work has its own.
+ * Actions on many pets, each reported once, with an exact undo. Work of several calls shows its progress and can be
+ * stopped; the part done by then can be undone. An action of a single call throws the engine's refusal; longer work
+ * reports its own.
  */
 export class PetBulk {
   readonly #options: PetBulkOptions;
@@ -105,7 +105,7 @@ export class PetBulk {
     this.#options.toasts.done({ text, undo: async () => (undone = await undo()), undone: () => undone });
   }
 
-  /** Returns the result as a sentence, or what was begun. */
+  /** Returns the result as a sentence, or the title of work that continues. */
   async #run<Item>(bulk: Bulk<Item>): Promise<string> {
     const options = workOn(bulk);
     if (options.total <= PART_PETS) return options.run(new Work(options));
@@ -136,9 +136,9 @@ const phrases = <Item>(doing: string, verb: string, items: readonly Item[], envi
   items,
 });
 
-const notThere = (count: number): string => `; ${formatCount(count)} did not exist any more`;
+const noLongerThere = (count: number): string => `; ${formatCount(count)} no longer existed`;
 
-function workOn<Item>({ title, verb, items, send, ended, missed = notThere }: Bulk<Item>): WorkOptions {
+function workOn<Item>({ title, verb, items, send, ended, missed = noLongerThere }: Bulk<Item>): WorkOptions {
   return {
     title,
     total: items.length,

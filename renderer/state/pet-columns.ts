@@ -25,6 +25,6 @@ export function petTracks(shown: readonly PetSort[], widths: ColumnWidths, isLon
     const chosen = widths[column];
     return chosen === undefined ? OWN[column][isLong ? 'long' : 'usual'] : `${chosen}px`;
   });
-  // Something has to take the rest of a wide window.
+  // One column has to fill the rest of a wide window.
   return ['1.75rem', ...tracks, widths['name'] === undefined ? '2.75rem' : 'minmax(2.75rem, 1fr)'].join(' ');
 }

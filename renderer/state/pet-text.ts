@@ -1,7 +1,7 @@
 import type { ImportColumns, ImportDelimiter, ImportFormat, PetRecord } from '../../main/contract/pets.ts';
 import type { PetFilter } from './pet-filter.ts';
 
-/** How the engine reads a text; it finds what is left out. */
+/** How the engine reads a text; it detects omitted values. */
 export interface ImportForm {
   format: ImportFormat;
   delimiter?: ImportDelimiter;
@@ -85,7 +85,7 @@ const DELIMITERS: readonly (readonly [string, ImportDelimiter])[] = [
   [',', 'comma'],
 ];
 
-/** Pasted rows are added as copies, which get ids of their own. */
+/** Pasted rows are added as copies with new ids. */
 const WITHOUT_IDS = { id: '' };
 
 /** JSON, or a header line with name and category, makes rows; anything else is cells separated by tabs. */

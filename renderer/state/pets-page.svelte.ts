@@ -19,7 +19,7 @@ import type { Works } from './works.svelte.ts';
 import { inListOrder } from './pet-text.ts';
 import { formatCount } from '../time/format.ts';
 
-/** More is a file to import; reading the rows below takes ten calls. */
+/** More rows should be imported as a file; reading these takes ten calls. */
 const PASTED_ROWS_MAX = 10_000;
 
 /** The grid's interface for the page. */
@@ -35,7 +35,7 @@ export interface GridOnScreen {
 export interface PetsPageOptions extends Source {
   toasts: Toasts;
   works: Works;
-  /** What the browser remembers. */
+  /** Views stored in the browser. */
   views: KeptValues;
   projectId: string;
   filter: PetFilter;
@@ -57,12 +57,12 @@ export class PetsPage {
     this.#toasts = toasts;
     this.columns = new ColumnChoice({
       views,
-      keptAs: 'pets.shown',
+      storageKey: 'pets.shown',
       all: PET_COLUMNS,
       fixed: ['name'],
       usual: PET_COLUMN_IDS,
     });
-    this.sizes = new ColumnSizes({ views, keptAs: 'pets.columns', columns: PET_COLUMN_IDS });
+    this.sizes = new ColumnSizes({ views, storageKey: 'pets.columns', columns: PET_COLUMN_IDS });
     this.actions = new PetActions({ client, projectId, toasts });
     this.bulk = new PetBulk({ client, projectId, toasts, works });
     this.list = new PetList(
@@ -89,7 +89,7 @@ export class PetsPage {
     };
   }
 
-  /** Requests another list. Pets that it may not have are unselected: they would be changed out of sight. */
+  /** Requests another list. Pets that it may lack are unselected, because they would be changed out of sight. */
   want(filter: PetFilter): void {
     if (!isSameSet(filter, this.list.wanted)) this.selection.clear();
     this.list.want(filter);
@@ -153,7 +153,7 @@ export class PetsPage {
     const { shown } = this.columns;
     const columns = shown.slice(shown.findIndex((id) => id === column));
     if (!isEditable(column) || columns.slice(0, width).includes('id')) {
-      return 'Ids are not pasted over. Paste over names, categories and statuses.';
+      return 'Ids can’t be pasted over. Paste over names, categories and statuses.';
     }
     if (width > columns.length) {
       return `Nothing was pasted: it is ${width} columns wide, and ${columns.length === 1 ? 'one is' : `${columns.length} are`} left from here on.`;
@@ -207,5 +207,5 @@ function pasteFailure(error: unknown): string {
   const [issue] = issuesOf(error);
   const [, index, field] = /^changes\[(\d+)\]\.(\w+)$/.exec(issue?.path ?? '') ?? [];
   if (issue === undefined || index === undefined || field === undefined) return describeFailure(error);
-  return `Row ${Number(index) + 1} of it: ${field} ${issue.message}.`;
+  return `Row ${Number(index) + 1}: ${field} ${issue.message}.`;
 }

@@ -91,11 +91,11 @@ export class TrafficPage {
     const { client, changes, time, settings, toasts, views, project } = options;
     const { id: projectId } = project();
     this.saved = new SavedFilters(views);
-    this.sizes = new ColumnSizes({ views, keptAs: 'traffic.widths', columns: COLUMNS.map(({ id }) => id) });
+    this.sizes = new ColumnSizes({ views, storageKey: 'traffic.widths', columns: COLUMNS.map(({ id }) => id) });
     const columnsOf = (scope: TrafficScope): ColumnChoice<ColumnId> =>
       new ColumnChoice({
         views,
-        keptAs: `traffic.columns.${scope}`,
+        storageKey: `traffic.columns.${scope}`,
         all: COLUMNS,
         fixed: FIXED_COLUMNS,
         usual: DEFAULT_COLUMNS[scope],

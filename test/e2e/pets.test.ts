@@ -356,7 +356,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('Escape');
     await cell(page, 3, 'name').click();
     await paste('Ann\t9223372036854775807\nBen\tx');
-    await toast(page, 'Nothing was pasted. Row 2 of it: categoryId must be an integer').waitFor();
+    await toast(page, 'Nothing was pasted. Row 2: categoryId must be an integer').waitFor();
     await paste('Ann\t9223372036854775807\nBen\t-1\tSold');
     await expect
       .poll(async () => (await pets(engine)).items.slice(0, 5).map((pet) => Object.values(pet).join(' ')))

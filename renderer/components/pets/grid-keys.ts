@@ -1,10 +1,10 @@
 import { flushSync } from 'svelte';
 import { type Cell, HEAD, moveBy, startsText } from '../../state/grid-cursor.svelte.ts';
 import { readPasted } from '../../state/pet-text.ts';
-import type { PetGridActs, PetGridHost } from './grid-acts.ts';
+import type { PetGridActions, PetGridHost } from './grid-actions.ts';
 
 /** The keyboard and the clipboard at a cell of the grid of pets. */
-export function createGridKeys(host: PetGridHost, acts: PetGridActs) {
+export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
   const { cursor, selection } = host.pets;
 
   const controlOf = (key: string): (() => void) | undefined =>
@@ -13,26 +13,26 @@ export function createGridKeys(host: PetGridHost, acts: PetGridActs) {
   function actionOf(key: string, cell: Cell): (() => void) | undefined {
     const { row, column } = cell;
     if (key === 'F2') return () => host.begin(cell);
-    if (key === 'Delete' && selection.size > 0) return acts.removeSelected;
-    if (key === 'Delete' && row !== HEAD) return () => acts.remove(acts.petAt(row));
+    if (key === 'Delete' && selection.size > 0) return actions.removeSelected;
+    if (key === 'Delete' && row !== HEAD) return () => actions.remove(actions.petAt(row));
     if (key === 'Escape' && selection.size > 0) return () => selection.clear();
     if (key === 'Escape' && host.chosen !== undefined) return () => host.open(undefined);
-    if (key === ' ' && row !== HEAD) return () => acts.toggle(row);
+    if (key === ' ' && row !== HEAD) return () => actions.toggle(row);
     if (key !== 'Enter' && key !== ' ') return undefined;
-    if (row === HEAD) return () => acts.actOnHead(column);
-    if (column === 'select') return () => acts.toggle(row);
-    if (column === 'id') return () => host.open(acts.petAt(row)?.id);
-    if (column === 'actions') return () => acts.remove(acts.petAt(row));
+    if (row === HEAD) return () => actions.actOnHead(column);
+    if (column === 'select') return () => actions.toggle(row);
+    if (column === 'id') return () => host.open(actions.petAt(row)?.id);
+    if (column === 'actions') return () => actions.remove(actions.petAt(row));
     return () => host.begin(cell);
   }
 
   /**
-   * Begins an edit with the typed character: the field has the focus, and all of its text selected, before it is typed.
+   * Begins an edit with the typed character: the field gets the focus, with all of its text selected, before the input.
    */
   function type(event: KeyboardEvent, cell: Cell): void {
-    if (cell.row === HEAD || acts.petAt(cell.row) === undefined) return;
+    if (cell.row === HEAD || actions.petAt(cell.row) === undefined) return;
     flushSync(() => host.begin(cell));
-    // It is no shortcut of the page any more.
+    // The key must not also trigger a shortcut of the page.
     event.stopPropagation();
   }
 
@@ -45,7 +45,7 @@ export function createGridKeys(host: PetGridHost, acts: PetGridActs) {
       const moved = moveBy(key, withControl, cell, host.size);
       const act =
         moved !== null
-          ? () => (shiftKey ? acts.goSelecting(moved) : host.go(moved))
+          ? () => (shiftKey ? actions.goSelecting(moved) : host.go(moved))
           : withControl
             ? controlOf(key)
             : actionOf(key, cell);
@@ -59,7 +59,7 @@ export function createGridKeys(host: PetGridHost, acts: PetGridActs) {
 
     copy(event: ClipboardEvent): void {
       const { row, column } = cursor.cell;
-      const pet = acts.petAt(row);
+      const pet = actions.petAt(row);
       if (host.edit !== undefined || getSelection()?.isCollapsed === false) return;
       if (selection.size > 0) host.copy('tsv');
       else if (pet !== undefined && column !== 'select' && column !== 'actions') {

@@ -144,7 +144,7 @@ describe('the selected pets', () => {
     world.pets = world.pets.filter(({ id }) => id !== '9');
     await page.changeSelected({ status: 'sold', categoryId: '7' });
     expect(world.pets.filter(({ categoryId }) => categoryId === '7').map(({ id }) => id)).toEqual(['3', '4', '5']);
-    expect([said(), page.selection.size]).toEqual([['3 pets changed; 1 did not exist any more.'], 4]);
+    expect([said(), page.selection.size]).toEqual([['3 pets changed; 1 no longer existed.'], 4]);
     toasts.undoLast();
     await settle();
     expect(world.pets).toEqual(before.filter(({ id }) => id !== '9'));
@@ -191,7 +191,7 @@ describe('the selected pets', () => {
     await page.pasteCells({ row: 0, column: 'id' }, [['1']]);
     await page.pasteCells({ row: 0, column: 'status' }, [['sold', '1']]);
     expect(said().slice(2)).toEqual([
-      'Ids are not pasted over. Paste over names, categories and statuses.',
+      'Ids can’t be pasted over. Paste over names, categories and statuses.',
       'Nothing was pasted: it is 2 columns wide, and one is left from here on.',
     ]);
   });
@@ -204,7 +204,7 @@ describe('the selected pets', () => {
     expect(sent('pets.updateMany')).toEqual([{ ...DATASET, changes: [{ id: '2', status: 'sold', name: 'Ann' }] }]);
     page.columns.move('id', 'name');
     await page.pasteCells({ row: 1, column: 'status' }, [['sold', 'Ben', '7']]);
-    expect(said().at(-1)).toBe('Ids are not pasted over. Paste over names, categories and statuses.');
+    expect(said().at(-1)).toBe('Ids can’t be pasted over. Paste over names, categories and statuses.');
   });
 
   it('that cannot be removed are named with the reason', async () => {

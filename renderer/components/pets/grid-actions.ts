@@ -6,14 +6,14 @@ import type { RowFormat } from '../../state/pet-text.ts';
 import type { ImportForm } from '../../state/pet-text.ts';
 import type { PetsPage } from '../../state/pets-page.svelte.ts';
 
-/** What the keyboard and the pointer find in the grid of pets, and ask of it. */
+/** The grid of pets, as its keyboard and pointer handling use it. */
 export interface PetGridHost {
   readonly pets: PetsPage;
   readonly size: GridSize;
   readonly edit: CellEdit | undefined;
   /** The id of the pet beside the list. */
   readonly chosen: string | undefined;
-  /** The rows by which pets have moved, until the list is scrolled as far. */
+  /** The number of rows by which pets have moved, until the list has scrolled as far. */
   readonly unscrolled: number;
   /** Moves the cursor and the focus. */
   go: (cell: Cell) => void;
@@ -33,16 +33,16 @@ export function cellOf(target: EventTarget | null): Cell | undefined {
   return row === undefined || column === undefined ? undefined : { row: Number(row), column: column as Column };
 }
 
-export type PetGridActs = ReturnType<typeof createGridActs>;
+export type PetGridActions = ReturnType<typeof createGridActions>;
 
-/** What both a key and a click can do. */
-export function createGridActs(host: PetGridHost) {
+/** The actions that both keys and clicks trigger. */
+export function createGridActions(host: PetGridHost) {
   const { cursor, selection } = host.pets;
   const petAt = (row: number): PetRecord | undefined => host.pets.list.rows.at(row);
 
   return {
     petAt,
-    /** Of all pets: none, some or all are selected. */
+    /** Whether none, some or all of the pets are selected. */
     selected(): 'none' | 'some' | 'all' {
       return selection.size === 0 ? 'none' : selection.size < (host.pets.list.rows.total ?? 0) ? 'some' : 'all';
     },
