@@ -7,7 +7,7 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 /** What the last attempt could not do, and the command to paste instead. */
 export type ChangeReport = Pick<MachineChange, 'message' | 'command'>;
 
-/** The changes of this machine that lead it to one hostname. Other programs may change the same files. */
+/** The changes that let this machine reach one hostname. Other programs may change the same files. */
 export class MachineChanges {
   readonly plan: LiveQuery<MachinePlan>;
   readonly #client: Client;
@@ -32,7 +32,7 @@ export class MachineChanges {
     return this.#busy;
   }
 
-  /** Once a pasted command was run, there is nothing left to say. */
+  /** The report of a change; the command to paste only until it has been run. */
   reportOn({ id, state, command }: MachineChange): ChangeReport {
     return { ...(state === 'pending' && command !== undefined && { command }), ...this.#reports.get(id) };
   }

@@ -8,7 +8,7 @@ export interface TargetValues extends Record<string, unknown> {
   'target.url': string;
   'target.host': 'rewrite' | 'keep';
   'target.limited': boolean;
-  /** Only with limits. */
+  /** Applies only if `target.limited` is set. */
   'target.withoutKey': 'free' | 'plan';
   'target.verifyCertificate': boolean;
   'target.checkPath': string;

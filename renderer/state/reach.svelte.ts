@@ -48,7 +48,7 @@ export class Reach {
           hostname,
           ...(this.#kind !== undefined && { browser: this.#kind }),
         });
-        const known = trust === 'root' ? 'trusts the root' : 'takes this project’s certificates';
+        const known = trust === 'root' ? 'trusts the root' : 'accepts this project’s certificates';
         toasts.say(
           `Opened ${url}: ${lowerFirst(browser)} with a profile that ${known}, and is deleted when it closes.`,
         );
@@ -59,13 +59,13 @@ export class Reach {
     this.previewing = new Task(() => client.reach.preview({ hostname }));
   }
 
-  /** Opens the hostname in a browser of this kind, or in the first that there is. */
+  /** Opens the hostname in a browser of this kind, by default in the first one found. */
   open(kind?: BrowserKind): void {
     this.#kind = kind;
     void this.opening.start();
   }
 
-  /** What leads this system to another machine, and the remedy. */
+  /** Why this system resolves the hostname to another machine, and the fix. */
   get elsewhere(): SystemNames['elsewhere'] {
     return this.#system.value?.elsewhere;
   }

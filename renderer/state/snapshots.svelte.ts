@@ -4,7 +4,7 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-/** The world as it was before the last reset, by which a reset is undone. */
+/** The snapshot taken before the last reset, to undo it. */
 export const BEFORE_RESET = 'before-reset';
 
 /** Snapshots of the whole world, and resetting it to one. */
@@ -31,7 +31,7 @@ export class Snapshots {
     });
   }
 
-  /** The newest that can be restored, of those that the user saved. */
+  /** The newest restorable snapshot that the user saved. */
   get newest(): SnapshotInfo | undefined {
     return this.list.value?.find(({ name, fault }) => name !== BEFORE_RESET && fault === undefined);
   }
@@ -52,13 +52,13 @@ export class Snapshots {
     this.#toasts.say(`Saved the snapshot “${saved.name}”.`);
   }
 
-  /** Resets the world at once; undo brings back the present one, which is kept under a name of its own. */
+  /** Resets the world at once; undo restores the present one, which is saved under a reserved name. */
   async reset(name: string): Promise<void> {
     if (this.#resetting) return;
     this.#resetting = true;
     await this.#toasts.attempt('The world was not reset.', async () => {
       const { snapshots } = this.#client;
-      // What replaces the traffic is undone with it.
+      // A reset that replaces Traffic must be undone with Traffic.
       const traffic = this.list.value?.some((found) => found.name === name && found.requests !== undefined) ?? false;
       if (name !== BEFORE_RESET) await snapshots.save({ name: BEFORE_RESET, force: true, traffic });
       await snapshots.restore({ name });

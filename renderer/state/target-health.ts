@@ -1,12 +1,12 @@
 import type { DoctorCheck } from '../../main/contract/doctor.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** A server that was started or stopped is noticed this much later at most. */
+/** A started or stopped server is noticed within this time. */
 const LOOK_MS = 5_000;
 
 /**
- * Whether the upstreams of all projects accept connections, looked at again and again while it is shown. The doctor
- * opens a connection to each and sends nothing, so that their servers see no request.
+ * Whether the upstreams of all projects accept connections, checked repeatedly while shown. The doctor opens a
+ * connection to each and sends nothing, so the servers see no request.
  */
 export class TargetHealth {
   readonly #query: LiveQuery<readonly DoctorCheck[]>;
@@ -28,7 +28,7 @@ export class TargetHealth {
     this.#await();
   }
 
-  /** What was found at the project's upstream; undefined without one, and until it is known. */
+  /** The check of the project's upstream; undefined without one, and until it is known. */
   of(projectId: string): DoctorCheck | undefined {
     return this.#query.value?.find((check) => check.projectId === projectId);
   }

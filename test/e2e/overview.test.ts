@@ -139,7 +139,7 @@ describe('the overview', () => {
     const { page } = await openPage({ path: HAPPY_PAWS });
     const panel = page.getByRole('region', { name: 'First request' });
     await panel.getByText('This project has no key yet.').waitFor();
-    await panel.getByRole('button', { name: 'Make a key for it' }).click();
+    await panel.getByRole('button', { name: 'Create a key for it' }).click();
     await panel.getByText(/Bearer viv_\w{32}/).waitFor();
     const pasted = await copyBy(panel.getByRole('button', { name: 'Copy first request' }));
     const { stdout } = await run('sh', ['-c', pasted.replace('curl ', 'curl -sS ')]);
@@ -407,7 +407,7 @@ describe('the window', () => {
     await page.reload();
     await seen(page, 'live');
     await expect.poll(() => ground()).not.toBe(before);
-    await page.getByRole('group', { name: 'Theme' }).getByLabel('As the system').check();
+    await page.getByRole('group', { name: 'Theme' }).getByLabel('Follow the system').check();
     await expect.poll(() => ground()).toBe(before);
   });
 

@@ -60,7 +60,7 @@ describe('the project switcher', () => {
     const { page } = await openPage();
     await page.getByRole('button', { name: 'Project: Demo' }).click();
     await page.getByRole('combobox', { name: 'Find a project' }).fill('zebra');
-    await page.getByText('No project has that in its name.').waitFor();
+    await page.getByText('No project matches.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').first().waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate('document.activeElement.innerText')).toContain('Demo');

@@ -90,7 +90,7 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
 
     // A change of the machine: shown, made and undone by keyboard.
     const hosts = join(machineRoot, 'etc/hosts');
-    await reach.getByText('For all of this system').press('Enter');
+    await reach.getByText('System-wide').press('Enter');
     await reach.getByText(`127.0.0.1 ${HOSTNAME}`).waitFor();
     await reach.getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` }).focus();
     await page.keyboard.press('Enter');

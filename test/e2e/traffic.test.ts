@@ -555,7 +555,7 @@ describe('the Traffic page', () => {
         `[...new Set([...document.querySelectorAll('.chart .line, .body li line')].map((line) => getComputedStyle(line).stroke))]`,
       );
     await expect.poll(colours).toEqual(['rgb(255, 255, 255)']);
-    await theme.getByTitle('As the system').click();
+    await theme.getByTitle('Follow the system').click();
     await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
     await page.getByRole('group', { name: 'How' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
