@@ -123,7 +123,7 @@ describe('the list of pets', () => {
     await expect.poll(() => focused(page)).toBe('0 name');
     await expectSound(opened);
     await page.getByRole('button', { name: 'Columns' }).click();
-    await page.getByRole('button', { name: 'As at first' }).click();
+    await page.getByRole('button', { name: 'Reset columns' }).click();
     await page.keyboard.press('Escape');
     await expect.poll(() => titles.allInnerTexts()).toEqual(['Id', 'Name', 'Category', 'Status']);
     await expect

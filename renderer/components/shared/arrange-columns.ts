@@ -2,17 +2,17 @@ import { tick } from 'svelte';
 import type { ColumnChoice } from '../../state/column-choice.svelte.ts';
 import type { ColumnSizes } from '../../state/column-sizes.svelte.ts';
 
-/** What an arrow key adds to a width. */
+/** The width that an arrow key adds. */
 const STEP_PX = 16;
 
-/** A pointer that moves less has clicked. */
+/** A smaller movement of the pointer is a click. */
 const DRAG_PX = 6;
 
 /**
- * For the row of a list's titles; with `{@attach}`. A title has its column's id as `data-column`, and a `ColumnGrip`:
- * the edge by which the width is dragged, and which a double click gives its own width again. The title itself is
- * dragged to another place. On a title with the focus, Alt with an arrow key or Enter changes the width, and Alt and
- * Shift with an arrow key the place.
+ * Lets the user move and resize the columns of a list; for `{@attach}` on the row of titles. A title has its column's
+ * id as `data-column`, and a `ColumnGrip`: dragging that edge resizes the column, a double click restores its default
+ * width. Dragging the title moves the column. On a focused title, Alt with an arrow key or Enter changes the width, and
+ * Alt and Shift with an arrow key the position.
  */
 export const arrangeColumns =
   (sizes: ColumnSizes, choice: ColumnChoice<string>) =>
@@ -37,7 +37,7 @@ export const arrangeColumns =
         const { previousElementSibling: before, nextElementSibling: after } = title.element;
         if (key === 'ArrowLeft') move(title, before);
         else if (key === 'ArrowRight') move(title, after);
-        // An element that moves in the document loses the focus.
+        // Moving an element in the document takes the focus from it.
         if (target instanceof HTMLElement) void tick().then(() => target.focus({ preventScroll: true }));
       } else if (key === 'Enter') sizes.set(title.column, undefined);
       else if (key === 'ArrowLeft') sizes.set(title.column, title.width - STEP_PX);
@@ -75,7 +75,7 @@ export const arrangeColumns =
       if (title !== undefined) sizes.set(title.column, undefined);
     };
 
-    // The end of a drag is no click on the title.
+    // The end of a drag is not a click on the title.
     const click = (event: MouseEvent): void => {
       if ((isDragged && event.detail > 0) || gripOf(event) !== null) event.stopPropagation();
     };
@@ -98,7 +98,7 @@ interface Title {
 const gripOf = ({ target }: Event): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>('[data-grip]') : null;
 
-/** The neighbour whose middle a dragged title has passed: only then does it stay under the pointer after the move. */
+/** The neighbour whose middle a dragged title has passed, so that it stays under the pointer after the move. */
 function passedBy(x: number, { previousElementSibling: before, nextElementSibling: after }: Element): Element | null {
   const middleOf = (element: Element): number => {
     const { left, width } = element.getBoundingClientRect();

@@ -1,6 +1,6 @@
 /**
- * The fault of a field as a sentence below it: the engine's message, which continues the field's name, without what
- * concerns JSON only.
+ * The fault of a field as a sentence below it: the engine's message, which continues the field's name, without remarks
+ * about JSON.
  */
 export function faultSentence(message: string): string {
   const text = message

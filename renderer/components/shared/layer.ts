@@ -4,26 +4,26 @@ const STOPS = ':is(a[href], button, input, select, textarea, summary, [tabindex]
 
 const FIELD = ':is(input:not([type=file], [type=radio], [type=checkbox]), textarea, select):not(:disabled)';
 
-/** What is read out and can be pressed while a dialog covers the page. */
+/** The parts that remain accessible while a dialog covers the page. */
 const REPORTS = '[data-reports]';
 
 /** An open dialog, popover or menu. */
 export interface Layer {
-  /** Asks for its end: Escape, or a press beside it. */
+  /** Called to close it: on Escape, or a press outside it. */
   close: () => void;
-  /** Its button. A press on it is its own affair, and the focus returns to it. */
+  /** Its button, which handles presses itself and gets the focus back. */
   opener?: HTMLElement | null;
-  /** Covers the page, which does not scroll meanwhile. A press on the node itself is one beside what is in it. */
+  /** Covers the page and locks its scrolling. A press on the node itself counts as outside its content. */
   modal?: boolean;
-  /** What has the focus at first: by default its first control, else the node. */
+  /** Gets the initial focus: by default its first control, else the node. */
   begin?: (() => HTMLElement | undefined) | undefined;
-  /** In a menu, Tab goes on from the button. */
+  /** For a menu: Tab closes it and continues from the button. */
   leavesAtTab?: boolean;
-  /** For a node that is fixed at the top left of the window; `anchor` is asked again whenever something moves. */
+  /** For a node that is fixed at the top left of the window; `anchor` is called whenever something moves. */
   beside?: Beside & { anchor: () => DOMRect };
 }
 
-/** The nodes of the open ones, the topmost last. Only that one takes keys and presses. */
+/** The nodes of the open layers, the topmost last. Only the topmost handles keys and presses. */
 const open: HTMLElement[] = [];
 
 /** The first field to type in, if there is one. */
@@ -31,8 +31,8 @@ export const firstField = (panel: HTMLElement): HTMLElement | undefined =>
   [...panel.querySelectorAll<HTMLElement>(FIELD)].find((field) => field.checkVisibility());
 
 /**
- * Puts a node over the page, within `home`, and the focus into it. Returns what removes it and gives the focus back,
- * unless that has gone elsewhere.
+ * Shows a node above the page, within `home`, and focuses it. Returns a function that removes it and restores the
+ * focus, unless the focus has moved elsewhere.
  */
 export function openLayer(node: HTMLElement, home: Element, layer: Layer): () => void {
   const { opener, modal = false, beside } = layer;
@@ -53,7 +53,7 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
   }
 
   let pressed = false;
-  function pressBeside({ target }: PointerEvent): void {
+  function pressOutside({ target }: PointerEvent): void {
     pressed = isTop() && (modal ? target === node : !holds(target));
     if (pressed && !modal) layer.close();
   }
@@ -63,10 +63,10 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
   }
 
   /**
-   * Only a whole click closes what covers the page: a press would else end on what lies below, and a drag into a field
-   * or out of it is none. Nor is the second click of the double click that opened it.
+   * Only a complete click closes a layer that covers the page: otherwise the release would hit the page below. A drag
+   * into or out of a field is not a click, nor is the second click of the double click that opened the layer.
    */
-  function clickBeside({ detail }: MouseEvent): void {
+  function clickOutside({ detail }: MouseEvent): void {
     if (pressed && detail < 2) layer.close();
     pressed = false;
   }
@@ -79,12 +79,12 @@ export function openLayer(node: HTMLElement, home: Element, layer: Layer): () =>
   const listening = new AbortController();
   const { signal } = listening;
   document.addEventListener('keydown', press, { signal });
-  document.addEventListener('pointerdown', pressBeside, { capture: true, signal });
+  document.addEventListener('pointerdown', pressOutside, { capture: true, signal });
   if (modal) {
-    // A press beside what has the focus would take it away.
+    // Otherwise a press outside the focused element would blur it.
     node.addEventListener('mousedown', (event) => event.target === node && event.preventDefault());
     document.addEventListener('pointerup', release, { capture: true, signal });
-    document.addEventListener('click', clickBeside, { capture: true, signal });
+    document.addEventListener('click', clickOutside, { capture: true, signal });
   }
   if (beside !== undefined) keepBeside(node, beside, signal);
   (layer.begin?.() ?? stopsOf(node)[0] ?? node).focus({ preventScroll: true });
@@ -106,7 +106,7 @@ function keepBeside(node: HTMLElement, beside: Required<Layer>['beside'], signal
     const { offsetWidth, offsetHeight } = node;
     const { x, y, room } = besideOf(
       beside.anchor(),
-      // With what is scrolled out of it.
+      // Including the part that is scrolled out of view.
       { width: offsetWidth, height: node.scrollHeight + offsetHeight - node.clientHeight },
       { width: clientWidth, height: clientHeight },
       beside,
@@ -123,7 +123,7 @@ function keepBeside(node: HTMLElement, beside: Required<Layer>['beside'], signal
   document.addEventListener('scroll', place, { capture: true, passive: true, signal });
 }
 
-/** What Tab reaches. Of a group of radio buttons, that is the checked one. */
+/** The elements that Tab reaches. In a group of radio buttons, that is the checked one. */
 function stopsOf(node: HTMLElement): HTMLElement[] {
   return [...node.querySelectorAll<HTMLElement>(STOPS)].filter(
     (stop) =>
@@ -138,24 +138,24 @@ function stopsOf(node: HTMLElement): HTMLElement[] {
   );
 }
 
-/** Lets Tab go round within a node. */
+/** Keeps Tab within a node. */
 function keepWithin(node: HTMLElement, event: KeyboardEvent): void {
   const stops = event.shiftKey ? stopsOf(node).toReversed() : stopsOf(node);
   const { activeElement } = document;
-  // The focus may be on what is no stop itself: on the panel after a click into it.
+  // The focus may be on an element that is not a stop, such as the panel after a click into it.
   const ahead = event.shiftKey ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
   const last = stops.at(-1);
-  const goesOn =
+  const hasNext =
     last !== undefined &&
     activeElement !== null &&
     node.contains(activeElement) &&
     (activeElement.compareDocumentPosition(last) & ahead) !== 0;
-  if (goesOn) return;
+  if (hasNext) return;
   event.preventDefault();
   stops[0]?.focus();
 }
 
-/** The rest of the page, but for its reports: no focus, no press and no screen reader gets there past `node`. */
+/** The rest of the page except its reports: neither focus nor presses nor screen readers may reach it behind `node`. */
 function behindOf(box: Element, node: HTMLElement): HTMLElement[] {
   return [...box.children].flatMap((part) => {
     if (!(part instanceof HTMLElement) || part === node || part.inert || part.matches(REPORTS)) return [];
@@ -163,10 +163,10 @@ function behindOf(box: Element, node: HTMLElement): HTMLElement[] {
   });
 }
 
-/** How many hold the page still. */
+/** The number of layers that lock scrolling. */
 let locks = 0;
 
-/** Holds the page still, without a jump where its scroll bar was. */
+/** Locks the page's scrolling; padding replaces the scroll bar, so nothing moves. */
 function lockScroll(): () => void {
   const { style } = document.body;
   if (locks++ === 0) {

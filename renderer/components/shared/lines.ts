@@ -74,5 +74,5 @@ const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 const along = (run: readonly Dot[]): string => `M${run.map(([x, y]) => `${rounded(x)},${rounded(y)}`).join('L')}`;
 
-/** The place on the axis below a dot. */
+/** The point on the axis below a dot. */
 const downFrom = (dot: Dot | undefined): string => `${rounded(dot?.[0] ?? 0)},${HEIGHT}`;

@@ -3,9 +3,9 @@ import type { IconName } from './icons.ts';
 /** Meanings of colours: moss is health, amber attention, brick failure, water information. */
 export type Tone = 'neutral' | 'moss' | 'amber' | 'brick' | 'water';
 
-/** What became of a station of a walk. */
+/** The result of a station of a walk. */
 export interface Look {
-  /** `none`: the walk did not get there. */
+  /** `none`: the walk did not reach it. */
   tone: Tone | 'none';
   icon: IconName;
   word: string;
