@@ -6,7 +6,7 @@ import type { IconName } from '../components/shared/icons.ts';
 import { factsOf, PAGE_NAMES, PAGES, type PageName, type Place } from '../navigation/places.ts';
 import type { Command } from './commands.svelte.ts';
 
-/** Everything that has a name, for the palette. */
+/** The named things that the palette lists. */
 export interface Named {
   projects: readonly Project[];
   current: Project | undefined;
@@ -16,7 +16,7 @@ export interface Named {
   breaks: readonly BreakEntry[];
 }
 
-export interface Leads {
+export interface Navigation {
   /** Where the user is. */
   here: Place | null;
   go: (place: Place) => void;
@@ -51,7 +51,7 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
     {
       page: 'traffic',
       id: 'forget-traffic',
-      title: 'Forget all traffic',
+      title: 'Clear all traffic',
       icon: 'remove',
       keywords: ['clear', 'delete'],
     },
@@ -64,11 +64,17 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
       icon: 'add',
       keywords: ['world', 'demo', 'backup'],
     },
-    { page: 'acme', id: 'acme-limits', title: 'Limit ACME clients, or not', icon: 'acme', keywords: ['let’s encrypt'] },
+    {
+      page: 'acme',
+      id: 'acme-limits',
+      title: 'Switch the ACME limits on or off',
+      icon: 'acme',
+      keywords: ['let’s encrypt'],
+    },
     { page: 'certificates', id: 'root-extend', title: 'Extend the root by a suffix', icon: 'add', keywords: ['ca'] },
   ];
 
-/** What a page shows without a command of its own. */
+/** Parts of pages that have no command. */
 const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: readonly string[] }[] = [
   {
     place: { page: 'certificates' },
@@ -91,7 +97,7 @@ const PARTS: readonly { place: Place; title: string; icon: IconName; keywords: r
   },
 ];
 
-/** Settings by their label on the page, with the panel that has them. */
+/** Settings by their label on the page, with their panel. */
 const SETTINGS: readonly {
   page: 'settings' | 'general';
   label: string;
@@ -116,18 +122,18 @@ const SETTINGS: readonly {
 ];
 
 /**
- * The commands of what the palette finds beyond those that are offered at the moment: projects, domains, zones, keys,
- * breaks and settings by name, and actions of other pages with what they act on.
+ * The commands that the palette finds besides those offered now: projects, domains, zones, keys, breaks and settings by
+ * name, and actions of other pages with their objects.
  */
-export function catalogueOf(named: Named, leads: Leads): Command[] {
+export function catalogueOf(named: Named, navigation: Navigation): Command[] {
   return [
-    ...projectCommands(named, leads),
-    ...actionCommands(named, leads),
-    ...domainCommands(named, leads),
-    ...named.zones.flatMap(({ name }) => zoneCommands(name, leads)),
-    ...keyCommands(named, leads),
-    ...breakCommands(named, leads),
-    ...settingCommands(named, leads),
+    ...projectCommands(named, navigation),
+    ...actionCommands(named, navigation),
+    ...domainCommands(named, navigation),
+    ...named.zones.flatMap(({ name }) => zoneCommands(name, navigation)),
+    ...keyCommands(named, navigation),
+    ...breakCommands(named, navigation),
+    ...settingCommands(named, navigation),
   ];
 }
 
@@ -135,7 +141,7 @@ const searched = (command: Omit<Command, 'searched'>): Command => ({ ...command,
 
 const scopeOf = (page: PageName): 'project' | 'engine' => factsOf(page).scope;
 
-function projectCommands({ projects, current }: Named, { here, go }: Leads): Command[] {
+function projectCommands({ projects, current }: Named, { here, go }: Navigation): Command[] {
   const page = here === null || scopeOf(here.page) === 'engine' ? 'overview' : here.page;
   return projects
     .filter(({ id }) => id !== current?.id)
@@ -163,7 +169,7 @@ function projectCommands({ projects, current }: Named, { here, go }: Leads): Com
     ]);
 }
 
-function actionCommands({ current }: Named, { go, runAt }: Leads): Command[] {
+function actionCommands({ current }: Named, { go, runAt }: Navigation): Command[] {
   const inProject = (place: Place): Place | undefined => {
     if (scopeOf(place.page) === 'engine') return place;
     return current === undefined ? undefined : { ...place, project: current.slug };
@@ -184,7 +190,7 @@ function actionCommands({ current }: Named, { go, runAt }: Leads): Command[] {
   ];
 }
 
-function domainCommands({ domains, projects }: Named, { go, runAt }: Leads): Command[] {
+function domainCommands({ domains, projects }: Named, { go, runAt }: Navigation): Command[] {
   const byId = new Map(projects.map((project) => [project.id, project]));
   return domains.flatMap(({ hostname, projectId, certificate }) => {
     const project = byId.get(projectId);
@@ -229,7 +235,7 @@ function domainCommands({ domains, projects }: Named, { go, runAt }: Leads): Com
   });
 }
 
-const zoneCommands = (name: string, { go, runAt }: Leads): Command[] => [
+const zoneCommands = (name: string, { go, runAt }: Navigation): Command[] => [
   searched({
     id: `zone ${name}`,
     title: name,
@@ -248,7 +254,7 @@ const zoneCommands = (name: string, { go, runAt }: Leads): Command[] => [
   }),
 ];
 
-function keyCommands({ keys, projects }: Named, { go }: Leads): Command[] {
+function keyCommands({ keys, projects }: Named, { go }: Navigation): Command[] {
   const byId = new Map(projects.map((project) => [project.id, project]));
   return keys.flatMap(({ key, projectId }) => {
     const project = byId.get(projectId);
@@ -275,8 +281,8 @@ function keyCommands({ keys, projects }: Named, { go }: Leads): Command[] {
   });
 }
 
-/** On the page of a domain, what is to be broken is that domain. */
-const breakCommands = ({ breaks }: Named, { here, go }: Leads): Command[] =>
+/** On a domain's page, the break applies to that domain. */
+const breakCommands = ({ breaks }: Named, { here, go }: Navigation): Command[] =>
   breaks
     .filter(({ impossible }) => impossible === undefined)
     .map(({ id, title }) =>
@@ -296,7 +302,7 @@ const breakCommands = ({ breaks }: Named, { here, go }: Leads): Command[] =>
       }),
     );
 
-const settingCommands = ({ current }: Named, { go }: Leads): Command[] =>
+const settingCommands = ({ current }: Named, { go }: Navigation): Command[] =>
   SETTINGS.filter(({ page }) => page === 'settings' || current !== undefined).map(({ page, label, panel, keywords }) =>
     searched({
       id: `setting ${panel} ${label}`,

@@ -19,7 +19,7 @@ export interface Command {
   icon?: IconName;
   /** Hidden from the palette, such as the command that opens it. */
   hidden?: boolean;
-  /** Listed only among what typed text finds: there are many of its kind. */
+  /** Listed only when typed text matches: there are many of its kind. */
   searched?: boolean;
   run: () => void;
 }
@@ -27,7 +27,7 @@ export interface Command {
 /** `g` alone stops waiting for the second key of `g p` after this long. */
 const SEQUENCE_MS_MAX = 1_200;
 
-/** A page that has not offered an awaited command by then has none for now. */
+/** An awaited command is dropped if no page offers it within this time. */
 const AWAITED_MS_MAX = 5_000;
 
 export interface CommandsOptions {
@@ -88,7 +88,7 @@ export class Commands {
     this.#awaited = { id, cancel };
   }
 
-  /** Runs the awaited command if it is offered by now. For an effect: it reads what is offered. */
+  /** Runs the awaited command once it is offered. Call it in an effect: it reads the offers. */
   runAwaited(): void {
     const awaited = this.#awaited;
     if (awaited === null) return;

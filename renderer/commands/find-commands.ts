@@ -1,28 +1,28 @@
 import type { Command } from './commands.svelte.ts';
 import { fitWord, fold, joined, type Range } from './fuzzy.ts';
 
-/** Results shown of one group; typing on narrows them. */
+/** Results shown per group; further typing narrows them. */
 export const GROUP_MAX = 8;
 
-/** What comes first while nothing is typed. */
+/** The groups listed first while nothing is typed. */
 const FIRST: readonly string[] = ['Help', 'Clock', 'Projects', 'Pages', 'This page'];
 
 /** How many recent commands are listed first. */
 const RECENT_MAX = 6;
 
-/** Remembered ids, each once, the latest first; anything else counts as none. */
+/** Stored ids without duplicates, latest first; empty for any other value. */
 export const readRecent = (kept: unknown): string[] =>
   Array.isArray(kept) ? [...new Set(kept.filter((id) => typeof id === 'string'))].slice(0, RECENT_MAX) : [];
 
-/** More words, or longer ones, than a name has. */
+/** No name has more words, or longer ones. */
 const WORDS_MAX = 8;
 const TEXT_MAX = 300;
 
-/** Raises a command used recently above one that fits as well. */
+/** Ranks a recently used command above another that fits equally well. */
 const RECENT_BONUS = 0.5;
 
 export interface Found {
-  /** The command's. */
+  /** The command's id. */
   id: string;
   command: Command;
   score: number;
@@ -55,7 +55,7 @@ function foldedOf(command: Command): Folded {
   return folded;
 }
 
-/** How a command fits the words; null if any of them fits none of its texts. */
+/** How a command fits the words; null unless each word fits one of its texts. */
 function fitCommand(command: Command, words: readonly string[]): Found | null {
   const folded = foldedOf(command);
   const title: Range[] = [];
@@ -76,8 +76,8 @@ function fitCommand(command: Command, words: readonly string[]): Found | null {
 }
 
 /**
- * The commands that fit `text`, by group: the group of the best one first, in it the best one first; ties keep their
- * order. Blank text finds what is offered without being searched for, the `recent` ones (ids, latest first) before it.
+ * The commands that fit `text`, by group: best group first, best command first; ties keep their order. Blank text finds
+ * all commands that are not `searched`, after the `recent` ones (ids, latest first).
  */
 export function findCommands(commands: readonly Command[], text: string, recent: readonly string[] = []): FoundGroup[] {
   const words = fold(text.slice(0, TEXT_MAX)).split(/\s+/).filter(Boolean).slice(0, WORDS_MAX);

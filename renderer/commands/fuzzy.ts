@@ -10,7 +10,7 @@ export interface Fit {
 /** Letters that a word skips between two matching ones: enough for a forgotten letter, too few for chance. */
 const GAP_MAX = 2;
 
-/** Shorter words have their letters in almost every text. */
+/** Almost every text contains the letters of a shorter word. */
 const LOOSE_MIN = 3;
 
 /** The text in lower case, with as many units as before, so that positions stay valid. */
@@ -70,7 +70,7 @@ function lettersOf(text: string, word: string): number[] | null {
   return after(-1, 0);
 }
 
-/** Ranges in order, those that touch or overlap as one. */
+/** Ranges in order; adjacent and overlapping ones are merged. */
 export function joined(ranges: readonly Range[]): Range[] {
   const result: [number, number][] = [];
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {

@@ -45,7 +45,7 @@ export class ArchiveLog {
     return this.archive.entries.find((entry) => entry.id === id);
   }
 
-  /** Filters in parts, to leave time for other work; the entries of before remain until then. */
+  /** Filters in parts, to leave time for other work; the previous entries remain until it is done. */
   async narrow(filter: string): Promise<void> {
     if (filter === this.#filter) return;
     this.#filter = filter;

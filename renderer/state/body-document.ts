@@ -7,7 +7,7 @@ export type PieceKind = TokenKind | 'plain' | 'note';
 export interface Piece {
   kind: PieceKind;
   text: string;
-  /** Its position in the searched text; absent for what is no part of it. */
+  /** Its position in the searched text; absent if it is not part of it. */
   from?: number;
   /** Shows a single position, however long it is: a byte as two digits. */
   whole?: true;
@@ -18,7 +18,7 @@ export interface BodyRow {
   from: number;
   to: number;
   depth: number;
-  /** Set where a row can be folded: the line that does it, and whether it is. */
+  /** For a row that can be folded: the line that folds, and whether it is folded. */
   fold?: { line: number; folded: boolean };
 }
 
@@ -30,12 +30,12 @@ export interface Match {
 
 /** A body as rows to read, fold and search. Pieces are made when a row is drawn. */
 export interface BodyDocument {
-  /** Of the searched text. */
+  /** The length of the searched text. */
   length: number;
-  /** `folded`: lines. */
+  /** The rows to show; `folded` contains line numbers. */
   rows(folded: readonly number[]): BodyRow[];
   pieces(row: BodyRow): Piece[];
-  /** In any case, at most `MATCHES_MAX`. */
+  /** Ignores case; at most `MATCHES_MAX`. */
   find(query: string): Match[];
   /** The lines that can be folded around a position; all of them without one. */
   folds(position?: number): number[];
@@ -75,7 +75,7 @@ export function textDocument(body: string): BodyDocument {
 
 /** Breaks a line into rows. Both halves of a character stay in one. */
 function addRows(rows: BodyRow[], text: string, from: number, to: number, depth: number): void {
-  // Most lines, and of a body there may be 65,537.
+  // The usual case, and a body can have 65,537 lines.
   if (to - from <= ROW_LENGTH_MAX) {
     rows.push({ from, to, depth });
     return;
@@ -145,7 +145,7 @@ export function linesDocument(lines: readonly DocumentLine[]): BodyDocument {
   };
 }
 
-/** What a folded bracket has inside, in words. */
+/** The number of members within a folded bracket, in words. */
 function membersOf(lines: readonly DocumentLine[], opening: number, end: number): string {
   const depth = (lines[opening]?.depth ?? 0) + 1;
   const count = lines.slice(opening + 1, end).filter((line) => line.depth === depth && !closes(line)).length;

@@ -9,10 +9,10 @@ export type RecordedBody = NonNullable<TrafficDetail['responseBody']>;
 /** A way to show a body. */
 export type BodyView = 'tree' | 'fields' | 'events' | 'image' | 'text' | 'hex';
 
-/** The ways to show one body, the most telling first. */
+/** The ways to show one body, the most useful first. */
 export interface BodyLook {
   views: readonly BodyView[];
-  /** What was wrong with it, in sentences. */
+  /** Its defects, in sentences. */
   notes: readonly string[];
   /** For `tree`: formatted JSON with every digit. */
   tree?: { lines: readonly DocumentLine[]; text: string };
@@ -40,7 +40,7 @@ export function lookAtBody(body: RecordedBody, type: string): BodyLook {
   if (fields !== undefined) return { ...base, fields, views: ['fields', ...views] };
   if (text === undefined) return { ...base, views };
   if (/^text\/event-stream\b/i.test(type)) return { ...base, events: readEvents(text), views: ['events', ...views] };
-  // Some servers send JSON under another name.
+  // Some servers send JSON with another content type.
   if (!JSON_TYPE.test(type) && !/^\s*[[{]/.test(text)) return { ...base, views };
   const tokens = body.cut ? readTruncated(text) : readTokens(text);
   if (tokens === undefined) {

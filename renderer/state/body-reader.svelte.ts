@@ -1,6 +1,6 @@
 import { lineAt, markPieces, type BodyDocument, type BodyRow, type MarkedPiece } from './body-document.ts';
 
-/** A body on the page: what is folded, what is searched for, and the match that was reached. */
+/** The state of a body on the page: folded lines, search text and current match. */
 export class BodyReader {
   readonly #document: () => BodyDocument;
   #folded = $state.raw<readonly number[]>([]);
@@ -18,7 +18,7 @@ export class BodyReader {
     return this.#query;
   }
 
-  /** The index of the reached match; -1 without any. */
+  /** The index of the current match; -1 if there is none. */
   get at(): number {
     return Math.min(this.#at, this.matches.length - 1);
   }
@@ -57,7 +57,7 @@ export class BodyReader {
     this.#folded = [];
   }
 
-  /** The row that folds what a row is in. */
+  /** The row that folds the block around a row. */
   parentOf(row: BodyRow): BodyRow | undefined {
     const line = this.#document().folds(row.from).at(-1);
     return line === undefined ? undefined : this.rows.find(({ fold }) => fold?.line === line);
@@ -67,7 +67,7 @@ export class BodyReader {
     return markPieces(this.#document().pieces(row), this.matches, this.at);
   }
 
-  /** Unfolds what the reached match is in. */
+  /** Unfolds the blocks around the current match. */
   #reveal(): BodyRow | undefined {
     const match = this.matches[this.at];
     if (match === undefined) return undefined;

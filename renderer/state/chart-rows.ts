@@ -92,13 +92,13 @@ export function chartsOf(summary: TrafficSummary): Chart[] {
     {
       title: 'Answers by status',
       rows: classes,
-      // Half an answer is no tick.
+      // The middle tick must be a whole number.
       topMin: 2,
       format: (value) => formatCounted(value, 'answer', 'answers'),
       spoken: `${classes.map(({ name, figure }) => `${name}: ${figure}`).join(', ')}.`,
     },
     {
-      title: 'Time until the answer’s end',
+      title: 'Total response time',
       rows: latencies,
       topMin: 1,
       format: formatMilliseconds,

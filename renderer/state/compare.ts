@@ -70,7 +70,7 @@ export interface ComparedPart {
   lines: ComparedLine[];
 }
 
-/** Two entries side by side: the answers first, because they are what one compares. */
+/** Two entries side by side: responses first, because they are compared most often. */
 export function compareEntries(left: TrafficDetail, right: TrafficDetail): ComparedPart[] {
   const part = (title: string, read: (entry: TrafficDetail) => string[]): ComparedPart => ({
     title,

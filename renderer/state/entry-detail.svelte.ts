@@ -4,16 +4,16 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 export interface EntryDetailOptions extends Source {
   id: string;
-  /** The entry itself where it is one of an opened archive; null once that is closed. */
+  /** The entry itself if it is from an opened archive; null once the archive is closed. */
   archived?: TrafficDetail | null | undefined;
 }
 
-/** The time between two reads of an entry that runs. */
+/** The time between two reads of a running entry. */
 export const RUNNING_MS = 500;
 
 /**
  * One entry with headers, bodies and timings. A finished exchange never changes, so it is read once, and after a
- * reconnect; one that runs is read until it ends.
+ * reconnect; a running one is read until it ends.
  */
 export class EntryDetail {
   /** Null when the entry was dropped, or is from an earlier run of the engine. */

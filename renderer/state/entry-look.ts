@@ -32,7 +32,7 @@ function lookOf({ status, aborted, running }: Outcome): StatusLook {
       tone: 'water',
       icon: 'waiting',
       text: status === null ? 'runs' : String(status),
-      title: 'It has not ended',
+      title: 'Still running',
     };
   }
   if (status === null) {
@@ -67,7 +67,7 @@ export const STAGE_WORK: Record<StageName, string> = {
   redirect: 'redirects it to another hostname',
   identify: 'finds the API key',
   limit: 'counts it and enforces the limits',
-  break: 'breaks it, where that is asked for',
+  break: 'applies running breaks',
   target: 'answers it',
 };
 
@@ -84,7 +84,7 @@ export interface TimedPart {
 const PARTS: Record<TimedPart['part'], string> = {
   stages: 'In the stages',
   waiting: 'Waiting for the target',
-  receiving: 'Until the answer’s end',
+  receiving: 'Receiving the answer',
 };
 
 /** The phases of an exchange, in order. */

@@ -126,7 +126,7 @@ export function entryCode(
       return code(
         asAxios(copied, { pinned: true, caFile }),
         ...resolvesDots,
-        ...(isFound ? [] : [`In place of the port in its address, ${listenerPort} is the listener’s.`]),
+        ...(isFound ? [] : [`It uses the listener’s port, ${listenerPort}, instead of the one in the address.`]),
         'For Node, as a module.',
       );
     case 'python':

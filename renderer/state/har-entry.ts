@@ -6,7 +6,7 @@ export class HarFault extends Error {
   override readonly name = 'HarFault';
 }
 
-/** As much as Vivarium records of a body, in characters. */
+/** The part of a body that Vivarium records, in characters. */
 const BODY_MAX = 64 * 1024;
 
 const PREFIX = 'har_';
@@ -19,9 +19,9 @@ export const isArchived = (id: string): boolean => id.startsWith(PREFIX);
  * @throws HarFault
  */
 export function harDetail(value: unknown, number: number): TrafficDetail {
-  const entry = objectIn(value, 'is no object');
+  const entry = objectIn(value, 'is not an object');
   const request = objectIn(entry['request'], 'has no request');
-  const response = objectIn(entry['response'] ?? {}, 'has a response that is no object');
+  const response = objectIn(entry['response'] ?? {}, 'has a response that is not an object');
   const url = URL.parse(textIn(request['url']));
   if (url === null || !/^(?:http|ws)s?:$/.test(url.protocol))
     throw new HarFault(`has no HTTP address as request.url (${textIn(request['url']).slice(0, 80) || 'none'})`);
@@ -134,7 +134,7 @@ function bytesIn(base64: string): Uint8Array | undefined {
   }
 }
 
-/** Undefined if the bytes are no text. A cut text may end within a character. */
+/** Undefined if the bytes are not text. A cut text may end within a character. */
 function utf8In(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });

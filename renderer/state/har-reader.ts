@@ -17,7 +17,7 @@ export interface Archive {
 
 /**
  * Reads an HTTP archive (HAR 1.2) piece by piece, so the page stays responsive.
- * @throws UnreadableFileError when it is none, or too large
+ * @throws UnreadableFileError when it is not one, or too large
  */
 export async function openArchive(file: Blob & { name: string }): Promise<Archive> {
   if (file.size > FILE_BYTES_MAX) {
@@ -90,7 +90,7 @@ class EntryReader {
       const start = piece.search(/[^\s\uFEFF]/);
       if (start >= 0 && piece.charAt(start) !== '{') {
         throw new UnreadableFileError(
-          `It is no HAR file: it has to begin with {"log": …, and begins with ${excerpt(piece.slice(start, start + 200))}`,
+          `It is not a HAR file: it must begin with {"log": …, but begins with ${excerpt(piece.slice(start, start + 200))}`,
         );
       }
       if (start >= 0) this.#state = 'outside';
@@ -136,7 +136,7 @@ class EntryReader {
         ? `It ends in the middle of an entry: ${excerpt(this.#begun)}`
         : this.#state === 'before'
           ? 'It is empty.'
-          : 'It is no HAR file: it has no list "entries" in an object "log".',
+          : 'It is not a HAR file: it has no list "entries" in an object "log".',
     );
   }
 

@@ -12,7 +12,7 @@ export const NAME_LENGTH_MAX = 80;
 
 const KEPT_AS = 'traffic.filters';
 
-/** The filters that the browser remembers, by name. */
+/** The filters stored in the browser, by name. */
 export class SavedFilters {
   #list = $state.raw<readonly SavedFilter[]>([]);
   readonly #views: KeptValues;
@@ -33,7 +33,7 @@ export class SavedFilters {
     if (saved.filter === '') return 'There is no filter to save: type one first.';
     saved.name = [...saved.name].slice(0, NAME_LENGTH_MAX).join('');
     const others = this.#list.filter((other) => other.name !== saved.name);
-    if (others.length === SAVED_MAX) return `There are ${SAVED_MAX} saved filters, the most there can be: remove one.`;
+    if (others.length === SAVED_MAX) return `There are already ${SAVED_MAX} saved filters, the maximum: remove one.`;
     this.#keep([...others, saved].toSorted((a, b) => a.name.localeCompare(b.name)));
     return undefined;
   }

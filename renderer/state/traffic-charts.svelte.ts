@@ -17,8 +17,8 @@ export interface TimeRange {
 }
 
 /**
- * The traffic of the last minutes, or of a part of the last half hour that stays. Reads the engine's summary at the end
- * of each step and after a reconnect.
+ * The traffic of the last minutes, or of a fixed part of the last half hour. Reads the engine's summary at the end of
+ * each step and after a reconnect.
  */
 export class TrafficCharts {
   readonly summary: LiveQuery<TrafficSummary>;

@@ -29,7 +29,7 @@ export type ColumnId =
   | 'sent'
   | 'size';
 
-/** All columns, in their own order. */
+/** All columns, in the default order. */
 export const COLUMNS: readonly Column[] = [
   { id: 'time', title: 'Time', width: 6.5 },
   { id: 'method', title: 'Method', width: 4 },
@@ -45,7 +45,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'size', title: 'Size', width: 4.5, isNumber: true },
 ];
 
-/** What an entry can't be told from another without; always shown. */
+/** The columns that identify an entry; always shown. */
 export const FIXED_COLUMNS: readonly ColumnId[] = ['status', 'target'];
 
 /** Shown until the user chooses others. */
@@ -55,7 +55,7 @@ export const DEFAULT_COLUMNS: Record<'project' | 'all' | 'file', readonly Column
   file: ['time', 'method', 'status', 'target', 'host', 'took', 'size'],
 };
 
-/** What goes first where there is no room. */
+/** The order in which columns are dropped when there is no room. */
 const LEFT_OUT: readonly ColumnId[] = [
   'sent',
   'size',
@@ -121,7 +121,7 @@ export function nextSort(sort: EntrySort | undefined, id: ColumnId): string {
   return sort.descending ? id : `-${id}`;
 }
 
-/** What some columns show instead of an entry's own value. */
+/** The names that some columns show instead of an entry's own value. */
 export interface EntryNames {
   callerOf(entry: TrafficEntry): string;
   projectOf(entry: TrafficEntry): string | undefined;

@@ -238,7 +238,7 @@ export class TrafficLog {
     return this.#entries.some((entry) => entry.id === id) || this.#waiting.some((entry) => entry.id === id);
   }
 
-  /** Replaces running entries by what has become of them. */
+  /** Replaces running entries with their latest state. */
   #update(changed: readonly TrafficEntry[]): void {
     if (changed.length === 0) return;
     const replaced = (entry: TrafficEntry): TrafficEntry => {
@@ -250,7 +250,7 @@ export class TrafficLog {
     if (this.#waiting.some(isRunning)) this.#waiting = this.#waiting.map(replaced);
   }
 
-  /** Reads the running requests again and again. */
+  /** Reads the running requests repeatedly. */
   async #followRunning(signal: AbortSignal): Promise<void> {
     const { client, changes, time } = this.#options;
     while (!signal.aborted) {

@@ -49,7 +49,7 @@ export type TrafficRange = '5' | '15' | '30';
 export interface TrafficPageOptions extends SettingsSource {
   navigator: Navigator;
   toasts: Toasts;
-  /** What the browser remembers. */
+  /** Views stored in the browser. */
   views: KeptValues;
   /** Reactive; always the same project. */
   project: () => Project;
@@ -61,7 +61,7 @@ export interface TrafficPageOptions extends SettingsSource {
 export class TrafficPage {
   readonly settings: LiveQuery<Settings>;
   readonly keys: LiveQuery<ApiKey[]>;
-  /** The filters that the browser remembers. */
+  /** The filters stored in the browser. */
   readonly saved: SavedFilters;
   readonly sizes: ColumnSizes;
   readonly #columns: Record<TrafficScope, ColumnChoice<ColumnId>>;
@@ -155,7 +155,7 @@ export class TrafficPage {
     return this.#openFailure;
   }
 
-  /** Opens an HTTP archive in a list of its own; undefined if it is none. */
+  /** Opens an HTTP archive in a separate list; undefined if the file is not one. */
   async open(file: File): Promise<Archive | undefined> {
     this.#openFailure = undefined;
     try {
@@ -196,7 +196,7 @@ export class TrafficPage {
     return readSort(this.#query['sort']);
   }
 
-  /** Sorts by a column, the other way round, or no longer. Without a column, newest first. */
+  /** Sorts by a column, reverses the order, or ends the sorting. Without a column, newest first. */
   sortBy(id: ColumnId | undefined): void {
     this.#options.navigator.setQuery({ sort: id === undefined ? '' : nextSort(this.sort, id) });
   }
@@ -231,7 +231,7 @@ export class TrafficPage {
     return key === undefined || key.name === '' ? keyId : key.name;
   }
 
-  /** What a caller without a key of the entry's project is; a target without limits has no use for keys. */
+  /** The description of a caller without a key of the entry's project; a target without limits does not use keys. */
   keylessOf({ projectId }: TrafficEntry): string {
     const project = this.#options.projects().find(({ id }) => id === projectId);
     return project === undefined || limitsHold(project) ? 'without a valid key' : 'without a key';
@@ -292,7 +292,7 @@ export class TrafficPage {
     this.#options.navigator.show(id, { replace: this.item !== undefined && id !== undefined });
   }
 
-  /** Shows an entry in the list that comes because the user asked for it, though the list is held. */
+  /** Shows an entry that the user has just sent, even while the list is held. */
   reveal(id: string): void {
     this.#log.reveal(id);
   }
@@ -302,7 +302,7 @@ export class TrafficPage {
     return this.#base;
   }
 
-  /** Chooses an entry to compare, takes it back, or compares it with the one that was chosen before. */
+  /** Chooses an entry to compare, unchooses it, or compares it with the one chosen before. */
   compare({ id }: Pick<TrafficEntry, 'id'>): void {
     const base = this.#base;
     this.#base = base === undefined ? { id } : undefined;
@@ -321,7 +321,7 @@ export class TrafficPage {
     this.#hold();
   }
 
-  /** Sets whether the user is at a place of the list that should not move. */
+  /** Sets whether the user is at a row, which should not move. */
   read(reading: boolean): void {
     if (reading === this.#reading) return;
     this.#reading = reading;
@@ -333,7 +333,7 @@ export class TrafficPage {
     const { client, toasts } = this.#options;
     const { cleared } = await client.traffic.clear({});
     if (this.item !== undefined) this.show(undefined);
-    toasts.say(`Forgot ${formatCounted(cleared, 'entry', 'entries')}.`);
+    toasts.say(`Cleared ${formatCounted(cleared, 'entry', 'entries')}.`);
   }
 
   async record(changes: Partial<Settings['traffic']>): Promise<void> {

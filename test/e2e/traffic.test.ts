@@ -95,7 +95,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => block(page, 'request body').innerText()).toContain('9007199254740993');
     await expect.poll(() => block(page, 'response body').innerText()).toContain('9007199254740993');
     await expectSound(opened);
-    await page.getByRole('group', { name: 'Show of the request' }).getByText('Headers').click();
+    await page.getByRole('group', { name: 'View of the request' }).getByText('Headers').click();
     await pane(page)
       .getByText(/^Bearer viv_.*…$/)
       .waitFor();
@@ -143,7 +143,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => lines.count()).toBe(1);
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => lines.count()).toBeGreaterThan(4);
-    await page.getByRole('group', { name: 'Show of the response' }).getByText('Hex').click();
+    await page.getByRole('group', { name: 'View of the response' }).getByText('Hex').click();
     await body.getByText('0000  ').waitFor();
     await expectSound(opened);
     await row(page, '/form').click();
@@ -189,7 +189,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => filter(page).inputValue()).toBe('status:401');
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByRole('button', { name: 'Remove the filter No key' }).click();
-    await filters.getByText('No filter is saved yet').waitFor();
+    await filters.getByText('No saved filters yet').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await open(`${PATH}?filter=status:6xx`);
     await page.getByText('status:6xx is not valid').waitFor();
@@ -395,9 +395,9 @@ describe('the Traffic page', () => {
     await page.keyboard.press('h');
     await page.getByText('Paused', { exact: true }).waitFor();
     await engine.api({ path: '/v1/later' });
-    await page.getByText(/1 new waits/).waitFor();
+    await page.getByText(/1 new waiting/).waitFor();
     await expect.poll(() => row(page, '/v1/later').count()).toBe(0);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await row(page, '/v1/later').waitFor();
   });
 
@@ -475,12 +475,12 @@ describe('the Traffic page', () => {
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
     await page.keyboard.press('Escape');
     await more.click();
-    await page.getByRole('menuitem', { name: 'Forget all traffic…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Forget all traffic?' });
+    await page.getByRole('menuitem', { name: 'Clear all traffic…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Clear all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
     await expectSound(opened);
-    await dialog.getByRole('button', { name: 'Forget all traffic' }).click();
-    await toast(page, 'Forgot 4 entries.').waitFor();
+    await dialog.getByRole('button', { name: 'Clear all traffic' }).click();
+    await toast(page, 'Cleared 4 entries.').waitFor();
     await page.getByText('No requests yet').waitFor();
   });
 

@@ -12,7 +12,7 @@ interface EntryActions {
   inPane: (command: string) => void;
 }
 
-/** The actions of an entry's row; those of an archive have no caller here and are not sent as they are. */
+/** The actions of an entry's row; entries of an archive have no caller here and are never sent unchanged. */
 export function entryActions(entry: TrafficEntry, { page, toasts, inPane }: EntryActions): MenuItem[] {
   const { authority, running, scheme, target, keyId, address } = entry;
   const hostname = hostnameOf(entry);
@@ -42,11 +42,11 @@ export function entryActions(entry: TrafficEntry, { page, toasts, inPane }: Entr
   ];
 }
 
-/** With the entry that was chosen for it, else with the open one; if there is neither, this one is chosen. */
+/** Compares with the entry chosen before, else with the open one; without either, chooses this entry. */
 function comparison(entry: TrafficEntry, page: TrafficPage): MenuItem {
   const { base, item } = page;
   if (base !== undefined && base.id !== entry.id) {
-    return { label: 'Compare with the one chosen', icon: 'compare', run: () => page.compare(entry) };
+    return { label: 'Compare with the chosen one', icon: 'compare', run: () => page.compare(entry) };
   }
   if (item !== undefined && item !== entry.id) {
     const compared = { left: item, right: entry.id };

@@ -109,8 +109,8 @@ describe('a HAR file', () => {
 
   it.each([
     ['', 'It is empty.'],
-    ['<html>', 'It is no HAR file: it has to begin with {"log": …, and begins with <html>'],
-    ['{"log":{"pages":[]}}', 'It is no HAR file: it has no list "entries" in an object "log".'],
+    ['<html>', 'It is not a HAR file: it must begin with {"log": …, but begins with <html>'],
+    ['{"log":{"pages":[]}}', 'It is not a HAR file: it has no list "entries" in an object "log".'],
     ['{"data":{"entries":[{}]}}', 'it has no list "entries" in an object "log"'],
     ['{"log":{"entries":{}}}', 'it has no list "entries" in an object "log"'],
     ['{"log":{"entries":[]}}', 'Its log has no entries.'],

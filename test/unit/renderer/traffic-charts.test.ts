@@ -13,7 +13,7 @@ describe('the charts of traffic', () => {
       ['Requests per second', '2.0 a second', '20 requests, 4 of them refused; at most 2.0 a second.'],
       ['Answers by status', '2 answers', '2xx: 15, 3xx: 0, 4xx: 4, 5xx: 1.'],
       [
-        'Time until the answer’s end',
+        'Total response time',
         '2.0 ms',
         'Half of the requests took 2.4 ms at most, nine of ten 20 ms, 99 of 100 1,180 ms.',
       ],

@@ -218,7 +218,7 @@ describe('the Traffic page', () => {
       { projectId: 'prj_demo', filter: 'method:GET', limit: 250, after: 'trf_2' },
     ]);
     await page.forget();
-    expect([page.item, toasts.list.at(-1)?.text]).toEqual([undefined, 'Forgot 2 entries.']);
+    expect([page.item, toasts.list.at(-1)?.text]).toEqual([undefined, 'Cleared 2 entries.']);
   });
 
   it('switches recording, and back', async () => {
