@@ -21,7 +21,7 @@ export interface Attention {
   action?: AttentionAction;
 }
 
-/** What can be done at once. */
+/** An action offered beside a problem. */
 export type AttentionAction =
   | { kind: 'lift'; keyId: string; name: string }
   | { kind: 'verify'; hostnames: readonly string[] };
@@ -33,7 +33,7 @@ export interface AttentionSources {
   callers: readonly NamedCaller[];
   /** Newest first. */
   deploys: readonly Deploy[];
-  /** What was found at the project's upstream, if it has one. */
+  /** The check of the project's upstream, if it has one. */
   target: DoctorCheck | undefined;
   nowMs: number;
 }

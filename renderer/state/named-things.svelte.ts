@@ -37,7 +37,7 @@ export class NamedThings {
     return this.#breaks;
   }
 
-  /** Why they are not current; the last ones known stay. */
+  /** Why they are outdated; the last known ones remain. */
   get failure(): string | undefined {
     return this.#failure;
   }

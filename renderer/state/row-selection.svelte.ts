@@ -1,17 +1,17 @@
 /* eslint-disable svelte/prefer-svelte-reactivity -- adding 100,000 ids to reactive sets takes longer than a frame */
-/** The most rows that are selected at once: what undo keeps of as many pets stays below about 10 MB. */
+/** The most rows selected at once: what undo stores for as many pets stays below about 10 MB. */
 export const SELECTED_MAX = 100_000;
 
 /**
  * The selected rows of a list, by id: a row stays selected wherever the list moves it. The latest range, which Shift
- * extends and shrinks, is kept apart from the others.
+ * extends and shrinks, is stored separately.
  */
 export class RowSelection {
   #others = new Set<string>();
   #range: ReadonlySet<string> = new Set();
   #from: number | undefined;
   #requested = 0;
-  /** The state that answers depend on, instead of each id. */
+  /** Makes the getters reactive, because the sets are not. */
   #version = $state(0);
 
   get size(): number {
@@ -42,7 +42,7 @@ export class RowSelection {
     this.#version++;
   }
 
-  /** Begins a new range beside what is selected. */
+  /** Begins a new range in addition to the selected rows. */
   startAt(position: number): void {
     if (position === this.#from) return;
     this.#settle();

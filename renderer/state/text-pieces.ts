@@ -16,8 +16,9 @@ export class UnreadableFileError extends Error {
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** Read to find the encoding: a share of zeros beyond this at every other byte is UTF-16 without a byte order mark. */
-const LOOKED_AT_BYTES = 64 * 1024;
+/** The part of a file that is read to detect its encoding. */
+const SNIFFED_BYTES = 64 * 1024;
+/** A larger share of zeros at every other byte means UTF-16 without a byte order mark. */
 const ZEROS_MIN = 0.3;
 
 /** The encodings that a byte order mark identifies. */
@@ -32,7 +33,7 @@ const MARKS: readonly { bytes: readonly number[]; encoding: Encoding }[] = [
  * @throws UnreadableFileError when the file can't be read.
  */
 export async function encodingOf(file: Blob): Promise<Encoding> {
-  const head = new Uint8Array(await bytesOf(file, 0, Math.min(file.size, LOOKED_AT_BYTES)));
+  const head = new Uint8Array(await bytesOf(file, 0, Math.min(file.size, SNIFFED_BYTES)));
   const marked = markedEncoding(head);
   if (marked !== undefined) return marked;
   const zeros = [0, 0];
