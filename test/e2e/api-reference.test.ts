@@ -193,7 +193,7 @@ describe('a request that is sent', () => {
     await expect.poll(() => page.getByText('Set VIVARIUM_KEY').count()).toBe(0);
     await send(page);
     await response(page).getByText('401 Unauthorized').waitFor();
-    await key.selectOption('A secret, pasted');
+    await key.selectOption('A pasted secret');
     const pasted = page.getByLabel('Secret', { exact: true });
     await pasted.fill('viv_wrong');
     await send(page);

@@ -364,7 +364,7 @@ describe('asking', () => {
 
   it('keeps the answer true, explains the others, and is asked from a record’s row', async () => {
     const { page, engine, open } = await openPage(withZone);
-    await page.getByRole('button', { name: 'Ask for www A 192.0.2.1' }).click();
+    await page.getByRole('button', { name: 'Query www A 192.0.2.1' }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
     await answer.getByText('192.0.2.1').waitFor();
     await put(engine, 'www', 'A', '192.0.2.77');

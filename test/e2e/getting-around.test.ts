@@ -145,7 +145,7 @@ describe('getting around', () => {
     await zone.click();
     const record = page.getByRole('row', { name: /^www\s+CNAME/ });
     await openMenu(record);
-    await item('Ask for www CNAME').waitFor();
+    await item('Query www CNAME').waitFor();
     await closeMenu('www');
 
     await open('/certificates');

@@ -125,12 +125,12 @@ describe('the overview', () => {
 
   it('gives the same request for Node, and over HTTPS with the root to trust', async () => {
     const { page, engine } = await openPage();
-    await page.getByRole('group', { name: 'With' }).getByLabel('Node').check();
+    await page.getByRole('group', { name: 'Client' }).getByLabel('Node').check();
     await seen(page, `get('http://127.0.0.1:${engine.app.runtime.http.port}/v1/pets?limit=5'`);
     await seen(page, 'node first.mjs');
-    await page.getByRole('group', { name: 'With' }).getByLabel('curl').check();
+    await page.getByRole('group', { name: 'Client' }).getByLabel('curl').check();
     await seen(page, /by themselves: nothing to set up/);
-    await page.getByRole('group', { name: 'Over' }).getByLabel('HTTPS').check();
+    await page.getByRole('group', { name: 'Scheme' }).getByLabel('HTTPS').check();
     await seen(page, `--cacert ${engine.app.runtime.caFile}`);
   });
 

@@ -82,7 +82,7 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
       .toContain(`"https://${HOSTNAME}/v1/pets?limit=5"`);
 
     const port = engine.app.runtime.http.port;
-    await reach.getByRole('group', { name: 'Over' }).getByText('HTTP', { exact: true }).click();
+    await reach.getByRole('group', { name: 'Scheme' }).getByText('HTTP', { exact: true }).click();
     await reach.getByText(`http://${HOSTNAME}:${port}/v1`, { exact: true }).waitFor();
     await reach.getByRole('radio', { name: 'dig' }).check();
     await reach.getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();

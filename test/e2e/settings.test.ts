@@ -87,7 +87,7 @@ describe('waiting', () => {
     await page.getByText('Waiting: saved.').waitFor();
     await expect.poll(() => inForce(engine)).toMatchObject({ propagation: 'PT1H', issuanceDelay: 'PT2M' });
     await field(page, 'Propagation').fill('49');
-    await page.getByText('Your own').waitFor();
+    await page.getByText('Custom', { exact: true }).waitFor();
     await page.keyboard.press('Enter');
     await group(page, 'Waiting').getByText('must be 48 hours').waitFor();
   });
@@ -160,7 +160,7 @@ it('resets the world to a snapshot by two keys, on any page, and undoes it', asy
   await panel.getByText('must be 1 to 64 lower-case letters').waitFor();
   await panel.getByLabel('Name').fill('before-demo');
   await engine.api({ path: '/v1/pets?limit=7' });
-  await panel.getByRole('switch', { name: 'With Traffic' }).check();
+  await panel.getByRole('switch', { name: 'Include Traffic' }).check();
   await panel.getByLabel('Name').press('Enter');
   await page.getByText('Saved the snapshot “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor();

@@ -206,7 +206,7 @@ describe('the Traffic page', () => {
     const { page, engine } = await openTraffic();
     await engine.api({ host: 'nobody.test' });
     await page.getByText('No requests yet').waitFor();
-    await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
+    await page.getByRole('group', { name: 'Scope' }).getByText('Everything').click();
     await row(page, 'nobody.test').click();
     await pane(page).getByText('The route stage answered: no project is served at').waitFor();
     await pane(page).getByRole('link', { name: 'Attach nobody.test' }).click();
@@ -244,7 +244,7 @@ describe('the Traffic page', () => {
         .evaluate((shown: { scrollWidth: number; clientWidth: number }) => shown.scrollWidth > shown.clientWidth);
     await row(page, 'search').waitFor();
     await expect.poll(async () => [await cut('search', '.path'), await cut('search', '.host')]).toEqual([true, false]);
-    await page.getByRole('group', { name: 'Whose' }).getByText('Everything').click();
+    await page.getByRole('group', { name: 'Scope' }).getByText('Everything').click();
     await row(page, 'nope').waitFor();
     await expect.poll(() => row(page, 'search').innerText()).toMatch(/demo-staging\.vivarium\.localhost\s+Demo/);
     await row(page, 'nope').click();
@@ -557,7 +557,7 @@ describe('the Traffic page', () => {
     await expect.poll(colours).toEqual(['rgb(255, 255, 255)']);
     await theme.getByTitle('Follow the system').click();
     await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
-    await page.getByRole('group', { name: 'How' }).getByText('As a table').click();
+    await page.getByRole('group', { name: 'View' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
     await expectSound(opened);
     await page.getByRole('group', { name: 'Range' }).getByText('30 min').click();
