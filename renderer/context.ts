@@ -31,7 +31,7 @@ export function offerCommands(list: () => readonly Command[]): void {
 
 /**
  * Creates the state of a component once and closes it on destroy. `make` is not reactive: wrap the component in
- * `{#key}` to create it anew.
+ * `{#key}` to create it again.
  */
 export function useState<State>(make: () => State & ({ close?: () => void } | undefined)): State {
   const state = untrack(make);

@@ -53,7 +53,7 @@ export class Trial {
   #exchange = $state.raw<ApiExchange | undefined>(undefined);
   #outcomes = $state.raw<readonly CheckOutcome[]>([]);
   readonly operation: ApiOperation | undefined;
-  /** What was typed, sent or not; headers that may hold a secret are left out. */
+  /** The typed values, sent or not, without headers that may contain a secret. */
   readonly draft: Draftable;
 
   constructor({ operation, send, variables }: TrialOptions) {
@@ -133,7 +133,7 @@ export class Trial {
     return this.operation === undefined ? fillRequest(written, this.#variables()) : { request: written, missing: [] };
   }
 
-  /** Shows a request in place of what was typed. */
+  /** Replaces the typed values with a request. */
   show({ method, path, headers, body }: TrialRequest, checks: readonly string[] = []): void {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     this.form.values = {

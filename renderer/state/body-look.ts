@@ -59,7 +59,7 @@ function textIn(body: RecordedBody, type: string): { text?: string; note?: strin
   const charset = /;\s*charset="?([^;"\s]+)/i.exec(type)?.[1];
   if (charset === undefined) {
     return TEXT_TYPE.test(type)
-      ? { text: decode(body, 'utf-8') ?? '', note: 'It is not valid UTF-8: � stands for each byte that is not.' }
+      ? { text: decode(body, 'utf-8') ?? '', note: 'It is not valid UTF-8: � replaces each invalid byte.' }
       : {};
   }
   const text = decode(body, charset);

@@ -29,7 +29,7 @@ export interface DomainWorkOptions {
   projectId: string;
 }
 
-/** Removes many domains, one after the other. `ended` gets those that are removed, and the project as it was before. */
+/** Removes many domains, one after the other. `ended` gets the removed ones, and the project as it was before. */
 export function removing(
   { client, projectId }: DomainWorkOptions,
   hostnames: readonly string[],

@@ -1,7 +1,7 @@
 import { onDestroy, untrack } from 'svelte';
 import { getPage } from '../context.ts';
 
-/** What a user types: a form, or an editor. */
+/** Something that a user types into: a form, or an editor. */
 export interface Draftable {
   /** The unsaved values as JSON; undefined without any. Reactive. */
   readonly typed: unknown;

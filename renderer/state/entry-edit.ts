@@ -17,7 +17,7 @@ export interface EntryEdit extends Record<string, unknown> {
 
 export const RECORDED_KEY = 'recorded';
 
-/** What may differ when a request is sent again; what is left out stays as it was recorded. */
+/** The changes to a request that is sent again; omitted parts stay as recorded. */
 export interface ReplayChanges {
   method?: string;
   hostname?: string;

@@ -22,7 +22,7 @@ const HIDDEN = '…';
 /** A redacted secret in an address or a body: a parameter, a member, a part of a URL, or an API key. */
 const REDACTED = /(?:["=]|:\/\/|viv_[0-9A-Za-z]{4}|Bearer )…/;
 
-/** What a request can be copied as. */
+/** The languages in which a request can be copied. */
 export const CODE_LANGUAGES = [
   { value: 'curl', label: 'curl' },
   { value: 'httpie', label: 'HTTPie' },

@@ -28,7 +28,7 @@ export function harDetail(value: unknown, number: number): TrafficDetail {
   const method = textIn(request['method']);
   if (method === '') throw new HarFault('has no request.method');
   const at = instantIn(entry['startedDateTime']);
-  const timings = objectIn(entry['timings'] ?? {}, 'has timings that are no object');
+  const timings = objectIn(entry['timings'] ?? {}, 'has timings that are not an object');
   const durationMs = countIn(entry['time']);
   const receivingMs = Math.min(durationMs, countIn(timings['receive']));
   const status = countIn(response['status']);
@@ -78,7 +78,7 @@ function objectIn(value: unknown, fault: string): JsonObject {
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Archives use -1 for what is not known. */
+/** Archives use -1 for unknown values. */
 const countIn = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
 
 function instantIn(value: unknown): string {
@@ -125,7 +125,7 @@ function bodyOf(text: string, isBase64: boolean, bytes: number): TrafficDetail['
   };
 }
 
-/** Undefined if it is not base64; then it is shown as it is. */
+/** Undefined if it is not base64; then it is shown unchanged. */
 function bytesIn(base64: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

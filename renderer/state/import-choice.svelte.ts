@@ -56,7 +56,7 @@ export class ImportChoice {
     return this.#preview;
   }
 
-  /** Why there is no preview. */
+  /** The reason why there is no preview. */
   get failure(): string | undefined {
     return this.#failure;
   }

@@ -4,7 +4,7 @@ import { describeFailure } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
-/** What the last attempt could not do, and the command to paste instead. */
+/** The problem of the last attempt, and the command to paste instead. */
 export type ChangeReport = Pick<MachineChange, 'message' | 'command'>;
 
 /** The changes that let this machine reach one hostname. Other programs may change the same files. */

@@ -8,7 +8,7 @@ import type { Client } from '../connection/transport.ts';
 /** Projects whose keys the palette finds; each costs one call. */
 const PROJECTS_MAX = 100;
 
-/** Domains, zones and keys of all projects, and what can be broken; read anew whenever the palette opens. */
+/** The domains, zones and keys of all projects, and the catalogue of breaks; read again whenever the palette opens. */
 export class NamedThings {
   #domains = $state.raw<readonly Domain[]>([]);
   #zones = $state.raw<readonly { name: string }[]>([]);

@@ -79,7 +79,7 @@ export function writeFilter(filter: PetFilter): Record<string, string> {
 export const isFiltered = (filter: PetFilter): boolean =>
   filter.status !== undefined || filter.search !== '' || columnFilters(filter) > 0;
 
-/** How many columns a filter of their own has. */
+/** The number of columns with a filter. */
 export const columnFilters = ({ name, categoryId, ids }: PetFilter): number =>
   [name, categoryId, ids].filter((text) => text !== '').length;
 

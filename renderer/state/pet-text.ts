@@ -76,7 +76,7 @@ export function inListOrder(pets: readonly PetRecord[], { sort, descending }: Pe
   return keyed.map(({ pet }) => pet);
 }
 
-/** What a pasted text is: whole rows to add, or cells to write over others. */
+/** A pasted text: whole rows to add, or cells that overwrite others. */
 export type Pasted = { kind: 'rows'; text: string; form: ImportForm } | { kind: 'cells'; cells: string[][] };
 
 const DELIMITERS: readonly (readonly [string, ImportDelimiter])[] = [

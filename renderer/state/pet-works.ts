@@ -73,7 +73,7 @@ export interface ImportSource {
 
 /**
  * Adds pets from a file, piece by piece. Valid rows are added, the others listed in `work.report`. `onadded` gets the
- * ids of what was added, also by an import that was stopped or failed, unless they are too scattered.
+ * ids of the added pets, also after an import that was stopped or failed, unless they are too scattered.
  */
 export function importing(
   dataset: DatasetOfPets,

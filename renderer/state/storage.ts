@@ -41,7 +41,7 @@ export class KeptValues {
     this.#prefix = prefix;
   }
 
-  /** What was kept last; undefined if nothing was. */
+  /** The value stored last; undefined if there is none. */
   read(name: string): unknown {
     try {
       return JSON.parse(this.#storage.getItem(this.#prefix + name) ?? 'null') ?? undefined;

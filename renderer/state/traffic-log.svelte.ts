@@ -316,7 +316,7 @@ const isRunning = ({ running }: TrafficEntry): boolean => running === true;
 
 const LISTED_RUNNING = /_r\d+$/;
 
-/** Ids of entries that were listed while they ran have numbers of their own: `trf_mi8x2k1a_r3`. */
+/** Entries that were listed while running have separate numbers in their ids: `trf_mi8x2k1a_r3`. */
 const wasListedRunning = ({ id }: TrafficEntry): boolean => LISTED_RUNNING.test(id);
 
 /** The last part of other ids increases over time: `trf_mi8x2k1a_12`. */
