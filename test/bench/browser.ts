@@ -2,10 +2,10 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../support/chromium.ts';
 import { temporaryFolder, type Vivarium } from './harness.ts';
 
-/** A window as wide as most. */
+/** A common window size. */
 export const WINDOW = { width: 1440, height: 900 };
 
-/** Runs `work` with the system's Chromium, which is closed after it. */
+/** Runs `work` with the system's Chromium and closes the browser afterwards. */
 export async function withBrowser<Result>(work: (browser: Browser) => Promise<Result>): Promise<Result> {
   const browser = await launchChromium({ home: temporaryFolder() });
   try {
@@ -16,8 +16,8 @@ export async function withBrowser<Result>(work: (browser: Browser) => Promise<Re
 }
 
 /**
- * A task of a page's main thread: how long it took, and how much of that it ran. The rest belonged to other programs:
- * on a machine with nothing else to do, and as PerformanceObserver tells it there, the two are the same.
+ * A task of a page's main thread: how long it took, and how much of that time the thread ran. The rest went to other
+ * programs; on an otherwise idle machine, and in PerformanceObserver there, both are the same.
  */
 export interface Task {
   wallMs: number;
@@ -27,7 +27,7 @@ export interface Task {
 /** A real Chromium with a signed-in page. */
 export interface BenchPage {
   page: Page;
-  /** The tasks of the page's main thread while `act` goes on, the one that ran longest first. */
+  /** The tasks of the page's main thread during `act`, longest running time first. */
   tasksOf(act: () => Promise<void>): Promise<Task[]>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function openInterface(vivarium: Vivarium, path: string): Promise<B
   };
 }
 
-/** PerformanceObserver tells of tasks from 50 ms on only; the browser's own trace tells of all. */
+/** PerformanceObserver reports only tasks of 50 ms or more; the browser's own trace reports all of them. */
 async function traced(browser: Browser, page: Page, act: () => Promise<void>): Promise<Task[]> {
   await browser.startTracing(page, { categories: ['toplevel'] });
   await act();

@@ -6,7 +6,7 @@ import { TYPE_CODES } from '../../main/dns/record.ts';
 import { findTool } from '../support/tools.ts';
 import { freePort } from './harness.ts';
 
-/** Another authoritative server. It has `NAME.zone` of the folder for each zone. */
+/** Another authoritative server. It serves `NAME.zone` of the folder for each zone. */
 interface DnsPeer {
   name: string;
   program: string;
@@ -94,7 +94,7 @@ const KNOT: DnsPeer = {
 
 const PEERS = [BIND, NSD, KNOT];
 
-/** Debian has servers in a folder that is not on everybody's path. */
+/** Debian installs servers in a folder that is not on every user's PATH. */
 const programOf = ({ program }: DnsPeer): string | null => {
   const beside = join('/usr/sbin', program);
   return findTool(program) ?? (existsSync(beside) ? beside : null);

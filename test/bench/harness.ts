@@ -17,7 +17,7 @@ export const ROUND_SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 
 export interface Figure {
   what: string;
-  /** What was measured, as it is to be read: `0.71 ×`. */
+  /** The measurement as printed: `0.71 ×`. */
   measured: string;
   wanted: string;
   met: boolean | null;
@@ -27,7 +27,7 @@ export interface Figure {
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-// Whatever ends the bench, nothing that it started stays behind.
+// However the benchmark ends, none of its processes and folders stay behind.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
@@ -38,7 +38,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Ends every process that the bench started, by its id, and removes its folders. */
+/** Ends every process that the benchmark started, by its id, and removes its folders. */
 export async function cleanUp(): Promise<void> {
   for (const child of children) await end(child);
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -76,7 +76,7 @@ export async function startNode<Ready>(
   return { child, ready: value, startMs: performance.now() - startedMs };
 }
 
-/** Starts a server that is no Node program; resolves when `port` accepts connections. */
+/** Starts a server that is not a Node program; resolves when `port` accepts connections. */
 export async function startProgram(
   command: string,
   args: readonly string[],
@@ -99,7 +99,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** A port that nobody listens on at the moment. */
+/** A port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -112,11 +112,11 @@ export interface Vivarium {
   child: ChildProcess;
   runtime: RuntimeFile;
   startMs: number;
-  /** One procedure of the running Vivarium. */
+  /** Calls one procedure of the running Vivarium. */
   call<Output>(procedure: string, input?: unknown): Promise<Output>;
 }
 
-/** Starts the built program on free ports and its own folder; `probe` is loaded before it, and can be sent messages. */
+/** Starts the built program on free ports and its own folder; `probe` is loaded before it and accepts messages. */
 export async function startVivarium(
   dataDir: string,
   args: readonly string[] = [],
@@ -148,7 +148,7 @@ export async function startVivarium(
         headers: {
           authorization: `Bearer ${runtime.control.token}`,
           'content-type': 'application/json',
-          // While a load is measured this process stands still, and a kept connection is closed meanwhile.
+          // While a load is measured this process is blocked, and a kept connection times out meanwhile.
           connection: 'close',
         },
         body: JSON.stringify(input),
@@ -160,14 +160,14 @@ export async function startVivarium(
   };
 }
 
-/** The longest stretch of work of a server with the stall probe since it was last asked, in milliseconds. */
+/** The longest stretch of work of a server with the stall probe since the last call, in milliseconds. */
 export async function longestMs(server: ChildProcess): Promise<number> {
   server.send('longest?');
   const [ms] = (await once(server, 'message')) as [number];
   return ms;
 }
 
-/** A project whose limits are out of the way, though every stage still runs; and a key of it. */
+/** A project whose limits are out of reach, though every stage still runs; and a key of it. */
 export async function createOpenProject(
   vivarium: Vivarium,
   name: string,
@@ -181,7 +181,7 @@ export async function createOpenProject(
   return { projectId: project.id, secret: key.secret, host: `${project.slug}.vivarium.localhost` };
 }
 
-/** A load that lasts as long as something else is given up after so long. */
+/** A load that lasts as long as other work is stopped after this long. */
 const LOAD_SECONDS_MAX = 600;
 
 export interface Load {
@@ -194,7 +194,7 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** In all, over the time that wrk really took: up to a tenth of a second more than it was told. */
+  /** The total, over the time that wrk really took: up to a tenth of a second more than requested. */
   requests: number;
   requestsPerSecond: number;
   p50Ms: number;
@@ -210,7 +210,7 @@ export function runWrk(load: Load): LoadResult {
   return readWrk(done.stdout);
 }
 
-/** Runs wrk for as long as `work` takes, and gives what came of both. */
+/** Runs wrk for as long as `work` takes, and returns the results of both. */
 export async function duringWrk<Result>(
   load: Omit<Load, 'seconds'>,
   work: () => Promise<Result>,
@@ -223,7 +223,7 @@ export async function duringWrk<Result>(
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = once(child, 'close');
   const result = await work();
-  // At an interrupt, wrk tells of the load so far.
+  // On SIGINT, wrk reports the load so far.
   child.kill('SIGINT');
   await ended;
   children.delete(child);
@@ -258,21 +258,21 @@ function milliseconds(text: string | undefined): number {
   return match === null ? Number.NaN : Number(match[1]) * { us: 0.001, ms: 1, s: 1000 }[match[2] as 'us' | 'ms' | 's'];
 }
 
-/** Runs a program to its end; what it printed. */
+/** Runs a program to its end; returns its output. */
 export function runToEnd(program: string, args: readonly string[]): string {
   const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr} ${done.stdout}`);
   return done.stdout;
 }
 
-/** Ticks in which Linux counts processor time for programs; the same on every platform (USER_HZ). */
+/** The unit in which Linux counts processor time for programs; the same on every platform (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 /** Processor seconds of a process in user and system mode; elapsed time on systems other than Linux. */
 export function cpuSeconds(child: ChildProcess): number {
   if (process.platform !== 'linux') return performance.now() / 1_000;
   const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  // The program's name, in brackets, may have blanks; utime and stime are the fields 14 and 15.
+  // The program's name, in brackets, may contain blanks; utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
@@ -291,8 +291,8 @@ export interface Loaded<Result> {
 }
 
 /**
- * Takes turns, A B A B …, and gives the median of the rounds' ratios A/B with the medians of both sides. `cost` says
- * what a request took of each server's processor time, and how far the rounds lie apart.
+ * Takes turns, A B A B …, and returns the median of the rounds' ratios A/B with the medians of both sides. `cost` tells
+ * the processor time of each server per request, and the spread of the rounds.
  */
 export function compare<Result extends { requests: number; failures: number }>(
   a: Loaded<Result>,
@@ -321,7 +321,7 @@ export function compare<Result extends { requests: number; failures: number }>(
   };
 }
 
-/** How far the rounds of a comparison lie apart, which says how noisy the machine was. */
+/** The spread of a comparison's rounds, which shows how noisy the machine was. */
 export const rangeOf = (ratios: readonly number[]): string =>
   `rounds from ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} ×`;
 
@@ -351,7 +351,7 @@ export interface Sample {
   body: string;
 }
 
-/** One answer, with its headers as they were written, so that a peer can write the same bytes. */
+/** One answer with its headers as they were written, so that a peer can write the same bytes. */
 export function sample(url: string, headers: Record<string, string>): Promise<Sample> {
   const agent = new Agent({ keepAlive: true });
   return new Promise((resolve, reject) => {
@@ -362,7 +362,7 @@ export function sample(url: string, headers: Record<string, string>): Promise<Sa
         const written: Record<string, string> = {};
         for (let index = 0; index < response.rawHeaders.length; index += 2) {
           const name = response.rawHeaders[index] ?? '';
-          // These three every Node server adds by itself.
+          // Every Node server adds these three by itself.
           if (!/^(date|connection|keep-alive)$/i.test(name)) written[name] = response.rawHeaders[index + 1] ?? '';
         }
         agent.destroy();

@@ -14,7 +14,7 @@ const SAMPLE_MICROSECONDS = 500;
 const TURNS_NAMED = 5;
 const CALLS_NAMED = 12;
 
-/** Samples this thread's stack until the returned function is called, which is within its turn. */
+/** Samples this thread's stack until the returned function is called within its turn. */
 export function startSampling(): () => Profiler.Profile {
   const session = new Session();
   session.connect();
@@ -32,8 +32,8 @@ export function startSampling(): () => Profiler.Profile {
 }
 
 /**
- * The longest of the turns, which are in ascending order: the collections of V8's in each, and the functions that were
- * on the stack most of its time. Times are those of the clock, other processes' included.
+ * Explains the longest of the turns, which are in ascending order: V8's collections in each, and the functions that
+ * were on the stack most of the time. Times are wall time, including other processes.
  */
 export function nameTurns(
   { nodes, samples = [], timeDeltas = [], startTime }: Profiler.Profile,

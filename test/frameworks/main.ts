@@ -1,7 +1,8 @@
 /**
  * `npm run frameworks -- [--in FOLDER] [NAME …]`: creates a fresh project of each framework, runs it with `vivarium
  * run`, opens its hostname in Chromium, changes a file, and waits for the page to follow. Needs the npm registry and
- * Chromium, and so is no part of `npm test`. Projects stay in FOLDER for the next time; a temporary folder is removed.
+ * Chromium, and is therefore not part of `npm test`. Projects stay in FOLDER for the next run; a temporary folder is
+ * removed.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ const own = mkdtempSync(join(tmpdir(), 'vivarium-frameworks-'));
 const folder = resolve(values.in ?? own);
 const dataDir = join(own, 'data');
 
-/** The project's folder; made where it is not there. */
+/** The project's folder; created if it does not exist. */
 async function create({ name, files = {}, create: commands = [], install = [] }: FrameworkProject): Promise<string> {
   const project = join(folder, name);
   if (existsSync(project)) return project;
@@ -68,7 +69,7 @@ function served(child: ChildProcess, output: { text: string }): Promise<string> 
   });
 }
 
-/** What was seen, in words. @throws Error at the first that is not as it should be */
+/** What was seen, in words. @throws Error at the first mismatch */
 async function examine(project: FrameworkProject, browser: Browser): Promise<string> {
   const cwd = await create(project);
   const words = ['run', `${project.name}.acme.test`, '--data-dir', dataDir, '--', ...project.command];
@@ -89,7 +90,7 @@ async function examine(project: FrameworkProject, browser: Browser): Promise<str
         failures.push(`${response.status()} ${response.url()}`);
       }
     });
-    // Some answer before they can, with a page that says so.
+    // Some servers answer before they are ready, with a page that says so.
     for (let leftMs = PAGE_MS_MAX; leftMs > 0; leftMs -= SEEN_MS_MAX) {
       failures.length = 0;
       if ((await page.goto(url, { waitUntil: 'load' }))?.ok() === true) break;
@@ -125,7 +126,10 @@ interface Waiting {
   waitFor(options: { timeout: number; state: 'attached' }): Promise<void>;
 }
 
-/** Writes another change until one is seen: nothing says when a server has begun to watch, or its page to listen. */
+/**
+ * Writes one change after another until the page shows one: nothing tells when a server begins to watch, or its page to
+ * listen.
+ */
 async function edit(
   cwd: string,
   { file, from, to }: NonNullable<FrameworkProject['edit']>,

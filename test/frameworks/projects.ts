@@ -1,16 +1,16 @@
 /** A fresh project of a framework, and the command that its users type. */
 export interface FrameworkProject {
   name: string;
-  /** Commands that create it in the folder above, with the folder's name as `NAME`; the registry is needed. */
+  /** Commands that create it in the parent folder, with the folder's name as `NAME`; they need the registry. */
   create?: readonly string[];
   /** Files to write first, where the framework's own templates are not in a registry. */
   files?: Readonly<Record<string, string>>;
-  /** Commands in its folder, after both. */
+  /** Commands to run in its folder, after both. */
   install?: readonly string[];
   command: readonly string[];
-  /** A program without which it is left out. */
+  /** A required program; without it the project is skipped. */
   needs?: string;
-  /** A text of its page; the part that is replaced in a file, and by what. */
+  /** A text of its page; the part that is replaced in a file, and the replacement. */
   page: string;
   edit?: { file: string; from: string; to: string };
 }

@@ -1,6 +1,6 @@
-/** A rule that is broken on purpose: the text `find`, which is in `file` exactly once, becomes `replace`. */
+/** A rule that is broken on purpose: the text `find`, which `file` contains exactly once, becomes `replace`. */
 export interface Mutant {
-  /** The rule's part and what goes wrong with it: `limits.tie-goes-to-the-day`. */
+  /** The rule's area and what goes wrong: `limits.tie-goes-to-the-day`. */
   id: string;
   file: string;
   find: string;

@@ -9,7 +9,7 @@ import { RENDERER } from './list/renderer.ts';
 import { TRAFFIC } from './list/traffic.ts';
 import type { Mutant } from './mutant.ts';
 
-/** Every mutant, part by part. */
+/** Every mutant, area by area. */
 export const MUTANTS: readonly Mutant[] = [
   ...LIMITS,
   ...ACME,

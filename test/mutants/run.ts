@@ -1,7 +1,7 @@
 /**
  * `npm run mutants [ID …]`: breaks one rule after the other, and runs the tests that state it. No file is changed: Vite
- * hands the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md beside
- * this file.
+ * passes the broken text to the tests. A mutant that no test notices survives, and fails the run. See README.md in this
+ * folder.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { MUTANTS } from './mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Longer than the slowest of the named tests takes; a mutant that loops for ever is noticed. */
+/** Longer than the slowest of the named tests takes, so that a mutant that loops for ever is noticed. */
 const RUN_MS_MAX = 120_000;
 
-/** What the tests get instead of a file's own text. */
+/** What the tests receive instead of a file's own text. */
 let broken: { path: string; source: string } | null = null;
 
 /** One Vitest for many runs: starting it takes longer than most of the tests. */
@@ -33,7 +33,7 @@ function start(): Promise<Vitest> {
         ...config.test,
         projects: undefined,
         include: ['test/{unit,integration}/**/*.test.ts'],
-        // It would hand out the text from before.
+        // Otherwise it would serve the previous text.
         fsModuleCache: false,
       },
     },
@@ -42,11 +42,11 @@ function start(): Promise<Vitest> {
 
 interface TestRun {
   passed: number;
-  /** Full names of the tests that failed. */
+  /** Full names of the failed tests. */
   failed: string[];
 }
 
-/** A file that could not even be loaded counts neither as passed nor as failed. */
+/** A file that could not be loaded counts neither as passed nor as failed. */
 function summarize(modules: readonly TestModule[]): TestRun {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted);
@@ -56,7 +56,7 @@ function summarize(modules: readonly TestModule[]): TestRun {
 async function runTests(vitest: Vitest, tests: readonly string[]): Promise<TestRun> {
   const specifications = await vitest.globTestSpecifications([...tests]);
   const { testModules } = await vitest.runTestSpecifications(specifications);
-  // What earlier runs found in other files comes along.
+  // The results include other files of earlier runs.
   const asked = new Set(specifications.map(({ moduleId }) => moduleId));
   return summarize(testModules.filter(({ moduleId }) => asked.has(moduleId)));
 }
@@ -103,7 +103,7 @@ async function main(wanted: readonly string[]): Promise<number> {
     const { verdict, by } = await judge(vitest, mutant);
     counts[verdict] += 1;
     console.log(`${verdict.padEnd(8)} ${mutant.id}: ${mutant.breaks}${by === '' ? '' : ` (${by})`}`);
-    // Its worker can't be asked to stop any more; it ends with this process.
+    // Its worker cannot be stopped any more; it ends with this process.
     if (verdict === 'endless') vitest = await start();
   }
   console.log(`${counts.killed + counts.endless} killed, ${counts.survived} survived, ${counts.invalid} invalid`);

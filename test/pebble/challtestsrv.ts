@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { call, DATA_DIR, engineReady, option, portOf } from './engine.ts';
 
-/** Suffixes that the root of a test run permits, beside its own. */
+/** Suffixes that the root of a test run permits, besides its own. */
 const SUFFIXES = (process.env['VIVARIUM_PEBBLE_SUFFIXES'] ?? 'primary.wtf,gw0.wtf,gw1.wtf,gw2.wtf,gw3.wtf').split(',');
 const PROGRAM = join(import.meta.dirname, '..', '..', 'out', 'main', 'vivarium.js');
 const TTL = 1;
@@ -47,7 +47,7 @@ interface Asked {
 }
 
 const zones = new Set<string>();
-/** Names with records, and above such: no wildcard of a name above reaches them. */
+/** Names with records, and names above them: no wildcard from above matches them. */
 const known = new Set<string>();
 
 const hostOf = ({ host = '' }: Asked): string => host.toLowerCase().replace(/\.$/, '');
@@ -67,7 +67,9 @@ async function putDefaults(host: string): Promise<void> {
   for (const type of ['A', 'AAAA'] as const) if (defaults[type] !== '') await put(host, type, defaults[type]);
 }
 
-/** Every name has the default addresses: also one with other records, unless it is an alias, and those around it. */
+/**
+ * Every name has the default addresses, even one with other records, unless it is an alias; so do the names around it.
+ */
 async function makeRoom(host: string, { isAlias = false } = {}): Promise<void> {
   const zone = zoneOf(host);
   if (!zones.has(zone)) {
@@ -106,7 +108,7 @@ const answers = new Map<string, string>();
 const redirects = new Map<string, string>();
 const history: { URL: string; Host: string; HTTPS: boolean; ServerName: string }[] = [];
 
-/** What each path of the management interface does; what it returns is the answer. */
+/** What each path of the management interface does; its return value is the answer. */
 const PATHS: Record<string, (asked: Asked) => unknown> = {
   '/set-default-ipv4': ({ ip = '' }) => setDefault('A', ip),
   '/set-default-ipv6': ({ ip = '' }) => setDefault('AAAA', ip),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
 
-/** The folder of the engine that both programs mean; `pebble-challtestsrv` starts it. */
+/** The folder of the engine that both programs use; `pebble-challtestsrv` starts it. */
 export const DATA_DIR = process.env['VIVARIUM_PEBBLE_DATA'] ?? join(tmpdir(), 'vivarium-pebble');
 
 const TRY_MS = 100;
@@ -19,7 +19,7 @@ async function serving(): Promise<RuntimeFile | null> {
   }
 }
 
-/** The engine, once it serves; the one program may be started before the other has started it. */
+/** The engine, once it serves; either program may be started before the other has started it. */
 export function engineReady(): Promise<RuntimeFile> {
   return new Promise((resolve, reject) => {
     let tries = 0;
@@ -34,7 +34,7 @@ export function engineReady(): Promise<RuntimeFile> {
   });
 }
 
-/** One procedure of it. */
+/** Calls one of its procedures. */
 export async function call<Output>(
   { control: { url, token } }: RuntimeFile,
   procedure: string,
@@ -53,9 +53,9 @@ export async function call<Output>(
 /** The value of `-name VALUE` on the command line. */
 export function option(name: string, otherwise: string): string {
   const at = process.argv.findIndex((word) => word === `-${name}` || word === `--${name}`);
-  // certbot-ci writes '""' for nothing.
+  // certbot-ci writes '""' for an empty value.
   return at < 0 ? otherwise : (process.argv[at + 1] ?? '').replaceAll('"', '');
 }
 
-/** Of `:8055` and of `0.0.0.0:14000`. */
+/** The port of `:8055` and of `0.0.0.0:14000`. */
 export const portOf = (address: string): number => Number(address.split(':').at(-1));

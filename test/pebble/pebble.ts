@@ -8,7 +8,7 @@ interface Config {
   pebble: {
     listenAddress: string;
     managementListenAddress: string;
-    /** Files in PEM, of what clients trust. */
+    /** PEM files that clients trust. */
     certificate: string;
     privateKey: string;
     httpPort: number;

@@ -8,7 +8,9 @@ import type { DoctorReport } from '../../main/contract/doctor.ts';
 import { attachTo, type DrivenPage, until } from './page.ts';
 import type { Program, StartedApp } from './program.ts';
 
-/** Runs one check under this title; a string that it returns is a note for the report. Resolves to whether it is ok. */
+/**
+ * Runs one check under this title; a string that it returns is a note for the report. Resolves to whether it passed.
+ */
 export type Check = (title: string, run: () => unknown) => Promise<boolean>;
 
 /** A custom domain of the demo project. */
@@ -21,8 +23,8 @@ function must(condition: boolean, evidence: unknown): asserts condition {
 }
 
 /**
- * All checks, in an order in which each finds what the ones before have made; none of the rest if the app does not
- * start. Leaves no app running.
+ * All checks, in an order in which each can use what the earlier ones made; only the first if the app does not start.
+ * Leaves no app running.
  */
 export async function runChecks(program: Program, check: Check): Promise<void> {
   await checkCommandLine(program, check);
@@ -82,7 +84,7 @@ async function checkWindow(program: Program, check: Check): Promise<void> {
   await check('its window is visible', async () => {
     const page = await attachToWindow(program);
     await until('a heading', () => page.run(`document.querySelector('h1')?.textContent.trim() || null`));
-    // On Wayland, a hidden window is never drawn, and `ready-to-show` does not come.
+    // On Wayland, a hidden window is never drawn, and `ready-to-show` is not emitted.
     await until('visible', async () => ((await page.run('document.visibilityState')) === 'visible' ? true : null));
     page.close();
   });
@@ -132,7 +134,7 @@ async function renameProject(program: Program, name: string): Promise<void> {
   await program.call('projects.update', { projectId: project?.id, name });
 }
 
-/** Electron’s Node: BoringSSL in the place of OpenSSL, and Chromium’s event loop. */
+/** Electron’s Node: BoringSSL in place of OpenSSL, and Chromium’s event loop. */
 async function checkServers(program: Program, check: Check): Promise<void> {
   await check('HTTP: the API answers with pets and its limits', async () => {
     const { http } = program.serving();
@@ -185,7 +187,7 @@ async function checkPreview(program: Program, check: Check): Promise<void> {
     const page = await attachTo(() => program.debuggerPort(), `https://${HOSTNAME}`);
     await until('the page of the API', async () => (await page.run(hasText('Animal Store API'))) || null);
     must((await reaches(page, 'https://example.org/')) === false, 'it reaches https://example.org/');
-    // As a form with unsaved changes; counts once somebody has clicked.
+    // Like a form with unsaved changes; takes effect once a user has clicked.
     await page.run(`addEventListener('beforeunload', (event) => event.preventDefault())`);
     const click = { x: 50, y: 50, button: 'left', clickCount: 1 };
     for (const type of ['mousePressed', 'mouseReleased'])

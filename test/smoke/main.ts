@@ -1,4 +1,4 @@
-/** `npm run smoke`: see `USAGE`. Node’s own modules only, and nothing to install besides Vivarium. */
+/** `npm run smoke`: see `USAGE`. Uses only Node’s own modules; nothing to install besides Vivarium. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ const OUTPUT_LENGTH_MAX = 4_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** What a reader of the report has to know of the machine. */
+/** What a reader of the report has to know about the machine. */
 function describeMachine({ app: [program] }: Subject): string[] {
   const { platform, arch, env } = process;
   const lines = [`${platform} ${arch} ${release()}, Node ${process.versions.node}`, `The app is ${program}`];

@@ -34,9 +34,8 @@ const LOOK_MS = 100;
 const WAIT_MS_MAX = 30_000;
 
 /**
- * Looks until `find` returns something; a failure counts as nothing.
- * @param whyNot gives up as soon as it returns a reason
- * @throws Error that names `what`, with the reason or the last failure
+ * Polls until `find` returns something; an exception counts as nothing. @param whyNot stops as soon as it returns a
+ * reason @throws Error that names `what`, with the reason or the last exception
  */
 export async function until<Found>(
   what: string,
@@ -59,7 +58,7 @@ export async function until<Found>(
   }
 }
 
-/** Attaches to the page whose address begins with `address`, once there is one. */
+/** Attaches to the page whose address begins with `address`, once it exists. */
 export async function attachTo(port: () => string, address: string): Promise<DrivenPage> {
   const target = await until(`a page at ${address}`, async () => {
     const response = await fetch(`http://127.0.0.1:${port()}/json/list`);

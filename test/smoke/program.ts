@@ -14,7 +14,7 @@ export interface Subject {
   app: Command;
   /** The command `vivarium`. */
   cli: Command;
-  /** Where its page begins. */
+  /** The start of its page's address. */
   pageOrigin: string;
 }
 
@@ -31,7 +31,7 @@ export interface End {
 
 export interface StartedApp {
   child: ChildProcess;
-  /** Where it serves, once it does. @throws Error when it ends instead */
+  /** The address where it serves, once it does. @throws Error if it ends instead */
   serves(): Promise<RuntimeFile>;
   /** How it has ended, or null after this time. */
   endWithin(ms: number): Promise<End | null>;
@@ -43,7 +43,7 @@ const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', 
 
 /** The app and the command line on one data folder. */
 export class Program {
-  /** What the app has printed. */
+  /** The output of the app. */
   printed = '';
   readonly dataDir: string;
   readonly subject: Subject;
@@ -53,10 +53,10 @@ export class Program {
     this.dataDir = dataDir;
   }
 
-  /** Runs `vivarium` with these words. */
+  /** Runs `vivarium` with these arguments. */
   cli(...words: string[]): Output {
     const [program, ...args] = [...this.subject.cli, ...words];
-    // A batch file needs a shell, which splits words at spaces.
+    // A batch file needs a shell, which splits arguments at spaces.
     const shell = process.platform === 'win32' && program.endsWith('.cmd');
     const given = shell ? [program, ...args].map((word) => `"${word}"`) : [program, ...args];
     const [first = '', ...rest] = given;
@@ -95,13 +95,13 @@ export class Program {
     };
   }
 
-  /** Where the app serves; null while it does not. */
+  /** The address where the app serves; null while it does not. */
   runtime(): RuntimeFile | null {
     const file = join(this.dataDir, 'runtime.json');
     return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RuntimeFile) : null;
   }
 
-  /** The same of an app that serves. @throws Error */
+  /** The same for an app that serves. @throws Error if it does not */
   serving(): RuntimeFile {
     const runtime = this.runtime();
     if (runtime === null) throw new Error('the app does not serve');
@@ -121,7 +121,7 @@ export class Program {
     return text === '' ? null : (JSON.parse(text) as unknown);
   }
 
-  /** Where Chromium's debugger listens, of the app that runs. */
+  /** The address of Chromium's debugger in the running app. */
   debuggerPort(): string {
     const [port = ''] = readFileSync(join(this.dataDir, 'desktop', 'DevToolsActivePort'), 'utf8').split('\n');
     return port;

@@ -56,15 +56,14 @@ async function findCheckout(): Promise<Pick<Subject, 'app' | 'cli'>> {
   };
 }
 
-/** A path may have spaces of its own. */
+/** A path may contain spaces. */
 function readCommand(text: string): Command {
   const [program = '', ...args] = existsSync(text) ? [text] : text.split(' ');
   return [program, ...args];
 }
 
 /**
- * What `args` ask to be examined; null: print the usage.
- * @throws Error what is wrong with them, or what is not there
+ * What `args` name for examination; null: print the usage. @throws Error that tells what is wrong with them, or missing
  */
 export async function readSubject(args: readonly string[]): Promise<Subject | null> {
   const { values } = parseArgs({

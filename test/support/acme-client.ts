@@ -15,7 +15,7 @@ export interface Received {
 
 export interface TestClient {
   keys: KeyPairKeyObjectResult;
-  /** Where it is. */
+  /** Its URL. */
   address: string;
   /** The account's URL, after `register`. */
   kid: string | null;
@@ -25,10 +25,10 @@ export interface TestClient {
   order(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Received>;
   /** The authorizations of an order. */
   authorizations(order: Received): Promise<Received[]>;
-  /** Responds to a challenge of each authorization that is pending, and returns the challenges. */
+  /** Responds to a challenge of each pending authorization, and returns the challenges. */
   respond(order: Received, method?: string): Promise<Received[]>;
   finalize(order: Received, csr: Buffer): Promise<Received>;
-  /** All at once, with the leaf. @throws Error with the answer that was no success */
+  /** Does all steps up to the leaf. @throws Error with the first unsuccessful answer */
   obtain(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Obtained>;
   keyAuthorization(token: string): Promise<string>;
 }
@@ -50,15 +50,15 @@ export interface PostOptions {
 
 const LOOPBACK = '127.0.0.1';
 
-/** Asks an endpoint without a signature. */
+/** Calls an endpoint without a signature. */
 export const ask = async ({ answer }: Answering, target: string, method = 'GET'): Promise<Received> =>
   receive(await answer({ method, target, contentType: undefined, address: LOOPBACK, body: Buffer.alloc(0) }));
 
 type Answering = Pick<Endpoint, 'answer'>;
 
 /**
- * An ACME client as simple as possible: of an endpoint in this process, or of one that `acme-remote.ts` reaches. It
- * asks for each nonce, unless it keeps those of answers.
+ * A minimal ACME client of an endpoint in this process, or of one that `acme-remote.ts` reaches. It requests each
+ * nonce, unless it keeps those of answers.
  */
 export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNonces = false } = {}): TestClient {
   const kept: string[] = [];

@@ -23,7 +23,7 @@ import { createFakeClock, FAKE_NOW_MS, type FakeClock } from './fake-clock.ts';
 export const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 
 /**
- * An ACME server on a store in memory, a clock and a DNS that tests set; its validations succeed unless one says not.
+ * An ACME server on a store in memory, with a clock and a DNS that tests control; its validations succeed by default.
  */
 export interface TestServer {
   endpoint: Endpoint;
@@ -33,9 +33,9 @@ export interface TestServer {
   caa: Map<string, CaaRecord[]>;
   /** Whether limits are enforced. */
   limited: boolean;
-  /** Whether new accounts need an external one. */
+  /** Whether new accounts need an external account binding. */
   bound: boolean;
-  /** Limits in other measures than Let’s Encrypt’s. */
+  /** Limits that replace Let’s Encrypt’s. */
   rates: Map<AcmeLimitName, AcmeRate>;
   refusals: Refusals;
   /** Replaces the outcome of validations. */
@@ -46,7 +46,7 @@ export interface TestServer {
   writesLeft: number;
   /** Replaces the wait for the disk. */
   stored: () => Promise<void>;
-  /** Goes on with what was written, as after a crash. */
+  /** Continues with what was written, as after a crash. */
   restart(): void;
 }
 

@@ -7,9 +7,7 @@ import type { Received } from './acme-client.ts';
 import { createRemoteClient, type RemoteClient } from './acme-remote.ts';
 import { createCsr } from './certificate-request.ts';
 
-/**
- * A Vivarium in a process of its own; each start is on the same folder and the same HTTPS port, which is in all URLs.
- */
+/** A Vivarium in a separate process; each start uses the same folder and the same HTTPS port, which is in all URLs. */
 export interface Killable {
   start(): Promise<{
     runtime: RuntimeFile;
@@ -21,7 +19,7 @@ export interface Killable {
 /** The requests of an order. */
 export const STEPS = ['order', 'authorization', 'challenge', 'finalize', 'certificate'] as const;
 
-/** The process ends so long after the request of a step was sent. */
+/** How long after the request of a step the process is killed. */
 export interface KillPoint {
   step: (typeof STEPS)[number];
   delayMs: number;
@@ -30,13 +28,13 @@ export interface KillPoint {
 export interface KillsFound {
   /** How the orders ended: `valid`, or `invalid` with a reason. */
   ended: string[];
-  /** Orders that neither went on nor had a reason. */
+  /** Orders that neither continued nor had a reason. */
   stuck: string[];
-  /** Accounts, orders and certificates that a client had been told of. */
+  /** Accounts, orders and certificates that were acknowledged to a client. */
   lost: string[];
 }
 
-/** An order that does not end within so many answers is stuck. */
+/** An order that does not end within this many answers is stuck. */
 const POLLS_MAX = 5_000;
 
 /** A web server that answers the http-01 challenges of any client whose key has this thumbprint. */
@@ -52,10 +50,10 @@ export async function serveChallenges(thumbprint: string): Promise<{ port: numbe
   };
 }
 
-/** Kills the engine within an order, once for each point, and starts it again: what clients then find. */
+/** Kills the engine during an order, once for each point, and restarts it; returns what clients then find. */
 export async function killWithinOrders({ start }: Killable, points: readonly KillPoint[]): Promise<KillsFound> {
   const found: KillsFound = { ended: [], stuck: [], lost: [] };
-  /** All leaves that a client has seen, by URL. */
+  /** All leaves that a client has received, by URL. */
   const seen = new Map<string, string>();
   let engine = await start();
   let client = createRemoteClient(engine.runtime);
@@ -130,7 +128,7 @@ const challengeUrl = (authorization: Record<string, unknown>): string => {
   return all.find(({ type }) => type === 'http-01')?.url ?? '';
 };
 
-/** What a client does with an order that it finds: how it ends, and the certificate by its URL. */
+/** Continues an order as a client does; returns how it ends, and the certificate by its URL. */
 async function finish(client: RemoteClient, url: string, name: string): Promise<[string, [string, string] | null]> {
   for (let polls = 0; polls < POLLS_MAX; polls++) {
     const order = await client.post(url);
@@ -146,7 +144,7 @@ async function finish(client: RemoteClient, url: string, name: string): Promise<
   return ['stuck', null];
 }
 
-/** Null for an answer without one. */
+/** Null if there was no answer. */
 const leafOf = ({ status, text }: Received): X509Certificate | null =>
   status === 200 ? new X509Certificate(text) : null;
 

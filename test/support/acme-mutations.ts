@@ -5,18 +5,18 @@ import { challengeOf, type TestClient } from './acme-client.ts';
 import { createCsr, p256 } from './certificate-request.ts';
 import { sequence } from './sequence.ts';
 
-/** A request as a client would send it, before something in it is changed. */
+/** A request as a client would send it, before a mutation. */
 interface Template {
   url: string;
   payload: string;
-  /** By the account, or by the key itself. */
+  /** Signed by the account, or by the key itself. */
   signer: 'kid' | 'jwk';
 }
 
-/** Orders of a client whose requests are changed; some of them are ready, and wait for a CSR. */
+/** Orders whose requests are mutated; some of them are ready, and wait for a CSR. */
 const READY = 20;
 
-/** A request for each resource; its orders have to become valid. */
+/** A request for each resource; its orders must become valid. */
 export async function requestTemplates(client: TestClient, origin: string): Promise<Template[]> {
   const json = (value: unknown): string => JSON.stringify(value);
   const at = (path: string): string => `${origin}/acme/${path}`;
@@ -51,11 +51,11 @@ export async function requestTemplates(client: TestClient, origin: string): Prom
     { url: at('revoke'), payload: json({ certificate: leaf.raw.toString('base64url'), reason: 4 }), signer: 'jwk' },
     {
       url: at('key-change'),
-      // Its signature is wrong, or anything changed would change the account's key.
+      // Otherwise its signature is wrong, or a mutation would change the account's key.
       payload: json({ protected: encoded(json(protectedInner)), payload: encoded(json(inner)), signature: 'AAAA' }),
       signer: 'kid',
     },
-    // As often as the others together: most of what is read is in a CSR.
+    // As often as the others together: most of the parsing concerns the CSR.
     ...ready,
   ];
 }
@@ -63,8 +63,8 @@ export async function requestTemplates(client: TestClient, origin: string): Prom
 const encoded = (octets: string | Buffer): string => Buffer.from(octets).toString('base64url');
 
 /**
- * Changes a request somewhere, and signs what was changed before the signature: the same for the same seed, but for
- * nonces.
+ * Mutates a request at a random place, and signs again if the change comes before the signature; the same seed gives
+ * the same result, except for nonces.
  */
 export function mutatedRequest(
   templates: readonly Template[],
@@ -95,7 +95,7 @@ export function mutatedRequest(
   };
 }
 
-/** What base64url within a payload stands for, changed: a CSR, a certificate, parts of another JWS. */
+/** Mutates what base64url within a payload encodes: a CSR, a certificate, parts of another JWS. */
 const withOctetsChanged = (payload: string, random: (below: number) => number): string =>
   payload.replaceAll(/"([\w-]{40,})"/g, (_all, text: string) =>
     JSON.stringify(encoded(mutate(Buffer.from(text, 'base64url'), random))),

@@ -5,7 +5,7 @@ import type { AcmeAnswer, AcmeRequest, Endpoint } from '../../main/acme/endpoint
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { challengeOf, createTestClient, type Received, type TestClient } from './acme-client.ts';
 
-/** What a client needs to know of a running engine. */
+/** What a client needs to know about a running engine. */
 type Running = Pick<RuntimeFile, 'https' | 'caFile'>;
 
 const CONNECTIONS_MAX = 64;
@@ -13,7 +13,7 @@ const CONNECTIONS_MAX = 64;
 /** A client of a running engine, over its HTTPS port. */
 export interface RemoteClient extends TestClient {
   origin: string;
-  /** Sends a request as it is. */
+  /** Sends a request unchanged. */
   answer: Endpoint['answer'];
   close(): void;
 }
@@ -45,7 +45,7 @@ export function createRemoteClient({ https: { port }, caFile }: Running): Remote
   return Object.assign(client, { origin, answer, close: () => agent.destroy() });
 }
 
-/** What the TXT record of an authorization's dns-01 challenge has to be, and its name (RFC 8555 §8.4). */
+/** The required TXT record of an authorization's dns-01 challenge, and its name (RFC 8555 §8.4). */
 export async function textRecordOf(
   { keyAuthorization }: TestClient,
   { json }: Received,

@@ -6,7 +6,7 @@ import { type Engine, startEngine, track } from './engine.ts';
 import { freePort } from './ports.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** An engine for real ACME clients, with a folder of theirs. `*.acme.test` leads here. */
+/** An engine for real ACME clients, with a folder for them. `*.acme.test` leads here. */
 export interface Site {
   engine: Engine;
   folder: string;
@@ -41,7 +41,7 @@ export async function openSite(): Promise<Site> {
   return { engine, folder, directory: acme.directoryUrl, rootFile, httpPort, tlsPort, run };
 }
 
-/** A web server for clients without one, of the files in a folder. */
+/** A web server for clients without one, which serves a folder. */
 export async function serveFiles(port: number, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const server = createServer((request, response) => {

@@ -127,7 +127,7 @@ export async function call(port: number, options: ApiCall): Promise<ApiReply> {
   return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** The same over HTTP/2 without TLS, on a session of its own. */
+/** The same over HTTP/2 without TLS, in a separate session. */
 export async function callHttp2(port: number, options: ApiCall): Promise<ApiReply> {
   const { method = 'GET', path, body } = options;
   const session = connect(`http://127.0.0.1:${port}`);

@@ -5,7 +5,8 @@ import { type Site, serveFiles } from './acme-site.ts';
 import { freePort } from './ports.ts';
 
 /**
- * ACME clients, and what those of Debian 12, whose words the catalogue has, say of themselves: 2.1.0, 4.9.1 and 0.7.0.
+ * ACME clients, and the version numbers of those in Debian 12, whose wording the catalogue quotes: 2.1.0, 4.9.1 and
+ * 0.7.0.
  */
 const SAYS = { certbot: 'certbot 2.1.0', lego: 'lego version dev', dehydrated: 'version: 0.7.0' } as const;
 export type AcmeClient = keyof typeof SAYS & BreakClient;
@@ -13,7 +14,7 @@ export const ACME_CLIENTS = Object.keys(SAYS) as AcmeClient[];
 
 interface Asked {
   site: Site;
-  /** A folder of its own, so that each has an account of its own. */
+  /** A separate folder, so that each has its own account. */
   folder: string;
   hostname: string;
 }
@@ -67,7 +68,7 @@ export async function isHere({ run }: Pick<Site, 'run'>, client: AcmeClient): Pr
 
 const OBTAINS = 'obtains the certificate';
 
-/** What matters of a client's output. */
+/** The relevant part of a client's output. */
 function wordsOf(client: AcmeClient, output: string): string {
   switch (client) {
     case 'certbot': {
@@ -97,7 +98,7 @@ function wordsOf(client: AcmeClient, output: string): string {
   }
 }
 
-/** What a client says while an entry is broken, for two minutes at most. */
+/** What a client reports while an entry is broken, for two minutes at most. */
 export async function saidOf(site: Site, client: AcmeClient, { id, selectors }: BreakEntry): Promise<string> {
   const { engine } = site;
   const hostname = `${id.slice(id.indexOf('.') + 1)}.acme.test`;

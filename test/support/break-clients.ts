@@ -8,18 +8,18 @@ export interface ClientJob {
   url: string;
   headers: Record<string, string>;
   timeoutMs: number;
-  /** By which of Node's interfaces. */
+  /** Which of Node's interfaces to use. */
   way: 'fetch' | 'http' | 'http2';
   /** Two requests at once on one connection; by Node only. */
   twice: boolean;
 }
 
-/** What a client made of it. */
+/** How a client saw the answer. */
 export interface Seen {
   /** 0 without an answer. */
   status: number;
   retryAfter: string | null;
-  /** The body, parsed and written again by the client; by curl, as it came. */
+  /** The body, parsed and serialised again by the client; unchanged from curl. */
   text: string;
   /** Null if the client sees nothing wrong. */
   error: string | null;
@@ -30,7 +30,7 @@ const PROGRAM_MS_MAX = 60_000;
 
 const run = promisify(execFile);
 
-/** The versions whose words the catalogue has, as these programs print them. */
+/** The versions whose wording the catalogue quotes, as these programs print them. */
 export const CLIENT_VERSIONS = {
   curl: { command: ['curl', '--version'], says: 'curl 7.88' },
   node: { command: [process.execPath, '--version'], says: 'v24.' },
@@ -40,7 +40,7 @@ export const CLIENT_VERSIONS = {
 
 type Client = keyof typeof CLIENT_VERSIONS;
 
-/** Those of the clients that are installed in the version that the catalogue names. */
+/** The clients that are installed in the version that the catalogue names. */
 export async function clientsHere(): Promise<Client[]> {
   const found = await Promise.all(
     Object.entries(CLIENT_VERSIONS).map(async ([client, { command, says }]) => {
@@ -88,7 +88,7 @@ async function curl({ url, headers, timeoutMs, way }: ClientJob, caFile: string)
   };
 }
 
-/** What these clients see of the jobs, which may differ by client. */
+/** What these clients report for the jobs, which may differ by client. */
 export async function ask(
   clients: readonly Client[],
   jobsFor: (client: Client) => readonly ClientJob[],

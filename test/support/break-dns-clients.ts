@@ -1,6 +1,7 @@
 /**
- * Asks real clients for names of which each is broken by one entry of the family `dns`, and prints what they say. Runs
- * in namespaces where port 53 is free and `/etc/resolv.conf` names 127.0.0.1, so that the system's resolver asks too.
+ * Queries real clients for names that are broken by one entry of the family `dns` each, and prints their output. Runs
+ * in namespaces where port 53 is free and `/etc/resolv.conf` names 127.0.0.1, so that the system's resolver is used
+ * too.
  */
 import { execFile } from 'node:child_process';
 import { Resolver, lookup } from 'node:dns/promises';
@@ -18,18 +19,18 @@ import { zoneOf, zoneSetOf } from './dns-tables.ts';
 
 type Client = BreakClient | 'kdig';
 
-/** By entry, what each client says; `HOST` stands for the hostname. */
+/** By entry, what each client reports; `HOST` stands for the hostname. */
 export type Said = Record<string, Partial<Record<Client, string>>>;
 
-/** Short, because the default delay takes so long for each client. */
+/** Short, because the default delay applies to each client. */
 const DELAY_MS = 400;
 
-/** Processes at once. */
+/** Concurrent processes. */
 const AT_ONCE = 6;
-/** A change of addresses and one of routes come at most twice each. */
+/** A change of addresses and one of routes happen at most twice each. */
 const MAX_NETWORK_CHANGES = 4;
 
-/** Programs that take all hostnames at once: a client's name, and the words to start it. */
+/** Programs that take all hostnames at once: a client's name, and the command line. */
 const programs = JSON.parse(process.argv[2] ?? '{}') as Record<string, string[]>;
 
 const entries = DNS_ENTRIES.filter(({ id }) => id in WRONG_ANSWERS);
@@ -70,7 +71,7 @@ const run = (command: string, ...words: string[]): Promise<Ended> =>
     );
   });
 
-/** What `dig` and `kdig` say: faults, the status, the answer with TTLs, and the server's explanation. */
+/** The output of `dig` and `kdig`: faults, the status, the answer with TTLs, and the server's explanation. */
 async function asked(tool: 'dig' | 'kdig', host: string, type: string): Promise<string> {
   const tries = tool === 'dig' ? '+tries=1' : '+retry=0';
   const words = ['@127.0.0.1', '+time=3', tries, '+norec', ...(tool === 'kdig' ? ['+edns'] : []), host, type];
@@ -85,7 +86,7 @@ async function asked(tool: 'dig' | 'kdig', host: string, type: string): Promise<
     .join('; ');
 }
 
-/** Of a doubled name, also where its records are. */
+/** For a doubled name, the records at that name too. */
 async function askedFor(tool: 'dig' | 'kdig', entry: BreakEntry): Promise<string> {
   const host = nameOf(entry);
   const type = TYPES[entry.id];
@@ -97,7 +98,7 @@ async function askedFor(tool: 'dig' | 'kdig', entry: BreakEntry): Promise<string
 
 const FAULT = /^;+ (?:Truncated|communications error|no servers|WARNING|ERROR)/;
 
-/** `300 A 127.0.0.1`; of an SOA, the TTL is what counts. */
+/** `300 A 127.0.0.1`; of a SOA, only the TTL counts. */
 function recordText(line: string): string {
   const [, ttl, , type, ...data] = line.split(/\s+/);
   return type === 'SOA' ? `${ttl} SOA` : [ttl, type, ...data].join(' ');
@@ -129,7 +130,7 @@ async function node(host: string): Promise<string> {
   return `resolve4: ${cares}; lookup: ${system}`;
 }
 
-/** What shows the entry best. */
+/** The question that shows the entry best. */
 const TYPES: Record<string, string> = { 'dns.ipv6-black-hole': 'AAAA', 'dns.cname-at-apex': 'MX' };
 
 const said: Said = {};
@@ -168,8 +169,8 @@ async function all(client: Client, [program = '', ...words]: string[]): Promise<
 }
 
 /**
- * By the system's resolver; what a page's load says. Chromium notices the namespace's fresh network at some time after
- * its start and ends what it loads then: that says nothing of the name, which is asked for again.
+ * By the system's resolver: what loading a page reports. Some time after its start, Chromium notices the namespace's
+ * fresh network and aborts what it is loading; that says nothing about the name, which is loaded again.
  */
 async function chromium(): Promise<void> {
   const browser = await launchChromium({ home: process.env.TMPDIR ?? '/tmp' });

@@ -38,12 +38,12 @@ const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
   says.replace('go version go', 'Go ').replace(/^v/, 'Node ').replace(/\.$/, ''),
 );
 
-/** Of the families whose symptoms `test/integration/breaks/clients.test.ts` sees. */
-const STATUSES = `The messages are those of ${versions.join(', ')}. A number is the status that the client reports, with its other observations. Clients that
-send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were tested with names and TLS, where each has its own rules, but not
-here: a page’s script learns only that a request failed, and no entry concerns a client’s own rules.`;
+/** The families whose symptoms `test/integration/breaks/clients.test.ts` records. */
+const STATUSES = `The words are those of ${versions.join(', ')}. A number is the status that the client reports, with what it sees besides. Clients that
+send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were asked about names and TLS, where each has rules of its own; here they were
+not: a page’s script learns no more of a failed request than that it failed, and no entry is about a client’s own rules.`;
 
-/** How the symptoms of a family were observed, where this needs an explanation. */
+/** How the symptoms of a family were recorded, where that needs an explanation. */
 const NOTES: Partial<Record<BreakFamily, string>> = {
   dns: `\`HOST\` is the hostname. dig shows TTLs, and asks for type A unless it says otherwise; kdig gets the same status. Node’s \`resolve4\` is c-ares; its
 \`lookup\`, Python and Java ask the system’s resolver (\`getaddrinfo\`); Go and Chromium query by themselves. The tests set time-outs of 3 s; by default, most clients give up
@@ -59,7 +59,7 @@ clients of the API are not affected. The ACME server’s answers name the break 
   api: STATUSES,
 };
 
-/** `docs/break-it-clients.md`: what each entry of the catalogue does, what clients say, and the remedy. */
+/** `docs/break-it-clients.md`: what each entry of the catalogue does, what clients report, and the remedy. */
 export function makeBreakTables(): string {
   const families = BREAK_FAMILIES.filter((family) => family !== 'tls').flatMap((family) => {
     const entries = CATALOGUE.filter((entry) => entry.family === family);
@@ -96,7 +96,7 @@ function sectionOf(family: BreakFamily, entries: readonly BreakEntry[]): string 
   return `${parts.join('\n\n')}\n`;
 }
 
-/** A code span, also of a text with backticks (CommonMark §6.1). */
+/** A code span, even for a text with backticks (CommonMark §6.1). */
 function codeOf(text: string | undefined): string {
   if (text === undefined) return '–';
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;

@@ -21,7 +21,7 @@ export interface CsrOptions {
   keys?: KeyPairKeyObjectResult;
   /** Octets to sign instead of the request. */
   signs?: Buffer;
-  /** Of the signature. */
+  /** The algorithm of the signature. */
   algorithm?: string;
   /** In place of the alternative names. */
   generalNames?: readonly Node[];

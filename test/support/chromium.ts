@@ -56,9 +56,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * A headless Chromium whose home is `home`, so that it sees that folder's trust store (`.pki/nssdb`) and no other.
- * The caller closes it.
- * @param options.tmpDir its temporary folder, which must outlive it; by default that of the test.
+ * A headless Chromium whose home is `home`, so that it reads only that folder's trust store (`.pki/nssdb`). The caller
+ * closes it. @param options.tmpDir its temporary folder, which must outlive it; by default that of the test.
  */
 export function launchChromium(options: LaunchOptions & { home: string; tmpDir?: string }): Promise<Browser> {
   const { home, tmpDir, args = [], ...rest } = options;

@@ -13,7 +13,7 @@ const HOST: Host = {
 export interface CommandHere {
   io: Io;
   printed: Finished;
-  /** What a stop signal does. */
+  /** The reaction to a stop signal. */
   interrupt(): void;
 }
 
@@ -50,7 +50,7 @@ export function commandHere(options: CommandHereOptions = {}): CommandHere {
   return { io, printed, interrupt: () => listeners.forEach((callback) => callback('SIGINT')) };
 }
 
-/** Runs a command to its end in this process, without an engine of its own. */
+/** Runs a command to its end in this process, without starting an engine. */
 export async function runHere(args: readonly string[], options?: CommandHereOptions): Promise<Finished> {
   const { io, printed } = commandHere(options);
   printed.code = await run(args, io, HOST);

@@ -40,7 +40,7 @@ function start(args: readonly string[], env: Record<string, string>): RunningApp
   const starting = _electron.launch({
     executablePath: binary() ?? '',
     args: [ROOT, ...args],
-    // Playwright would otherwise start what no user starts.
+    // Otherwise Playwright would start processes that no user starts.
     chromiumSandbox: true,
     env: Object.fromEntries(given),
   });

@@ -9,7 +9,7 @@ import type { Ended } from './program.ts';
 
 const REGISTER = join(import.meta.dirname, 'electron-stand-in', 'register.ts');
 
-/** As Electron sets Node's options: a rejection that nobody handles ends nothing. */
+/** Like Electron's Node options: an unhandled rejection does not end the process. */
 const ELECTRON_FLAGS = ['--unhandled-rejections=warn-with-error-code'];
 
 /** Chromium is slow on a busy machine. */
@@ -30,7 +30,7 @@ export interface StandInApp extends RunningApp {
   /** Titles of notifications, in order. */
   notifications: string[];
   clickNotification(): Promise<void>;
-  /** Reads no more of what it prints. */
+  /** Stops reading its output. */
   closeOutput(): void;
 }
 
@@ -102,7 +102,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
       case 'dialog-closed':
         return;
       case 'fault':
-        // It has ended with it, which `ended` tells.
+        // It has ended with it, as `ended` tells.
         return;
     }
   });

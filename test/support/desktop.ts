@@ -45,7 +45,7 @@ export interface DesktopHost {
   start(args: readonly string[], env: Record<string, string>): RunningApp;
 }
 
-/** The app as it is built; `npm test` builds it first. */
+/** The built app; `npm test` builds it first. */
 export const DESKTOP_PROGRAM = join(import.meta.dirname, '..', '..', 'out', 'main', 'desktop.js');
 
 export const STAND_IN = createStandInHost();
@@ -77,7 +77,7 @@ export interface DesktopStart {
   env?: Record<string, string>;
   /** Opens no window, which saves a Chromium on the stand-in. */
   hidden?: boolean;
-  /** A link of the system. */
+  /** A link passed by the system. */
   link?: string;
 }
 
@@ -88,7 +88,7 @@ export function startDesktop<Host extends DesktopHost>(host: Host, options: Desk
   return desktop;
 }
 
-/** One app for all tests of a `describe`, each of which leaves it as it found it. */
+/** One app for all tests of a `describe`; each test restores its state. */
 export function useDesktop<Host extends DesktopHost>(host: Host, options: DesktopStart = {}) {
   let desktop: ReturnType<typeof launchDesktop<Host>> | null = null;
   afterAll(async () => {
@@ -147,7 +147,7 @@ function launchDesktop<Host extends DesktopHost>(host: Host, options: DesktopSta
 
 const SERVING = { timeout: 30_000, interval: 20 };
 
-/** What the app itself has printed as errors: without Chromium's own lines. */
+/** The errors that the app itself has printed, without Chromium's own lines. */
 export const ownErrors = ({ stderr }: Ended): string =>
   stderr
     .split('\n')

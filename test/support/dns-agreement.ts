@@ -3,7 +3,7 @@ import { dig, type Shown } from './dns-dig.ts';
 import { delv, delvNegative, nodeRecords, nodeResolver, outcomeOf } from './dns-resolvers.ts';
 import { linesOf, type DnsFact } from './dns-tables.ts';
 
-/** Clients asked at once: each is a process. */
+/** Concurrent clients: each is a process. */
 const AT_ONCE = 4;
 
 const lowerOwners = (lines: string[]) => lines.map((line) => line.replace(/^\S+/, (owner) => owner.toLowerCase()));
@@ -24,7 +24,7 @@ const expected = (fact: DnsFact) => ({
   additional: linesOf(fact.additional),
 });
 
-/** Holds that `dig` or `kdig` shows exactly the facts. */
+/** Asserts that `dig` or `kdig` shows exactly the facts. */
 export async function expectDigAgrees(
   tool: 'dig' | 'kdig',
   server: { port: number; address: string },
@@ -36,18 +36,16 @@ export async function expectDigAgrees(
   expect(replies.map(shown)).toEqual(facts.map(expected));
 }
 
-/**
- * Without its TTL, which `delv` takes from its cache: a second less where a second has passed. `dig` shows it exactly.
- */
+/** Without its TTL, which `delv` takes from its cache: a second less if a second has passed. `dig` shows it exactly. */
 const withoutTtl = (line: string): string => line.replace(/^(\S+) \d+ /, '$1 ');
 
-/** Holds that `delv` comes to the facts' outcome by the facts' records, and would keep what is denied as long. */
+/** Asserts that `delv` reaches the facts' outcome by the facts' records, and caches negative answers for as long. */
 export async function expectDelvAgrees(server: { port: number }, facts: readonly DnsFact[]): Promise<void> {
   await eachOf(facts, async (fact) => {
     const wanted = linesOf(fact.answer).map(withoutTtl);
     const { outcome, records, negative } = await delv(server, fact.question);
     const found = records.map(withoutTtl);
-    // The order within an RRset is the resolver's, and after an open end it goes on by itself.
+    // The resolver chooses the order within an RRset, and continues by itself after an open end.
     expect([fact.question, found.slice(0, wanted.length).sort()]).toEqual([fact.question, [...wanted].sort()]);
     if (outcomeOf(fact) === 'open') return;
     expect([fact.question, outcome, found.length, negative]).toEqual([
@@ -57,12 +55,12 @@ export async function expectDelvAgrees(server: { port: number }, facts: readonly
   });
 }
 
-/** Holds that Node's resolver finds the facts' records, or the reason why there are none. */
+/** Asserts that Node's resolver finds the facts' records, or the reason why there are none. */
 export async function expectNodeAgrees(server: { port: number }, facts: readonly DnsFact[]): Promise<void> {
   await eachOf(facts, async (fact) => {
     const resolved = await nodeResolver(server, fact.question);
     if (resolved === null) return;
-    // It asks one server and takes what comes: a referral, and a CNAME that leads out, are no data to it.
+    // It queries one server and accepts any answer: a referral, or a CNAME that leads out, means no data.
     const outcome = outcomeOf(fact);
     const isSilent = outcome === 'open' || (outcome === 'failed' && (fact.rcode ?? 'NOERROR') === 'NOERROR');
     expect([fact.question, resolved]).toEqual([

@@ -54,7 +54,7 @@ export function opt(
   return Buffer.concat([fields.name ?? Buffer.from([0]), fixed, options]);
 }
 
-/** A message with its two octets of length, as TCP has it. */
+/** A message with its two octets of length, as in TCP. */
 export function framed(octets: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(octets.length);
@@ -63,7 +63,7 @@ export function framed(octets: Buffer): Buffer {
 
 const RCODE_NAMES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 
-/** What a reply's header says. */
+/** The contents of a reply's header. */
 export function headerOf(reply: Buffer) {
   const flags = reply.readUInt16BE(2);
   return {
@@ -148,7 +148,7 @@ export class TcpClient {
     });
   }
 
-  /** Resolves when the system has taken the octets. */
+  /** Resolves when the system has accepted the octets. */
   write(octets: Buffer): Promise<void> {
     return new Promise((resolve) => this.socket.write(octets, () => resolve()));
   }

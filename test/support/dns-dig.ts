@@ -13,11 +13,11 @@ export interface Shown {
   edns: string[];
 }
 
-/** What a program writes to standard output, or to `both` outputs. */
+/** The standard output of a program, or that of `both` streams. */
 export function run(command: string, args: string[], outputs: 'stdout' | 'both' = 'stdout'): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(requireTool(command), args, { timeout: 15_000, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
-      // dig exits with 9 when it got no reply; what it says then is on stdout.
+      // dig exits with 9 without a reply; its message is then on stdout.
       if (outputs === 'both') resolve(`${stdout}\n${stderr}`);
       else if (error !== null && stdout === '')
         reject(new Error(`${command} ${args.join(' ')}: ${error.message} ${stderr}`));
@@ -26,7 +26,7 @@ export function run(command: string, args: string[], outputs: 'stdout' | 'both' 
   });
 }
 
-/** Asks all questions in one run; `questions` are `name TYPE`. */
+/** Sends all questions in one run; `questions` are `name TYPE`. */
 export async function dig(
   tool: 'dig' | 'kdig',
   server: { port: number; address?: string },
@@ -41,7 +41,7 @@ export async function dig(
   return parseShown(text);
 }
 
-/** `-q name -t TYPE`: names such as `.` and types such as TYPE65 need no guessing then. */
+/** `-q name -t TYPE`, so that names such as `.` and types such as TYPE65 are unambiguous. */
 const asArgument = (word: string, index: number): string[] => [index % 2 === 0 ? '-q' : '-t', word];
 
 function parseShown(text: string): Shown[] {

@@ -40,7 +40,7 @@ export async function startFakeDns(...behaviours: Behaviour[]): Promise<FakeDns>
   return { address: '127.0.0.1', port, seen };
 }
 
-/** One port for both: the system gives one that is free over TCP, and over UDP it may be another test's. */
+/** One port for both: a port that the system assigns for TCP may be another test's for UDP. */
 async function bindBoth(tcp: Server, attempts = 10): Promise<{ port: number; udp: Socket }> {
   await once(tcp.listen(0, '127.0.0.1'), 'listening');
   const { port } = tcp.address() as AddressInfo;
@@ -60,7 +60,7 @@ export interface ReplyFields {
   id?: number;
   /** Besides QR. */
   flags?: number;
-  /** Octets of the answer section's records, and how many they are. */
+  /** Octets of the answer section's records, and their count. */
   answer?: Buffer[];
   additional?: Buffer[];
   question?: Buffer;

@@ -34,7 +34,7 @@ const DELV_NEGATIVE_SECONDS_MAX = 10_800;
 /** Resolves a question with `delv`, which works like BIND. Its records are those up to the first surprise. */
 export async function delv({ port }: { port: number }, question: string): Promise<Resolved> {
   const [name = '', type = ''] = question.split(' ');
-  // -i: without validation, there being no signatures.
+  // -i: without validation, as there are no signatures.
   const lines = linesOf(await run('delv', ['@127.0.0.1', '-p', String(port), '-i', '-q', name, '-t', type], 'both'));
   const failure = lines.find((line) => line.startsWith(';; resolution failed:')) ?? '';
   const soa = lines.find((line) => line.startsWith('; ') && line.includes(' SOA ')) ?? '';
@@ -110,7 +110,7 @@ export async function nodeResolver({ port }: { port: number }, question: string)
 /** Type and value of a line. */
 const dataOf = (line: string): string => line.split(' ').slice(3).join(' ');
 
-/** The records that a fact's question is about, as `nodeResolver` gives them. */
+/** The records that a fact's question is about, in the format of `nodeResolver`. */
 export function nodeRecords({ question, answer }: DnsFact): string[] {
   const type = question.split(' ')[1] ?? '';
   return linesOf(answer)

@@ -4,9 +4,9 @@ import { readZoneFileInParts, type ZoneFileOptions, type ZoneFileResult } from '
 import { ZoneSet } from '../../main/dns/zone-set.ts';
 
 /**
- * Facts about DNS answers, in DNS's own notation: a question, and the sections of its answer as zone-file text. The
- * same tables are put to the pure responder, over the wire through `dig`, `kdig`, `delv`, Node's resolver and dns2's
- * own decoder, and to an engine that has the zones as a user's.
+ * Facts about DNS answers in DNS notation: a question, and the sections of its answer as zone-file text. The same
+ * tables are applied to the pure responder, over the wire through `dig`, `kdig`, `delv`, Node's resolver and dns2's own
+ * decoder, and to an engine that has the zones as a user's.
  */
 export interface DnsFact {
   /** `name TYPE`. */
@@ -14,7 +14,7 @@ export interface DnsFact {
   /** What the answer shows, for the test's name. */
   fact: string;
   rcode?: string;
-  /** The AA bit; set when left out. */
+  /** The AA bit; set by default. */
   authoritative?: boolean;
   answer?: string;
   authority?: string;
@@ -39,7 +39,7 @@ export function zoneSetOf(zones: readonly Zone[]): ZoneSet {
   return set;
 }
 
-/** A zone from text, indented as the surrounding code is; without an SOA in it, it gets a plain one. */
+/** A zone from text indented like the surrounding code; without a SOA in it, it gets a plain one. */
 export function zoneOf(apex: string, text: string, options: { supportsAlias?: boolean } = {}): Zone {
   const lines = text.split('\n');
   const margin = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
@@ -51,14 +51,14 @@ export function zoneOf(apex: string, text: string, options: { supportsAlias?: bo
   return createZone({ apex, nameServer: 'ns.vivarium.localhost', supportsAlias, records: read.records });
 }
 
-/** The lines of an expected section: blanks collapsed, empty lines and margins gone. */
+/** The lines of an expected section, with collapsed blanks and without empty lines and margins. */
 export const linesOf = (text = ''): string[] =>
   text
     .split('\n')
     .map((line) => line.trim().replace(/\s+/g, ' '))
     .filter((line) => line !== '');
 
-/** RFC 1034 §6.1: the zones of C.ISI.EDU, but for MIL, which the RFC's answers treat as delegated. */
+/** RFC 1034 §6.1: the zones of C.ISI.EDU, except MIL, which the RFC's answers treat as delegated. */
 const ROOT_ZONE = `
   .       IN      SOA     SRI-NIC.ARPA. HOSTMASTER.SRI-NIC.ARPA. (
                           870611          ;serial
@@ -123,7 +123,7 @@ const EDU_ZONE = `
   A.ISI 172800 A 26.3.0.103
 `;
 
-/** What A.ISI.EDU has besides (RFC 1034 §6.2.7): its own zone, made up to hold the one address that the RFC shows. */
+/** What A.ISI.EDU has besides (RFC 1034 §6.2.7): its own zone, invented to hold the one address that the RFC shows. */
 const ISI_ZONE = `
   @ 86400 IN SOA A.ISI.EDU. HOSTMASTER.ISI.EDU. 1 1800 300 604800 86400
     86400 NS A.ISI.EDU.
@@ -155,10 +155,10 @@ const WILDCARD_REFERRAL = `
 
 const ROOT_SOA = '. 86400 IN SOA sri-nic.arpa. hostmaster.sri-nic.arpa. 870611 1800 300 604800 86400';
 
-/** The SOA that `zoneOf` gives a zone without one, as a negative answer has it. */
+/** The SOA that `zoneOf` adds to a zone without one, as in a negative answer. */
 const soaOf = (apex: string) => `${apex}. 300 IN SOA ns.vivarium.localhost. hostmaster.${apex}. 1 7200 900 1209600 300`;
 
-/** What the others' records lead to. */
+/** The target of the others' records. */
 const hosts = zoneOf(
   'hosts.test',
   `
@@ -168,12 +168,12 @@ const hosts = zoneOf(
   `,
 );
 
-/** As it is without projects. */
+/** The platform's zone without projects. */
 const platform = platformZone();
 
 const chain = Array.from({ length: 12 }, (_, index) => `c${index} 600 CNAME c${index + 1}`).join('\n  ');
 
-/** With one project, of the slug `demo`. */
+/** With one project whose slug is `demo`. */
 export const PLATFORM_TABLE: DnsTable = {
   title: 'The platform’s own zone',
   zones: [platformZone({ hostnames: ['demo.vivarium.localhost', 'demo-staging.vivarium.localhost'] })],

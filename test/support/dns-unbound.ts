@@ -7,8 +7,8 @@ import { freePort } from './ports.ts';
 import { requireTool } from './tools.ts';
 
 /**
- * unbound on a free port, which asks the server at `port` for the zones and validates from their trust anchors, each as
- * a file's text. The caller ends the process.
+ * unbound on a free port, which queries the server at `port` for the zones and validates with their trust anchors, each
+ * as a file's text. The caller ends the process.
  */
 export async function startUnbound(
   folder: string,

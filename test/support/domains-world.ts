@@ -22,7 +22,7 @@ export const RIGHT = 'www CNAME cname.vivarium.localhost.';
 export interface DomainsWorld {
   clock: FakeClock;
   lifecycle: Lifecycle;
-  /** From now on, the DNS of `acme.test` is this. */
+  /** Replaces the DNS of `acme.test` from now on. */
   zone(text: string, failures?: Failures): void;
   plan(plan: Plan): void;
   persona(persona: PersonaId): void;
@@ -31,15 +31,15 @@ export interface DomainsWorld {
   store: { fault: Error | null; writes: number };
   provider: { facts: ProviderFacts | null };
   project: { deployed: boolean };
-  /** How often what is served was published, and with which hostnames. */
+  /** How often the served hostnames were published, and which ones. */
   published: string[][];
   removed: string[];
   /** What a request over HTTP finds at an address; no answer elsewhere. */
   front: Record<string, Look>;
-  /** `hostname address` of every look over HTTP. */
+  /** `hostname address` of every HTTP check. */
   looked: string[];
   asked(): readonly string[];
-  /** The next questions wait until the function that comes back is called. */
+  /** Makes the next questions wait until the returned function is called. */
   holdDns(): () => void;
   show(): Domain;
 }

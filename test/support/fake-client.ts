@@ -3,10 +3,10 @@ import type { Change } from '../../renderer/connection/connection.svelte.ts';
 import type { Client } from '../../renderer/connection/transport.ts';
 import type { ChangeSource } from '../../renderer/live/live-query.svelte.ts';
 
-/** What a test lets a procedure answer; what it throws is what the page gets. */
+/** How a test answers a procedure; the page receives what it throws. */
 export type Answers = Record<string, (input: never) => unknown>;
 
-/** A client without an engine: each procedure answers as the test says, and every call is kept. */
+/** A client without an engine: each procedure answers as the test specifies, and every call is kept. */
 export function fakeClient(answers: Answers) {
   const calls: { procedure: string; input: unknown }[] = [];
   const link: ClientLink<Record<never, never>> = {
@@ -26,7 +26,7 @@ export function fakeClient(answers: Answers) {
   };
 }
 
-/** Changes that a test tells of. */
+/** Changes that a test reports. */
 export function fakeChanges(): ChangeSource & { tell: (change: Change) => void } {
   const listeners = new Set<(change: Change) => void>();
   return {

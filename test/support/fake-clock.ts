@@ -54,7 +54,7 @@ export function createFakeClock(
   });
 }
 
-/** Lets promise chains that are ready run to their end. */
+/** Lets ready promise chains run to their end. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

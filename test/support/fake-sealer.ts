@@ -1,14 +1,14 @@
 import type { Sealer } from '../../main/base/desktop.ts';
 
-/** A keyring made of values: seals by turning the text around, and refuses or fails as a test wants. */
+/** A fake keyring: seals by reversing the text, and refuses or fails as a test requires. */
 export interface FakeSealer extends Sealer {
-  /** Why it seals nothing. */
+  /** Why it cannot seal. */
   refuses: string | null;
-  /** Locked, nothing is sealed and nothing opened. */
+  /** While locked, it neither seals nor opens. */
   locked: boolean;
-  /** Gives back something else than what was sealed. */
+  /** Returns something other than what was sealed. */
   forgetful: boolean;
-  /** Says that what it opens should be sealed again. */
+  /** Reports that what it opens should be sealed again. */
   renewed: boolean;
   /** How often it has sealed. */
   sealed: number;

@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** What the address bar shows of the present page. */
+/** What the address bar shows for the current page. */
 export interface Shown {
   url: string;
   text: string;
   /** The padlock: a verified certificate. */
   padlock: boolean;
-  /** Who signed the certificate; empty without one. */
+  /** The issuer of the certificate; empty without one. */
   issuer: string;
 }
 
 /** A Firefox as installed, driven through Marionette (firefox-source-docs.mozilla.org/testing/marionette). */
 export interface Firefox {
-  /** What a page shows; null when it is an error page, also after it was reloaded so many times. */
+  /** What a page shows; null if it is an error page, even after this many reloads. */
   open(url: string, reloads?: number): Promise<Shown | null>;
-  /** The codes of the errors with which requests fail, all at once; null for one that is answered. */
+  /** The codes of the errors with which requests fail, all at once; null for an answered one. */
   faultsOf(urls: readonly string[]): Promise<(string | null)[]>;
   /**
    * Sets DNS over HTTPS as *Settings, DNS over HTTPS, Increased Protection, Custom* does; resolves once Firefox has
@@ -30,7 +30,7 @@ export interface Firefox {
   quit(): Promise<void>;
 }
 
-/** The profile of a home folder that Firefox would take by itself; made when it is not there. */
+/** The profile of a home folder that Firefox would use by itself; created if it does not exist. */
 export function firefoxProfile(home: string): string {
   const folder = join(home, '.mozilla/firefox');
   const profile = join(folder, 'test.default-esr');
@@ -58,7 +58,8 @@ export async function startFirefox(home: string): Promise<Firefox> {
   const ended = once(child, 'exit');
   const send = speak(await dial(child));
   /**
-   * Runs a script in the page, or with the browser's own rights; `args` are its arguments, and at last what ends it.
+   * Runs a script in the page, or with the browser's own rights; `args` are its arguments, followed by the callback
+   * that ends it.
    */
   const script = async (context: 'content' | 'chrome', text: string, ...args: unknown[]): Promise<unknown> => {
     await send('Marionette:SetContext', { value: context });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClock } from '../../main/base/clock.ts';
 import { createRoot } from '../../main/ca/root.ts';
 
-/** A root as those from before intermediates, in a folder of its own: it signs leaves itself. */
+/** A root from before intermediates, in a separate folder: it signs leaves itself. */
 export function writeFormerRoot(directory: string, realNowMs = createClock().state().realNow): void {
   const { certificatePem, privateKey } = createRoot({ realNowMs, owner: 'anna@laptop', leavesOnly: true });
   mkdirSync(directory, { mode: 0o700 });

@@ -15,7 +15,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return Buffer.concat([head, payload]);
 }
 
-/** A field as a literal without indexing, its bytes as they stand (RFC 7541 §6.2.2): whatever a client may send. */
+/** A field as a literal without indexing, with its bytes unchanged (RFC 7541 §6.2.2): whatever a client may send. */
 export function literal([name, value]: readonly [string, string]): Buffer {
   const part = (text: string): Buffer => {
     const bytes = Buffer.from(text, 'latin1');
@@ -25,12 +25,12 @@ export function literal([name, value]: readonly [string, string]): Buffer {
   return Buffer.concat([Buffer.from([0]), part(name), part(value)]);
 }
 
-/** What became of one stream: the status of its answer, or how it was ended. */
+/** The outcome of one stream: the status of its answer, or how it was ended. */
 export type StreamEnd = 'answered' | 'reset' | 'goaway' | 'closed';
 
 /**
- * Sends one request over HTTP/2 whose fields no well-behaved client would send, and tells how it ends. `answered` says
- * nothing of the status: HPACK is not read here.
+ * Sends one request over HTTP/2 whose fields no well-behaved client would send, and returns how it ends. `answered`
+ * does not tell the status: HPACK is not decoded here.
  */
 export function sendHttp2(
   port: number,

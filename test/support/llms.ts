@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The documents in the order of the README, which has the guides first; then those that it does not name. */
+/** The documents in the order of the README, which lists the guides first; then those that it does not name. */
 function listDocuments(readme: string): string[] {
   const named = [...readme.matchAll(/\]\(docs\/([\w-]+\.md)/g)].map(([, file = '']) => file);
   const there = readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWith('.md'));
   return [...new Set([...named, ...there.toSorted()])];
 }
 
-/** A document's title, and the first sentence of its text without marks. */
+/** A document's title, and the first sentence of its text without markup. */
 function summaryOf(file: string): string {
   const text = readFileSync(join(ROOT, 'docs', file), 'utf8').replaceAll(/<!--[^]*?-->\n/g, '');
   const [title = '', ...paragraphs] = text.split(/\n{2,}/).filter((paragraph) => paragraph.trim() !== '');
@@ -18,7 +18,7 @@ function summaryOf(file: string): string {
   return `- [${title.replace(/^# /, '')}](${file}): ${/^.*?[.:](?= |$)/.exec(prose)?.[0].replace(/:$/, '.') ?? prose}`;
 }
 
-/** `docs/llms.txt` (llmstxt.org): what an assistant reads first, made from the README and the documents. */
+/** `docs/llms.txt` (llmstxt.org): what an assistant reads first, generated from the README and the documents. */
 export function makeLlms(): string {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const [, intro = ''] = /^# Vivarium\n\n([^]*?)\n\n/.exec(readme) ?? [];

@@ -1,6 +1,6 @@
 /**
  * `npm run icons`: makes every icon file from `resources/icons/vivarium.svg`, with the system's Chromium. The results
- * are committed, because packaging shall need no browser; a test says when they are older than their source.
+ * are committed, so that packaging needs no browser; a test fails when they are older than their source.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * `npm run reference`: writes `docs/reference.md`, `docs/break-it-clients.md`, `docs/broken-tls.md`, `docs/llms.txt`
- * and the schema of `vivarium.yaml` anew.
+ * `npm run reference`: regenerates `docs/reference.md`, `docs/break-it-clients.md`, `docs/broken-tls.md`,
+ * `docs/llms.txt` and the schema of `vivarium.yaml`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

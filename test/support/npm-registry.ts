@@ -8,18 +8,18 @@ import { track } from './engine.ts';
 import { requireTool } from './tools.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A request that gets no answer until it is let go. */
+/** A request that gets no answer until it is released. */
 export interface Held {
-  /** It has come. */
+  /** It has arrived. */
   readonly asked: Promise<unknown>;
-  /** The program that sent it is gone, or has its answer. */
+  /** The program that sent it has ended, or has its answer. */
   readonly closed: Promise<unknown>;
   release(): void;
 }
 
 export interface NpmRegistry {
   readonly url: string;
-  /** Paths in the order in which they were asked for. */
+  /** The requested paths in order. */
   readonly asked: readonly string[];
   hold(path: string): Held;
 }
@@ -115,7 +115,7 @@ function makeProject(tarballs: ReadonlyMap<string, Buffer>): string {
     { version: '1.0.0', integrity: integrity(tarball), hasInstallScript: name === 'second' },
   ]);
   const packages = { '': project, ...(Object.fromEntries(locked) as object) };
-  // npm 11 runs the scripts of packages that are named only.
+  // npm 11 runs the scripts of named packages only.
   writeFileSync(join(root, 'package.json'), JSON.stringify({ ...project, allowScripts: { second: true } }));
   writeFileSync(
     join(root, 'package-lock.json'),

@@ -1,6 +1,6 @@
 /**
- * A user's way from nothing to hostnames at their real URL, in namespaces without a network: what each step showed, as
- * one line of JSON. Runs in a process of its own, for `test/e2e/real-urls.test.ts`.
+ * A user's way from nothing to hostnames at their real URL, in namespaces without a network: prints what each step
+ * showed as one line of JSON. Runs in a separate process, for `test/e2e/real-urls.test.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -17,35 +17,35 @@ import { createZone } from '../../main/dns/zone.ts';
 import { launchChromium } from './chromium.ts';
 import { type Shown, startFirefox } from './firefox.ts';
 
-/** What the page of the documentation gives its reader. */
+/** What the documentation page gives its reader. */
 export interface Journey {
   browser: 'firefox' | 'chromium';
   /** Vivarium's program, and a folder for its data and the user's home. */
   program: string;
   folder: string;
   hostnames: string[];
-  /** Of DNS over HTTPS. */
+  /** The URL for DNS over HTTPS. */
   dohUrl: string;
-  /** With which Chromium is started. */
+  /** The options for starting Chromium. */
   option: string;
 }
 
 export interface Seen {
-  /** Before there was anything to set up: a site elsewhere, and the first hostname. */
+  /** Before any set-up: a site elsewhere, and the first hostname. */
   before: (Shown | null)[];
   trust: Pick<StoreTrust, 'state' | 'handshake'>;
   hostnames: (Shown | null)[];
   elsewhere: Shown | null;
-  /** For Firefox, whose set-up is that of its profile: what the doctor finds in each installed browser. */
+  /** For Firefox, which is set up in its profile: what the doctor finds in each installed browser. */
   doctor: string[];
   /** Another site, in the first 5 s after Vivarium's end. */
   afterwards: Shown | null;
 }
 
-/** Real milliseconds until browsing is as it was before. */
+/** Real milliseconds until browsing works as before. */
 const RESTORED_MS_MAX = 30_000;
 
-/** Firefox needs it at times: see docs/real-urls.md. */
+/** Firefox sometimes needs it: see docs/real-urls.md. */
 const RELOADS_MAX = 5;
 
 interface Opened {
@@ -53,7 +53,7 @@ interface Opened {
   quit(): Promise<void>;
 }
 
-/** The rest of the Internet: a resolver at the address that /etc/resolv.conf has, and a site. */
+/** The rest of the Internet: a resolver at the address in /etc/resolv.conf, and a site. */
 async function startElsewhere(): Promise<void> {
   const zones = new ZoneSet();
   const data = { type: 'A', address: '127.0.0.9' } as const;
@@ -120,7 +120,7 @@ const chromium = async ({ folder, option }: Journey, prepared: boolean): Promise
       const page = await browser.newPage();
       const response = await page.goto(url).catch(() => null);
       if (response === null) return null;
-      // Without an error, a certificate that is there was verified.
+      // Without an error, an existing certificate was verified.
       const issuer = (await response.securityDetails())?.issuer ?? '';
       return { url: page.url(), text: await response.text(), padlock: issuer !== '', issuer };
     },
@@ -128,7 +128,7 @@ const chromium = async ({ folder, option }: Journey, prepared: boolean): Promise
   };
 };
 
-/** Whether each installed browser opens a page as it is set up. */
+/** Whether each installed browser opens a page with its current settings. */
 async function askDoctor(vivarium: {
   call: (procedure: string, input: object) => Promise<unknown>;
 }): Promise<string[]> {
@@ -152,7 +152,7 @@ async function travel(journey: Journey): Promise<Seen> {
 
   const stores = (await vivarium.call('ca.trustStatus')) as StoreTrust[];
   const own = stores.find((each) => each.store.startsWith(store));
-  // Chromium that never opened a site over HTTPS has no trust store yet.
+  // Chromium has no trust store before it has opened a site over HTTPS.
   if (own?.command !== undefined) spawnSync('sh', ['-c', own.command]);
   const trust = (await vivarium.call('ca.trust', { store: own?.store })) as StoreTrust;
   const prepared = await start(journey, true);

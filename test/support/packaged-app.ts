@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Where Electron keeps its fuses: after these bytes, a version, how many there are, and one character for each. */
+/** Where Electron keeps its fuses: after these bytes, a version, their number, and one character for each. */
 const FUSE_SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
 
-/** What has them on macOS, in the contents of the app's bundle. */
+/** The file that contains them on macOS, within the app's bundle. */
 export const FRAMEWORK = join('Frameworks', 'Electron Framework.framework', 'Electron Framework');
 
 /** In the order of Electron's fuses, version 1; `1` is on. */
@@ -57,7 +57,7 @@ export function makeStandInBundle(folder: string): void {
   write(join(contents, 'Resources', 'electron.icns'), '');
 }
 
-/** A small program for Windows, with resources to be changed. */
+/** A small program for Windows, whose resources can be changed. */
 const WINDOWS_PROGRAM = join(ROOT, 'node_modules', 'electron-winstaller', 'vendor', 'rcedit.exe');
 
 /** Imitates an unpacked Electron for Windows: another program, with fuses at its end. */
@@ -90,18 +90,18 @@ const shippedFuses = (): Buffer =>
     Buffer.from('101100011', 'latin1'),
   ]);
 
-/** Which fuses of a program are on. */
+/** The enabled fuses of a program. */
 export function readFuses(program: string): string[] {
   const content = readFileSync(program);
   const at = content.indexOf(FUSE_SENTINEL, 0, 'latin1') + FUSE_SENTINEL.length + 2;
   return FUSES.filter((_name, index) => content.toString('latin1', at + index, at + index + 1) === '1');
 }
 
-/** Packages the app as `npm run package` does, with nothing from the network; into `output`. */
+/** Packages the app as `npm run package` does, without network access; into `output`. */
 export async function packageApp(options: {
   distribution: string;
   output: string;
-  /** What is made, beginning with the system. */
+  /** What to package, beginning with the system. */
   targets: readonly string[];
   env?: Record<string, string>;
 }): Promise<void> {

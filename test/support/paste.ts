@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface Said {
   command: string;
-  /** Standard output and standard error as they come in a terminal. */
+  /** Standard output and standard error in the order of a terminal. */
   text: string;
   exitCode: number;
 }
@@ -15,8 +15,8 @@ export interface Said {
 const MARK = '=====';
 
 /**
- * Shells that read commands from a pipe. zsh is interactive, as macOS has it: `#` begins no comment there, `!` is
- * history, and an open quotation mark takes the following lines along.
+ * Shells that read commands from a pipe. zsh is interactive, as on macOS: `#` begins no comment there, `!` is history,
+ * and an open quotation mark includes the following lines.
  */
 const SHELLS = {
   bash: { words: ['--norc'], exitCode: '$?' },
@@ -32,7 +32,7 @@ export interface PasteOptions {
   folder?: string;
 }
 
-/** Pastes commands into one shell, and gives what each of them said. */
+/** Pastes commands into one shell, and returns the output of each. */
 export async function paste(
   commands: readonly string[],
   env: Record<string, string>,

@@ -10,21 +10,21 @@ export const SHELLS = {
     command: `fish --no-config -i -C 'function fish_prompt; printf "ready> "; end'`,
     bracketed: true,
   },
-  // It asks the terminal for no brackets.
+  // The shell does not ask the terminal for bracketed paste.
   dash: { command: 'dash -i', bracketed: false },
 } as const;
 
 export type ShellName = keyof typeof SHELLS;
 
 export interface Terminal {
-  /** Types a text as terminals paste it, Enter after it, and resolves at the next prompt. */
+  /** Types a text as terminals paste it, followed by Enter, and resolves at the next prompt. */
   paste(text: string): Promise<void>;
   /** Hangs up, which ends the shell. */
   end(): Promise<void>;
 }
 
 export interface TerminalOptions {
-  /** Whether pastes are told from what is typed (xterm control sequences, bracketed paste mode). */
+  /** Whether the shell distinguishes pasted from typed text (xterm control sequences, bracketed paste mode). */
   bracketed: boolean;
   folder: string;
   env: Record<string, string>;
@@ -61,7 +61,7 @@ export async function openTerminal(name: ShellName, { bracketed, folder, env }: 
     async paste(text) {
       const typed = text.replaceAll('\n', '\r');
       child.stdin.write(bracketed ? `\u001b[200~${typed}\u001b[201~\r` : `${typed}\r`);
-      // What it writes is not what was typed, which the terminal shows too.
+      // Only the output that was not typed; the terminal echoes what was.
       child.stdin.write(`printf 'end-%s-%s.' of ${++number}\r`);
       await until(`end-of-${number}.`);
     },

@@ -16,8 +16,9 @@ export async function takenPort(): Promise<number> {
 }
 
 /**
- * A port of 127.0.0.1 that refuses connections until it is released, by the end of the test at the latest. It is that
- * of a connection, and therefore given to no other program meanwhile, as one that was just closed could be.
+ * A port of 127.0.0.1 that refuses connections until it is released, by the end of the test at the latest. It belongs
+ * to a connection, so the system assigns it to no other program meanwhile, as could happen to a port that was just
+ * closed.
  */
 export async function refusingPort(): Promise<{ port: number; release(): Promise<void> }> {
   // Neither side may fail the test by the reset.
@@ -37,12 +38,12 @@ export async function refusingPort(): Promise<{ port: number; release(): Promise
 /** A port of 127.0.0.1 that refuses connections until the end of the test. */
 export const closedPort = async (): Promise<number> => (await refusingPort()).port;
 
-/** Below the ports that systems give to sockets without one (RFC 6335 §6; Linux: from 32768). */
+/** Below the ports that systems assign automatically (RFC 6335 §6; Linux: from 32768). */
 const [LEAST, MOST] = [20_000, 30_000];
 
 /**
- * A free port for a program that can't pick one, or that must be free at ::1 and over UDP as well: no other test is given
- * it, as it would be one by port 0 of another address or transport.
+ * A free port for a program that cannot pick one, or that must be free at ::1 and over UDP as well: unlike a port by
+ * port 0 of another address or transport, no other test gets it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -21,7 +21,7 @@ export interface RunningProgram {
   child: ChildProcess;
   dataDir: string;
   runtime: RuntimeFile;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): Ended;
   /** Sends a signal and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
@@ -63,10 +63,7 @@ export function runProgram(
   return launch(args, env, PROGRAM, within).ended;
 }
 
-/**
- * Starts `vivarium serve` on free ports; resolves when it serves.
- * @throws Error with its output when it ends instead.
- */
+/** Starts `vivarium serve` on free ports; resolves when it serves. @throws Error with its output if it ends instead. */
 export async function startProgram(
   args: readonly string[] = [],
   options: {

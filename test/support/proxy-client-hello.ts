@@ -1,6 +1,6 @@
 /** ClientHello messages by hand (RFC 8446 §4.1.2), well-formed or not. */
 
-/** `bytes` behind their length in `prefix` bytes. */
+/** `bytes` after their length in `prefix` bytes. */
 export function vector(prefix: 1 | 2 | 3, bytes: Buffer): Buffer {
   const length = Buffer.alloc(prefix);
   length.writeUIntBE(bytes.length, 0, prefix);
@@ -22,7 +22,7 @@ export function serverNameExtension(name: string | Buffer): Buffer {
 export const GREASE_EXTENSION = extension(0x1a1a, Buffer.from([0]));
 
 export function buildClientHello(options: {
-  /** Null leaves the extensions out altogether. */
+  /** Null omits the extensions altogether. */
   extensions: readonly Buffer[] | null;
   sessionId?: Buffer;
   trailing?: Buffer;

@@ -21,6 +21,6 @@ export function runCommand(command: string, args: readonly string[], input = '')
   });
 }
 
-/** `curl` that says everything of the response: status line and fields, then the body. */
+/** `curl` with full output of the response: status line and fields, then the body. */
 export const curl = (...args: string[]): Promise<CommandResult> =>
   runCommand('curl', ['--silent', '--show-error', '--include', '--max-time', '10', '--noproxy', '*', ...args]);

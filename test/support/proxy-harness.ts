@@ -137,7 +137,7 @@ export interface RunningProxy {
   stop(): Promise<void>;
 }
 
-/** Of dates in broken answers. */
+/** The date in broken answers. */
 export const REAL_NOW_MS = Date.UTC(2026, 10, 22, 12);
 
 /** A proxy on free ports with the test snapshot published. */

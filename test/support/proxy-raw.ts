@@ -30,7 +30,7 @@ export function sendRaw(
   });
 }
 
-/** All that comes on `socket`, in Latin-1, until the other side ends. */
+/** Everything that arrives on `socket`, in Latin-1, until the other side ends. */
 export function readToEnd(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -41,7 +41,7 @@ export function readToEnd(socket: Socket): Promise<string> {
   });
 }
 
-/** Resolves with all that has come, once `pattern` is in it. */
+/** Resolves with everything that has arrived, once it contains `pattern`. */
 export function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

@@ -1,6 +1,6 @@
 /**
- * `npm run images`: takes the documents' pictures of a real engine with the demo data, in Chromium, at the usual ports.
- * It takes five minutes, because the Overview charts that time. Build first (`npm run build`).
+ * `npm run images`: takes the documents' pictures from a real engine with the demo data, in Chromium, at the usual
+ * ports. It takes five minutes, because the Overview charts that time. Build first (`npm run build`).
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,9 +17,9 @@ const PROGRAM = join(ROOT, 'out', 'main', 'vivarium.js');
 const FOLDER = join(ROOT, 'docs', 'images');
 
 const WIDTH = 1280;
-/** Pictures are a little finer than most screens. */
+/** A slightly higher resolution than most screens have. */
 const SCALE = 1.5;
-/** Around a part of a page, in CSS pixels. */
+/** The margin around a part of a page, in CSS pixels. */
 const MARGIN = 8;
 /** Chromium's WebP quality at which text stays clean and a page stays below 150 kB. */
 const QUALITY = 0.7;
@@ -29,7 +29,7 @@ type Theme = (typeof THEMES)[number];
 /** One picture in each theme, as PNG in Base64. */
 type Picture = Record<Theme, string>;
 
-/** Requests in each of 240 seconds, with rests and rushes. */
+/** Requests in each of 240 seconds, with pauses and bursts. */
 const SECONDS = Array.from({ length: 240 }, (_, second) => {
   const working = 2.5 + 2 * Math.sin(second / 13) + 1.5 * Math.sin(second / 3.7);
   return Math.max(second > 220 ? 3 : 0, Math.round(working + (second % 47 === 0 ? 6 : 0)));
@@ -128,7 +128,7 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   return [overview, checks, walk, reached, forward];
 }
 
-/** The Overview of a project at work, and Traffic where a request went over the limit. */
+/** The Overview of a busy project, and Traffic with a request that exceeded the limit. */
 async function live(page: Page): Promise<void> {
   const projects = JSON.parse(await call('projects.list')) as { id: string; slug: string }[];
   const id = projects.find(({ slug }) => slug === 'demo')?.id;
@@ -161,7 +161,7 @@ async function open(page: Page, path: string): Promise<void> {
   await page.getByText('live', { exact: true }).waitFor();
 }
 
-/** The window, or one part of it, in each theme. Paths are shown as those of a usual data folder. */
+/** The window, or one part of it, in each theme. Paths are shown as in a usual data folder. */
 async function shoot(page: Page, part: Locator | null = null, height = 800): Promise<Picture> {
   await page.setViewportSize({ width: WIDTH, height });
   await page.mouse.move(0, 0);
@@ -204,7 +204,7 @@ async function composeSteps(page: Page, steps: readonly Picture[]): Promise<Pict
   return composed;
 }
 
-/** Writes a picture as WebP, which Chromium makes. */
+/** Converts a picture to WebP in Chromium, and writes it. */
 async function save(page: Page, name: string, picture: Picture): Promise<void> {
   const sheet = await page.context().newPage();
   for (const theme of THEMES) {
@@ -226,7 +226,7 @@ async function save(page: Page, name: string, picture: Picture): Promise<void> {
   await sheet.close();
 }
 
-/** One procedure of the engine, by the program itself. */
+/** Calls one procedure of the engine, through the program itself. */
 async function call(procedure: string, input: unknown = {}): Promise<string> {
   const args = [PROGRAM, 'call', procedure, JSON.stringify(input), '--data-dir', dataDir];
   return (await promisify(execFile)(process.execPath, args)).stdout;

@@ -5,10 +5,10 @@ import { kebab, listNamespaces, listProcedures } from '../../main/cli/procedures
 /** Where defaults of the help come from: paths are those of Linux. */
 const PLACE = { platform: 'linux', env: {}, homeDir: '~' } as const;
 
-/** The options that every procedure takes; the reference has them once. */
+/** The options that every procedure accepts; the reference lists them once. */
 const COMMON_OPTIONS = /\nOptions\n(?: {2}.*\n)+/;
 
-/** A hyphen for what is not a word: how GitHub makes an anchor of such a heading. */
+/** Replaces what is not a word by a hyphen, as GitHub does in the anchor of such a heading. */
 const anchorOf = (words: string): string => words.replaceAll(' ', '-');
 
 const text = (help: string): string => `\`\`\`text\n${help.trim()}\n\`\`\``;

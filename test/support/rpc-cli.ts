@@ -12,7 +12,9 @@ export interface Finished {
   stderr: string;
 }
 
-/** The built command line, which starts four times as fast as its sources, as its own process; ended after the test. */
+/**
+ * The built command line, which starts four times as fast as its sources, in a separate process; ended after the test.
+ */
 export function startCli(args: readonly string[], env: Record<string, string> = {}, cwd?: string): ChildProcess {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const own = { PATH, HOME, NODE_COMPILE_CACHE, VIVARIUM_COMMAND: 'vivarium' };
@@ -21,7 +23,7 @@ export function startCli(args: readonly string[], env: Record<string, string> = 
   return child;
 }
 
-/** Runs it to its end, with `stdin` to read. */
+/** Runs it to its end, with `stdin` as input. */
 export async function runCli(
   args: readonly string[],
   { env, stdin = '', cwd }: { env?: Record<string, string>; stdin?: string; cwd?: string } = {},
@@ -40,7 +42,7 @@ export function finished(child: ChildProcess): Promise<Finished> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-/** A control server over fake services, and the data folder in which the command line finds it. */
+/** A control server with fake services, and the data folder in which the command line finds it. */
 export async function startAsked(): Promise<Control & { dataDir: string }> {
   const control = await startControl();
   const dataDir = temporaryFolder();

@@ -17,14 +17,14 @@ export interface Control {
   url: string;
   /** What the server logged. */
   lines: LogLine[];
-  /** `POST /api/<procedure>` with the token; `body` goes as it is when it is text. */
+  /** `POST /api/<procedure>` with the token; a text is sent unchanged as `body`. */
   post(procedure: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** How long a stop in a test waits for what is under way. */
+/** How long a stop in a test waits for running calls. */
 const STOP_MS = 2_000;
 
-/** A control server over fake services, on a free port, stopped after the test. */
+/** A control server with fake services, on a free port, stopped after the test. */
 export async function startControl(
   options: {
     clock?: Pick<Clock, 'realTimer' | 'monotonic'>;
@@ -68,6 +68,6 @@ export async function startControl(
   };
 }
 
-/** What the page does with a sign-in link. */
+/** Follows a sign-in link as the page does. */
 export const signInWith = (link: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(link.replace('/#ticket=', '/sign-in/'), { method: 'POST', headers });

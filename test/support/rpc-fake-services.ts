@@ -16,7 +16,7 @@ export interface FakeServices {
 
 type AnyAnswer = (input: unknown, context: CallContext) => unknown;
 
-/** Services that record their calls, and throw with the procedure's name when no answer is set. */
+/** Services that record their calls, and throw with the procedure's name if no answer is set. */
 export function createFakeServices(): FakeServices {
   const answers = new Map<string, AnyAnswer>();
   const calls: FakeServices['calls'] = [];

@@ -14,7 +14,7 @@ export interface CountingStream {
 /** Turns without progress after which a stream counts as waiting for its reader. */
 const TURNS_WITHOUT_PROGRESS = 2_000;
 
-/** An endless stream; with `pauseAfter` it pauses after so many events, until it is ended. */
+/** An endless stream; with `pauseAfter` it pauses after that many events, until it is ended. */
 export function countingStream(options: { pauseAfter?: number; padding?: number } = {}): CountingStream {
   const ended = Promise.withResolvers<undefined>();
   let produced = 0;
@@ -48,5 +48,5 @@ export function countingStream(options: { pauseAfter?: number; padding?: number 
   };
 }
 
-/** A valid moment of about so many bytes: fractions of a second have no fixed length. */
+/** A valid moment of about that many bytes: fractions of a second have no fixed length. */
 const padded = (bytes: number): string => `2026-11-20T09:00:00.${'0'.repeat(bytes)}Z`;

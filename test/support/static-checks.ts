@@ -1,5 +1,5 @@
 /**
- * Formatting, lint, types and dead code: one after the other. What has passed is not checked again until a file
+ * Formatting, lint, types and dead code: one after the other. A check that has passed is not repeated until a file
  * changes; then the slow ones have a cache of the other files.
  */
 import { spawn } from 'node:child_process';
@@ -48,14 +48,14 @@ const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['preload types', [bin('@typescript/native', 'bin/tsc'), '-p', 'preload']],
 ];
 
-/** Which inputs each of them has passed with. */
+/** The inputs with which each check has passed. */
 const PASSED = cache('passed.json');
-/** Made from the rest, and Git's own. Installed packages are those of the lock file. */
+/** Generated from the rest, and Git's own. Installed packages are those of the lock file. */
 const NO_INPUTS: readonly string[] = ['.git', 'coverage', 'dist', 'node_modules', 'out'];
 
 /**
- * Runs those that have not passed with these inputs, even after a failure, and prints a line for each.
- * @returns the names of the failed ones.
+ * Runs the checks that have not passed with these inputs, even after a failure, and prints a line for each. @returns
+ * the names of the failed ones.
  */
 export async function runStaticChecks(): Promise<string[]> {
   const failed: string[] = [];
@@ -73,7 +73,7 @@ export async function runStaticChecks(): Promise<string[]> {
     else failed.push(name);
     process.stderr.write(`${code === 0 ? '' : output}— ${name}: ${code === 0 ? 'passed' : 'FAILED'} (${seconds} s)\n`);
   }
-  // What was edited meanwhile may have been read before or after.
+  // A file edited meanwhile may have been read before or after.
   if (hashInputs() === inputs) {
     mkdirSync(dirname(PASSED), { recursive: true });
     writeFileSync(PASSED, JSON.stringify(passed));
@@ -81,7 +81,7 @@ export async function runStaticChecks(): Promise<string[]> {
   return failed;
 }
 
-/** Of all names and contents. */
+/** The hash of all names and contents. */
 function hashInputs(): string {
   const hash = createHash('sha256').update(process.version);
   const entries = readdirSync(root).filter((name) => !NO_INPUTS.includes(name));
@@ -109,7 +109,7 @@ function run(args: readonly string[]): Promise<{ code: number | null; output: st
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
-      // TypeScript would leave its cache in the temporary folder.
+      // Otherwise TypeScript would leave its cache in the temporary folder.
       env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -28,7 +28,7 @@ export async function installTarball(folder: string): Promise<string> {
   return join(modules, 'vivarium');
 }
 
-/** Gives the project `folder` a package that is here. */
+/** Links a package of this repository's node_modules into the project `folder`. */
 export function linkPackage(folder: string, name: string): void {
   symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
 }

@@ -1,9 +1,9 @@
 import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node';
 
-/** How often, in files, a run that is not watched in a terminal says how far it is. */
+/** After how many files a run outside a terminal reports its progress. */
 const FILES_BETWEEN_LINES = 20;
 
-/** Says how many files are left. In a terminal vitest's own summary does so. */
+/** Reports how many files remain. In a terminal vitest's own summary does so. */
 export class ProgressReporter implements Reporter {
   #total = 0;
   #done = 0;
@@ -23,7 +23,7 @@ export class ProgressReporter implements Reporter {
 const allTests = (modules: readonly TestModule[]): TestCase[] =>
   modules.flatMap((module) => [...module.children.allTests()]);
 
-/** What was skipped. Why is in its title, or in the note of `context.skip(note)`. */
+/** The skipped tests. The reason is in the title, or in the note of `context.skip(note)`. */
 export function skippedLines(modules: readonly TestModule[]): string[] {
   const lines = allTests(modules).flatMap((test) => {
     const result = test.result();

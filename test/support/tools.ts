@@ -33,7 +33,7 @@ const TOOLS: readonly Tool[] = [
   onPath('fish', 'fish'),
   onPath('makensis', 'nsis'),
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
-  // Half of Chromium's work for the same page; where there is none, Chromium serves.
+  // Half of Chromium's work for the same page; without it, Chromium is used.
   { ...onPath('chromium-headless-shell', 'chromium-headless-shell'), isOptional: true },
   // Debian's name; the tests that need it are skipped without it.
   { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true },
@@ -44,7 +44,7 @@ const TOOLS: readonly Tool[] = [
   })),
 ];
 
-/** The program's path, or null when the machine does not have it. */
+/** The program's path, or null if it is not installed. */
 export function findTool(name: string): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, process.platform === 'win32' ? `${name}.exe` : name);
@@ -61,7 +61,7 @@ function hasChromium(): boolean {
   }
 }
 
-/** The program's path. @throws Error that says how to get it. */
+/** The program's path. @throws Error that tells how to install it. */
 export function requireTool(name: string): string {
   const path = findTool(name);
   if (path !== null) return path;
@@ -78,7 +78,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Installs missing programs where that needs no password; reports what is still missing. */
+/** Installs missing programs if that needs no password; reports what is still missing. */
 export function installTools(): string[] {
   const missing = () => TOOLS.filter((tool) => !tool.isThere());
   const packages = missing();
@@ -88,7 +88,7 @@ export function installTools(): string[] {
     );
     apt('update', '-qq');
     if (!aptInstall(packages)) {
-      // apt installs none where one is unknown, and not every distribution has what is optional.
+      // apt installs nothing if one package is unknown, and not every distribution has the optional ones.
       const needed = packages.filter(({ isOptional }) => isOptional !== true);
       const optional = packages.filter(({ isOptional }) => isOptional === true).map((tool) => [tool]);
       for (const group of [needed, ...optional]) if (group.length > 0) aptInstall(group);

@@ -2,10 +2,10 @@ import type { RecordedExchange } from '../../main/model/exchange-record.ts';
 import type { Entry, EntryRecord } from '../../main/traffic/entry.ts';
 import { createRedactor } from '../../main/traffic/redact.ts';
 
-/** Hides what a Vivarium hides that was told of no further names. */
+/** Redacts the default secrets of a Vivarium without additional names. */
 export const REDACTOR = createRedactor([]);
 
-/** An exchange as the data plane hands it over: a list of pets, answered. */
+/** An exchange as the data plane passes it: a list of pets, answered. */
 export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExchange {
   return {
     authority: 'demo.vivarium.localhost:8080',
@@ -38,7 +38,7 @@ const REQUEST_FIELDS = [
   'Bearer viv_secretsecretsecretsecretsecret12',
 ];
 
-/** Headers and bodies as the data plane hands them over. */
+/** Headers and bodies as the data plane passes them. */
 export const handed = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
   requestFields: REQUEST_FIELDS,
   responseHead: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n',
@@ -50,7 +50,7 @@ export const handed = (changes: Partial<NonNullable<RecordedExchange['record']>>
   ...changes,
 });
 
-/** The same as they are kept. */
+/** The same as they are stored. */
 export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
   requestFields: REQUEST_FIELDS,
   responseFields: ['Content-Type', 'application/json'],

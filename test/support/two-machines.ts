@@ -4,7 +4,7 @@ import { track } from './engine.ts';
 
 /** Two machines in one network: network namespaces with a cable between their interfaces. */
 export interface TwoMachines {
-  /** The words before a command that runs on the machine with Vivarium, or on the other device. */
+  /** The command prefix for the machine with Vivarium, or for the other device. */
   on(machine: 'host' | 'device'): string[];
   /** Runs a command there to its end, at most 20 s. */
   run(machine: 'host' | 'device', command: string, ...args: string[]): { code: number | null; stdout: string };
@@ -28,7 +28,7 @@ read end || true
 kill $device
 `;
 
-/** Why this machine cannot have two others; null if it can. */
+/** Why this machine cannot simulate two others; null if it can. */
 export function whyNoTwoMachines(): string | null {
   if (process.platform !== 'linux') return 'network namespaces are Linux’s';
   for (const program of ['ip', 'nsenter', 'curl', 'dig']) {

@@ -10,7 +10,7 @@ export interface Upstream {
   url: string;
   requests: IncomingMessage[];
   server: Server;
-  /** Sockets open now. */
+  /** The number of open sockets. */
   sockets: ReadonlySet<Socket>;
 }
 
@@ -68,7 +68,7 @@ export function snapshotTo(url: string, more: Partial<UpstreamDestination> = {})
   return testSnapshot({ routes: [routeFor(DEMO, 'prj_demo', { target }), routeFor(SHOP, 'prj_shop')] });
 }
 
-/** Waits, turn by turn of the event loop, until `holds`. */
+/** Waits, turn by turn of the event loop, until `holds` is true. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }

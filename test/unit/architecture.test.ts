@@ -3,9 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-/**
- * The import rules of the architecture, as a test: each failure names the line and says where the code should go.
- */
+/** The import rules of the architecture, as a test: each failure names the line and where the code belongs. */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /** The lower floors: the contract and base, and the nouns and pure rules that the machines share. */
@@ -32,18 +30,18 @@ const MACHINES = [
   'rpc',
 ] as const;
 
-/** What each part may import of `main`; a name with a slash is a file. */
+/** What each part of `main` may import; a name with a slash is a file. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: [],
   base: ['contract'],
   model: ['base', 'contract'],
   ...Object.fromEntries(MACHINES.map((machine) => [machine, BELOW])),
-  // Of the machines, types and pure rules: a test below says what is pure.
+  // Of the machines, only types and pure rules: a test below defines pure.
   services: [...BELOW, ...MACHINES],
   composition: [...BELOW, ...MACHINES, 'services'],
-  // The doctor where no engine runs: of the command line’s parts, the only one that may import machines.
+  // The doctor without an engine: of the command line’s parts, the only one that may import machines.
   examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
-  // What the command line does with a data folder on which no engine runs.
+  // What the command line does with a data folder that no engine uses.
   'at-rest': [...BELOW, 'ca', 'machine', 'reach', 'store', 'composition'],
   // The check of a vivarium.yaml by itself: its plan for an empty world.
   'check-file': ['services', 'world', 'dns', 'contract'],
@@ -52,7 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // What a rehearsal does and how it is reported; the command line runs it.
   // A year of renewals follows the rules of the ACME server, which are pure.
   rehearsal: [...BELOW, 'main/acme/profiles.ts', 'main/acme/renewal-info.ts'],
-  // A file is also read where no engine runs. What assistants read has no secrets, by Traffic's pure rule.
+  // A file is also read without an engine. Answers to assistants contain no secrets, by Traffic's pure rule.
   cli: [
     'examine',
     'at-rest',
@@ -66,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'main/acme/profiles.ts',
     'main/acme/resources.ts',
   ],
-  // An engine in somebody else’s process.
+  // An engine in another program's process.
   embed: ['app', 'at-rest', 'cli', 'contract', 'base'],
   welcome: ['base'],
   headless: ['app', 'supervise', 'welcome', 'contract', 'base'],
@@ -74,8 +72,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   vivarium: ['cli', 'headless'],
   desktop: ['electron', 'cli', 'headless', 'app', 'supervise', 'contract', 'base'],
   preload: [],
-  // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test says that they
-  // run in the page.
+  // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test asserts that
+  // they run in the page.
   renderer: [
     'contract',
     'main/base/exact-json.ts',
@@ -149,7 +147,7 @@ function importsOf(file: SourceFile): Import[] {
 const valueImportsOf = (file: SourceFile): string[] =>
   importsOf(file).flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : [specifier]));
 
-/** Modules without effects of their own; anything else that is no file of ours opens or starts something. */
+/** Modules without side effects; any other foreign module opens or starts something. */
 const PURE_MODULES: ReadonlySet<string> = new Set([
   'node:buffer',
   'node:crypto',
@@ -160,7 +158,7 @@ const PURE_MODULES: ReadonlySet<string> = new Set([
   'yaml',
 ]);
 
-/** What a file of ours reaches, through all that it imports, of modules that are not pure. */
+/** The impure modules that a file of ours reaches through all of its imports. */
 function effectsBehind(path: string, seen = new Set<string>()): string[] {
   const file = byPath.get(path);
   if (file === undefined || seen.has(path)) return [];
@@ -191,7 +189,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are none in what the page shares with the engine', () => {
+  it('do not occur in what the page shares with the engine', () => {
     const shared = engine.filter(({ path }) => MAY_IMPORT.renderer?.includes(path));
     const inPage = [
       'main/base/exact-json.ts',
@@ -203,7 +201,7 @@ describe('imports', () => {
     expect([...new Set(shared.flatMap(valueImportsOf))].toSorted()).toEqual(['./request-shell.ts', './shell.ts']);
   });
 
-  it('know every part of main', () => {
+  it('cover every part of main', () => {
     const unknown = engine.map((file) => file.path).filter((path) => MAY_IMPORT[partOf(path)] === undefined);
     expect(unknown, 'add the part to the table above, and to the README').toEqual([]);
   });
@@ -220,7 +218,7 @@ describe('imports', () => {
     expect(wrong, 'let main/composition pass it in, or import the file of the pure rule').toEqual([]);
   });
 
-  it('of what only upstreams need wait for the first upstream', () => {
+  it('of upstream-only modules are deferred to the first upstream', () => {
     const loaded = new Set<string>();
     const load = (path: string): void => {
       const file = byPath.get(path);
@@ -255,7 +253,7 @@ describe('imports', () => {
 });
 
 describe('import cycles', () => {
-  it('there are none in main, preload and renderer, type-only imports counted', () => {
+  it('do not exist in main, preload and renderer, including type-only imports', () => {
     // The table of pages loads each of them when it is opened, and they link to each other; a component may be
     // recursive.
     const isCounted = (from: string, target: string): boolean =>
@@ -279,7 +277,7 @@ describe('import cycles', () => {
     ['a longer way round', { a: ['b'], b: ['c'], c: ['d'], d: ['b'] }, [['b', 'c', 'd']]],
     ['a file that imports itself', { a: ['a'] }, [['a']]],
     ['a diamond', { a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }, []],
-  ])('are found: %s', (_name, graph: Record<string, string[]>, cycles) => {
+  ])('are detected: %s', (_name, graph: Record<string, string[]>, cycles) => {
     expect(cyclesIn(Object.keys(graph), (node) => graph[node] ?? [])).toEqual(cycles);
   });
 });
@@ -312,9 +310,9 @@ describe('the real clock', () => {
   const REAL_CLOCK =
     /\bDate\.now\b|\bnew Date\(\s*\)|(?<![.\w])Date\(\)|\bperformance\.now\b|(?<![.\w])set(?:Timeout|Interval)\s*\(|\bnode:timers\b|\bprocess\.hrtime\b|\bprocess\.uptime\b/;
 
-  it('is read in main/base/clock.ts only', () => {
+  it('is read only in main/base/clock.ts', () => {
     const wrong = engine
-      // The launcher runs before anything is installed, and never beside the engine.
+      // The launcher runs before anything is installed, and never in the engine.
       .filter(({ path }) => path !== 'main/base/clock.ts' && !/^main\/cli\/[\w-]+\.mjs$/.test(path))
       .flatMap((file) =>
         file.text
@@ -345,10 +343,10 @@ describe('the real clock', () => {
 });
 
 describe('the tests of pages', () => {
-  /** What is over when it answers: a process that has ended, a request, a file that is saved. */
+  /** Values that are final at the first read: a process that has ended, a request, a saved file. */
   const AWAITED = /\.ended\b|\bengine\.api\(|\bdownload(?:ing\)|\()|\breadFile\(|\b(?:pasteCopied|signInWith|quit)\(/;
 
-  it('read them until they say what is expected', () => {
+  it('poll pages until they show the expected value', () => {
     const wrong = tests
       .filter((file) => file.path.startsWith('test/e2e/'))
       .flatMap((file) =>
@@ -359,20 +357,20 @@ describe('the tests of pages', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('wait for nothing by a function in the page, whose policy forbids the eval that polls it', () => {
+  it('do not wait for a function in the page, whose policy forbids the eval that polls it', () => {
     const wrong = tests.filter((file) => /\.waitForFunction\(/.test(file.text)).map((file) => file.path);
     expect(wrong, 'write expect.poll(() => page.evaluate(…))').toEqual([]);
   });
 });
 
 describe('the tree', () => {
-  it('has no leftovers', () => {
+  it('contains no leftovers', () => {
     const MARKS = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].map((mark) => `\\b${mark}\\b`).join('|'));
     const wrong = [...everything, ...tests].filter((file) => MARKS.test(file.text)).map((file) => file.path);
     expect(wrong, 'finish it, or open an issue').toEqual([]);
   });
 
-  it('has every relative path that its READMEs name', () => {
+  it('contains every relative path that its READMEs name', () => {
     const readmes = [
       ...sources('main', ['README.md']),
       ...sources('docs', ['.md']),
@@ -387,7 +385,7 @@ describe('the tree', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('names nothing "utils"', () => {
+  it('contains nothing named "utils"', () => {
     const wrong = everything.map((file) => file.path).filter((path) => /\b(utils?|helpers?|misc|common)\b/i.test(path));
     expect(wrong, 'name the file after what is in it').toEqual([]);
   });

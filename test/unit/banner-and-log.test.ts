@@ -5,7 +5,7 @@ import { formatWelcome } from '../../main/welcome.ts';
 const HOSTILE = 'Zoo\u001b[2J\u009b31m\u202e';
 const UNPRINTABLE = /[\p{Cc}\u202e]/u;
 
-it('the banner shows a project’s name without acting on it', () => {
+it('the banner escapes control characters in a project’s name', () => {
   const text = formatWelcome(
     {
       version: '1.2.3',
@@ -37,7 +37,7 @@ it('the banner shows a project’s name without acting on it', () => {
   expect(text.replaceAll('\n', '')).not.toMatch(UNPRINTABLE);
 });
 
-it('a log line shows its fields without acting on them', () => {
+it('a log line escapes control characters in its fields', () => {
   const line = formatLogLine({
     at: '2026-11-20T09:00:00.000Z',
     level: 'warn',

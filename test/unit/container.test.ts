@@ -16,7 +16,7 @@ const { httpPort, httpsPort, dnsPort, controlPort } = DEFAULT_PORTS;
 const PUBLISHED = [String(controlPort), String(httpPort), String(httpsPort), `${dnsPort}/tcp`, `${dnsPort}/udp`];
 
 describe('the image', () => {
-  it('serves the usual ports on every address, from a folder of a user who is not root', () => {
+  it('serves the usual ports on every address, from a folder of an unprivileged user', () => {
     const env = Object.fromEntries(
       instruction('ENV')
         .split(' ')
@@ -28,12 +28,12 @@ describe('the image', () => {
     expect(instruction('USER')).toBe('1000:1000');
   });
 
-  it('is made of the tarball and a Node that runs it', () => {
+  it('is built from the tarball and a Node that runs it', () => {
     expect(containerfile).toContain(`COPY ${packageFile.name}-*.tgz `);
     expect(instruction('ARG')).toMatch(/:24-/);
   });
 
-  it('is published by the example on loopback only, under the same numbers, with no right that it does not need', () => {
+  it('is published by the example on loopback only, under the same numbers, with no more rights than needed', () => {
     const published = [...compose.matchAll(/^ {6}- (127\.0\.0\.1):(\d+):(\d+)(\/\w+)?$/gm)];
     expect(published.map(([, , outside, inside, transport = '']) => [outside, `${inside}${transport}`])).toEqual(
       PUBLISHED.map((port) => [port.replace(/\/.*/, ''), port]),

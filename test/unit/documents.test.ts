@@ -13,7 +13,7 @@ const IMAGES = 'docs/images';
 const KILOBYTE = 1_000;
 /** A newcomer reads it in five minutes. */
 const README_BYTES_MAX = 9 * KILOBYTE;
-/** The largest that a page with several of them still loads at once. */
+/** The maximum at which a page with several of them still loads quickly. */
 const IMAGE_BYTES_MAX = 150 * KILOBYTE;
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -48,7 +48,7 @@ function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-/** What a document links to within the repository, pictures included. */
+/** The link targets of a document within the repository, including pictures. */
 const linksOf = (text: string): string[] =>
   [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)]
     .map(([, link, source]) => link ?? source ?? '')
@@ -69,12 +69,12 @@ const shellLines = (text: string, language = 'sh'): string[] =>
   );
 
 describe('the documents', () => {
-  it('link to files and headings that are there', () => {
+  it('link to existing files and headings', () => {
     const broken = [...documents].flatMap(([path, text]) => linksOf(text).map((link) => brokenLink(path, link)));
     expect(broken.filter((problem) => problem !== null)).toEqual([]);
   });
 
-  it('begin with a README that a newcomer reads in five minutes, the guides in its first screen', () => {
+  it('begin with a README that a newcomer reads in five minutes, with the guides on its first screen', () => {
     const readme = read(README);
     expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX);
     expect(GUIDES[0]).toBe('docs/put-my-app-behind-it.md');
@@ -92,7 +92,7 @@ describe('the documents', () => {
     },
   );
 
-  it.each(GUIDES)('%s has a variant for PowerShell where its lines have the syntax of other shells', (guide) => {
+  it.each(GUIDES)('%s has a variant for PowerShell if its lines use the syntax of other shells', (guide) => {
     const text = documents.get(guide) ?? '';
     const posix = shellLines(text).filter((line) => /^export |\$\(/.test(line));
     const set = (line: string) => /\b(?:\$env:)?([A-Z_]+) ?=/.exec(line)?.[1];
@@ -105,7 +105,7 @@ describe('the documents', () => {
     expect(`${create}\n${attach}`.length).toBeLessThanOrEqual(110);
   });
 
-  it('have small pictures in both themes, and none that no document shows', () => {
+  it('have small pictures in both themes, and no unused ones', () => {
     const shown = new Set(
       [...documents].flatMap(([path, text]) => linksOf(text).map((link) => normalize(join(dirname(path), link)))),
     );
@@ -116,16 +116,16 @@ describe('the documents', () => {
     expect(themes('-light.')).toEqual(themes('-dark.'));
   });
 
-  it('have the reference of the commands as they are; if not, run "npm run reference"', async () => {
+  it('contain the current reference of the commands; if not, run "npm run reference"', async () => {
     expect(read('docs/reference.md')).toBe(await makeReference());
     expect(read('docs/broken-tls.md')).toBe(makeBrokenTlsPage());
   });
 
-  it('have what the catalogue says of breaks; if not, run "npm run reference"', () => {
+  it('contain the catalogue’s current text about breaks; if not, run "npm run reference"', () => {
     expect(read('docs/break-it-clients.md')).toBe(makeBreakTables());
   });
 
-  it('have a list for assistants that is up to date; if not, run "npm run reference"', () => {
+  it('contain an up-to-date list for assistants; if not, run "npm run reference"', () => {
     expect(read('docs/llms.txt')).toBe(makeLlms());
     expect(
       linksOf(makeLlms())

@@ -5,7 +5,7 @@ import { MUTANTS } from '../mutants/mutants.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-it('every mutant has its text once in its file, and tests that are there; else bring its list up to date', () => {
+it('every mutant’s text occurs once in its file, and its tests exist; otherwise update its list', () => {
   const stale = MUTANTS.filter(
     ({ file, find, tests }) =>
       readFileSync(join(ROOT, file), 'utf8').split(find).length !== 2 ||

@@ -7,7 +7,7 @@ import { createFakeClock, FAKE_NOW_MS, settle } from '../support/fake-clock.ts';
 
 const CONFIG: Config = { dataDir: '/data', ...DEFAULT_PORTS, httpPort: 0, ephemeral: false, empty: false };
 
-/** A supervisor of engines that do nothing; `outcomes` are those of the starts that do not succeed. */
+/** A supervisor of idle engines; `outcomes` are those of the unsuccessful starts. */
 function supervise(options: { config?: Config; outcomes?: unknown[]; mayStartAgain?: boolean; lan?: string } = {}) {
   const clock = createFakeClock();
   const { config = CONFIG, outcomes = [], mayStartAgain = false, lan } = options;
@@ -50,7 +50,7 @@ function supervise(options: { config?: Config; outcomes?: unknown[]; mayStartAga
 }
 
 describe('an engine that fails', () => {
-  it('is closed at once and started again on its ports, with a warning that names the failure', async () => {
+  it('is closed at once and restarted on its ports, with a warning that names the failure', async () => {
     const { supervisor, happened, starts } = supervise();
     await supervisor.start();
     supervisor.fail(new Error('nobody expected this'));
@@ -70,7 +70,7 @@ describe('an engine that fails', () => {
   it.each([
     ['en0', { lan: 'en0', lanWaits: true }],
     [undefined, {}],
-  ])('serves other devices on %s as before, whatever the start said', async (lan, kept) => {
+  ])('serves other devices on %s as before, whatever the start options were', async (lan, kept) => {
     const { supervisor, starts } = supervise({ config: { ...CONFIG, lan: 'en7' }, ...(lan !== undefined && { lan }) });
     await supervisor.start();
     supervisor.fail(new Error('it failed'));
@@ -81,7 +81,7 @@ describe('an engine that fails', () => {
     });
   });
 
-  it('is started again after faults of its own, but not after those of one before it', async () => {
+  it('is restarted after faults of its own, but not after those of a previous one', async () => {
     const { supervisor, happened, starts } = supervise();
     await supervisor.start();
     starts[0]?.onFault(new Error('the database is gone'));
@@ -91,7 +91,7 @@ describe('an engine that fails', () => {
     expect(happened.filter((what) => what === 'failed')).toHaveLength(1);
   });
 
-  it('is started again when it does not close', async () => {
+  it('is restarted even if it does not close', async () => {
     const { supervisor, happened, clock, hangWhenClosed } = supervise();
     hangWhenClosed();
     await supervisor.start();
@@ -117,7 +117,7 @@ describe('an engine that fails', () => {
     }
   });
 
-  it('may fail as often as it likes over a longer time', async () => {
+  it('may fail any number of times over a longer period', async () => {
     const { supervisor, happened, clock } = supervise();
     await supervisor.start();
     for (let failure = 0; failure < 2 * RESTARTS_MAX; failure++) {
@@ -127,7 +127,7 @@ describe('an engine that fails', () => {
     expect(happened.at(-1)).toBe('serving');
   });
 
-  it('is not started again without a question when its data was in memory only', async () => {
+  it('is not restarted without a question if its data was in memory only', async () => {
     const { supervisor, happened } = supervise({ config: { ...CONFIG, ephemeral: true } });
     await supervisor.start();
     supervisor.fail(new Error('x'));
@@ -154,7 +154,7 @@ describe('an engine that fails', () => {
     }
   });
 
-  it('is not started again while Vivarium stops', async () => {
+  it('is not restarted while Vivarium stops', async () => {
     const { supervisor, happened } = supervise();
     await supervisor.start();
     supervisor.fail(new Error('x'));

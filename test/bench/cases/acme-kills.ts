@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { killWithinOrders, STEPS } from '../../support/acme-kills.ts';
 import { end, type Figure, freePort, startVivarium, temporaryFolder } from '../harness.ts';
 
-/** After each request of an order, so many milliseconds. */
+/** Milliseconds after each request of an order at which the engine is killed. */
 const DELAYS_MS = [0, 1, 2, 3, 5, 8, 12, 18, 30, 60];
 
-/** `kill -9` at 50 points of an order: what clients find after the next start. */
+/** `kill -9` at 50 points of an order: what clients find after the restart. */
 export async function acmeKills(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   const ports = ['--https-port', String(await freePort())];

@@ -22,10 +22,10 @@ import { makeLeaf } from './http2-requests.ts';
 const ORDERS = Number(process.env.ACME_ORDERS ?? 1_000);
 const CROWD = Number(process.env.ACME_CROWD ?? ORDERS * 10);
 const PARALLEL = 32;
-/** The first; each later one is longer by as much. */
+/** The length of the first; each later one is longer by the same amount. */
 const POLL_MS = 1_000;
 
-/** Orders of a client whose web server answers http-01; then ten times as many at once. */
+/** Orders of a client whose web server answers http-01, then ten times as many at once. */
 export async function acmeOrders(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder(), ['--empty'], { probe: 'test/bench/peers/stall-probe.ts' });
   const client = createRemoteClient(vivarium.runtime);
@@ -81,7 +81,7 @@ interface Requested {
   csr: Buffer;
 }
 
-/** Made before the time is taken: keys and CSRs are the clients' work. */
+/** Made before the measurement: keys and CSRs are the clients' work. */
 function requestsOf(what: string, count: number): Requested[] {
   const keys = p256();
   return Array.from({ length: count }, (_, index) => {
@@ -90,14 +90,14 @@ function requestsOf(what: string, count: number): Requested[] {
   });
 }
 
-/** The serial numbers of the certificates that came of it. */
+/** The serial numbers of the issued certificates. */
 async function obtainAll(client: RemoteClient, requests: readonly Requested[], parallel: number): Promise<string[]> {
   const turns = createTurns(parallel);
   const serials = await Promise.all(requests.map((request) => turns.take(() => obtain(client, request))));
   return serials.filter((serial) => serial !== null);
 }
 
-/** Null for an order that was refused, which has to be by a problem of its own. */
+/** Null for an order that was refused; the refusal has to be an ACME problem. */
 async function obtain(client: RemoteClient, { name, csr }: Requested): Promise<string | null> {
   const order = await client.order([name]);
   if (isRefused(order)) return null;
@@ -123,7 +123,10 @@ async function measured<Result>(child: ChildProcess, work: () => Promise<Result>
   return { result, cpu: cpuSeconds(child) - before, seconds: (performance.now() - startedMs) / 1_000 };
 }
 
-/** Processor seconds of five signed requests, one of which has the server sign: an order's share of a bare server. */
+/**
+ * Processor seconds of five signed requests, one of which makes the server sign: the share of an order on a bare
+ * server.
+ */
 async function bareCpuSeconds(): Promise<number> {
   const folder = temporaryFolder();
   const { key, certificate } = makeLeaf('localhost', folder);

@@ -22,9 +22,7 @@ const CHOICE = { seed: 42, nth: 1, rate: 0.3 };
 const DECISIONS = 10_000;
 const LIVES = 4;
 
-/**
- * What a thousand rules cost that select other paths of the same hostname, and whether choices repeat over `kill -9`.
- */
+/** What a thousand rules for other paths of the same hostname cost, and whether choices repeat across `kill -9`. */
 export async function breaks(): Promise<Figure[]> {
   const without = await loaded(0);
   const having = await loaded(BREAKS_MAX);
@@ -61,7 +59,7 @@ async function loaded(rules: number): Promise<Loaded<LoadResult>> {
   return { child: vivarium.child, load: () => runWrk({ url: `http://127.0.0.1:${port}/v1/pets?limit=20`, headers }) };
 }
 
-/** How many of 10,000 requests were broken exactly as the seed says. */
+/** How many of 10,000 requests were broken exactly as the seed determines. */
 async function repeatedDecisions(): Promise<number> {
   const dataDir = temporaryFolder();
   let right = 0;
@@ -93,7 +91,7 @@ function openClient({ runtime }: Vivarium, { secret, host }: { secret: string; h
     ca: readFileSync(runtime.caFile),
     lookup: (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
   });
-  // Ends with its engine.
+  // It ends with its engine.
   session.on('error', () => undefined);
   const path = '/v1/pets?limit=1';
   return {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { end, type Figure, median, ROOT, ROUNDS, startVivarium, temporaryFolder } from '../harness.ts';
 
-/** What `npm link` and `npm i -g` put on the path. */
+/** What `npm link` and `npm i -g` put on the PATH. */
 const INSTALLED = join(ROOT, 'main', 'cli', 'bin.mjs');
 
 const CALLS: Readonly<Record<string, readonly string[]>> = {
@@ -11,10 +11,10 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   'a completion': ['complete', '--', 'projects', 'get', ''],
 };
 
-/** Alternating runs of each side in a round. */
+/** Alternating runs of each side per round. */
 const RUNS = 3;
 
-/** How long the installed command takes from its start to its end, warm, beside a Node process that does nothing. */
+/** How long the installed command takes from start to end, warm, compared with a Node process that does nothing. */
 export async function commandStart(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   const vivarium = await startVivarium(dataDir);

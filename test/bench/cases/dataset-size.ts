@@ -14,7 +14,7 @@ import {
 const SMALL = 1_000;
 const LARGE = 1_000_000;
 
-/** Asks for pages at changing places, so that neither side answers from a page it remembers. */
+/** Requests pages at changing positions, so that neither side can answer from a cached page. */
 const pagesScript = (count: number, status: string | null) => `
 math.randomseed(7)
 request = function()
@@ -22,7 +22,7 @@ request = function()
 end
 `;
 
-/** The latency of a page with a million pets beside that with a thousand, with and without `status`. */
+/** The latency of a page with a million pets compared with a thousand, with and without `status`. */
 export async function datasetSize(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const small = await createOpenProject(vivarium, 'Small');

@@ -6,11 +6,11 @@ import { end, type Figure, median, rangeOf, ROUNDS, startVivarium, temporaryFold
 const WANTED = 1.2;
 
 /**
- * From the start of the app until its page is interactive, on the stand-in for Electron, against headless Vivarium and
- * then the page in a browser: both in Chromium, on a data folder that exists.
+ * From the start of the app until its page is interactive, on the stand-in for Electron, compared with headless
+ * Vivarium followed by the page in a browser: both in Chromium, on an existing data folder.
  */
 export async function desktopStart(): Promise<Figure[]> {
-  // The tests' own, which need nothing else here.
+  // The tests' own context; it needs nothing else here.
   const [{ STAND_IN }, { FREE_PORTS }] = await Promise.all([
     import('../../support/desktop.ts'),
     import('../../support/program.ts'),
@@ -42,7 +42,7 @@ export async function desktopStart(): Promise<Figure[]> {
     return tookMs;
   }
 
-  // The first starts make the folders.
+  // The first starts create the folders.
   await startDesktop();
   await startHeadless();
   const rounds: { desktop: number; headless: number }[] = [];
@@ -61,7 +61,7 @@ export async function desktopStart(): Promise<Figure[]> {
   ];
 }
 
-/** Connected, and shows what the demo serves. */
+/** The page is connected and shows what the demo serves. */
 async function interactive(page: Page): Promise<void> {
   await Promise.all([
     page.locator('.rail .open').first().waitFor(),

@@ -8,21 +8,21 @@ import { installedPeers, missingPeers, startPeer } from '../dns-peers.ts';
 import { end, type Figure, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
 
 export const ZONES = 8;
-/** The seed and the zones of this case; each zone makes 1,400 questions. */
+/** The seed and the number of zones; each zone yields 1,400 questions. */
 const SEED = Number(process.env.DNS_SEED ?? 20_261_121);
 const ASKED_ZONES = Number(process.env.DNS_ZONES ?? ZONES);
 const RECORDS_PER_ZONE = 26;
 const NAMES_PER_ZONE = 70;
-/** ANY is left out: how little it is answered with is each server's own choice (RFC 8482). */
+/** ANY is excluded: each server chooses how little it answers (RFC 8482). */
 export const TYPES = { ...TYPE_CODES, TYPE65280: 65_280 };
 const LABELS = ['a', 'b', 'c', 'd', '*'];
-/** Disagreements that are told one by one. */
+/** How many disagreements are printed. */
 const TOLD_MAX = 10;
 
 /**
- * Random zones with wildcards, empty non-terminals, CNAMEs and delegations, and random questions about them, put to
- * Vivarium and to BIND, NSD and Knot where they are, which have the zone files that Vivarium exports: in how many a
- * part of the answer is otherwise than all of them have it.
+ * Sends random questions about random zones (wildcards, empty non-terminals, CNAMEs and delegations) to Vivarium and to
+ * BIND, NSD and Knot where installed, which serve the zone files that Vivarium exports: counts the questions where part
+ * of Vivarium's answer differs from all of theirs.
  */
 export async function dnsAgreement(): Promise<Figure[]> {
   const peers = installedPeers();
@@ -81,7 +81,7 @@ const figure = (peers: string, measured: string, met: boolean | null, detail: st
 
 export type Random = (below: number) => number;
 
-/** A linear congruential generator (Numerical Recipes), so that every run asks the same. */
+/** A linear congruential generator (Numerical Recipes), so that every run asks the same questions. */
 export function seeded(seed: number): Random {
   let state = seed;
   return (below) => {
@@ -90,7 +90,7 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** Makes a zone in Vivarium, writes its export for NSD, and gives names in and about it. */
+/** Creates a zone in Vivarium, writes its export for NSD, and returns names in and around it. */
 export async function makeZone(vivarium: Vivarium, folder: string, apex: string, random: Random): Promise<string[]> {
   const owners = new Map<string, string[]>();
   const anyName = (labels: number) => Array.from({ length: labels }, () => LABELS[random(LABELS.length)]).join('.');
@@ -113,7 +113,7 @@ export async function makeZone(vivarium: Vivarium, folder: string, apex: string,
   return [...asked].map((name) => (name === '' ? apex : `${name}.${apex}`));
 }
 
-/** Type and data of a record that may stand beside those that are there; null for none. */
+/** Type and data of a record that may coexist with the present ones; null if none may. */
 function anyRecord(owner: string, present: readonly string[], random: Random, target: () => string): string | null {
   const isAlone = present.some((line) => line.startsWith('CNAME'));
   const kind = random(20);
@@ -138,7 +138,7 @@ function anyRecord(owner: string, present: readonly string[], random: Random, ta
 
 type Answered = Extract<DnsResult, { kind: 'answered' }>;
 
-/** The parts of an answer in which others agree and Vivarium differs, with both; null for none. */
+/** The parts of an answer where the others agree and Vivarium differs, with both values; null if there are none. */
 async function compare(
   client: DnsClient,
   ownPort: number,
@@ -162,9 +162,9 @@ async function compare(
 function partsOf(reply: Answered, apex: string): Record<string, string> {
   const lines = (records: Answered['answers']) =>
     JSON.stringify(records.map((record) => JSON.stringify(record)).sort());
-  // Others add addresses from the same zone only; here those of the name server, in the platform's, come too.
+  // Others add addresses only from the same zone; here the name server's addresses, in the platform zone, come too.
   const isInZone = ({ name }: { name: string }) => name === apex || name.endsWith(`.${apex}`);
-  // Some put the zone's NS beside an answer, which nobody needs.
+  // Some put the zone's NS beside an answer, which no client needs.
   const isApexNs = (record: Answered['answers'][number]) => record.name === apex && record.data.type === 'NS';
   const isPositive = reply.answers.length > 0;
   return {

@@ -6,10 +6,10 @@ import { openStore, type Store } from '../../../main/store/store.ts';
 import { type DnsLoad, runDnsperf, warmUp, writeQuestions } from '../dnsperf.ts';
 import { compare, end, type Figure, perSecond, startVivarium, temporaryFolder } from '../harness.ts';
 
-/** Names that are asked for; with as many different ones on both sides, the load generator does the same work. */
+/** How many names are queried; the number is the same on both sides, so that the load generator does the same work. */
 const QUESTIONS = 10_000;
 
-/** Answers per second with 100,000 records in 1,000 zones, beside 10 records. */
+/** Answers per second with 100,000 records in 1,000 zones, compared with 10 records. */
 export async function dnsRecordCount(): Promise<Figure[]> {
   const few = await vivariumWithRecords({ zones: 1, recordsEach: 10 });
   const many = await vivariumWithRecords({ zones: 1_000, recordsEach: 100 });
@@ -35,16 +35,16 @@ async function vivariumWithRecords({ zones, recordsEach }: { zones: number; reco
   const dataDir = temporaryFolder();
   const owners = storeRecords(dataDir, zones, recordsEach);
   const { child, runtime } = await startVivarium(dataDir, ['--empty']);
-  // A step that shares no factor with the count visits all owners, and neighbours never one after the other.
+  // A step coprime to the count visits all owners, but never two neighbours one after the other.
   const questions = writeQuestions(
     Array.from({ length: QUESTIONS }, (_, index) => owners[(index * 7_919) % owners.length] ?? ''),
   );
   return { server: { child, port: runtime.dns.port }, questions };
 }
 
-/** Half of the records are CNAMEs, each to an A of the next zone; the names of the CNAMEs. */
+/** Half of the records are CNAMEs, each to an A of the next zone; returns the names of the CNAMEs. */
 export function storeRecords(dataDir: string, zones: number, recordsEach: number): string[] {
-  // Through the store instead of 100,000 calls: what is measured is an answer, not the making of records.
+  // Through the store instead of 100,000 calls: this measures answers, not the creation of records.
   const store = openStore({ file: join(dataDir, DATABASE_FILE), clock: createClock(), log: silentLog });
   const owners: string[] = [];
   const zoneName = (index: number) => `zone${index % zones}.test`;

@@ -2,15 +2,15 @@ import { framed, message, opt, TcpClient, UdpClient } from '../../support/dns-cl
 import { end, type Figure, longestMs, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
 import { storeRecords } from './dns-record-count.ts';
 
-/** Each packet is sent so often; the longest time of all counts. */
+/** How often each packet is sent; the longest time counts. */
 const REPEATS = 20;
 
-/** One fewer than there is room for: the one that changes. */
+/** One fewer than the maximum: the last one is the record that changes. */
 const BIG_ZONE_RECORDS = 9_999;
 const CHANGING = { zone: 'big.test', name: 'changing', type: 'A', value: '10.9.0.1' };
 const TYPES = { A: 1, MX: 15, TXT: 16, AXFR: 252, ANY: 255 };
 
-/** What the server's main thread is kept busy with by the worst single packet, 100,000 records being there. */
+/** How long the worst single packet keeps the server's main thread busy with 100,000 records. */
 export async function dnsStall(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   storeRecords(dataDir, 900, 100);
@@ -20,13 +20,13 @@ export async function dnsStall(): Promise<Figure[]> {
   let changes = 0;
   try {
     await longestMs(vivarium.child);
-    // The first question of all finds cold code and, once, cold zones.
+    // The first question meets cold code and, once, cold zones.
     await udp.ask(message({ name: 'www7.zone7.test' }));
     note(worst, await longestMs(vivarium.child), 'the first question');
     await fillZone(vivarium);
     for (const [packet, send] of Object.entries(packets(udp, vivarium.runtime.dns.port))) {
       for (let repeat = 0; repeat < REPEATS; repeat++) {
-        // The change is a call's work, and what the question finds changed is the packet's.
+        // The change itself is the call's work; what the question recomputes after it is the packet's.
         await vivarium.call('records.put', { ...CHANGING, ttl: ++changes });
         await longestMs(vivarium.child);
         await send();
@@ -53,7 +53,7 @@ function note(worst: { ms: number; packet: string }, ms: number, packet: string)
   if (ms > worst.ms) Object.assign(worst, { ms, packet });
 }
 
-/** A zone with as many records as fit, among them what is laborious to answer. */
+/** A zone with as many records as fit, among them some that are expensive to answer. */
 async function fillZone(vivarium: Vivarium): Promise<void> {
   const label = (letter: string) => letter.repeat(60);
   const long = (n: number) => `${label('a')}.${label('b')}.${label('c')}.n${n}`;
@@ -79,14 +79,14 @@ async function fillZone(vivarium: Vivarium): Promise<void> {
   if (created !== BIG_ZONE_RECORDS) throw new Error(`${created} records were created; ${JSON.stringify(rejected)}`);
 }
 
-/** Ways to trouble the server with one packet, and a good question after those that get no reply. */
+/** Ways to burden the server with one packet, with a valid question after those that get no reply. */
 function packets(udp: UdpClient, port: number): Record<string, () => Promise<unknown>> {
   const good = message({ name: 'host7.big.test' });
   const label = (letter: string) => letter.repeat(60);
   const chain = `${label('a')}.${label('b')}.${label('c')}.n0.big.test`;
   const questions = Buffer.concat(Array<Buffer>(9_000).fill(Buffer.from([1, 0x61, 0, 0, 1, 0, 1])));
   const manyQuestions = message({ counts: [9_001, 0, 0, 0], rest: questions });
-  // Names that point at pointers that point at pointers: dns2 alone takes seconds for them.
+  // Names with chains of compression pointers: dns2 alone takes seconds for them.
   const pointers = Buffer.concat(
     Array.from({ length: 30_000 }, (_, n) => Buffer.from([0xc0 | (((12 + 2 * n) >> 8) & 0x3f), (12 + 2 * n) & 255])),
   );

@@ -4,7 +4,7 @@ import { compare, end, type Figure, perSecond, portOf, startNode, startVivarium,
 const OWNER = 'www.acme.test';
 const TARGET = 'cname.vivarium.localhost';
 
-/** Answers per second, an A through a CNAME, beside dns2 by itself and beside a socket that echoes. */
+/** Answers per second for an A through a CNAME, compared with dns2 alone and with a socket that echoes. */
 export async function dnsThroughput(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
   await vivarium.call('zones.create', { name: 'acme.test' });

@@ -15,9 +15,9 @@ import { makeZone, seeded, TYPES, ZONES } from './dns-agreement.ts';
 
 const PROGRAMS = ['nsd', 'ldns-keygen', 'ldns-signzone', 'unbound', 'delv'];
 const LENGTH_MAX = 100;
-/** Processes of `delv` at once. */
+/** Concurrent `delv` processes. */
 const DELV_AT_ONCE = 4;
-/** Disagreements that are told one by one. */
+/** How many disagreements are printed. */
 const TOLD_MAX = 10;
 const OK = { dnssecOk: true };
 
@@ -31,8 +31,8 @@ interface Asked {
 }
 
 /**
- * Random questions about random zones that are signed: in how many the answer differs from NSD's, which has the zones
- * as `ldns-signzone` signs them; and how many unbound and `delv` do not validate.
+ * Random questions about random signed zones: how many answers differ from NSD's, which serves the zones as signed by
+ * `ldns-signzone`, and how many unbound and `delv` fail to validate.
  */
 export async function dnssecAgreement(): Promise<Figure[]> {
   const missing = PROGRAMS.filter((name) => findTool(name) === null);
@@ -110,7 +110,7 @@ function figure(what: string, found: readonly string[] | null, of: number | null
   };
 }
 
-/** Signs a zone file with a key of its own, in place, and returns the key's DS. */
+/** Signs a zone file in place with a new key, and returns the key's DS. */
 function signZone(folder: string, apex: string): string {
   const options = { cwd: folder, encoding: 'utf8' } as const;
   const key = execFileSync('ldns-keygen', ['-a', 'ECDSAP256SHA256', '-k', apex], options).trim();
@@ -124,7 +124,7 @@ async function askAt(client: DnsClient, port: number, { name, code }: Asked): Pr
   return reply.kind === 'answered' ? reply : null;
 }
 
-/** Whether a resolver comes to an end with the answer: it leads neither out of the zones nor around. */
+/** Whether a resolver can finish with the answer: it leads neither out of the zones nor in a circle. */
 function ends(reply: Answered | null, { name, code, apex }: Asked): boolean {
   if (reply === null || (code === TYPE_CODES.DS && name === apex)) return false;
   const isFound = reply.answers.some(({ data }) => typeOf(data) === code);
@@ -134,7 +134,10 @@ function ends(reply: Answered | null, { name, code, apex }: Asked): boolean {
 const typeOf = ({ type }: ResponseRecord['data']): number =>
   (TYPES as Record<string, number>)[type] ?? Number(type.slice('TYPE'.length));
 
-/** The answer without what differs by key: of a signature what it covers, its labels and TTL, and no DNSKEY. */
+/**
+ * The answer without what depends on the key: no DNSKEY, and of a signature only what it covers, its labels and its
+ * TTL.
+ */
 function shown(reply: Answered | null, apex: string): string {
   if (reply === null) return 'no answer';
   const isInZone = ({ name }: ResponseRecord) => name === apex || name.endsWith(`.${apex}`);
@@ -163,7 +166,7 @@ function lineOf(record: ResponseRecord): string {
 const covered = (data: ResponseRecord['data']): number | null =>
   data.type === 'TYPE46' && 'octets' in data ? data.octets.charCodeAt(0) * 256 + data.octets.charCodeAt(1) : null;
 
-/** The questions that `delv` does not validate. */
+/** The questions that `delv` fails to validate. */
 async function delvRefuses(
   folder: string,
   port: number,

@@ -12,10 +12,10 @@ import { makeLeaf } from './http2-requests.ts';
 const DNS_MESSAGE = 'application/dns-message';
 const NAME = 'www.doh.test';
 
-/** Set in a UDP reply that leaves something out. */
+/** The flag of a truncated UDP reply. */
 const TRUNCATED = 0x02;
 
-/** DNS over HTTPS: the same octets as over UDP, and how fast. */
+/** DNS over HTTPS: the same octets as over UDP, and its speed. */
 export async function doh(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
   try {
@@ -25,7 +25,7 @@ export async function doh(): Promise<Figure[]> {
   }
 }
 
-/** Random questions about random zones, half of them with EDNS, to both. */
+/** Random questions about random zones, half of them with EDNS, sent over both. */
 async function agreement(vivarium: Vivarium): Promise<Figure> {
   const random = seeded(20_261_123);
   const folder = temporaryFolder();
@@ -77,7 +77,7 @@ async function throughput(vivarium: Vivarium): Promise<Figure[]> {
   const { key, certificate } = makeLeaf('localhost', folder);
   const echo = await startNode(['test/bench/peers/http2-echo.ts', key, certificate], portOf);
   const load = (port: number) => () => {
-    // One connection is kept alive, as a browser's is.
+    // One connection is kept alive, as in a browser.
     const args = ['-t1', '-c1', '-m32', '-D', String(ROUND_SECONDS), '-d', query, '-H', `content-type: ${DNS_MESSAGE}`];
     const done = spawnSync('h2load', [...args, `https://localhost:${port}/dns-query`], { encoding: 'utf8' });
     const number = (pattern: RegExp): number => Number(pattern.exec(done.stdout)?.[1] ?? Number.NaN);

@@ -4,19 +4,19 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, median, ROOT, ROUNDS, temporaryFolder } from '../harness.ts';
 
-/** Vivariums in one process, and processes at once. */
+/** Vivariums in one process, and concurrent processes. */
 const MANY = 20;
-/** What a test waits for at most. */
+/** The longest that a test waits. */
 const ANSWER_MS_MAX = 500;
 
 interface Outcome {
   answerMs: number[];
   ports: number[];
-  /** Sockets and timers that are open after the last one is closed. */
+  /** Sockets and timers still open after the last Vivarium is closed. */
   handles: number;
 }
 
-/** Starts Vivariums one after the other, asks each, and closes them together, if at all. */
+/** Starts Vivariums one after the other, sends a request to each, and optionally closes them together. */
 const program = (count: number, closes: boolean) => `
   let begun = performance.now();
   const { startVivarium } = await import(${JSON.stringify(join(ROOT, 'out', 'main', 'index.js'))});
@@ -35,7 +35,7 @@ const program = (count: number, closes: boolean) => `
   console.log(JSON.stringify({ answerMs, ports, handles }));
 `;
 
-/** `startVivarium` of the package: to the first answer, many in a process, and many processes. */
+/** `startVivarium` of the package: the time to the first answer, with many in one process and in many processes. */
 export async function embeddedStarts(): Promise<Figure[]> {
   const alone: Outcome[] = [];
   for (let round = 0; round < ROUNDS; round++) alone.push(await run(program(1, true)));
@@ -66,7 +66,7 @@ export async function embeddedStarts(): Promise<Figure[]> {
 
 const clashesOf = (ports: readonly number[]): number => ports.length - new Set(ports).size;
 
-/** Runs a program to its end, which comes by itself. @throws Error where it fails */
+/** Runs a program that ends by itself. @throws Error if it fails */
 async function run(text: string, temporary = temporaryFolder()): Promise<Outcome> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', text], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -8,11 +8,11 @@ import { type Figure, temporaryFolder } from '../harness.ts';
 const FAILURES = 50;
 const WRITERS = 4;
 const WANTED_MS = 2_000;
-/** A failure that lasts longer ends the bench. */
+/** A failure that lasts longer ends the benchmark. */
 const WAIT_MS_MAX = 30_000;
 const DISK_MEGABYTES = 48;
 
-/** Fails the engine of the app in three ways while clients write, on a small disk of its own (Linux, `unshare`). */
+/** Fails the app's engine in three ways while clients write, on a separate small disk (Linux, `unshare`). */
 export function engineFailures(): Promise<Figure[]> {
   const folder = temporaryFolder();
   const mounted = `mount -t tmpfs -o size=${DISK_MEGABYTES}m tmpfs "$0" && exec "$@"`;
@@ -28,7 +28,7 @@ export function engineFailures(): Promise<Figure[]> {
 async function measure(folder: string): Promise<Figure[]> {
   const dataDir = join(folder, 'data');
   const filler = join(folder, 'filler');
-  // The tests' own, which need nothing else here.
+  // The tests' own context; it needs nothing else here.
   const [{ STAND_IN }, { FREE_PORTS }] = await Promise.all([
     import('../../support/desktop.ts'),
     import('../../support/program.ts'),
@@ -108,7 +108,7 @@ async function measure(folder: string): Promise<Figure[]> {
     },
   };
   const isShown = () => app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible() === true);
-  // A page that is not drawn yet would count as a window lost.
+  // A page that is not drawn yet would count as a lost window.
   while (!(await isShown())) await new Promise((resolve) => setTimeout(resolve, 20));
   const took: number[] = [];
   let alive = 0;
@@ -160,7 +160,7 @@ function fill(file: string): void {
     try {
       for (;;) writeFileSync(file, Buffer.alloc(bytes), { flag: 'a' });
     } catch {
-      // In smaller pieces, then.
+      // Then write smaller pieces.
     }
   }
 }
@@ -171,7 +171,7 @@ async function until(isSo: () => boolean): Promise<void> {
     try {
       if (isSo()) return;
     } catch {
-      // A file that is not there yet.
+      // The file does not exist yet.
     }
     if (performance.now() > untilMs) throw new Error(`It did not happen within ${WAIT_MS_MAX} ms: ${String(isSo)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

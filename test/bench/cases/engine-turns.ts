@@ -12,7 +12,7 @@ import { openStore } from '../../../main/store/store.ts';
 import { type Figure, ROOT, temporaryFolder } from '../harness.ts';
 import { nameTurns, startSampling, type Turn } from '../turn-names.ts';
 
-/** The longest that long work may keep everything else in the engine waiting. */
+/** The longest that long work may block everything else in the engine. */
 const WANTED_MS = 16;
 
 const PETS = 1_000_000;
@@ -26,7 +26,7 @@ const LIST = { ...DATASET, descending: false, limit: 100, before: 0 } as const;
 
 /**
  * The longest turn of the event loop, in processor time, while pets are added, imported, sorted and searched by the
- * million: what a request waits for at most on a machine that has nothing else to do.
+ * million: the longest that a request waits on an otherwise idle machine.
  */
 export async function engineTurns(): Promise<Figure[]> {
   const clock = createClock();
@@ -88,14 +88,14 @@ export async function figureOf(what: string, work: () => unknown): Promise<Figur
   const begunMs = performance.now();
   await work();
   working = false;
-  // The turn in which it ended, which may be its only one.
+  // The turn in which the work ended, which may be its only one.
   await nextTurn();
   const seconds = (performance.now() - begunMs) / 1_000;
   noteCollections(collections.takeRecords());
   collections.disconnect();
   turns.sort((a, b) => a.ms - b.ms);
   const longest = turns.at(-1)?.ms ?? Number.NaN;
-  // V8 collects garbage within turns, when it wants to; on a busy machine its helper threads get no processor.
+  // V8 collects garbage within turns at moments of its choosing; on a busy machine its helper threads get no processor.
   const own = turns.findLast(
     (turn) => !collected.some((one) => one.startTime < turn.endedMs && one.startTime + one.duration > turn.beganMs),
   );
@@ -129,10 +129,10 @@ export async function importAll(
 
 const NAME = 'Biscuit the Border Collie';
 
-/** A file of so many bytes; the interface imports it in another case. */
+/** A file of so many bytes; another case imports it in the interface. */
 export function jsonOf(bytes: number): string {
   const row = (number: number) => `{"name": "${NAME} ${number}", "categoryId": ${number % 7}, "status": "available"}`;
-  // A string of parts would be copied into one when its first piece is taken, in the turn that is measured.
+  // A concatenated string would be flattened when its first piece is read, in the turn that is measured.
   return Buffer.from(`[${rowsOf(bytes, row).join(',\n')}]`).toString();
 }
 

@@ -23,15 +23,15 @@ import {
 
 const FUZZERS: readonly Fuzzer[] = [DNS, HTTP1, HTTP2, CLIENT_HELLO, WEB_SOCKET, CONTROL_SOCKET, IMPORTS, ACME];
 
-/** In all; a session of an hour takes 1,000,000. */
+/** The total; a session of an hour takes 1,000,000. */
 const MESSAGES = Number(process.env.FUZZ_MESSAGES ?? 100_000);
-/** Sends this kind alone. */
+/** Sends only this kind. */
 const KIND = process.env.FUZZ_KIND;
 const STALL_MS_MAX = 250;
 
 /**
- * Sends mutated messages of every kind that Vivarium reads. It must go on serving, admit no fault of its own (500), and
- * work on none of them for long. The seed repeats all messages.
+ * Sends mutated messages of every kind that Vivarium reads. Vivarium must keep serving, never answer 500, and spend
+ * little time on each. The seed repeats all messages.
  */
 export async function fuzz(): Promise<Figure[]> {
   const seed = Number(process.env.FUZZ_SEED ?? Math.trunc(Date.now() / 1_000));

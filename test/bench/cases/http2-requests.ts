@@ -13,7 +13,7 @@ import {
 } from '../harness.ts';
 import { isInstalled, leadTo, startJsonUpstream } from './upstream-requests.ts';
 
-/** Small JSON through to an upstream, over HTTP/2 from the client, recorded, beside Caddy; by processor time. */
+/** Small JSON from an upstream over HTTP/2 to the client, recorded, compared with Caddy by processor time. */
 export async function http2Requests(): Promise<Figure[]> {
   if (!isInstalled('h2load') || !isInstalled('caddy')) return [];
   const upstream = await startJsonUpstream();
@@ -58,7 +58,7 @@ async function startCaddy(host: string, port: number, upstreamPort: number): Pro
   return await startProgram('caddy', ['run', '--adapter', 'caddyfile', '--config', config], port, env);
 }
 
-/** A key and a certificate signed by itself, as files of a folder. */
+/** A self-signed certificate and its key, as files in a folder. */
 export function makeLeaf(host: string, folder: string): { key: string; certificate: string } {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'leaf.pem')];
   const made = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];

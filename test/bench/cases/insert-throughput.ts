@@ -13,7 +13,7 @@ import {
   temporaryFolder,
 } from '../harness.ts';
 
-/** `POST /v1/pets` on disk, beside bare better-sqlite3 inserts with the same journal mode and durability. */
+/** `POST /v1/pets` on disk, compared with bare better-sqlite3 inserts at the same journal mode and durability. */
 export async function insertThroughput(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { secret, host } = await createOpenProject(vivarium, 'Bench');

@@ -15,13 +15,13 @@ import {
 
 const CHANGES = 40;
 
-/** Between two changes, so that each finds a page that rests. */
+/** The pause between two changes, so that each finds an idle page. */
 const PAUSE_MS = 400;
 
-/** wrk asks for as much as it gets answered, so that the load is at least this where the machine is free for it. */
+/** wrk requests as fast as it is answered, so that the load is at least this high on an otherwise idle machine. */
 const LOAD_WANTED = 5_000;
 
-/** For the page: `window.shownAt` becomes the moment of the frame in which `text` is there, in epoch milliseconds. */
+/** For the page: sets `window.shownAt` to the time of the frame that shows `text`, in epoch milliseconds. */
 const noteWhenShown = (text: string): string => `window.shownAt = new Promise((resolve) => {
   const main = document.getElementById('main');
   const look = () => {
@@ -39,7 +39,7 @@ interface Watched {
   projectId: string;
 }
 
-/** From a call that changes a pet to the frame of an open page that shows it, idle and beside a busy API. */
+/** From a call that changes a pet to the frame of an open page that shows the change, idle and under API load. */
 export async function interfaceChanges(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { projectId, secret, host } = await createOpenProject(vivarium, 'Watched');
@@ -82,7 +82,7 @@ export async function interfaceChanges(): Promise<Figure[]> {
   ];
 }
 
-/** Renames the first pet again and again; how long each name took to be seen, from before the call. */
+/** Renames the first pet repeatedly; returns how long each name took to appear, counted from before the call. */
 async function change({ page, vivarium, projectId }: Watched, name: string): Promise<number[]> {
   const delays: number[] = [];
   for (let index = 0; index <= CHANGES; index++) {
@@ -91,7 +91,7 @@ async function change({ page, vivarium, projectId }: Watched, name: string): Pro
     const calledAt = performance.timeOrigin + performance.now();
     await vivarium.call('pets.update', { projectId, id: '1', name: shown });
     const delayMs = (await page.evaluate<number>('window.shownAt')) - calledAt;
-    // The first compiles what the others run.
+    // The first change compiles the code that the others run.
     if (index > 0) delays.push(delayMs);
     await pause(PAUSE_MS);
   }

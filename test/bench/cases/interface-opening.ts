@@ -12,8 +12,8 @@ const ASSETS = join(ROOT, 'out', 'renderer', 'assets');
 const OPENINGS = 15;
 
 /**
- * For the page: `window.interactiveAt` becomes the moment, in milliseconds since it was opened, at which the Overview
- * shows the project's addresses, is connected, and a frame has been drawn with it.
+ * For the page: sets `window.interactiveAt` to the time, in milliseconds since opening, when the Overview shows the
+ * project's addresses, is connected, and has drawn a frame with both.
  */
 const NOTE_INTERACTIVE = `window.interactiveAt = new Promise((resolve) => {
   const look = () => {
@@ -29,7 +29,7 @@ const NOTE_FRAME = `window.interactiveAt = new Promise((resolve) => {
   look();
 })`;
 
-/** From opening the interface to being able to use it; and how much JavaScript there is of it. */
+/** The time from opening the interface until it is usable, and the size of its JavaScript. */
 export async function interfaceOpening(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { url, token } = vivarium.runtime.control;
@@ -73,7 +73,7 @@ export async function interfaceOpening(): Promise<Figure[]> {
   ];
 }
 
-/** A tab of its own that keeps nothing between two openings: no files, no compiled code. */
+/** A separate tab that keeps nothing between two openings: no files, no compiled code. */
 async function openTab(browser: Browser, note: string): Promise<Page> {
   const page = await browser.newPage({ viewport: WINDOW });
   const session = await page.context().newCDPSession(page);
@@ -89,7 +89,7 @@ async function open(page: Page, url: string): Promise<number> {
   return page.evaluate<number>('window.interactiveAt');
 }
 
-/** What this machine and its browser take for nothing. */
+/** What this machine and its browser take for an empty page. */
 async function serveEmptyPage(): Promise<{ url: string; close(): void }> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>Nothing</title><p>Nothing</p>');

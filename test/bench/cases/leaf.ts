@@ -11,7 +11,10 @@ import { end, type Figure, median, startVivarium, temporaryFolder } from '../har
 const LEAVES = 200;
 const MKCERT_LEAVES = 20;
 
-/** A leaf with its TLS context, ready for SNI; beside mkcert, and as a client sees it who is the first to ask. */
+/**
+ * Making a leaf with its TLS context, ready for SNI: compared with mkcert, and as seen by the first client to ask for
+ * it.
+ */
 export async function leaf(): Promise<Figure[]> {
   const ownMs = ownLeafMs();
   const firstMs = await firstHandshakeMs();
@@ -73,7 +76,9 @@ async function firstHandshakeMs(): Promise<{ later: number; extra: number }> {
   return { later: median(later), extra: median(first) - median(later) };
 }
 
-/** Null without mkcert. Creates mkcert's root before the first round, in a separate folder; nothing trusts it. */
+/**
+ * Null without mkcert. Creates mkcert's root before the first round, in a separate folder; no trust store contains it.
+ */
 function mkcertLeafMs(): number | null {
   const folder = temporaryFolder();
   const make = (index: number): number | null => {

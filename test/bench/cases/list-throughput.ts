@@ -16,7 +16,9 @@ import {
 
 const PEERS = join(import.meta.dirname, '..', 'peers');
 
-/** `GET /v1/pets?limit=20`, keep-alive, every stage on, beside the least that Node can do and beside json-server. */
+/**
+ * `GET /v1/pets?limit=20`, keep-alive, every stage on, compared with the minimum that Node can do and with json-server.
+ */
 export async function listThroughput(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { projectId, secret, host } = await createOpenProject(vivarium, 'Bench');

@@ -17,13 +17,13 @@ import {
 const SEEDED = 1_000_000;
 const FILE_BYTES = 60_000_000;
 
-/** Between two requests of the client that goes on asking. */
+/** The pause between two requests of the client. */
 const PAUSE_MS = 10;
 
-/** At most so long may the page keep whoever types or scrolls waiting. */
+/** The longest that the page may block typing and scrolling. */
 const PAGE_WANTED_MS = 50;
 
-/** How long the page is looked at while it works: its trace is bounded. */
+/** How long the working page is traced: the size of its trace is limited. */
 const LOOK_MS = 4_000;
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -34,7 +34,7 @@ interface Project {
   host: string;
 }
 
-/** What a client of the API and the page's main thread wait while the page adds 1,000,000 pets, and imports 60 MB. */
+/** How long an API client and the page's main thread wait while the page adds 1,000,000 pets and imports 60 MB. */
 export async function longWork(): Promise<Figure[]> {
   const folder = temporaryFolder();
   const vivarium = await startVivarium(folder);
@@ -62,7 +62,7 @@ export async function longWork(): Promise<Figure[]> {
   return figures;
 }
 
-/** On a busy machine this measures the machine; `engineTurns` has what is the engine's. */
+/** On a busy machine this measures the machine; `engineTurns` measures the engine alone. */
 function apiFigure(what: string, waits: readonly number[], idle: readonly number[], seconds: string): Figure {
   return {
     what: `GET /v1/pets while ${what} (${seconds} s): median, 99th percentile`,
@@ -103,7 +103,7 @@ async function importFile(page: Page, file: string): Promise<void> {
   await goingOn.waitFor({ state: 'detached', timeout: 600_000 });
 }
 
-/** How long each request of a client took that asks for a page of pets again and again while `work` goes on, in ms. */
+/** How long each request of a client took, in ms; it requests a page of pets repeatedly during `work`. */
 async function asking(vivarium: Vivarium, project: Project, work: () => Promise<unknown>): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const waits: number[] = [];

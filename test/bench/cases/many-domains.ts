@@ -2,7 +2,7 @@ import { createOpenProject, end, type Figure, startVivarium, temporaryFolder } f
 
 const DOMAINS = 1_000;
 
-/** Calls of a script at the same time. */
+/** Concurrent calls of a script. */
 const CLIENTS = 16;
 
 interface ShownDomain {
@@ -10,7 +10,7 @@ interface ShownDomain {
   certificate: { state: string };
 }
 
-/** From a project and a zone with the records to domains that are served, each by two calls over the control port. */
+/** From a project and a zone with records to served domains, each by two calls over the control port. */
 export async function manyDomains(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
   const { projectId } = await createOpenProject(vivarium, 'Many');

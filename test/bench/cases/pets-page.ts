@@ -5,10 +5,10 @@ import { createOpenProject, end, type Figure, median, ROUNDS, startVivarium, tem
 const PETS = 100_000;
 const ROW_PX = 32;
 
-/** At most so long may the page keep whoever types or scrolls waiting. */
+/** The longest that the page may block typing and scrolling. */
 const WANTED_MS = 50;
 
-/** What someone does in the list, one way after another. */
+/** A user's actions in the list, one kind after another. */
 const WAYS: Record<string, (page: Page) => Promise<void>> = {
   'turning the wheel': async (page) => {
     for (let turn = 0; turn < 60; turn++) await wheel(page, 600);
@@ -66,7 +66,7 @@ async function wheel(page: Page, pixels: number): Promise<void> {
 const frame = (page: Page): Promise<void> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))');
 
-/** The longest task of the page while someone scrolls, types and pastes in 100,000 pets. */
+/** The longest task of the page while a user scrolls, types and pastes in 100,000 pets. */
 export async function petsPage(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { projectId } = await createOpenProject(vivarium, 'Menagerie');

@@ -17,16 +17,16 @@ import {
   type Vivarium,
 } from '../harness.ts';
 
-/** How often the engine is started anew: the compiler decides anew each time. */
+/** How often the engine is restarted: the compiler optimises differently each time. */
 const LIVES = 5;
 
-/** Short rounds: what else the machine does changes from one second to the next. */
+/** Short rounds: the machine's other load changes from one second to the next. */
 const SECONDS = 1;
 
-/** At first nothing is full, nothing is compiled, and what is compiled is for one of the two only. */
+/** At first nothing is full or compiled, and what is compiled suits only one of the two sides. */
 const WARM_UP_ROUNDS = 6;
 
-/** Pages that are asked for in turn where every answer differs from the ones before. */
+/** Pages requested in turn where every answer differs from the ones before. */
 const PAGES = 40;
 
 /** Requests for each second of processor time, with the recorder on and off. */
@@ -37,8 +37,8 @@ interface Round {
 
 /**
  * What recording costs: `GET /v1/pets?limit=20` with headers and bodies recorded, against nothing recorded, by the
- * engine's own processor time. Within each life one engine takes turns, because two equal engines
- * differ by as much as the effect. The recorder stores equal pages once, so different pages are measured too.
+ * engine's own processor time. The two take turns within each run of one engine, because two equal engines differ by as
+ * much as the effect. The recorder stores equal pages once, so different pages are measured too.
  */
 export async function recorder(): Promise<Figure[]> {
   const script = join(temporaryFolder(), 'pages.lua');
@@ -89,7 +89,7 @@ async function takeTurns(vivarium: Vivarium, load: Load): Promise<Round[]> {
   };
   const rounds: Round[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
-    // Neither is always the one that comes after the other.
+    // Neither side always comes second.
     if (round % 2 === 0) rounds.push({ on: await run(true), off: await run(false) });
     else rounds.push({ off: await run(false), on: await run(true) });
   }

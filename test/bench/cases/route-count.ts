@@ -16,7 +16,7 @@ import {
   temporaryFolder,
 } from '../harness.ts';
 
-/** A request while 10,000 projects (20,000 hostnames) are routed, beside one with 10 projects. */
+/** A request with 10,000 projects (20,000 hostnames) in the route table, compared with 10 projects. */
 export async function routeCount(): Promise<Figure[]> {
   const few = await vivariumWithProjects(10);
   const many = await vivariumWithProjects(10_000);
@@ -36,7 +36,7 @@ export async function routeCount(): Promise<Figure[]> {
 
 async function vivariumWithProjects(count: number): Promise<Loaded<LoadResult>> {
   const dataDir = temporaryFolder();
-  // Through the store instead of 10,000 calls: what is measured is a request, not the making of projects.
+  // Through the store instead of 10,000 calls: this measures requests, not the creation of projects.
   const store = openStore({ file: join(dataDir, DATABASE_FILE), clock: createClock(), log: silentLog });
   for (let index = 0; index < count - 1; index++) {
     store.projects.insert({

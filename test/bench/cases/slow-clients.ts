@@ -70,15 +70,15 @@ const kinds = ({ host, secret }: Newcomer, controlHost: string): Kind[] => {
   ];
 };
 
-/** A client with an API key, so that what the slow ones use up of the address's limits is not its. */
+/** A client with an API key, so that the slow clients do not use up its limits. */
 type Newcomer = Pick<Awaited<ReturnType<typeof createOpenProject>>, 'host' | 'secret'>;
 
-/** Newcomers on the listener that slow clients press, each kind in turn. */
+/** New clients on the listener that slow clients occupy, for each kind in turn. */
 export async function slowClients(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { name, listener } of kinds({ host: '', secret: '' }, '')) {
     if (!`${listener} ${name}`.includes(ONLY)) continue;
-    // Of its own, because what a pressed one has learned would help it with the next kind.
+    // A separate listener, because a listener under load would carry what it has learned over to the next kind.
     const vivarium = await startVivarium(temporaryFolder(), ['--empty']);
     try {
       const project = await createOpenProject(vivarium, 'Pressed');
@@ -131,7 +131,7 @@ async function press(kind: Kind, port: number): Promise<ChildProcess> {
   return child;
 }
 
-/** How long a newcomer waits for its answer, in milliseconds; null if it gets none in time. */
+/** How long a new client waits for its answer, in milliseconds; null if none arrives in time. */
 async function served(listener: ListenerName, port: number, newcomer: Newcomer): Promise<number | null> {
   const startedMs = performance.now();
   const isServed = await (listener === 'DNS' ? asksDns(port) : asksHttp(listener, port, newcomer));

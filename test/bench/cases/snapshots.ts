@@ -23,8 +23,8 @@ interface Times {
 }
 
 /**
- * A world of 10,000 pets, saved and restored over the control port while it is served; beside adding its pets again,
- * which is what a demo's own script would do.
+ * A world of 10,000 pets, saved and restored over the control port while it is served; compared with adding its pets
+ * again, which is what a demo's own script would do.
  */
 export async function snapshots(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
@@ -64,7 +64,7 @@ async function measure({ child }: Vivarium, rounds: number, work: () => Promise<
   return { ownMs: ((cpuSeconds(child) - before) * 1_000) / rounds, elapsedMs };
 }
 
-/** What another call waits for, at most, while snapshots are saved and restored without a pause. */
+/** The longest that another call waits while snapshots are saved and restored without a pause. */
 async function longestAnswer(vivarium: Vivarium, works: readonly (() => Promise<unknown>)[]): Promise<Figure> {
   const waits: number[] = [];
   let working = true;

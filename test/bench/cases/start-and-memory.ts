@@ -14,10 +14,12 @@ import {
 
 const REQUESTS = 1_000_000;
 
-/** V8 returns what the start took to the system when it has not collected garbage for 100 s. */
+/** V8 returns the memory used at the start to the system after 100 s without a garbage collection. */
 const IDLE_MS = 120_000;
 
-/** Time from the start to serving on an existing data folder, and memory when idle and after a million requests. */
+/**
+ * The time from the start to serving on an existing data folder, and the memory when idle and after a million requests.
+ */
 export async function startAndMemory(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   await end((await startVivarium(dataDir)).child);

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { end, type Figure, startVivarium, temporaryFolder } from '../harness.ts';
 
-/** As the demo project has it, with a certificate. */
+/** A hostname of the demo project that has a certificate. */
 const HOSTNAME = 'www.happypaws.test';
 
-/** Two minutes are twice what testssl.sh takes on two cores. */
+/** Twice what testssl.sh takes on two cores. */
 const TIMEOUT_MS = 240_000;
 
 const ABOVE_LOW = new Set(['MEDIUM', 'HIGH', 'CRITICAL', 'FATAL']);
@@ -17,7 +17,7 @@ interface Finding {
   finding: string;
 }
 
-/** What testssl.sh has to say about the HTTPS listener at a custom domain, to a client that has the root. */
+/** What testssl.sh finds at a custom domain of the HTTPS listener, as a client that trusts the root. */
 export async function tlsFindings(): Promise<Figure[]> {
   const program = ['testssl', 'testssl.sh'].find((name) => spawnSync(name, ['--version']).error === undefined);
   if (program === undefined)

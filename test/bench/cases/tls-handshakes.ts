@@ -25,11 +25,11 @@ import {
 const DAY_MS = 86_400_000;
 const CLIENT = join(import.meta.dirname, '..', 'peers', 'handshakes.ts');
 
-/** Full TLS 1.3 handshakes for hostnames drawn at random from 10,000 custom domains, beside the same with 10. */
+/** Full TLS 1.3 handshakes for hostnames drawn at random from 10,000 custom domains, compared with 10. */
 export async function tlsHandshakes(): Promise<Figure[]> {
   const few = await vivariumWithDomains(10);
   const many = await vivariumWithDomains(10_000);
-  // Every hostname once: what is measured is serving them, not reading their leaves for the first time.
+  // Every hostname once before: this measures serving leaves, not reading them for the first time.
   shakeHands(few, 10, 0);
   shakeHands(many, 10_000, 0);
   const rounds: { few: number; many: number }[] = [];
@@ -52,13 +52,13 @@ export async function tlsHandshakes(): Promise<Figure[]> {
   ];
 }
 
-/** How many there were. */
+/** How many handshakes there were. */
 function shakeHands({ runtime }: Vivarium, domains: number, seconds: number, seed = 0): number {
   const args = [CLIENT, runtime.https.port, domains, seconds, seed + 1].map(String);
   return Number(/handshakes (\d+)/.exec(runToEnd(process.execPath, args))?.[1]);
 }
 
-/** By the processor time that the server took: the client takes longer for a handshake than the server does. */
+/** By the server's processor time: a handshake takes the client longer than the server. */
 function handshakesPerSecond(vivarium: Vivarium, domains: number, seed: number): number {
   const before = cpuSeconds(vivarium.child);
   const handshakes = shakeHands(vivarium, domains, ROUND_SECONDS, seed);
@@ -68,7 +68,7 @@ function handshakesPerSecond(vivarium: Vivarium, domains: number, seed: number):
 async function vivariumWithDomains(count: number): Promise<Vivarium> {
   const dataDir = temporaryFolder();
   const clock = createClock();
-  // Through the store instead of 10,000 calls: what is measured is a handshake, not the making of domains.
+  // Through the store instead of 10,000 calls: this measures handshakes, not the creation of domains.
   const authority = openAuthority({ directory: join(dataDir, 'ca'), clock, log: silentLog });
   const store = openStore({ file: join(dataDir, DATABASE_FILE), clock, log: silentLog });
   const nowMs = clock.now();

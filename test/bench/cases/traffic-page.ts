@@ -14,18 +14,18 @@ import {
   temporaryFolder,
 } from '../harness.ts';
 
-/** As many as are kept and shown. */
+/** The maximum that is kept and shown. */
 const ENTRIES = '10,000 entries';
 
-/** At most so long may the page keep whoever types or scrolls waiting. */
+/** The longest that the page may block typing and scrolling. */
 const WANTED_MS = 50;
 
-/** How long the page is looked at: its trace is bounded. */
+/** How long the page is traced: the size of its trace is limited. */
 const LOOK_MS = 3_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What someone does while entries come. */
+/** A user's actions while entries arrive. */
 const WAYS: Record<string, (page: Page) => Promise<void>> = {
   'looking on': () => pause(LOOK_MS),
   'scrolling up and down': async (page) => {
@@ -48,7 +48,7 @@ const WAYS: Record<string, (page: Page) => Promise<void>> = {
   },
 };
 
-/** A pointer over the rows holds them. */
+/** A pointer over the rows pauses them. */
 const beside = (page: Page): Promise<void> => page.mouse.move(700, 20);
 
 async function wheel(page: Page, pixels: number): Promise<void> {
@@ -56,7 +56,7 @@ async function wheel(page: Page, pixels: number): Promise<void> {
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))');
 }
 
-/** The longest task of the Traffic page with 10,000 entries, while more come as fast as the API answers. */
+/** The longest task of the Traffic page with 10,000 entries, while more arrive as fast as the API answers. */
 export async function trafficPage(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { projectId, secret, host } = await createOpenProject(vivarium, 'Bench');

@@ -4,7 +4,7 @@ import { type App, startApp } from '../../../main/app.ts';
 import { type Figure, ROOT, temporaryFolder } from '../harness.ts';
 import { csvOf, figureOf, importAll } from './engine-turns.ts';
 
-/** BENCH_DOMAINS makes a shorter run of it. */
+/** BENCH_DOMAINS sets fewer domains for a shorter run. */
 const DOMAINS = Number(process.env.BENCH_DOMAINS ?? 10_000);
 const NUMBER = DOMAINS.toLocaleString('en');
 const RECORDS = 100_000;
@@ -25,7 +25,7 @@ export async function turns(): Promise<Figure[]> {
   const measure = async (what: string, work: () => unknown) => {
     const figure = await figureOf(what, work);
     figures.push(figure);
-    // It takes minutes.
+    // This takes minutes.
     console.error(`${figure.measured.padStart(8)}  ${what} (${figure.detail})`);
   };
   const { id: projectId } = await services.projects.create(
@@ -108,7 +108,7 @@ const start = (dataDir: string): Promise<App> =>
 const linesOf = (count: number, line: (number: number) => string): string =>
   Array.from({ length: count }, (_, number) => line(number)).join('\n');
 
-/** What the page asks for when *Overview* opens. */
+/** The calls that the page makes when *Overview* opens. */
 async function readOverview({ services }: App): Promise<void> {
   const projects = await services.projects.list(undefined, CALL);
   await Promise.all([

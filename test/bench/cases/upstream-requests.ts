@@ -23,7 +23,7 @@ import {
 const PEERS = join(import.meta.dirname, '..', 'peers');
 const BODY = JSON.stringify({ id: 1, name: 'Rex', categoryId: 7, status: 'available' });
 
-/** What `fetch` of Node sends of itself, and a key. */
+/** The headers that Node's `fetch` sends by default, and an API key. */
 const FETCH_FIELDS = {
   Accept: '*/*',
   'Accept-Language': '*',
@@ -39,14 +39,14 @@ interface Side {
   port: number;
 }
 
-/** A project that leads to `url`. */
+/** A project whose target is `url`. */
 export async function leadTo(vivarium: Vivarium, url: string): Promise<string> {
   const { projectId, host } = await createOpenProject(vivarium, 'Upstream');
   await vivarium.call('projects.update', { projectId, target: { kind: 'upstream', url } });
   return `${host}:${vivarium.runtime.http.port}`;
 }
 
-/** A server that answers everything with the same small JSON. */
+/** A server that answers every request with the same small JSON. */
 export async function startJsonUpstream(): Promise<{ child: ChildProcess; ready: number }> {
   const sampleFile = join(temporaryFolder(), 'sample.json');
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
@@ -57,7 +57,7 @@ export async function startJsonUpstream(): Promise<{ child: ChildProcess; ready:
 /** Restarts of both: the JIT compiler optimises differently in each process, which changes the speed by a fifth. */
 const LIVES = 3;
 
-/** Small JSON through to an upstream, beside the least that Node can do and beside the proxies that are installed. */
+/** Small JSON from an upstream, compared with the minimum that Node can do and with the installed proxies. */
 export async function upstreamRequests(): Promise<Figure[]> {
   const upstream = await startJsonUpstream();
   const url = `http://127.0.0.1:${upstream.ready}`;
@@ -103,7 +103,7 @@ export async function upstreamRequests(): Promise<Figure[]> {
   ];
 }
 
-/** For every round, the requests of both sides for each second of processor time: ours, and the least. */
+/** For every round, the requests of both sides for each second of processor time: ours, and the minimum. */
 interface Life {
   recorded: number[][];
   unrecorded: number[][];
@@ -141,7 +141,7 @@ function load({ name, child, port }: Side, host: string): number {
 
 export const isInstalled = (command: string): boolean => spawnSync('which', [command]).status === 0;
 
-/** What is installed of the proxies that people put in front of servers, each held to one thread. */
+/** The installed ones among the common reverse proxies, each limited to one thread. */
 async function startOthers(upstreamPort: number): Promise<Side[]> {
   const folder = temporaryFolder();
   const upstream = `127.0.0.1:${upstreamPort}`;

@@ -22,7 +22,7 @@ const GIB = 1024 ** 3;
 const [SOCKETS, MESSAGES_PER_SECOND, SECONDS] = [1_000, 2, 5];
 const ABORTS = 10_000;
 
-/** What is large, lasting or broken off on its way to an upstream. */
+/** Large, long-lived and aborted exchanges with an upstream. */
 export async function upstreamStreams(): Promise<Figure[]> {
   const upstream = await startNode([join(PEERS, 'upstream.ts')], portOf);
   const url = `http://127.0.0.1:${upstream.ready}`;
@@ -147,7 +147,7 @@ function webSockets(directPort: number, port: number, host: string): Figure[] {
 async function leaks(url: string, { child, port }: Side, host: string, before: number): Promise<Figure[]> {
   runToEnd(process.execPath, [join(PEERS, 'aborts.ts'), String(port), host, String(ABORTS)]);
   let open = { requests: -1, sockets: -1 };
-  // Resets are still on their way; what is open after this long stays.
+  // Resets are still on their way; a connection that is open after this long is a leak.
   for (let tries = 0; tries < 50 && (open.requests !== 0 || descriptorsOf(child) > before + open.sockets); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     open = (await (await fetch(`${url}/open`)).json()) as typeof open;
@@ -172,6 +172,6 @@ async function leaks(url: string, { child, port }: Side, host: string, before: n
   ];
 }
 
-/** Open descriptors of a process; not a number on systems other than Linux. */
+/** Open descriptors of a process; NaN on systems other than Linux. */
 const descriptorsOf = ({ pid }: ChildProcess): number =>
   process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : Number.NaN;

@@ -3,10 +3,10 @@ import { framed, message, opt } from '../../support/dns-client.ts';
 import { converse, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 
-/** A server drops what its socket's queue cannot hold; pauses let it read all. */
+/** A full socket queue drops messages; pauses let the server read them all. */
 const BURST = 50;
 
-/** One in so many goes over TCP. */
+/** One in this many goes over TCP. */
 const TCP_EVERY = 10;
 
 const QUERIES = [

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Vivarium } from '../harness.ts';
 
-/** What the fuzzers send to. */
+/** The targets of the fuzzers. */
 export interface FuzzTarget {
   vivarium: Vivarium;
   projectId: string;
@@ -12,29 +12,31 @@ export interface FuzzTarget {
   upstreamHost: string;
 }
 
-/** Draws numbers below a limit; the same ones for the same seed. */
+/** Draws numbers below a limit; the same seed gives the same numbers. */
 export type Random = (below: number) => number;
 
 /** One kind of input. */
 export interface Fuzzer {
   name: string;
-  /** The part of all messages. */
+  /** The share of all messages. */
   share: number;
   /**
-   * Sends `count` mutated messages, all drawn from `random` in the same order at each run. Returns the answers that
+   * Sends `count` mutated messages, all drawn from `random` in the same order in each run. Returns the answers that
    * admit a fault of Vivarium (500).
    */
   run(target: FuzzTarget, random: Random, count: number): Promise<number>;
 }
 
-/** How many connections are open at a time. */
+/** The number of concurrent connections. */
 const PARALLEL = 32;
 
-/** A server that waits for more of a message sends nothing; it has this long for an answer. */
+/** A server that waits for the rest of a message sends nothing; this is how long an answer may take. */
 const QUIET_MS = 60;
 const CONVERSATION_MS_MAX = 1_000;
 
-/** Runs `job` for each index below `count`, some at a time. What a job draws, it draws before it first waits. */
+/**
+ * Runs `job` for each index below `count`, several at a time. A job draws its random numbers before it first awaits.
+ */
 export async function inParallel(count: number, job: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {
@@ -43,7 +45,9 @@ export async function inParallel(count: number, job: (index: number) => Promise<
   await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
-/** Sends the pieces one after the other, and returns what came back until the end, or until it stayed quiet. */
+/**
+ * Sends the pieces one after the other, and returns what arrived until the end of the stream or until it went quiet.
+ */
 export function converse(open: () => Socket, pieces: readonly Buffer[]): Promise<Buffer> {
   return new Promise((resolve) => {
     const socket = open();
@@ -82,12 +86,12 @@ export const secure = (port: number, servername: string, protocol: 'h2' | 'http/
   return socket;
 };
 
-/** Splits bytes at a few random places, as a network may. */
+/** Splits bytes at a few random offsets, as a network may. */
 export function split(bytes: Buffer, random: Random): Buffer[] {
   const at = [0, ...Array.from({ length: random(3) }, () => random(bytes.length + 1)).sort((a, b) => a - b)];
   return at.map((start, index) => bytes.subarray(start, at[index + 1] ?? bytes.length));
 }
 
-/** The port of a server that listens. */
+/** The port of a listening server. */
 export const portIn = (address: AddressInfo | string | null): number =>
   typeof address === 'object' && address !== null ? address.port : 0;

@@ -62,7 +62,7 @@ export const HTTP2: Fuzzer = {
     await inParallel(Math.ceil(count / FRAMES_PER_CONNECTION), async () => {
       const pieces = Array.from({ length: FRAMES_PER_CONNECTION }, (_, index) => {
         const whole = pick(frames(target, 1 + 2 * Math.floor(index / 2)), random);
-        // The head of a frame decides on the rest of the connection, so that the payload is changed more often.
+        // A frame's header determines the rest of the connection, so the payload is changed more often.
         return random(3) === 0
           ? mutate(whole, random)
           : Buffer.concat([whole.subarray(0, 9), mutate(whole.subarray(9), random).subarray(0, whole.length - 9)]);

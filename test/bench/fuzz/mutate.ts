@@ -8,7 +8,7 @@ const MUTATIONS_MAX = 4;
 
 export const pick = <Item>(items: readonly Item[], random: Random): Item => items[random(items.length)] as Item;
 
-/** One to four random changes: bits, bytes, pieces left out, repeated, moved or inserted, the end cut off. */
+/** One to four random changes: bits, bytes, pieces removed, repeated, moved or inserted, the end cut off. */
 export function mutate(bytes: Buffer, random: Random): Buffer {
   let changed = Buffer.from(bytes);
   for (let left = 1 + random(MUTATIONS_MAX); left > 0; left--) changed = Buffer.from(change(changed, random));

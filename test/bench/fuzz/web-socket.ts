@@ -62,7 +62,7 @@ const calls = ({ projectId }: FuzzTarget): Call[] => {
   return Object.entries(inputs).map(([u, json]) => ({ u, b: { json } }));
 };
 
-/** Other messages of the protocol: parts and the end of a stream, and bodies of other types. */
+/** Other messages of the protocol: parts and the end of a stream, and payloads of other types. */
 const OTHERS: readonly object[] = [
   { i: '4', t: 3, p: { e: 'message', d: { json: 1 }, m: { id: '1', retry: 1, comments: ['c'] } } },
   { i: '4', t: 4 },
@@ -84,7 +84,7 @@ const ODD_VALUES = [
   '__proto__',
 ];
 
-/** `value` with one of its members, however deep, left out or replaced. */
+/** `value` with one member, at any depth, removed or replaced. */
 function vary(value: unknown, random: Random): unknown {
   if (random(8) === 0) return pick(ODD_VALUES, random);
   if (typeof value === 'string') return mutate(Buffer.from(value), random).toString();
@@ -98,14 +98,14 @@ function vary(value: unknown, random: Random): unknown {
   return Array.isArray(value) ? varied.map(([, member]) => member) : Object.fromEntries(varied);
 }
 
-/** Calls with another input each, which are all answered. */
+/** Calls with a mutated input each; every one is answered. */
 const drawCalls = (seeds: readonly Call[], random: Random): Buffer[] =>
   Array.from({ length: FRAMES_PER_CONNECTION }, (_, index) => {
     const { u, b } = pick(seeds, random);
     return frame(TEXT, Buffer.from(JSON.stringify({ i: String(index), p: { u, b: vary(b, random) } })));
   });
 
-/** Messages with other members, or of broken bytes; most violate the protocol, which ends their connection. */
+/** Messages with other members or of broken bytes; most violate the protocol, which closes their connection. */
 const drawBroken = (seeds: readonly Call[], random: Random): Buffer[] =>
   Array.from({ length: FRAMES_PER_CONNECTION }, () => {
     const seed = random(2) === 0 ? pick(OTHERS, random) : { i: '1', p: pick(seeds, random) };
@@ -128,7 +128,7 @@ export const CONTROL_SOCKET: Fuzzer = {
       const frames = random(2) === 0 ? drawCalls(seeds, random) : drawBroken(seeds, random);
       const heard = await converse(plain(Number(port)), [opening, ...frames]);
       const text = heard.toString('latin1');
-      // Nothing at all comes from a busy machine.
+      // A busy machine may send nothing at all.
       if (!/^(?:HTTP\/1\.1 101 |$)/.test(text)) throw new Error(`The control port refused a WebSocket: ${text}`);
       const failed = /"s":500.{0,300}/.exec(text);
       if (failed === null) return;

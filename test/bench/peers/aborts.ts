@@ -1,7 +1,7 @@
 /**
- * Sends requests and leaves at another moment of each: in its header section, as soon as it is sent, in the middle of
- * its body, when the first byte of the answer is there, half-way through an upgrade and after it, by a reset or with
- * one side still open. Arguments: port, host, how often.
+ * Sends requests and aborts each at another point: in its header section, as soon as it is sent, in the middle of its
+ * body, at the first byte of the answer, half-way through an upgrade and after it, by a reset or with one side still
+ * open. Arguments: port, host, number of requests.
  */
 import { connect } from 'node:net';
 
@@ -37,7 +37,7 @@ async function runClient(): Promise<void> {
       });
       socket.once('data', () => {
         if (way.ends !== true) socket.resetAndDestroy();
-        // Its other side stays open, and unread, for a moment.
+        // Its other side stays open and unread for a moment.
         else socket.pause().end(() => setTimeout(() => socket.resetAndDestroy(), 5));
       });
       socket.on('error', () => undefined);

@@ -1,4 +1,4 @@
-/** dns2 by itself, as its own example uses it: a CNAME and its target's A from a Map, for every question. */
+/** dns2 alone, as in its own example: a CNAME and its target's A from a Map, for every question. */
 import { Packet, UDPServer } from 'dns2';
 
 const [owner = '', target = '', address = ''] = process.argv.slice(2);

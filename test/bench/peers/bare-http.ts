@@ -1,4 +1,4 @@
-/** The least that a Node server can do: the given bytes with the given headers, from memory, for every request. */
+/** The minimum that a Node server can do: the given bytes with the given headers, from memory, for every request. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

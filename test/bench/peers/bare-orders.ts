@@ -1,6 +1,6 @@
 /**
- * The least that a Node server does for orders: over TLS, it checks the ES256 signature of each request against one
- * key, and signs a certificate's octets for those below /sign. It keeps nothing, and validates nothing.
+ * The minimum that a Node server does for orders: over TLS, it checks the ES256 signature of each request against one
+ * key, and signs a certificate's octets for requests below /sign. It stores nothing and validates nothing.
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Opens TLS 1.3 connections one after another in a few sequences, each with a full handshake for a hostname drawn at
- * random, for some seconds; with 0 seconds, one for every hostname. Prints how many there were. Arguments: port, number
- * of hostnames, seconds, seed.
+ * Opens TLS 1.3 connections one after another in a few parallel sequences, each with a full handshake for a hostname
+ * drawn at random, for some seconds; with 0 seconds, one for every hostname. Prints the number of handshakes.
+ * Arguments: port, number of hostnames, seconds, seed.
  */
 import { connect } from 'node:tls';
 

@@ -1,4 +1,4 @@
-/** The least that an HTTP/2 server in Node can do over TLS: the body of each request comes back. */
+/** The minimum that an HTTP/2 server in Node can do over TLS: it echoes the body of each request. */
 import { readFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** json-server over a file of pets, without its logger, which would cost it most of its speed. */
+/** json-server over a file of pets, without its logger, which would cost most of its speed. */
 import type { AddressInfo, Server } from 'node:net';
 import { createRequire } from 'node:module';
 

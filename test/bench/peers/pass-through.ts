@@ -1,4 +1,4 @@
-/** The least that Node can do: every request passed on to one upstream over kept connections. */
+/** The minimum that Node can do: every request forwarded to one upstream over kept connections. */
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

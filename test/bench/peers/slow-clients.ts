@@ -1,29 +1,29 @@
 /**
- * Keeps as many slow clients connected as it can: each begins something, and then sends a byte at a time or reads
- * nothing. One that is closed comes again. Prints `pressing` once all have connected. Ends with its input.
+ * Keeps as many slow clients connected as it can: each begins an exchange, then sends a byte at a time or reads
+ * nothing. A client that is disconnected reconnects. Prints `pressing` once all have connected. Ends with its input.
  * Arguments: port, clients, and as JSON what each does.
  */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 export interface SlowClient {
-  /** What it sends at once, so many times. */
+  /** What it sends first, and how many times. */
   start: string;
   times?: number;
-  /** What it sends again and again, with a pause; nothing more if absent. */
+  /** What it then sends repeatedly, with a pause; nothing if absent. */
   trickle?: string;
-  /** Whether it leaves what comes unread. */
+  /** Whether it leaves incoming data unread. */
   deaf?: boolean;
-  /** The server name of the TLS handshake that comes first; plain TCP if absent. */
+  /** The server name of the TLS handshake; plain TCP if absent. */
   servername?: string;
 }
 
 const [portText = '', countText = '', wayText = '{}'] = process.argv.slice(2);
 const way = JSON.parse(wayText) as SlowClient;
 const TRICKLE_MS = 3_000;
-/** A client that was closed is slow to come again, too: what is measured is patience, not throughput. */
+/** A disconnected client is slow to reconnect, too: this measures patience, not throughput. */
 const RETURN_MS = 5_000;
-/** Connects at a time, so that the backlog of the listener is not what is measured. */
+/** Concurrent connects, so that the listener's backlog is not what is measured. */
 const CLIENTS = 200;
 
 const { servername } = way;
@@ -51,7 +51,7 @@ function press(onSettled: () => void): void {
   socket.on('close', () => {
     clearInterval(timer);
     settle();
-    // At another moment than the others that were closed with it.
+    // At another moment than the others that were disconnected with it.
     setTimeout(() => press(() => undefined), RETURN_MS * (1 + Math.random()));
   });
 }

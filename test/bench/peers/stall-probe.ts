@@ -1,7 +1,7 @@
 /**
- * Loaded into a server before its own code: tells the parent, when asked, the longest stretch of work since it was last
- * asked, in milliseconds of the main thread's processor time. Other processes that hold the core are not the server's
- * doing, so their time does not count; collecting garbage is, so it does.
+ * Loaded into a server before its own code: when asked, tells the parent the longest stretch of work since the last
+ * request, in milliseconds of the main thread's processor time. Time in which other processes hold the core does not
+ * count; garbage collection does.
  */
 const CHECK_MS = 1;
 

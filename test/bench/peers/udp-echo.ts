@@ -1,4 +1,4 @@
-/** The least that a UDP server in Node can do: every datagram goes back, marked as a response. */
+/** The minimum that a UDP server in Node can do: every datagram goes back, marked as a response. */
 import { createSocket } from 'node:dgram';
 
 const socket = createSocket('udp4');

@@ -1,7 +1,7 @@
 /**
- * A server to be led to: `/stream?bytes=N` sends that many, `/never` does not answer, `/trickle` does not end, `/open`
+ * An upstream: `/stream?bytes=N` sends that many bytes, `/never` does not answer, `/trickle` does not end, `/open`
  * tells how many requests are in progress on how many sockets. WebSockets are echoed; at `/push` they are sent 4 KiB
- * each 20 ms, and at `/deaf` the server neither reads nor closes.
+ * every 20 ms, and at `/deaf` the server neither reads nor closes.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
  * Opens WebSockets and has numbered messages echoed on each of them at an even pace, for some seconds. Prints how many
- * were lost, how many came out of turn, and the 50th and 99th percentile of the way there and back in milliseconds.
+ * were lost, how many arrived out of order, and the 50th and 99th percentile of the round trip in milliseconds.
  * Arguments: URL, host, sockets, messages a second on each, seconds.
  */
 import { once } from 'node:events';

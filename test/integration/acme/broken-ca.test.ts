@@ -43,7 +43,7 @@ test(
 );
 
 test.each(['ca.part-unavailable', 'ca.rate-limited', 'ca.caa-forbids', 'ca.caa-servfail'])(
-  'a custom domain gets no certificate during %s, and one after it',
+  'a custom domain gets no certificate during %s, and gets one afterwards',
   async (entry) => {
     const { engine } = await openSite();
     const { id: projectId } = (await engine.call('projects.create', { name: 'Shop', plan: 'pro' })) as { id: string };

@@ -13,7 +13,7 @@ import { freePort } from '../../support/ports.ts';
 
 const NAME = 'app.acme.test';
 
-/** As while one break of an entry runs. */
+/** Breaks the server as a running break of the entry does. */
 function broken(entry: string, parameters: Record<string, string | number> = {}): FaultSource['named'] {
   const found = CA_ENTRIES.find(({ id }) => id === entry);
   const defaults = Object.fromEntries((found?.parameters ?? []).map(({ name, default: value }) => [name, value]));
@@ -30,7 +30,7 @@ async function registered(): Promise<TestServer & { client: TestClient }> {
 
 const MARK = { brokenOnPurpose: { entry: expect.any(String) as string, breakId: 'brk_1' } };
 
-test('a good nonce is refused, and the one that comes with the error is good after the break', async () => {
+test('ca.bad-nonces refuses a good nonce; the nonce from the error works after the break', async () => {
   const server = await registered();
   server.broken = broken('ca.bad-nonces');
   const refused = await server.client.order([NAME]);
@@ -45,7 +45,7 @@ test.each([
   ['new-order', 503, 200],
   ['directory', 201, 503],
   ['all', 503, 503],
-])('%s is down', async (part, order, directory) => {
+])('ca.part-unavailable takes down: %s', async (part, order, directory) => {
   const server = await registered();
   server.broken = broken('ca.part-unavailable', { part });
   const found = await server.client.order([NAME]);
@@ -53,18 +53,21 @@ test.each([
   if (order === 503) expect(found.fields['retry-after']).toEqual(['60']);
 });
 
-test.each(ACME_LIMITS)('the limit %s is reached, though nothing is counted', async (limit) => {
-  const server = await registered();
-  server.broken = broken('ca.rate-limited', { limit });
-  const another = createTestClient(server.endpoint);
-  another.address = '2001:db8::1';
-  const [account, order] = [await another.register(), await server.client.order([NAME])];
-  const refused = limit.startsWith('newAccounts') ? account : order;
-  expect([problemOf(refused), refused.fields['retry-after']?.length]).toEqual(['rateLimited 429', 1]);
-  expect([account.status, order.status].filter((status) => status === 429)).toHaveLength(1);
-});
+test.each(ACME_LIMITS)(
+  'ca.rate-limited refuses by the limit %s, though the counter is not exhausted',
+  async (limit) => {
+    const server = await registered();
+    server.broken = broken('ca.rate-limited', { limit });
+    const another = createTestClient(server.endpoint);
+    another.address = '2001:db8::1';
+    const [account, order] = [await another.register(), await server.client.order([NAME])];
+    const refused = limit.startsWith('newAccounts') ? account : order;
+    expect([problemOf(refused), refused.fields['retry-after']?.length]).toEqual(['rateLimited 429', 1]);
+    expect([account.status, order.status].filter((status) => status === 429)).toHaveLength(1);
+  },
+);
 
-test('a new account needs an external one, and one from before does not', async () => {
+test('ca.eab-demanded asks a new account for an external binding, but not an existing account', async () => {
   const server = await registered();
   server.broken = broken('ca.eab-demanded');
   const { json } = await ask(server.endpoint, '/acme/classic/directory');
@@ -73,7 +76,7 @@ test('a new account needs an external one, and one from before does not', async 
   expect((await server.client.register()).status).toBe(200);
 });
 
-test('a profile is gone', async () => {
+test('ca.profile-gone removes a profile from the directory and refuses orders for it', async () => {
   const server = await registered();
   server.broken = broken('ca.profile-gone', { profile: 'shortlived' });
   const { json } = await ask(server.endpoint, '/acme/classic/directory');
@@ -83,7 +86,7 @@ test('a profile is gone', async () => {
   expect((await server.client.order([NAME])).status).toBe(201);
 });
 
-test('a validation is not used again', async () => {
+test('ca.authorizations-not-reused requires a new validation for every order', async () => {
   const server = await registered();
   await server.client.obtain([NAME]);
   server.broken = broken('ca.authorizations-not-reused');
@@ -95,7 +98,7 @@ test('a validation is not used again', async () => {
 test.each([
   ['ca.order-stays-processing', (server: TestServer) => void (server.broken = null)],
   ['ca.slow-finalize', (server: TestServer) => server.clock.pass(5_000)],
-])('%s: the certificate comes after it', async (entry, end) => {
+])('%s delays the certificate until the break is over', async (entry, end) => {
   const server = await registered();
   const { client } = server;
   const ordered = await client.order([NAME]);
@@ -113,7 +116,7 @@ test.each([
   expect(await status()).toEqual(['valid', true, undefined]);
 });
 
-test('the window of renewal is over, and the root ends soon', async () => {
+test('ca.root-ending limits the leaf to three days, and ca.renew-now ends its renewal window', async () => {
   const server = await registered();
   server.broken = broken('ca.root-ending', { days: 3 });
   const { leaf } = await server.client.obtain([NAME]);
@@ -129,7 +132,7 @@ test.each([
   ['ca.challenge-wrong-token', 'instead of the key authorization'],
   ['ca.challenge-redirect-without-slash', 'lacks a slash between the host and the path'],
   ['ca.challenge-https-loop', 'The redirects lead back to'],
-])('%s, whatever the client’s server answers', async (entry, message) => {
+])('%s fails http-01 whatever the client’s server answers', async (entry, message) => {
   const faults = createAcmeFaults({ named: broken(entry) }, { now: () => 0 });
   const port = await freePort();
   const { error, attempts } = await validateHttp(
@@ -148,7 +151,7 @@ test.each([
   expect(attempts.map(({ found }) => found).join('\n')).toContain(`broken on purpose: ${entry}`);
 });
 
-test('the catalogue has every limit and profile', () => {
+test('the catalogue lists every limit and profile', () => {
   const valuesOf = (name: string) =>
     CA_ENTRIES.flatMap(({ parameters }) => parameters.find((each) => each.name === name)?.values ?? []);
   expect(valuesOf('limit')).toEqual([...ACME_LIMITS]);

@@ -28,7 +28,7 @@ const DENIED = [
   ['deny.permit.basic', 'deny.permit.basic.caatestsuite.com. CAA 0 issue "caatestsuite.com"'],
 ] as const;
 
-/** Names beside them that any CA may issue for. */
+/** Sibling names that any CA may issue for. */
 const PERMITTED = [
   'permit.basic',
   '*.permit.basic',
@@ -38,7 +38,7 @@ const PERMITTED = [
   'www.auto-base-san',
 ];
 
-/** Its records, by the published list of tests; `CAATESTSUITE_ZONE` names the file of the zone itself. */
+/** Its records, from the published list of tests; `CAATESTSUITE_ZONE` names the file of the zone itself. */
 const RECORDS = [
   'empty.basic CAA 0 issue ";"',
   'deny.basic CAA 0 issue "caatestsuite.com"',
@@ -61,7 +61,7 @@ const RECORDS = [
 const { CAATESTSUITE_ZONE: file } = process.env;
 const TEXT = file === undefined ? `$TTL 60\n${RECORDS.join('\n')}\n` : readFileSync(file, 'utf8');
 
-test('caatestsuite.com: refuses each name that it denies with the record, and issues for their siblings', async () => {
+test('caatestsuite.com: refuses each forbidden name and names the record, and issues for the siblings', async () => {
   const { app, call } = await startEngine({ empty: true });
   await call('zones.create', { name: ZONE });
   expect(await call('zones.import', { name: ZONE, text: TEXT })).toMatchObject({ rejected: [] });

@@ -40,7 +40,7 @@ async function openGuided(): Promise<Site & { variables: Record<string, string> 
 const readCertificate = ({ folder }: Site, ...path: string[]) =>
   new X509Certificate(readFileSync(join(folder, ...path)));
 
-/** The serial numbers in the revocation list that leaves point to. */
+/** The serial numbers in the revocation list that the leaves name. */
 async function revoked({ engine, run, folder }: Pick<Site, 'engine' | 'run' | 'folder'>): Promise<string> {
   const list = await fetch(`http://127.0.0.1:${engine.app.runtime.http.port}/intermediate.crl`);
   writeFileSync(join(folder, 'leaves.crl'), Buffer.from(await list.arrayBuffer()));
@@ -49,7 +49,7 @@ async function revoked({ engine, run, folder }: Pick<Site, 'engine' | 'run' | 'f
 
 const isMissing = (name: string): boolean => findTool(name) === null;
 
-// Which clients the results are of. Some of them do not name their own version.
+// Prints the clients' versions; some of them do not report their own.
 beforeAll(() => {
   const packages = ['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'];
   const { stdout } = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${Version}\n', ...packages], {
@@ -150,7 +150,7 @@ describe('obtains, renews and revokes', () => {
       server.close();
     });
     const accountKey = await acme.crypto.createPrivateEcdsaKey();
-    // It looks again after 5 s otherwise.
+    // Its default interval is 5 s.
     const client = new acme.Client({ directoryUrl, accountKey, backoffMin: 100 });
     const obtain = async (): Promise<X509Certificate> => {
       const [, csr] = await acme.crypto.createCsr({ altNames: ['n.acme.test'] });
@@ -159,7 +159,7 @@ describe('obtains, renews and revokes', () => {
         email: 'anna@acme.test',
         termsOfServiceAgreed: true,
         challengePriority: ['http-01'],
-        // It would ask at port 80 itself.
+        // It would connect to port 80 itself.
         skipChallengeVerification: true,
         challengeCreateFn: async (_authorization, { token }, answer) => void answers.set(token, answer),
         challengeRemoveFn: async (_authorization, { token }) => void answers.delete(token),
@@ -173,7 +173,7 @@ describe('obtains, renews and revokes', () => {
     expect(await revoked({ engine, folder, run })).toContain(second.serialNumber);
   });
 
-  // It reads no other trust store than the system's, so it gets one of its own, which nobody else sees.
+  // It reads no trust store but the system's, so it gets a private one.
   test.skipIf(isMissing('uacme') || isMissing('unshare') || process.getuid?.() !== 0)('uacme', async () => {
     const site = await openSite();
     const { run, directory, folder, httpPort, rootFile } = site;
@@ -206,7 +206,7 @@ describe('obtains, renews and revokes', () => {
   });
 });
 
-describe('needs the agreement of several perspectives', () => {
+describe('needs agreement between several perspectives', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
     const { engine, run, directory, rootFile, httpPort } = await openSite();
     const gone = `127.0.0.1:${await freePort()}`;
@@ -229,7 +229,7 @@ describe('needs the agreement of several perspectives', () => {
   });
 });
 
-describe('is limited by address, as the settings say', () => {
+describe('is limited by address, according to the settings', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
     const { engine, run, directory, rootFile, httpPort } = await openSite();
     await engine.call('settings.update', { acmeLimits: true, acmeRates: ['newAccounts 1 PT2H'] });
@@ -246,7 +246,7 @@ describe('is limited by address, as the settings say', () => {
   });
 });
 
-describe('opens an account that is bound to an external one', () => {
+describe('opens an account bound to an external account', () => {
   async function openBound() {
     const site = await openSite();
     await site.engine.call('settings.update', { acmeExternalAccounts: true });
@@ -271,7 +271,7 @@ describe('opens an account that is bound to an external one', () => {
     expect(await states()).toEqual(['used']);
   });
 
-  test.skipIf(isMissing('lego'))('lego, and not with a revoked key', async () => {
+  test.skipIf(isMissing('lego'))('lego, and refuses a revoked key', async () => {
     const { engine, run, directory, rootFile, httpPort, id, hmacKey, states } = await openBound();
     const lego = (kid: string, hmac: string) => {
       const eab = ['--eab', '--kid', kid, '--hmac', hmac];
@@ -302,11 +302,11 @@ describe('lego, for a hostname that Vivarium serves', () => {
   };
 
   test.skipIf(isMissing('lego'))(
-    'is asked through the proxy, and at its own port where the proxy does not know',
+    'reaches the client through the proxy, and at the client’s own port where the proxy has no route',
     async () => {
       const client = await freePort();
       const behind = await openServed();
-      // lego looks at Host.
+      // lego checks the Host header.
       const target = { kind: 'upstream', url: `http://127.0.0.1:${client}`, host: 'keep' };
       await behind.engine.call('projects.update', { projectId: behind.projectId, target });
       await obtain(behind, client);
@@ -323,7 +323,7 @@ describe('lego, for a hostname that Vivarium serves', () => {
 });
 
 describe('the guide', () => {
-  test.skipIf(isMissing('caddy'))('has a Caddyfile: it serves until CAA forbids the renewal', async () => {
+  test.skipIf(isMissing('caddy'))('has a Caddyfile that serves until CAA forbids the renewal', async () => {
     const site = await openGuided();
     const { engine, folder, tlsPort, rootFile, variables } = site;
     writeFileSync(join(folder, 'Caddyfile'), blockOf('Caddy'));
@@ -332,14 +332,14 @@ describe('the guide', () => {
       env: {
         ...{ PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
         ...variables,
-        // Certificates that live for six seconds, so that Caddy renews them after four.
+        // Certificates with a lifetime of six seconds, so that Caddy renews them after four.
         VIVARIUM_ACME_DIRECTORY: site.directory.replace('classic', 'tlsserver@134ms'),
       },
       stdio: 'ignore',
     });
     track(() => void caddy.kill('SIGKILL'));
     const ca = readFileSync(rootFile);
-    /** What is answered, and by which certificate; or why the handshake failed. */
+    /** The answer and the certificate's serial number, or why the handshake failed. */
     const ask = () =>
       new Promise<{ said: string; serial?: string }>((resolve) => {
         const options = { host: '127.0.0.1', port: tlsPort, servername: 'www.guide-acme.test', ca, agent: false };
@@ -355,20 +355,20 @@ describe('the guide', () => {
       return said;
     };
     await expect.poll(serving, { timeout: 60_000 }).toBe('It works.');
-    // Renewed by itself.
+    // Caddy has renewed it by itself.
     const isRenewed = async () => {
       const { said, serial } = await ask();
       return said === 'It works.' && serial !== first;
     };
     await expect.poll(isRenewed, { timeout: 60_000, interval: 200 }).toBe(true);
     const value = '0 issue "ca.example"';
-    // The wildcard has no records for a name with a record of its own.
+    // The wildcard does not cover a name that has a record of its own.
     await engine.call('records.put', { zone: 'guide-acme.test', name: 'www', type: 'A', value: '127.0.0.1' });
     await engine.call('records.put', { zone: 'guide-acme.test', name: 'www', type: 'CAA', value });
     // The CA's last answer about CAA counts for eight hours.
     await engine.call('clock.advance', { by: 'PT8H' });
     await expect.poll(async () => (await ask()).said, { timeout: 60_000, interval: 200 }).toBe('CERT_HAS_EXPIRED');
-    // Why, as the page has it.
+    // The reason, as on the page.
     const orders = (await engine.call('acme.orders')) as AcmeOrderInfo[];
     const refused = orders.find(({ status }) => status === 'invalid');
     const explained = (await engine.call('acme.explain', { orderId: refused?.id })) as AcmeExplanation;

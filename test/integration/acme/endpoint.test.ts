@@ -38,7 +38,7 @@ describe('the ACME server', () => {
     expect((await ask(endpoint, '/acme/none/directory')).status).toBe(404);
   });
 
-  test('issues to a client that has answered, and remembers the account and the authorization', async () => {
+  test('issues to a client that has completed the challenges, and remembers the account and the authorization', async () => {
     const { client } = await registered();
     const { leaf, chain, order } = await client.obtain([NAME, '127.0.0.1']);
     expect(leaf.subjectAltName).toBe(`DNS:${NAME}, IP Address:127.0.0.1`);
@@ -50,7 +50,7 @@ describe('the ACME server', () => {
     expect((await client.order([NAME])).json['status']).toBe('ready');
   });
 
-  test('names other chains, and serves them', async () => {
+  test('links to alternate chains, and serves them', async () => {
     const { client } = await registered();
     const { order } = await client.obtain([NAME]);
     const url = String(order.json['certificate']);
@@ -60,7 +60,7 @@ describe('the ACME server', () => {
     expect((await client.post(`${url}/2`)).status).toBe(404);
   });
 
-  test('answers every POST with a nonce and the index, refusals too', async () => {
+  test('sends a nonce and the index link with the answer to every POST, including refusals', async () => {
     const { client } = await registered();
     const answers = await Promise.all([
       client.order([NAME]),
@@ -73,7 +73,7 @@ describe('the ACME server', () => {
     }
   });
 
-  test('refuses a nonce that was used, and takes the one of the refusal', async () => {
+  test('refuses a used nonce, and accepts the nonce from the refusal', async () => {
     const { client, endpoint } = await registered();
     const nonce = (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
     expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce })).status).toBe(201);
@@ -83,7 +83,7 @@ describe('the ACME server', () => {
     expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce: fresh })).status).toBe(201);
   });
 
-  test('refuses what is not signed as it should be', async () => {
+  test('refuses requests that are not signed correctly', async () => {
     const { client } = await registered();
     const path = '/acme/classic/new-order';
     const other = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -121,7 +121,7 @@ describe('the ACME server', () => {
     });
   });
 
-  test('keeps what belongs to one account from another', async () => {
+  test('refuses an account access to the objects of another', async () => {
     const server = await registered();
     const order = await server.client.order([NAME]);
     const { client: other } = await registered(server);
@@ -133,7 +133,7 @@ describe('the ACME server', () => {
 
 const orderFor = (value: string) => ({ identifiers: [{ type: 'dns', value }] });
 
-test('requests with anything changed, also below a right signature, are answered with a problem of their own', async () => {
+test('answers mutated requests with a specific ACME problem, even under a valid signature', async () => {
   const { client, endpoint } = await registered();
   const templates = await requestTemplates(client, ORIGIN);
   for (let seed = 1; seed <= 400; seed++) {
@@ -151,7 +151,7 @@ describe('an order', () => {
     ['the name in the common name alone', { names: [], commonName: NAME }],
     ['a wrong signature', { names: [NAME], signs: Buffer.from('x') }],
     ['a weak key', { names: [NAME], keys: rsa(1024) }],
-  ])('is not finalized by a CSR with %s, but by the right one after it', async (_what, options) => {
+  ])('refuses a CSR with %s, and accepts the correct one afterwards', async (_what, options) => {
     const { client } = await registered();
     const order = await client.order([NAME]);
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
@@ -162,7 +162,7 @@ describe('an order', () => {
     expect(problemOf(await client.finalize(order, createCsr({ names: [NAME] })))).toBe('orderNotReady 403');
   });
 
-  test('for two names is not finalized by a CSR for one, nor by garbage', async () => {
+  test('for two names cannot be finalized with a CSR for one, or with garbage', async () => {
     const { client } = await registered();
     const order = await client.order([NAME, 'b.acme.test']);
     await client.respond(order);
@@ -189,7 +189,7 @@ describe('an order', () => {
     expect(persist).not.toHaveProperty('token');
   });
 
-  test('uses a validation that its record limits no longer than that', async () => {
+  test('reuses a validation unless its record sets a shorter limit', async () => {
     const server = await registered();
     const { client, clock } = server;
     server.validate = async () => ({ attempts: [], error: null, reuseMs: 60_000 });
@@ -202,7 +202,7 @@ describe('an order', () => {
     expect((await client.finalize(order, createCsr({ names: [NAME] }))).json['status']).toBe('valid');
   });
 
-  test('becomes invalid with the reason of a failed validation', async () => {
+  test('becomes invalid with the reason of the failed validation', async () => {
     const server = await registered();
     server.validate = failing;
     const order = await server.client.order([NAME]);
@@ -215,7 +215,7 @@ describe('an order', () => {
     });
   });
 
-  test('expires with its authorization, which a profile may keep for hours only', async () => {
+  test('expires with its authorization, which a profile may limit to hours', async () => {
     const { client, clock } = await registered();
     const order = await client.order([NAME], {}, 'letsencrypt-2028');
     await client.respond(order);
@@ -231,13 +231,13 @@ describe('an order', () => {
     ['shortlived', 160 * HOUR_MS],
     ['letsencrypt-2027', 64 * DAY_MS],
     ['time-lapse', 90 * 60_000],
-  ])('of the profile %s has its lifetime on the wire', async (profile, lifetimeMs) => {
+  ])('of the profile %s issues a certificate with the profile’s lifetime', async (profile, lifetimeMs) => {
     const { client, clock } = await registered();
     const { leaf } = await client.obtain([NAME], {}, profile);
     expect(leaf.validToDate.getTime() - clock.state().realNow).toBe(lifetimeMs);
   });
 
-  test.each([0, 1, 2, 3])('goes on after a crash before its write %i', async (writes) => {
+  test.each([0, 1, 2, 3])('continues after a crash before its write %i', async (writes) => {
     const server = await registered();
     const { client, store } = server;
     server.writesLeft = writes;
@@ -253,7 +253,7 @@ describe('an order', () => {
     expect(store.acme.certificate(String(order.json['certificate']).split('/').at(-1) ?? '')).not.toBeNull();
   });
 
-  test('is answered once the disk has it, and refused where the disk fails', async () => {
+  test('is answered after the write to disk, and refused if the disk fails', async () => {
     const server = await registered();
     const disk = Promise.withResolvers<unknown>();
     let waits = 0;
@@ -270,7 +270,7 @@ describe('an order', () => {
     expect(problemOf(await server.client.order([NAME]))).toBe('serverInternal 500');
   });
 
-  test('is being processed while CAA is asked, for one CSR', async () => {
+  test('is processing during the CAA check, and accepts a single CSR', async () => {
     const server = await registered();
     const { client, clock } = server;
     const order = await client.order([NAME]);
@@ -290,7 +290,7 @@ describe('CAA', () => {
     ['this method', 'vivarium.localhost; validationmethods=http-01', true],
     ['another method', 'vivarium.localhost; validationmethods=dns-01', false],
     ['another account', 'vivarium.localhost; accounturi=https://localhost:8443/acme/account/none', false],
-  ])('that names %s decides', async (_what, value, permitted) => {
+  ])('decides by a record that names %s', async (_what, value, permitted) => {
     const server = await registered();
     server.caa.set('acme.test', [issueRecord(value)]);
     const [challenge] = await server.client.respond(await server.client.order([NAME]));
@@ -309,7 +309,7 @@ describe('CAA', () => {
     await server.client.obtain([NAME]);
   });
 
-  test('is asked again after eight hours', async () => {
+  test('is checked again after eight hours', async () => {
     const server = await registered();
     const { client, clock, caa } = server;
     const order = await client.order([NAME]);
@@ -324,7 +324,7 @@ describe('CAA', () => {
 });
 
 describe('an account', () => {
-  test('is found by its key, and not created where the client wants an existing one', async () => {
+  test('is found by its key, and is not created if the client asks for an existing one', async () => {
     const { endpoint } = createTestServer();
     const client = createTestClient(endpoint);
     expect(problemOf(await client.register({ onlyReturnExisting: true }))).toBe('accountDoesNotExist 400');
@@ -338,11 +338,11 @@ describe('an account', () => {
     [['mailto:a@a.test,b@b.test'], 'invalidContact 400'],
     [['mailto:a'], 'invalidContact 400'],
     ['mailto:a@a.test', 'malformed 400'],
-  ])('may not have the contact %j', async (contact, problem) => {
+  ])('cannot have the contact %j', async (contact, problem) => {
     expect(problemOf(await createTestClient(createTestServer().endpoint).register({ contact }))).toBe(problem);
   });
 
-  test('takes another key, unless an account has it', async () => {
+  test('can change its key, unless another account has the new key', async () => {
     const server = await registered();
     const { client } = server;
     const { client: other } = await registered(server);
@@ -365,7 +365,7 @@ describe('an account', () => {
     expect((await client.order([NAME])).status).toBe(201);
   });
 
-  test('can be deactivated, with its authorizations', async () => {
+  test('can be deactivated together with its authorizations', async () => {
     const { client, store } = await registered();
     await client.obtain([NAME]);
     const [order] = store.acme.orders({ limit: 1 });
@@ -391,7 +391,7 @@ describe('a certificate', () => {
   const revoke = (client: TestClient, leaf: X509Certificate, more = {}, options = {}) =>
     client.post('/acme/revoke', { certificate: leaf.raw.toString('base64url'), ...more }, options);
 
-  test('is revoked once, by its account, its key, or who holds its names', async () => {
+  test('can be revoked once, by its account, its key, or an account authorized for its names', async () => {
     const server = await registered();
     const { client } = server;
     const { client: stranger } = await registered(server);
@@ -412,7 +412,7 @@ describe('a certificate', () => {
     expect(problemOf(await revoke(client, root.certificate))).toBe('malformed 404');
   });
 
-  test('has a window for its renewal, which the clock moves, and a revocation opens', async () => {
+  test('has a renewal window, which the clock moves and a revocation opens', async () => {
     const { client, clock, endpoint } = await registered();
     const { leaf } = await client.obtain([NAME]);
     const path = `/acme/renewal-info/${certificateIdOf(leaf, root.keyIdentifier)}`;
@@ -429,7 +429,7 @@ describe('a certificate', () => {
     expect((await ask(endpoint, '/acme/renewal-info/none')).status).toBe(404);
   });
 
-  test('is replaced once', async () => {
+  test('can be replaced once', async () => {
     const { client } = await registered();
     const { leaf } = await client.obtain([NAME]);
     const replaces = certificateIdOf(leaf, root.keyIdentifier);
@@ -447,7 +447,7 @@ describe('limits', () => {
     return server;
   };
 
-  test('refuse the sixth certificate for the same names in a week, and say when the next one may be', async () => {
+  test('refuse the sixth certificate for the same names in a week, and tell when to retry', async () => {
     const { client, clock } = await limited();
     for (let count = 0; count < 5; count++) await client.obtain([NAME, 'b.acme.test']);
     const refused = await client.order(['b.acme.test', NAME]);
@@ -511,7 +511,7 @@ describe('limits', () => {
     expect((await from('2001:db8:0:9::1')).status).toBe(201);
   });
 
-  test('pause an account for a name after failures in a row, also for a renewal, until one comes back', async () => {
+  test('pause an account for a name after consecutive failures, also for renewals, until one validation succeeds', async () => {
     const server = await limited();
     const { client, clock, rates } = server;
     const { leaf } = await client.obtain([NAME], {}, 'letsencrypt-2028');
@@ -520,7 +520,7 @@ describe('limits', () => {
     const attempt = async (validate: typeof server.validate) => {
       server.validate = validate;
       await client.respond(await client.order([NAME], {}, 'letsencrypt-2028'));
-      // A success can be used again for seven hours.
+      // A successful validation can be reused for seven hours.
       if (validate === succeeding) await clock.advance(8 * HOUR_MS);
     };
     const succeeding = server.validate;
@@ -536,7 +536,7 @@ describe('limits', () => {
     expect((await client.order([NAME], { replaces })).status).toBe(201);
   });
 
-  test('count IP addresses as domains, IPv6 ones by their /64', async () => {
+  test('count IP addresses like domains, IPv6 ones by their /64', async () => {
     const server = await limited();
     server.rates.set('certificatesPerDomain', { count: 1, periodMs: DAY_MS });
     await server.client.obtain(['127.0.0.1']);
@@ -547,7 +547,7 @@ describe('limits', () => {
     expect((await server.client.order([...v6, 'b.acme.test'])).json['detail']).toContain('(::/64)');
   });
 
-  test('of several, the one that takes longest answers', async () => {
+  test('answer with the longest wait when several are exceeded', async () => {
     const server = await limited();
     server.rates
       .set('newOrders', { count: 1, periodMs: HOUR_MS })
@@ -557,7 +557,7 @@ describe('limits', () => {
     expect((await server.client.order(['b.acme.test'])).fields['retry-after']).toEqual(['3600']);
   });
 
-  test('count no further than they refuse', async () => {
+  test('do not count beyond their maximum', async () => {
     const server = await registered();
     server.validate = failing;
     for (let count = 0; count < 20; count++) await server.client.respond(await server.client.order([NAME]));
@@ -565,7 +565,7 @@ describe('limits', () => {
     expect((await server.client.order([NAME])).fields['retry-after']).toEqual(['720']);
   });
 
-  test('are off unless the setting says otherwise', async () => {
+  test('are off by default', async () => {
     const { client } = await registered();
     for (let count = 0; count < 6; count++) await client.obtain([NAME]);
   });

@@ -13,7 +13,7 @@ interface Binding {
   secret?: Uint8Array;
 }
 
-/** A server that has the external key `one` and demands one. */
+/** A server that has the external key `one` and requires a binding. */
 function bindingServer(): TestServer & { client: TestClient } {
   const server = createTestServer();
   server.bound = true;
@@ -32,8 +32,8 @@ async function bindingOf({ keys }: TestClient, { header = {}, payload, secret = 
     .sign(secret);
 }
 
-describe('an account where external ones are required', () => {
-  test('is said to be so in the directory, and nowhere else', async () => {
+describe('a server that requires external accounts', () => {
+  test('states the requirement in the directory and nowhere else', async () => {
     const server = bindingServer();
     const required = async () =>
       ((await ask(server.endpoint, '/acme/classic/directory')).json['meta'] as object | undefined) ?? {};
@@ -42,7 +42,7 @@ describe('an account where external ones are required', () => {
     expect(await required()).not.toHaveProperty('externalAccountRequired');
   });
 
-  test('is opened once by each key, keeps the binding, and is found by its own key afterwards', async () => {
+  test('opens one account per key, keeps the binding, and then finds the account by its own key', async () => {
     const { client, endpoint, store } = bindingServer();
     const externalAccountBinding = await bindingOf(client);
     const opened = await client.register({ externalAccountBinding });
@@ -56,7 +56,7 @@ describe('an account where external ones are required', () => {
     expect(again.json['detail']).toContain('has already been used for an account');
   });
 
-  test('is opened by one of two requests at once', async () => {
+  test('opens one account for two concurrent requests with the same key', async () => {
     const server = bindingServer();
     const clients = [server.client, createTestClient(server.endpoint)];
     const bindings = await Promise.all(clients.map((client) => bindingOf(client)));
@@ -84,7 +84,7 @@ describe('an account where external ones are required', () => {
     ['over no key', { payload: {} }, 'badPublicKey 400'],
     ['with HS384', { header: { alg: 'HS384' } }, ' 201'],
     ['with HS512', { header: { alg: 'HS512' } }, ' 201'],
-  ])('is or is not opened %s', async (_what, given, expected) => {
+  ])('accepts or refuses an account %s', async (_what, given, expected) => {
     const { client, store } = bindingServer();
     const externalAccountBinding =
       given === 'none' ? undefined : given === 'text' ? 'x' : await bindingOf(client, given);
@@ -94,7 +94,7 @@ describe('an account where external ones are required', () => {
     expect([store.acme.accounts(1), store.acme.externalKey('one')?.accountId]).toEqual([[], undefined]);
   });
 
-  test('is refused with a signature in place of a MAC, and without any', async () => {
+  test('refuses an account with a signature in place of the MAC, and with neither', async () => {
     const { client } = bindingServer();
     const own = client.keys.publicKey.export({ format: 'jwk' });
     const signed = await new FlattenedSign(Buffer.from(JSON.stringify(own)))
@@ -110,7 +110,7 @@ describe('an account where external ones are required', () => {
     }
   });
 
-  test('may have one where none is required, but no wrong one', async () => {
+  test('without the requirement, accepts a correct binding and refuses a wrong one', async () => {
     const server = bindingServer();
     server.bound = false;
     const { client } = server;

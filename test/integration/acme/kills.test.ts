@@ -5,14 +5,14 @@ import { freePort } from '../../support/ports.ts';
 import { startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-// `npm run bench -- acmeKills` has 50.
+// `npm run bench -- acmeKills` covers 50 points.
 const POINTS: readonly KillPoint[] = [
   { step: 'order', delayMs: 0 },
   { step: 'challenge', delayMs: 3 },
   { step: 'finalize', delayMs: 3 },
 ];
 
-test('an order goes on after kill -9, and accounts and certificates are kept', async () => {
+test('an order continues after kill -9, and accounts and certificates are kept', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   const httpsPort = String(await freePort());
   const { ended, stuck, lost } = await killWithinOrders(

@@ -4,7 +4,7 @@ import { createAcmeServices } from '../../../main/services/acme.ts';
 import { ask, certificateIdOf, createTestClient, ORIGIN } from '../../support/acme-client.ts';
 import { createTestServer, root } from '../../support/acme-endpoint.ts';
 
-/** What the operator of the CA does, beside a client that has an account. */
+/** What the operator of the CA does while a client has an account. */
 async function operated() {
   const server = createTestServer();
   const { endpoint, store, clock, refusals } = server;
@@ -28,7 +28,7 @@ async function operated() {
 
 const CONTEXT = {} as never;
 
-test('revokes what is valid, once, and opens the window of its renewal', async () => {
+test('revokes a valid certificate once, and opens its renewal window', async () => {
   const { client, services, clock, endpoint, changes } = await operated();
   await client.obtain(['old.acme.test'], {}, 'shortlived');
   await clock.advance(10 * DAY_MS);
@@ -45,7 +45,7 @@ test('revokes what is valid, once, and opens the window of its renewal', async (
   expect(Date.parse(end)).toBeLessThan(clock.state().realNow);
 });
 
-test('makes clients prove control anew', async () => {
+test('makes clients prove control again', async () => {
   const { client, services } = await operated();
   await client.obtain(['a.acme.test', 'b.acme.test']);
   const status = async (name: string) => (await client.order([name])).json['status'];
@@ -57,7 +57,7 @@ test('makes clients prove control anew', async () => {
   expect(await status('b.acme.test')).toBe('pending');
 });
 
-test('issues certificates whose life is shorter for clients, and asks them to ask again sooner', async () => {
+test('issues certificates that appear shorter-lived to clients, and asks clients to check again sooner', async () => {
   const { client, endpoint } = await operated();
   const { leaf, order } = await client.obtain(['a.acme.test'], {}, 'letsencrypt-2028@1m');
   expect(order.json['profile']).toBe('letsencrypt-2028@1m');

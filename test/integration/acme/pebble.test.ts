@@ -63,7 +63,7 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
   const client = createRemoteClient(runtime);
   track(() => client.close());
   await client.register();
-  /** How the authorization for a name ends after `prepare`. */
+  /** The final state of the authorization for a name after `prepare`. */
   const authorize = async (name: string, type: 'http-01' | 'dns-01', prepare: (host: string) => Promise<unknown>) => {
     const order = await client.order([name]);
     const [authorization] = await client.authorizations(order);
@@ -84,7 +84,7 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
   const ended = {
     http: await authorize('h.le.wtf', 'http-01', () => Promise.resolve()),
     dns: await authorize('d.le.wtf', 'dns-01', () => Promise.resolve()),
-    // A name beside one with records of its own.
+    // A name beside one that has records of its own.
     beside: await authorize('e.d.le.wtf', 'http-01', () => Promise.resolve()),
     servfail: await authorize('s.le.wtf', 'http-01', (host) => tell('/set-servfail', { host })),
     caa: await authorize('c.le.wtf', 'http-01', (host) =>

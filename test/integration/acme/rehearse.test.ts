@@ -10,7 +10,7 @@ interface Rehearsed {
   clients: { renewals: number; dark: { from: string; to: string; why: string }[] }[];
 }
 
-/** That of the guide. */
+/** The Caddyfile of the guide. */
 const [, CADDYFILE = ''] = /^```caddyfile\n([^]*?)^```/m.exec(readFileSync('docs/acme.md', 'utf8')) ?? [];
 
 // Certificates of 160 hours: two renewals and an outage in ten days, then eight days of CAA for another CA.
@@ -42,7 +42,7 @@ test.skipIf(findTool('caddy') === null)(
   },
 );
 
-test('says why a client cannot be rehearsed', async () => {
+test('tells why a client cannot be rehearsed', async () => {
   const { stdout, stderr, code } = await runCli([
     'rehearse',
     'renewals',

@@ -17,7 +17,7 @@ async function registered(server: TestServer = createTestServer()): Promise<Test
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 describe('a request (RFC 8555 §6)', () => {
-  /** Sends a body as it is, with what a client's would be for the nonce. */
+  /** Sends a body as is; `make` receives what a client would send with the nonce. */
   async function send(make: (good: FlattenedJWS, header: object) => unknown): Promise<Received & { next: string[] }> {
     const { endpoint, client } = await registered();
     const nonce = (await ask(endpoint, '/acme/new-nonce')).fields['replay-nonce']?.[0] ?? '';
@@ -107,12 +107,12 @@ describe('a request (RFC 8555 §6)', () => {
     ['/acme/authorization/x', 'POST'],
     ['/acme/challenge/x/http-01', 'POST'],
     ['/acme/certificate/x', 'POST'],
-  ])('for %s is a %s, also to read', async (path, method) => {
+  ])('for %s must be a %s, also for reading', async (path, method) => {
     const answer = await ask(createTestServer().endpoint, path);
     expect([problemOf(answer), answer.fields['allow']]).toEqual(['malformed 405', [method]]);
   });
 
-  test('for the directory, a nonce or renewal information is a GET', async () => {
+  test('for the directory, a nonce or renewal information must be a GET', async () => {
     const { client, endpoint } = await registered();
     for (const path of ['/acme/classic/directory', '/acme/new-nonce', '/acme/renewal-info/x']) {
       expect(problemOf(await client.post(path))).toBe('malformed 405');
@@ -122,7 +122,7 @@ describe('a request (RFC 8555 §6)', () => {
     for (const { fields } of [get, head]) expect(fields['cache-control']).toEqual(['no-store']);
   });
 
-  test('for a new account is signed by its key, and a revocation by either', async () => {
+  test('for a new account is signed by its own key, and a revocation by the account key or the certificate key', async () => {
     const { client } = await registered();
     expect(problemOf(await client.post('/acme/new-account', {}))).toBe('malformed 400');
     expect(problemOf(await client.post('/acme/revoke', {}, { byKey: p256() }))).toBe('malformed 400');
@@ -165,7 +165,7 @@ describe('a change of key (§7.3.5)', () => {
     ['of no account', { payload: { account: undefined } }],
     ['from another key', { payload: { oldKey: p256().publicKey.export({ format: 'jwk' }) } }],
     ['from no key', { payload: { oldKey: undefined } }],
-  ])('is refused %s, and the old key stays', async (_what, change) => {
+  ])('is refused %s, and the old key stays valid', async (_what, change) => {
     const { client } = await registered();
     expect(problemOf(await changeOf(client, p256(), change))).toBe('malformed 400');
     expect((await client.order([NAME])).status).toBe(201);
@@ -186,7 +186,7 @@ describe('a change of key (§7.3.5)', () => {
     expect(other.kid).not.toBe(client.kid);
   });
 
-  test('to the key that the account has already is a conflict with itself', async () => {
+  test('to the account’s current key conflicts with the account itself', async () => {
     const { client } = await registered();
     const answer = await changeOf(client, client.keys);
     expect([answer.status, answer.fields['location']]).toEqual([409, [client.kid]]);
@@ -194,7 +194,7 @@ describe('a change of key (§7.3.5)', () => {
 });
 
 describe('a deactivation (§7.3.6, §7.5.2)', () => {
-  test('of an account ends all but what its certificates’ keys may do', async () => {
+  test('of an account leaves its certificates’ keys only the right to revoke', async () => {
     const { client } = await registered();
     const { leaf, keys } = await client.obtain([NAME]);
     const order = await client.order(['later.acme.test']);
@@ -210,7 +210,7 @@ describe('a deactivation (§7.3.6, §7.5.2)', () => {
     expect((await client.post('/acme/revoke', certificate, { byKey: keys })).status).toBe(200);
   });
 
-  test('of an authorization ends its order, and its reuse', async () => {
+  test('of an authorization invalidates its order, and ends its reuse', async () => {
     const { client } = await registered();
     await client.respond(await client.order([NAME]));
     const order = await client.order([NAME]);
@@ -233,7 +233,7 @@ describe('a revocation (§7.6)', () => {
     [4, 'superseded'],
     [5, 'cessationOfOperation'],
     ...[2, 6, 7, 8, 9, 10, 11, -1, 1.5, '1', null].map((code) => [code, code === null ? 'unspecified' : ''] as const),
-  ] as [unknown, string][])('for the reason %j is %j', async (reason, kept) => {
+  ] as [unknown, string][])('for the reason %j is stored as %j', async (reason, kept) => {
     const { client, store } = await registered();
     const { leaf } = await client.obtain([NAME]);
     const answer = await client.post('/acme/revoke', { certificate: leaf.raw.toString('base64url'), reason });
@@ -242,7 +242,7 @@ describe('a revocation (§7.6)', () => {
     expect(store.revocations.get(leaf.serialNumber)?.reason ?? '').toBe(kept);
   });
 
-  test('by another account needs all of the names, proved and not expired', async () => {
+  test('by another account requires unexpired authorizations for all of the names', async () => {
     const server = await registered();
     const { leaf } = await server.client.obtain([NAME, 'b.acme.test']);
     const { client: other, clock } = await registered(server);
@@ -276,14 +276,17 @@ describe('a CSR (§7.4)', () => {
   test.each([
     [['127.0.0.1', '::1'], 'IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1'],
     [['127.0.0.2', NAME], `DNS:${NAME}, IP Address:127.0.0.2`],
-  ])('for the addresses of this machine among %j is issued (RFC 8738)', async (names, found) => {
+  ])('for addresses of this machine is issued: %j (RFC 8738)', async (names, found) => {
     const { client } = await registered();
     const { leaf } = await client.obtain(names);
     expect(leaf.subjectAltName?.split(', ').sort()).toEqual(found.split(', ').sort());
   });
 
-  test.each([['192.0.2.1'], ['2001:db8::1'], ['0:0:0:0:0:0:0:1']])('is not even ordered for %s', async (address) => {
-    const { client } = await registered();
-    expect(problemOf(await client.order([address]))).toBe('rejectedIdentifier 400');
-  });
+  test.each([['192.0.2.1'], ['2001:db8::1'], ['0:0:0:0:0:0:0:1']])(
+    'cannot be reached for %s: the order is refused',
+    async (address) => {
+      const { client } = await registered();
+      expect(problemOf(await client.order([address]))).toBe('rejectedIdentifier 400');
+    },
+  );
 });

@@ -8,7 +8,7 @@ import { createTestServer } from '../../support/acme-endpoint.ts';
 
 const CALL = { signal: undefined };
 
-/** What the page and the commands get, of a server with an account. */
+/** What the page and the commands receive, of a server with an account. */
 async function openDesk() {
   const server = createTestServer();
   const { clock, endpoint, refusals, store } = server;
@@ -32,13 +32,13 @@ const failing = async () => ({ attempts: [], error: new AcmeError('connection', 
 const idOf = (answer: { fields: Record<string, string[]> }): string =>
   (answer.fields['location']?.[0] ?? '').split('/').at(-1) ?? '';
 
-describe('the orders of ACME clients are listed', () => {
-  test('by name and by their state of now, also of those that their clients left', async () => {
+describe('the list of orders', () => {
+  test('filters by name and by current state, including orders that their clients abandoned', async () => {
     const { server, client, clock, desk } = await openDesk();
     const valid = (await client.obtain(['shop.acme.test', 'www.shop.acme.test'])).order;
     server.validate = failing;
     const failed = await client.order(['mail.acme.test']);
-    // Its client never asks what became of it.
+    // Its client never asks for the result.
     await client.respond(failed);
     const open = await client.order(['new.acme.test']);
     const names = async (input: Parameters<typeof desk.orders>[0]) =>
@@ -48,7 +48,7 @@ describe('the orders of ACME clients are listed', () => {
       [{ limit: 100 }, all],
       [{ search: '', limit: 100 }, all],
       [{ search: 'SHOP.acme', limit: 100 }, all.slice(2)],
-      // Not a part of a name, though one of what is written.
+      // This matches the stored text, but no part of a name.
       [{ search: 'dns', limit: 100 }, []],
       [{ state: 'open', limit: 100 }, all.slice(0, 1)],
       [{ state: 'invalid', limit: 100 }, all.slice(1, 2)],
@@ -68,19 +68,19 @@ describe('the orders of ACME clients are listed', () => {
     expect([valid.json['status'], idOf(open)]).toEqual(['valid', expect.any(String)]);
   });
 
-  test('and one whose proof has lapsed has failed', async () => {
+  test('shows an order whose authorization has expired as failed', async () => {
     const { client, clock, desk } = await openDesk();
     await client.respond(await client.order(['a.acme.test'], {}, 'letsencrypt-2028'));
     expect(await desk.orders({ state: 'open', limit: 1 }, CALL)).toMatchObject([{ status: 'ready' }]);
-    // Validations of this profile count for seven hours, orders wait for seven days.
+    // Authorizations of this profile last seven hours, orders wait for seven days.
     await clock.advance(DAY_MS);
     expect(await desk.orders({ state: 'open', limit: 1 }, CALL)).toEqual([]);
     expect(await desk.orders({ state: 'invalid', limit: 1 }, CALL)).toMatchObject([{ status: 'invalid' }]);
   });
 });
 
-describe('refusals', () => {
-  test('have the names that were wanted, the account, and the reason, without those that are part of the way', async () => {
+describe('the list of refusals', () => {
+  test('has the requested names, the account and the reason, without the refusals of a normal exchange', async () => {
     const { client, desk, server } = await openDesk();
     const account = client.kid?.split('/').at(-1);
     await client.post('/acme/new-account', { onlyReturnExisting: true }, { nonce: 'used' });
@@ -106,7 +106,7 @@ describe('refusals', () => {
   });
 });
 
-test('a failed authorization that its client deactivates, as lego does, is answered and no refusal', async () => {
+test('does not list a failed authorization that its client deactivates, as lego does', async () => {
   const { client, desk, server } = await openDesk();
   server.validate = failing;
   const order = await client.order(['a.acme.test']);
@@ -117,7 +117,7 @@ test('a failed authorization that its client deactivates, as lego does, is answe
 });
 
 describe('at the page', () => {
-  test('the certificate of an order is revoked, once, and its renewal is due', async () => {
+  test('the certificate of an order can be revoked once, and its renewal is then due', async () => {
     const { client, desk, store, changes } = await openDesk();
     const { order } = await client.obtain(['a.acme.test']);
     const orderId = String(order.json['finalize']).split('/').at(-2) ?? '';
@@ -134,7 +134,7 @@ describe('at the page', () => {
     );
   });
 
-  test('an account is deactivated, with its open orders', async () => {
+  test('an account can be deactivated together with its open orders', async () => {
     const { client, desk } = await openDesk();
     const open = await client.order(['b.acme.test']);
     expect(await desk.deactivate({ accountId: client.kid ?? '' }, CALL)).toMatchObject({ status: 'deactivated' });

@@ -62,7 +62,7 @@ const redirect = (to: string, status = 302) =>
   });
 
 describe('http-01', () => {
-  test('asks for the token at the hostname, and ignores a line end', async () => {
+  test('requests the token at the hostname, and ignores a line end', async () => {
     const asked: string[] = [];
     const port = await serve((request, response) => {
       asked.push(`${request.headers.host ?? ''}${request.url ?? ''} ${request.headers['user-agent'] ?? ''}`);
@@ -82,7 +82,7 @@ describe('http-01', () => {
     expect(verdict(await validate([port], undefined, IP_TASK))).toBe('valid');
   });
 
-  test('goes on to the next port where the first has no server, or one that knows nothing of it', async () => {
+  test('tries the next port if the first has no server, or a server that does not know the token', async () => {
     const knows = await serve((_request, response) => response.end('tok.thumb'));
     const missing = await serve((_request, response) => response.writeHead(404).end());
     const other = await serve((_request, response) => response.end('<!doctype html>'));
@@ -106,14 +106,14 @@ describe('http-01', () => {
     expect(verdict(await validate([await redirect(to, status)]))).toMatch(expected);
   });
 
-  test('ends in a chain of redirects', async () => {
+  test('fails after a chain of redirects', async () => {
     let count = 0;
     const port = await serve((_request, response) => response.writeHead(302, { Location: `/${count++}` }).end());
     expect(verdict(await validate([port]))).toMatch(/^connection: There are more than 10 redirects/);
     expect(count).toBe(11);
   });
 
-  test('reads no more than the beginning of an answer', async () => {
+  test('reads only the beginning of an answer', async () => {
     const port = await serve((_request, response) => {
       response.on('error', () => undefined);
       response.write('x'.repeat(200));
@@ -124,12 +124,12 @@ describe('http-01', () => {
   test.each<[string, string]>([
     ['garbage', 'hello\r\n\r\n'],
     ['nothing', ''],
-  ])('fails with a server that sends %s', async (_what, text) => {
+  ])('fails if the server sends %s', async (_what, text) => {
     const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(text)));
     expect(verdict(await validate([port]))).toMatch(/^connection: GET /);
   });
 
-  test('fails with a server that switches to another protocol', async () => {
+  test('fails if the server switches to another protocol', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
     const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(head)));
     expect(verdict(await validate([port]))).toMatch(/^unauthorized: .*status 101/);
@@ -139,13 +139,13 @@ describe('http-01', () => {
     ['its answer', (response) => response.write('t')],
     ['a head', (response) => response.writeHead(200).flushHeaders()],
     ['nothing at all', () => undefined],
-  ])('ends after the time for a validation where a server trickles %s', async (_what, begin) => {
+  ])('ends at the validation timeout if the server trickles %s', async (_what, begin) => {
     const time = new AbortController();
     vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(time.signal);
     const port = await serve((_request, response) => {
       response.on('error', () => undefined);
       begin(response);
-      // Once the validation has what there is.
+      // Once the validation has received what there is.
       setImmediate(() => time.abort(new DOMException('', 'TimeoutError')));
     });
     expect(verdict(await validate([port]))).toMatch(/^connection: GET .*: no answer in time\./);
@@ -159,7 +159,7 @@ describe('http-01', () => {
       { ok: true, values: ['192.0.2.1', '10.0.0.1'] },
       /^connection: .* 192.0.2.1, 10.0.0.1; .*loopback addresses/,
     ],
-  ])('connects to nothing for a name that is %s', async (_what, answer, expected) => {
+  ])('does not connect for a name that is %s', async (_what, answer, expected) => {
     const outcome = await validate([1], async () => answer);
     expect(verdict(outcome)).toMatch(expected);
     expect(outcome.attempts).toEqual([
@@ -224,7 +224,7 @@ describe('tls-alpn-01', () => {
     expect(verdict(outcome)).toMatch(expected);
   });
 
-  test('finds one for an address', async () => {
+  test('finds a certificate for an address', async () => {
     const port = await serveTls({ name: '127.0.0.1' });
     const outcome = await validateTls(IP_TASK, {
       ...{ resolve: async () => HERE, port, readCertificate: readChallengeCertificate },
@@ -232,7 +232,7 @@ describe('tls-alpn-01', () => {
     expect(verdict(outcome)).toBe('valid');
   });
 
-  test('fails with a server of another protocol, and with none', async () => {
+  test('fails with a server of another protocol, and without a server', async () => {
     const options = { resolve: async () => HERE, readCertificate: readChallengeCertificate };
     expect(verdict(await validateTls(TASK, { ...options, port: await serveTls({}, ['h2']) }))).toMatch(/^connection: /);
     expect(verdict(await validateTls(TASK, { ...options, port: await closedPort() }))).toMatch(/ECONNREFUSED/);

@@ -19,7 +19,7 @@ const preflight = (path: string, headers: Record<string, string> = {}) => ({
 });
 
 describe('with the setting "*"', () => {
-  test('every answer may be read by any page, errors too', async () => {
+  test('any page may read every answer, including errors', async () => {
     for (const path of ['/v1/pets', '/v1/pets/999', '/nowhere']) {
       const { headers } = await call(server.port, { path, headers: { origin: PAGE } });
       expect(headers['access-control-allow-origin']).toBe('*');
@@ -42,7 +42,7 @@ describe('with the setting "*"', () => {
     }
   });
 
-  test('a preflight is answered without a key, with the methods of the path and the headers asked for', async () => {
+  test('a preflight is answered without a key, with the methods of the path and the requested headers', async () => {
     const request = preflight('/v1/pets', { 'access-control-request-headers': 'authorization,content-type,x-trace' });
     for (const reply of [await call(server.port, request), await callHttp2(server.http2Port, request)]) {
       expect(reply).toMatchObject({
@@ -68,11 +68,11 @@ describe('with the setting "*"', () => {
     expect(reply.headers['access-control-allow-headers']).toBe('Authorization, Content-Type');
   });
 
-  test('a preflight for a path that is not there passes, so that the page can read the 404', async () => {
+  test('a preflight for an unknown path succeeds, so that the page can read the 404', async () => {
     expect((await call(server.port, preflight('/v1/none'))).status).toBe(204);
   });
 
-  test('a preflight is answered also when requests are refused', async () => {
+  test('a preflight is answered even when requests are refused', async () => {
     server.decide({ refusal: { code: 'rate_limit_exceeded', retryAfterSeconds: 1, message: 'Wait.' }, rate: RATE });
     expect((await call(server.port, preflight('/v1/pets'))).status).toBe(204);
   });
@@ -81,14 +81,14 @@ describe('with the setting "*"', () => {
 describe('with a list of origins', () => {
   beforeEach(() => server.cors([PAGE, 'https://example.org']));
 
-  test('a page of the list may read the answer', async () => {
+  test('a listed page may read the answer', async () => {
     const { headers } = await call(server.port, { path: '/v1/pets', headers: { origin: PAGE } });
     expect(headers).toMatchObject({ 'access-control-allow-origin': PAGE, vary: 'Origin' });
     expect(headers).toHaveProperty('access-control-expose-headers');
   });
 
   test.each([['http://localhost:5174'], ['null'], ['https://example.org.evil.example'], [null]])(
-    'the origin %s may not',
+    'the origin %s may not read the answer',
     async (origin) => {
       const { status, headers } = await call(server.port, { path: '/v1/pets', headers: { origin } });
       expect(status).toBe(200);
@@ -97,13 +97,13 @@ describe('with a list of origins', () => {
     },
   );
 
-  test('a preflight from elsewhere gets no permission', async () => {
+  test('a preflight from an unlisted page gets no permission', async () => {
     const reply = await call(server.port, preflight('/v1/pets', { origin: 'https://evil.example' }));
     expect(reply.status).toBe(204);
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
   });
 
-  test('a preflight from a page of the list gets it', async () => {
+  test('a preflight from a listed page gets permission', async () => {
     const reply = await call(server.port, preflight('/v1/pets'));
     expect(reply.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
@@ -113,7 +113,7 @@ describe('with a list of origins', () => {
   });
 });
 
-test('with an empty list no page may read anything', async () => {
+test('with an empty list no page may read any answer', async () => {
   server.cors([]);
   const { headers } = await call(server.port, { path: '/v1/pets', headers: { origin: PAGE } });
   expect(Object.keys(headers).filter((name) => /^(access-control-|vary)/.test(name))).toEqual([]);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The last status and body that curl saw. */
+/** The last status and body that curl received. */
 async function curl(
   protocol: '1.1' | '2',
   path: string,
@@ -39,7 +39,7 @@ async function curl(
 }
 
 describe.each(['1.1', '2'] as const)('curl over HTTP/%s', (protocol) => {
-  test('lists, with integers to the last digit', async () => {
+  test('lists pets, with integers exact to the last digit', async () => {
     const { status, body } = await curl(protocol, '/v1/pets?limit=1', ...KEY);
     expect({ status, body }).toEqual({
       status: 200,
@@ -47,26 +47,26 @@ describe.each(['1.1', '2'] as const)('curl over HTTP/%s', (protocol) => {
     });
   });
 
-  test('adds', async () => {
+  test('adds a pet', async () => {
     const { status, body } = await curl(protocol, '/v1/pets', ...KEY, '--json', '{"name":"Rex","categoryId":7}');
     expect(status).toBe(201);
     expect(body).toContain('"name":"Rex","categoryId":7,"status":"available"');
   });
 
-  test('without -H Content-Type gets an error that says what to send', async () => {
+  test('without -H Content-Type gets an error that names the header to send', async () => {
     const { status, body } = await curl(protocol, '/v1/pets', ...KEY, '-d', '{"name":"Rex","categoryId":7}');
     expect(status).toBe(415);
     expect(body).toContain('application/x-www-form-urlencoded');
   });
 
-  test('without a key gets an error that says what to send', async () => {
+  test('without a key gets an error that names the header to send', async () => {
     expect(await curl(protocol, '/v1/pets')).toMatchObject({
       status: 401,
       body: expect.stringContaining('Authorization: Bearer') as string,
     });
   });
 
-  test.each(['3000000', '1048577'])('with a body of %s bytes reads the 413', async (size) => {
+  test.each(['3000000', '1048577'])('reads the 413 for a body of %s bytes', async (size) => {
     const file = join(folder, size);
     await writeFile(file, 'x'.repeat(Number(size)));
     expect(await curl(protocol, '/v1/pets', ...KEY, '--json', `@${file}`)).toMatchObject({
@@ -75,7 +75,7 @@ describe.each(['1.1', '2'] as const)('curl over HTTP/%s', (protocol) => {
     });
   });
 
-  test('asks HEAD without waiting for a body', async () => {
+  test('sends HEAD without waiting for a body', async () => {
     const { status, body } = await curl(protocol, '/v1/pets', ...KEY, '-I');
     expect(status).toBe(200);
     expect(body.toLowerCase()).toContain('x-ratelimit-remaining: 41');

@@ -124,7 +124,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe('what is served is what is described', () => {
+describe('the API answers as its document describes', () => {
   test.each(CASES)('$method $path $status', async ({ path, method, status, request, prepare }) => {
     await prepare?.();
     const reply = await call(server.port, request);
@@ -177,13 +177,13 @@ describe('what is served is what is described', () => {
   });
 });
 
-describe('the document follows the rules of OpenAPI 3.1', () => {
+describe('the OpenAPI 3.1 document', () => {
   const operations = (): [string, string, Operation][] =>
     Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]): [string, string, Operation] => [path, method, operation]),
     );
 
-  test('every schema is one of JSON Schema 2020-12', () => {
+  test('contains only schemas of JSON Schema 2020-12', () => {
     const schemas = [
       ...Object.values(document.components.schemas),
       ...Object.values(document.components.headers).map(({ schema }) => schema),
@@ -191,7 +191,7 @@ describe('the document follows the rules of OpenAPI 3.1', () => {
     for (const schema of schemas) expect(ajv.validateSchema(schema)).toBe(true);
   });
 
-  test('every reference leads somewhere', () => {
+  test('contains no dangling reference', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '');
     expect(references.length).toBeGreaterThan(20);
     for (const path of references) {
@@ -200,7 +200,7 @@ describe('the document follows the rules of OpenAPI 3.1', () => {
     }
   });
 
-  test('operation ids are unique, and path parameters are those of the path', () => {
+  test('has unique operation ids, and path parameters that match the path', () => {
     const ids = operations().map(([, , { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [path, , { parameters = [] }] of operations()) {
@@ -209,7 +209,7 @@ describe('the document follows the rules of OpenAPI 3.1', () => {
     }
   });
 
-  test('every response has a description, and every example is valid', () => {
+  test('has a description for every response, and valid examples', () => {
     for (const [path, method, operation] of operations()) {
       for (const [status, { description, content }] of Object.entries(operation.responses)) {
         expect(description).not.toBe('');
@@ -226,7 +226,7 @@ describe('the document follows the rules of OpenAPI 3.1', () => {
     }
   });
 
-  test('it needs no key', async () => {
+  test('is served without a key', async () => {
     expect((await call(server.port, { path: '/v1/openapi.json', headers: { authorization: null } })).status).toBe(200);
     expect(AUTHORIZATION.authorization).toMatch(/^Bearer /);
   });

@@ -16,7 +16,7 @@ const NEXT = 'rel="next"';
 interface Scenario extends ApiCall {
   title: string;
   status: number;
-  /** Header values that must be there, and header names that must not. */
+  /** Header values that must be present, and header names that must not. */
   has?: Record<string, string | RegExp>;
   lacks?: string[];
   /** Texts that the body must and must not contain. */
@@ -364,7 +364,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-// 30 pets once more before each test, so that every added one is number 31.
+// Each test starts from 30 pets, so every added one has the number 31.
 beforeEach(() => {
   server.store.pets.clear(DATASET);
   const statuses = ['sold', 'available', 'pending'] as const;
@@ -408,7 +408,7 @@ describe.each([
       });
   });
 
-  test('follows Link through all animals, each once', async () => {
+  test('follows Link through all animals, each exactly once', async () => {
     const ids: bigint[] = [];
     let path: string | null = '/v1/pets?limit=7';
     while (path !== null) {
@@ -423,7 +423,7 @@ describe.each([
     expect(ids).toEqual(Array.from({ length: 30 }, (_, index) => BigInt(index + 1)));
   });
 
-  test('finds what it added by the id it gave, to the last digit', async () => {
+  test('finds an added animal by the returned id, exact to the last digit', async () => {
     server.store.pets.put(DATASET, { id: 9007199254740992n, name: 'Last', categoryId: 1n, status: 'sold' });
     const added = await send({ title: '', status: 201, method: 'POST', path: '/v1/pets', body: JSON_NEW_PET });
     expect(added.text).toContain('"id":9007199254740993,');

@@ -19,7 +19,7 @@ afterEach(() => server.close());
 
 const NEW_PET: ApiCall = { method: 'POST', path: '/v1/pets', body: '{"name":"a","categoryId":1}' };
 
-describe('a request that is refused', () => {
+describe('a refused request', () => {
   const refusal = { code: 'rate_limit_exceeded', retryAfterSeconds: 42, message: 'Wait 42 s.' } as const;
   const rate = { limit: 60, remaining: 0, resetAtMs: 1_795_165_259_001 };
 
@@ -32,7 +32,7 @@ describe('a request that is refused', () => {
     ['a malformed path', { path: '/v1/%zz' }],
     ['a method that is not there', { method: 'DELETE', path: '/v1/pets' }],
     ['the description', { path: '/v1/openapi.json' }],
-  ])('is answered 429 and does nothing: %s', async (_title, request) => {
+  ])('is answered 429 and has no effect: %s', async (_title, request) => {
     server.decide({ refusal, rate });
     for (const reply of [await call(server.port, request), await callHttp2(server.http2Port, request)]) {
       expect(reply).toMatchObject({
@@ -50,7 +50,7 @@ describe('a request that is refused', () => {
     expect(JSON.parse((await call(server.port, { path: '/v1/pets' })).text)).toHaveLength(1);
   });
 
-  test('because of a ban names the ban', async () => {
+  test('names the ban if a ban is the reason', async () => {
     server.decide({ refusal: { ...refusal, code: 'api_key_banned' }, rate });
     expect(JSON.parse((await call(server.port, { path: '/v1/pets' })).text)).toMatchObject({ code: 'api_key_banned' });
   });
@@ -59,7 +59,7 @@ describe('a request that is refused', () => {
 describe('getPet at its sunset', () => {
   const SUNSET_MS = Date.UTC(2030, 11, 5);
 
-  test('is answered until the last millisecond on the app’s clock, and 410 from then on', async () => {
+  test('is answered until the last millisecond on the app’s clock, and with 410 from then on', async () => {
     await server.clock.set(SUNSET_MS - 1);
     server.clock.freeze();
     expect((await call(server.port, { path: '/v1/pets/1' })).status).toBe(200);
@@ -100,7 +100,7 @@ describe('a failure of the store', () => {
     ['get', { path: '/v1/pets/1' }],
     ['create', NEW_PET],
     ['orders', { path: '/v1/store/orders' }],
-  ])('is answered 500 and logged in full, with nothing of it told: %s', async (_title, request) => {
+  ])('is answered with 500 and logged in full, and the answer reveals nothing: %s', async (_title, request) => {
     server.store.pets.failWith(new TypeError('secret detail in /home/x/vivarium.db'));
     const reply = await call(server.port, request);
     expect(reply).toMatchObject({ status: 500, headers: { 'x-ratelimit-limit': '60' } });
@@ -117,7 +117,7 @@ describe('a failure of the store', () => {
   test.each<[string, ApiCall]>([
     ['list', { path: '/v1/pets' }],
     ['create', NEW_PET],
-  ])('of the catalogue keeps its code, status and message: %s', async (_title, request) => {
+  ])('that is a catalogued error keeps its code, status and message: %s', async (_title, request) => {
     server.store.pets.failWith(new VivariumError('unavailable', 'The data folder is full; free some space.'));
     const reply = await call(server.port, request);
     expect(reply.status).toBe(503);
@@ -128,7 +128,7 @@ describe('a failure of the store', () => {
     });
   });
 
-  test('that makes even the answer impossible ends the response, is logged, and stays alone', async () => {
+  test('that prevents even the error answer ends the response, is logged, and does not affect later requests', async () => {
     server.cors(null as unknown as '*');
     await expect(call(server.port, { path: '/v1/pets' })).rejects.toThrow('socket hang up');
     expect(server.lines).toMatchObject([{ level: 'error', message: 'An answer could not be written' }]);
@@ -136,7 +136,7 @@ describe('a failure of the store', () => {
     expect((await call(server.port, { path: '/v1/pets' })).status).toBe(200);
   });
 
-  test('is not remembered', async () => {
+  test('does not affect later requests', async () => {
     server.store.pets.failWith(new Error('once'));
     expect((await call(server.port, { path: '/v1/pets' })).status).toBe(500);
     expect((await call(server.port, { path: '/v1/pets' })).status).toBe(200);
@@ -144,16 +144,16 @@ describe('a failure of the store', () => {
 });
 
 describe('the API in its process', () => {
-  test('answers a probe', async () => {
+  test('answers a health check', async () => {
     await expect(server.api.probe(DATASET)).resolves.toBeUndefined();
   });
 
-  test('fails a probe with the reason', async () => {
+  test('fails a health check with the reason', async () => {
     server.store.pets.failWith(new VivariumError('unavailable', 'The data folder is full.'));
     await expect(server.api.probe(DATASET)).rejects.toThrow('The API answered 503: The data folder is full.');
   });
 
-  test('answers 503 once it is closed, and fails probes', async () => {
+  test('answers 503 once it is closed, and fails health checks', async () => {
     server.api.close();
     const reply = await call(server.port, { path: '/v1/pets' });
     expect(reply).toMatchObject({ status: 503, headers: { 'x-ratelimit-limit': '60' } });

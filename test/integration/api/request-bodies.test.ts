@@ -27,7 +27,7 @@ function petOfSize(bytes: number): string {
 
 function open(head: string): Socket {
   const socket = connect(server.port, '127.0.0.1');
-  // A server that cuts the connection is what some of these tests want.
+  // Some of these tests want the server to cut the connection.
   socket.on('error', () => undefined);
   sockets.add(socket);
   socket.write(
@@ -64,7 +64,7 @@ describe('a body', () => {
         call(server.port, { method: 'POST', path: '/v1/pets', body, headers: { 'transfer-encoding': 'chunked' } }),
     ],
     ['HTTP/2', (body: string) => callHttp2(server.http2Port, { method: 'POST', path: '/v1/pets', body })],
-  ])('of 1 MiB is read, and one byte more is 413, over %s', async (_title, send) => {
+  ])('of 1 MiB is read, and one more byte gives 413, over %s', async (_title, send) => {
     expect((await send(petOfSize(BODY_BYTES_MAX))).status).toBe(201);
     const refused = await send(petOfSize(BODY_BYTES_MAX + 1));
     expect(refused).toMatchObject({ status: 413, headers: { 'x-ratelimit-limit': '60' } });
@@ -72,7 +72,7 @@ describe('a body', () => {
     expect(pets()).toBe(1);
   });
 
-  test('that comes byte by byte is read', async () => {
+  test('that arrives byte by byte is read', async () => {
     const socket = open('POST /v1/pets HTTP/1.1');
     const body = '{"name":"Zoë","categoryId":1}';
     socket.write('Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n');
@@ -81,7 +81,7 @@ describe('a body', () => {
     expect(await readToEnd(socket)).toContain('201 Created');
   });
 
-  test('that stops half-way leaves nothing behind when the client goes', async () => {
+  test('that stops half-way leaves nothing behind when the client disconnects', async () => {
     const socket = open('POST /v1/pets HTTP/1.1');
     socket.write('Content-Length: 100\r\n\r\n{"name":"Rex"');
     const [request] = (await once(server.server, 'request')) as [IncomingMessage];
@@ -118,8 +118,8 @@ describe('a body', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  test('while its pet is being written has no other effect, and the pet stays', async () => {
+describe('a client that disconnects', () => {
+  test('while its pet is being written has no other effect, and the pet is kept', async () => {
     const release = server.store.pets.holdNextAdd();
     const body = '{"name":"Rex","categoryId":7}';
     const socket = open('POST /v1/pets HTTP/1.1');
@@ -177,7 +177,7 @@ describe('a body that is not wanted', () => {
     },
   );
 
-  test('leaves the connection in use after a 401', async () => {
+  test('leaves the connection usable after a 401', async () => {
     const socket = open('POST /v1/pets HTTP/1.1');
     socket.write('Authorization: x\r\nContent-Length: 5\r\n\r\nhello');
     expect(await readUntil(socket, '}')).toContain('HTTP/1.1 4');
@@ -193,7 +193,7 @@ describe('a body that is not wanted', () => {
     await once(socket, 'close');
   });
 
-  test('that stops arriving is given up after a while of real time', async () => {
+  test('that stops arriving is abandoned after a period of real time', async () => {
     const socket = open('POST /v1/pets HTTP/1.1');
     socket.write(`Content-Length: ${BODY_BYTES_MAX + 1}\r\n\r\nx`);
     await readUntil(socket, '"status":413}');
@@ -204,7 +204,7 @@ describe('a body that is not wanted', () => {
     await closed;
   });
 
-  test('without end is cut off', async () => {
+  test('without an end is cut off', async () => {
     const socket = open('POST /v1/none HTTP/1.1');
     socket.write('Transfer-Encoding: chunked\r\n\r\n');
     const size = 1024 * 1024;

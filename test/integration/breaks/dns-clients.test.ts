@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 /** A Go program is compiled first. */
 const ALL_MS = 180_000;
 
-/** Mounts and port 53 of one's own need namespaces, which containers may refuse. */
+/** Private mounts and port 53 need namespaces, which containers may refuse. */
 const canUnshare = spawnSync('unshare', ['-rmnpf', 'ip', 'link']).status === 0;
 
 interface Version {
@@ -21,7 +21,7 @@ interface Version {
   says: string;
 }
 
-/** The versions whose words the catalogue has, and how their programs name them. */
+/** The versions whose wording the catalogue quotes, and how their programs print them. */
 const VERSIONS: Record<string, Version> = {
   dig: { command: ['dig', '-v'], says: 'DiG 9.18' },
   curl: { command: ['curl', '--version'], says: 'curl 7.88' },
@@ -30,13 +30,13 @@ const VERSIONS: Record<string, Version> = {
   java: { command: ['java', '--version'], says: 'openjdk 17' },
 };
 
-/** Whether a client is installed in the version that the catalogue names. */
+/** Whether the version of a client that the catalogue names is installed. */
 function isHere({ command: [program, ...words], says }: Version): boolean {
   const { stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });
   return `${stdout}${stderr}`.startsWith(says);
 }
 
-/** Asks all clients in namespaces whose resolver is Vivarium's server. */
+/** Runs all clients in namespaces whose resolver is Vivarium's server. */
 async function ask(): Promise<{ said: Said; clients: Set<string> }> {
   const folder = temporaryFolder();
   const etc = join(folder, 'etc');

@@ -15,14 +15,14 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const BROWSER_TIMEOUT_MS = 180_000;
 
 const clock = createClock();
-// The list of revoked certificates is nowhere: browsers do not ask for it.
+// The revocation list is not published here: browsers do not fetch it.
 const FILES_URL = 'http://127.0.0.1:9';
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
 const intermediate = intermediateOf(root, FILES_URL, null);
 const issuing = { issuer: () => intermediate, chainOf: () => [intermediate.certificatePem] };
 const leaves = createLeafContexts({ ...issuing, clock, filesUrl: () => FILES_URL });
 
-/** A home folder whose NSS database, the one that Chromium reads on Linux, trusts `trusted` and nothing more. */
+/** A home folder whose NSS database (the one that Chromium reads on Linux) trusts only `trusted`. */
 async function homeTrusting(trusted: Root): Promise<string> {
   const home = temporaryFolder();
   const database = join(home, '.pki/nssdb');
@@ -56,13 +56,13 @@ test('Chromium opens a platform hostname when its user trusts the root', { timeo
   expect(details?.issuer).toMatch(/^Vivarium intermediate \([0-9a-f]{6}\)$/);
 });
 
-test('Chromium without the root refuses it', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+test('Chromium refuses a platform hostname without the root', { timeout: BROWSER_TIMEOUT_MS }, async () => {
   const { port } = await startHttpsServer(leaves.contextFor);
   const page = await openBrowser(temporaryFolder());
   await expect(page.goto(`https://demo.vivarium.localhost:${port}/`)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
 });
 
-test('Chromium holds the trusted root to its constraints', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+test('Chromium applies the trusted root’s constraints', { timeout: BROWSER_TIMEOUT_MS }, async () => {
   const good = 'demo.vivarium.localhost';
   const rogues: Record<string, RogueName[]> = {
     'www.evil.com': [{ kind: 'dns', value: 'www.evil.com' }],

@@ -11,7 +11,7 @@ export interface CommandResult {
   text: string;
 }
 
-/** Runs a program to its end; without a shell. */
+/** Runs a program to its end, without a shell. */
 export function run(command: string, args: readonly string[]): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -24,7 +24,7 @@ export function run(command: string, args: readonly string[]): Promise<CommandRe
   });
 }
 
-/** `openssl verify` as strict as it gets, for the name a client asked for. */
+/** `openssl verify` at its strictest, for the name that a client requested. */
 export async function opensslVerify(
   root: Pick<Signer, 'certificatePem'>,
   leaf: Pick<Leaf, 'certificatePem'>,

@@ -8,7 +8,7 @@ import { createRoot, extendRoot, renewRoot, type Root } from '../../../main/ca/r
 import { opensslVerify, run } from './commands.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** What a client says of a leaf, by which certificates of the same root it trusts. */
+/** A client's verdict on a leaf, depending on which certificates of the same root it trusts. */
 
 const clock = createClock();
 const { realNow } = clock.state();
@@ -17,7 +17,7 @@ const extended = extendRoot(old, 'acme.com', realNow);
 
 const leafFor = (root: Root, hostname: string) => createLeaf({ issuer: root, hostnames: [hostname], clock });
 
-/** A leaf as it is served: by the intermediate of `root`, which is sent with it. */
+/** A leaf as served: signed by the intermediate of `root`, which is sent with it. */
 function servedBy(root: Root, hostname: string) {
   const intermediate = intermediateOf(root, null, null);
   return { leaf: createLeaf({ issuer: intermediate, hostnames: [hostname], clock }), chain: [intermediate] };
@@ -34,7 +34,7 @@ async function verifyWith(trusted: readonly Root[], leaf: { certificatePem: stri
   return (await run('openssl', ['verify', '-x509_strict', '-CAfile', bundle, file])).text;
 }
 
-test('the extended certificate verifies itself, as strictly as OpenSSL looks', async () => {
+test('the extended certificate passes OpenSSL’s strict verification as its own issuer', async () => {
   const file = join(temporaryFolder(), 'root.pem');
   writeFileSync(file, extended.certificatePem);
   const { text } = await run('openssl', ['verify', '-x509_strict', '-check_ss_sig', '-CAfile', file, file]);
@@ -57,7 +57,7 @@ test.each(['sslclient', 'timestampsign'])('a root may not sign for another purpo
   }
 });
 
-test('who trusts the extended certificate accepts the new suffix, the old ones, and leaves from before', async () => {
+test('a client that trusts the extended certificate accepts the new suffix, the old ones, and earlier leaves', async () => {
   const after = [leafFor(extended, 'www.acme.com'), leafFor(extended, 'demo.test'), leafFor(old, 'demo.test')];
   for (const leaf of after) expect((await opensslVerify(extended, leaf)).text).toMatch(/: OK\s*$/);
   for (const { leaf, chain } of [servedBy(extended, 'www.acme.com'), servedBy(old, 'demo.test')]) {
@@ -65,7 +65,7 @@ test('who trusts the extended certificate accepts the new suffix, the old ones, 
   }
 });
 
-test('who trusts only the old certificate accepts the old suffixes, from either', async () => {
+test('a client that trusts only the old certificate accepts the old suffixes from either certificate', async () => {
   for (const root of [old, extended]) {
     expect((await opensslVerify(old, leafFor(root, 'demo.test'))).text).toMatch(/: OK\s*$/);
     const { leaf, chain } = servedBy(root, 'demo.test');
@@ -73,7 +73,7 @@ test('who trusts only the old certificate accepts the old suffixes, from either'
   }
 });
 
-test('who trusts only the old certificate refuses the new suffix for its constraints', async () => {
+test('a client that trusts only the old certificate refuses the new suffix because of the constraints', async () => {
   const { text, exitCode } = await opensslVerify(old, leafFor(extended, 'www.acme.com'));
   expect(text).toContain(OUTSIDE);
   expect(exitCode).not.toBe(0);
@@ -81,13 +81,13 @@ test('who trusts only the old certificate refuses the new suffix for its constra
   expect((await opensslVerify(old, leaf, [], chain)).text).toContain(OUTSIDE);
 });
 
-test('who trusts both may pick the old one, and refuse: OpenSSL takes the first', async () => {
+test('a client that trusts both may pick the old one and refuse: OpenSSL takes the first', async () => {
   const leaf = leafFor(extended, 'www.acme.com');
   expect(await verifyWith([extended, old], leaf)).toMatch(/: OK\s*$/);
   expect(await verifyWith([old, extended], leaf)).toContain(OUTSIDE);
 });
 
-test('a root without intermediates stays so when it is extended, and can have one once it is renewed', async () => {
+test('a root without intermediates remains so when it is extended, and can have one after a renewal', async () => {
   const former = createRoot({ realNowMs: realNow, owner: 'anna@laptop', leavesOnly: true });
   const wider = extendRoot(former, 'acme.com', realNow);
   expect(wider.leavesOnly).toBe(true);
@@ -100,7 +100,7 @@ test('a root without intermediates stays so when it is extended, and can have on
   }
 });
 
-test('the extended certificate goes no further than its suffixes', async () => {
+test('the extended certificate covers only its suffixes', async () => {
   const wider = extendRoot(extended, 'acme.org', realNow);
   expect((await opensslVerify(extended, leafFor(wider, 'www.acme.org'))).text).toContain(OUTSIDE);
 });

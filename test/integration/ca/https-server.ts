@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** An HTTPS server on a free port of 127.0.0.1, closed after the test; it answers with the name it was asked for. */
+/** An HTTPS server on a free port of 127.0.0.1, closed after the test; it answers with the requested name. */
 export async function startHttpsServer(contextFor: (hostname: string) => SecureContext): Promise<{ port: number }> {
   const server: Server = createServer(
     {

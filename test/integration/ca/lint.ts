@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** Below the 398 days of public certificates and Apple's 825. */
 const VALIDITY_DAYS_MAX = 397;
 
-/** What browsers refuse and `openssl verify -x509_strict` lets pass; empty when the leaf is sound. */
+/** Faults that browsers refuse and `openssl verify -x509_strict` accepts; empty if the leaf has none. */
 export function lintLeaf(pem: string): string[] {
   const leaf = new X509Certificate(pem);
   const days = (leaf.validToDate.getTime() - leaf.validFromDate.getTime()) / DAY_MS;

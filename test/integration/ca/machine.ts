@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const clock = createClock();
 
-/** A user's machine in a folder of its own: an empty home, and a Vivarium with its root. */
+/** A user's machine in its own folder: an empty home, and a Vivarium with its root. */
 export function createMachine(
   changes: Partial<MachineOptions> & { ledger?: TrustLedger; served?: TrustStoresOptions['served'] } = {},
 ) {
@@ -45,7 +45,7 @@ export function createMachine(
   return { home, authority, stores, statusOf, commands };
 }
 
-/** Makes an empty NSS database, as a browser does at its first start. */
+/** Creates an empty NSS database, as a browser does on its first start. */
 export async function makeDatabase(folder: string, passwordFile?: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const password = passwordFile === undefined ? ['--empty-password'] : ['-f', passwordFile];
@@ -53,7 +53,7 @@ export async function makeDatabase(folder: string, passwordFile?: string): Promi
   return folder;
 }
 
-/** Puts a certificate in by hand. */
+/** Imports a certificate by hand. */
 export async function importInto(folder: string, nickname: string, pem: string, trust = 'C,,'): Promise<void> {
   const file = join(temporaryFolder(), 'certificate.pem');
   writeFileSync(file, pem);

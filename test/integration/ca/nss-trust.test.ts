@@ -16,14 +16,14 @@ const COMMANDS_TIMEOUT_MS = 180_000;
 const clock = createClock();
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
 
-/** A machine whose user has the database of Chromium. */
+/** A machine whose user has Chromium's database. */
 async function machineWithDatabase() {
   const machine = createMachine();
   const database = await makeDatabase(join(machine.home, '.pki/nssdb'));
   return { ...machine, database };
 }
 
-/** An authority of somebody else, as a company installs it. */
+/** A third party's authority, as a company installs it. */
 async function foreignRoot(): Promise<string> {
   const folder = temporaryFolder();
   const file = join(folder, 'corp.pem');
@@ -34,7 +34,7 @@ async function foreignRoot(): Promise<string> {
 }
 
 describe('the user’s NSS database', () => {
-  test('trusts the root after trust, and not after untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('trusts the root after trust, and no longer after untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
     expect(await statusOf('nss:user')).toMatchObject({
       state: 'untrusted',
@@ -60,7 +60,7 @@ describe('the user’s NSS database', () => {
     expect(commands.filter(({ args }) => args[0] !== '-L')).toEqual([]);
   });
 
-  test('has foreign certificates left alone by trust and untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('keeps foreign certificates unchanged during trust and untrust', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, database } = await machineWithDatabase();
     const another = createRoot({ realNowMs: clock.state().realNow, owner: 'bob@desk' });
     await importInto(database, 'Corp root', await foreignRoot(), 'CT,C,C');
@@ -74,7 +74,7 @@ describe('the user’s NSS database', () => {
   });
 
   test(
-    'with another Vivarium’s root reports it, and removes it by fingerprint only',
+    'with another Vivarium’s root reports it, and removes it only by fingerprint',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, statusOf, database } = await machineWithDatabase();
@@ -97,25 +97,21 @@ describe('the user’s NSS database', () => {
     },
   );
 
-  test(
-    'with the root from before an extension gets the new one in its place',
-    { timeout: COMMANDS_TIMEOUT_MS },
-    async () => {
-      const { stores, statusOf, authority, database } = await machineWithDatabase();
-      await stores.trust('nss:user');
-      authority.extend('acme.com');
-      expect(await statusOf('nss:user')).toMatchObject({
-        state: 'other_root',
-        message:
-          'Only an older certificate of the root is trusted, which does not permit all of localhost, test, example, internal, acme.com; trust the new one.',
-      });
-      expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
-      expect(await listed(database)).toEqual([`Vivarium root ${start(authority.root().fingerprint)} | C,,`]);
-    },
-  );
+  test('gets the new root in place of the one from before an extension', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+    const { stores, statusOf, authority, database } = await machineWithDatabase();
+    await stores.trust('nss:user');
+    authority.extend('acme.com');
+    expect(await statusOf('nss:user')).toMatchObject({
+      state: 'other_root',
+      message:
+        'Only an older certificate of the root is trusted, which does not permit all of localhost, test, example, internal, acme.com; trust the new one.',
+    });
+    expect(await stores.trust('nss:user')).toMatchObject({ state: 'trusted' });
+    expect(await listed(database)).toEqual([`Vivarium root ${start(authority.root().fingerprint)} | C,,`]);
+  });
 
   test(
-    'removes older certificates of the root with it, under any nickname',
+    'loses older certificates of the root together with it, under any nickname',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, authority, database } = await machineWithDatabase();
@@ -131,7 +127,7 @@ describe('the user’s NSS database', () => {
     },
   );
 
-  test('that has the root without trust is recognised, and fixed', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('that contains the root without trust is recognised and fixed', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, statusOf, authority, database } = await machineWithDatabase();
     await importInto(database, 'Vivarium', authority.root().certificatePem, ',,');
     expect(await statusOf('nss:user')).toMatchObject({
@@ -142,7 +138,7 @@ describe('the user’s NSS database', () => {
   });
 
   test(
-    'with its own password stays unchanged, and the error says what to do',
+    'with its own password stays unchanged, and the error tells what to do',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, home } = createMachine();
@@ -154,7 +150,7 @@ describe('the user’s NSS database', () => {
     },
   );
 
-  test('keeps a foreign certificate that has the nickname of the root', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('keeps a foreign certificate that has the root’s nickname', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, authority, database } = await machineWithDatabase();
     await importInto(database, `Vivarium root ${start(authority.root().fingerprint)}`, await foreignRoot());
     const before = await listed(database);
@@ -163,7 +159,7 @@ describe('the user’s NSS database', () => {
     expect(await listed(database)).toEqual(before);
   });
 
-  test('that is damaged is unavailable', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is unavailable when it is damaged', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores, database } = await machineWithDatabase();
     writeFileSync(join(database, 'cert9.db'), 'garbage'.repeat(1000));
     expect(await stores.trust('nss:user')).toMatchObject({
@@ -173,7 +169,7 @@ describe('the user’s NSS database', () => {
   });
 
   test(
-    'that no browser has made yet is unavailable, with what makes it',
+    'is unavailable before a browser has created it, and the status tells how',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, statusOf, home, commands } = createMachine();
@@ -193,7 +189,7 @@ describe('the user’s NSS database', () => {
   );
 
   test(
-    'is where Debian’s Chromium makes it, when the usual place is empty',
+    'is found where Debian’s Chromium creates it, when the usual place is empty',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { stores, home } = createMachine();
@@ -213,14 +209,14 @@ describe('the user’s NSS database', () => {
     expect(machine.commands).toEqual([]);
   });
 
-  test('is changed by one at a time', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('accepts one change at a time', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const { stores } = await machineWithDatabase();
     const first = stores.trust('nss:user');
     await expect(stores.untrust('nss:user')).rejects.toMatchObject({ code: 'conflict' });
     expect(await first).toMatchObject({ state: 'trusted' });
   });
 
-  test('is one of those that an unknown store’s error names', async () => {
+  test('is listed in the error for an unknown store', async () => {
     const { stores } = createMachine();
     await expect(stores.trust('nss:opera')).rejects.toThrow(
       'There is no trust store "nss:opera" here; there are: system, nss:user.',
@@ -230,7 +226,7 @@ describe('the user’s NSS database', () => {
 
 describe('Firefox', () => {
   test(
-    'has its profiles found by profiles.ini, moved ones too, and by folder',
+    'has its profiles found through profiles.ini, including moved ones, and by folder',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const { home, stores, statusOf } = createMachine();
@@ -264,7 +260,7 @@ describe('Firefox', () => {
     },
   );
 
-  test('that has never run is unavailable until it has', async () => {
+  test('is unavailable until its first run', async () => {
     const { home, statusOf } = createMachine();
     mkdirSync(join(home, 'snap/firefox/common/.mozilla/firefox'), { recursive: true });
     expect(await statusOf('nss:firefox-snap')).toMatchObject({
@@ -275,7 +271,7 @@ describe('Firefox', () => {
 });
 
 describe('Chromium', () => {
-  test('opens a page after trust, refuses it after untrust', { timeout: BROWSER_TIMEOUT_MS }, async () => {
+  test('opens a page after trust, and refuses it after untrust', { timeout: BROWSER_TIMEOUT_MS }, async () => {
     const { home, stores, authority } = await machineWithDatabase();
     const leaves = createLeafContexts({ ...authority, clock });
     const { port } = await startHttpsServer(leaves.contextFor);

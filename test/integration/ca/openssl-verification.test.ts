@@ -17,7 +17,7 @@ const FILES_URL = 'http://127.0.0.1:4780';
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
 const intermediate = intermediateOf(root, FILES_URL, null);
 
-/** 253 characters, as many as a name can have: labels of 63, 63, 63 and 51, and a suffix. */
+/** 253 characters, the maximum for a name: labels of 63, 63, 63 and 51, and a suffix. */
 const LONGEST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(51)}.localhost`;
 
 describe('openssl verify -x509_strict accepts', () => {
@@ -58,7 +58,7 @@ describe('openssl verify -x509_strict accepts', () => {
     expect(leaf.notAfterMs - leaf.wireNotAfterMs).toBeCloseTo(offsetMs, -4);
   });
 
-  test('a leaf that the root signed itself, as before there was an intermediate', async () => {
+  test('a leaf signed by the root itself, as before intermediates were introduced', async () => {
     const former = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop', leavesOnly: true });
     for (const signer of [root, former]) {
       const leaf = createLeaf({ issuer: signer, hostnames: ['demo.test'], clock });
@@ -66,7 +66,7 @@ describe('openssl verify -x509_strict accepts', () => {
     }
   });
 
-  test('the intermediate, below which no other authority may be', async () => {
+  test('the intermediate, which permits no further authority below it', async () => {
     const folder = temporaryFolder();
     const [trusted, file] = [join(folder, 'root.pem'), join(folder, 'intermediate.pem')];
     writeFileSync(trusted, root.certificatePem);
@@ -80,7 +80,7 @@ describe('openssl verify -x509_strict accepts', () => {
     expect(text).toContain('Policy: 2.23.140.1.2.1');
   });
 
-  test('the root itself, and calls its constraints critical', async () => {
+  test('the root itself, and reports its constraints as critical', async () => {
     const file = join(temporaryFolder(), 'root.pem');
     writeFileSync(file, root.certificatePem);
     const verified = await run('openssl', ['verify', '-x509_strict', '-check_ss_sig', '-CAfile', file, file]);
@@ -109,7 +109,7 @@ test('openssl verify refuses an intermediate below a root whose path length is 0
   expect((await opensslVerify(former, leaf, [], [below])).text).toContain('path length constraint exceeded');
 });
 
-describe('openssl verify refuses, for the constraints of the root', () => {
+describe('openssl verify, because of the root’s constraints, refuses', () => {
   const good: RogueName = { kind: 'dns', value: 'demo.vivarium.localhost' };
   test.each<[string, RogueName[]]>([
     ['a name outside', [{ kind: 'dns', value: 'evil.com' }]],
@@ -128,12 +128,12 @@ describe('openssl verify refuses, for the constraints of the root', () => {
     }
   });
 
-  test('a common name outside, where there are no alternative names', async () => {
+  test('a common name outside the constraints, without alternative names', async () => {
     const { text } = await opensslVerify(root, createRogueLeaf(root, [], 'www.evil.com'));
     expect(text).toContain('error 47');
   });
 
-  test('nothing of a rogue leaf within the constraints: the refusals above are theirs', async () => {
+  test('nothing for a rogue leaf within the constraints: only the constraints cause the refusals above', async () => {
     expect((await opensslVerify(root, createRogueLeaf(root, [good]))).text).toMatch(/: OK\s*$/);
   });
 });

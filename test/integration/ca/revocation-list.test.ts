@@ -37,7 +37,7 @@ test('openssl finds the list signed by the root, complete, and empty', async () 
 });
 
 test.each([root, intermediate])(
-  'openssl refuses revoked leaves by the list of the $role, with reasons',
+  'openssl refuses revoked leaves by the list of the $role, and shows the reasons',
   async (signer) => {
     const folder = temporaryFolder();
     const [rootFile, list, pem] = ['root.pem', 'root.crl', 'crl.pem'].map((name) => join(folder, name)) as [
@@ -82,7 +82,7 @@ test.each([root, intermediate])(
   },
 );
 
-test('a leaf says where the list is, and openssl verify accepts it by the list', async () => {
+test('a leaf contains the URL of the list, and openssl verify accepts the leaf by the list', async () => {
   const { root: rootFile, list, ofLeaves, leaf } = files();
   const lists = [list, ofLeaves].flatMap((file) => ['-CRLfile', `${file}.pem`]);
   for (const file of [list, ofLeaves]) {

@@ -17,7 +17,7 @@ export interface RogueName {
   value: string | Buffer;
 }
 
-/** What a thief of an authority's key would make: a leaf for any names, sound in everything else. */
+/** What a thief of an authority's key could make: a leaf for any names, otherwise valid. */
 export function createRogueLeaf(issuer: Signer, names: readonly RogueName[], commonName?: string) {
   const { privateKey, point } = createKeyPair();
   const usual = leafExtensions({

@@ -13,7 +13,7 @@ const command = (name: string, ...args: string[]): Command => ({
 });
 const node = (script: string) => command(process.execPath, '-e', script);
 
-test('gives exit code, output and errors apart', async () => {
+test('returns exit code, output and errors separately', async () => {
   const script = 'process.stdout.write("out"); process.stderr.write("err"); process.exitCode = 3;';
   expect(await run(node(script))).toEqual({ exitCode: 3, stdout: 'out', stderr: 'err' });
 });
@@ -22,23 +22,23 @@ test('passes arguments unchanged, without a shell', async () => {
   expect(await run(command('printf', '%s|', '$HOME', 'a b', ';ls'))).toMatchObject({ stdout: '$HOME|a b|;ls|' });
 });
 
-test('says which command is not there', async () => {
+test('names the missing command', async () => {
   await expect(run(command('/nowhere/certutil'))).rejects.toThrow(
     /^The command \/nowhere\/certutil, which is tried, could not be run \(spawn .* ENOENT\)\.$/,
   );
 });
 
-test('ends a command that asks on the terminal: it has none', async () => {
+test('ends a command that prompts on the terminal, which it does not have', async () => {
   const result = await run(command('sh', '-c', 'read answer < /dev/tty && echo "$answer"'));
   expect(result).toMatchObject({ stdout: '' });
   expect(result.exitCode).not.toBe(0);
 });
 
-test('ends a command that prints without end', async () => {
+test('ends a command with endless output', async () => {
   await expect(run(command('yes'))).rejects.toThrow(/printed more than 8388608 bytes/);
 });
 
-test('ends a command that takes too long, and all that it started', async () => {
+test('ends a command that takes too long, and all of its child processes', async () => {
   const timers: (() => void)[] = [];
   const clock = createFakeClock();
   const impatient = createRunCommand({

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const clock = createClock();
 const COMMANDS_TIMEOUT_MS = 180_000;
 
-/** Debian's own `update-ca-certificates` on folders of its own, with one authority of somebody else. */
+/** Debian's own `update-ca-certificates` on separate folders, with one third-party authority. */
 async function debian(): Promise<SystemLayout> {
   const folder = temporaryFolder();
   const place = (name: string) => join(folder, name);
@@ -38,9 +38,9 @@ async function debian(): Promise<SystemLayout> {
 
 const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
 
-describe('a Debian system whose administrator Vivarium is', () => {
+describe('a Debian system with administrator rights', () => {
   test(
-    'trusts the root after trust, not after untrust, and curl agrees',
+    'trusts the root after trust and not after untrust, and curl agrees',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const layout = await debian();
@@ -60,7 +60,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
       });
       expect((await visit('demo.test')).text).toBe('served to demo.test');
 
-      // The store has the root all the same, and what is served is not by it.
+      // The store still contains the root, but the served leaf is not signed by it.
       const other = createRoot({ realNowMs: clock.now(), owner: 'bob@desk' });
       served.port = (await startHttpsServer(createLeafContexts({ issuer: () => other, clock }).contextFor)).port;
       expect((await stores.list())[0]).toMatchObject({
@@ -91,7 +91,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
   );
 
   test(
-    'keeps another Vivarium’s root, and a file with others’ certificates',
+    'keeps another Vivarium’s root, and a file with third-party certificates',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const layout = await debian();
@@ -114,7 +114,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
     },
   );
 
-  test('whose update fails is not called trusted', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is not reported as trusted if the update fails', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const layout: SystemLayout = { ...(await debian()), update: ['false'] };
     const { stores } = createMachine({ layouts: [layout], privileged: true });
     await expect(stores.trust('system')).rejects.toThrow(
@@ -123,7 +123,7 @@ describe('a Debian system whose administrator Vivarium is', () => {
     expect(readdirSync(layout.anchors)).toEqual(['corp.crt']);
   });
 
-  test('whose update does nothing is not called trusted', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  test('is not reported as trusted if the update has no effect', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const layout: SystemLayout = { ...(await debian()), update: ['true'] };
     const { stores } = createMachine({ layouts: [layout], privileged: true });
     await expect(stores.trust('system')).rejects.toThrow(
@@ -132,8 +132,8 @@ describe('a Debian system whose administrator Vivarium is', () => {
   });
 });
 
-describe('a Debian system where a password is due', () => {
-  test('gets nothing run, and the command that works when it is pasted', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+describe('a Debian system that asks for a password', () => {
+  test('runs nothing, and shows a command that works when pasted', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const layout = await debian();
     const { stores, authority, commands } = createMachine({ layouts: [layout] });
     const asked = await stores.trust('system');
@@ -144,7 +144,7 @@ describe('a Debian system where a password is due', () => {
       command: `sudo install -m 0644 ${authority.certificateFile} ${anchor} && sudo ${layout.update.join(' ')}`,
     });
     expect(commands).toEqual([]);
-    // Here the tests' user stands for the administrator.
+    // Here the tests' user acts as the administrator.
     const paste = (text = '') => run('sh', ['-c', text.replaceAll('sudo ', '')]);
     expect(await paste(asked.command)).toMatchObject({ exitCode: 0 });
     const status = (await stores.list())[0];
@@ -164,7 +164,7 @@ describe('a Debian system where a password is due', () => {
   });
 });
 
-test('a Linux whose store is nowhere known is unavailable', async () => {
+test('an unknown Linux store is unavailable', async () => {
   const { stores } = createMachine({ layouts: [] });
   expect(await stores.trust('system')).toMatchObject({ state: 'unavailable' });
 });

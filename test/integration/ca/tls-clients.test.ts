@@ -8,7 +8,7 @@ import { run } from './commands.ts';
 import { startHttpsServer } from './https-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** The certificate that a verifying client is shown for `servername`. */
+/** The certificate that a verifying client receives for `servername`. */
 function handshake(port: number, servername: string, ca: string): Promise<PeerCertificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, servername, ca }, () => {
@@ -36,13 +36,13 @@ test('curl --cacert gets a verified answer', async () => {
   expect(exitCode).toBe(0);
 });
 
-test('curl without the root refuses', async () => {
+test('curl refuses without the root', async () => {
   const { port } = await start();
   const { exitCode } = await run('curl', ['-sS', `https://demo.vivarium.localhost:${port}/`]);
   expect(exitCode).toBe(60);
 });
 
-test('node’s TLS client verifies the name that it asked for, and is shown that name’s leaf alone', async () => {
+test('Node’s TLS client verifies the requested name, and receives only that name’s leaf', async () => {
   const { port, root, leaves } = await start();
   const first = await handshake(port, 'demo.vivarium.localhost', root.certificatePem);
   const second = await handshake(port, 'DEMO-staging.vivarium.localhost', root.certificatePem);
@@ -60,7 +60,7 @@ test('clients accept the leaf with the app’s clock twenty years ahead', async 
   expect(exitCode).toBe(0);
 });
 
-test('a handshake after the leaf fell due is served with the next one', async () => {
+test('a handshake after a leaf’s renewal date is served with the next leaf', async () => {
   const { clock, port, root } = await start();
   const before = await handshake(port, 'demo.vivarium.localhost', root.certificatePem);
   await clock.advance(61 * 86_400_000);
@@ -68,7 +68,7 @@ test('a handshake after the leaf fell due is served with the next one', async ()
   expect(after.serialNumber).not.toBe(before.serialNumber);
 });
 
-test('a name that the root may not sign for gets no certificate', async () => {
+test('a name outside the root’s constraints gets no certificate', async () => {
   const { port, root } = await start();
   await expect(handshake(port, 'www.evil.com', root.certificatePem)).rejects.toThrow();
 });

@@ -18,7 +18,7 @@ const COMMANDS_TIMEOUT_MS = 180_000;
 const timeout = { timeout: COMMANDS_TIMEOUT_MS };
 const FIREFOX = 'nss:firefox:anna.default';
 
-/** A user with Chromium and Firefox, who trusts the root in both. */
+/** A user with Chromium and Firefox who trusts the root in both. */
 async function trustingMachine() {
   const machine = createMachine();
   const chromium = await makeDatabase(join(machine.home, '.pki/nssdb'));
@@ -44,14 +44,14 @@ function entryFor(id: string, path: string, dataDir: string): Entry {
 const outcomesOf = (outcomes: Awaited<ReturnType<typeof withdrawRoot>>) =>
   Object.fromEntries(outcomes.map(({ store, outcome }) => [store, outcome]));
 
-test('the root is taken out of every store, once', timeout, async () => {
+test('the root is removed from every store, once', timeout, async () => {
   const { stores, chromium, firefox } = await trustingMachine();
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'removed', [FIREFOX]: 'removed' });
   expect([await listed(chromium), await listed(firefox)]).toEqual([[], []]);
   expect(outcomesOf(await withdrawRoot(stores, false))).toMatchObject({ 'nss:user': 'absent', [FIREFOX]: 'absent' });
 });
 
-test('what is trusted is in the ledger, whose script takes it out without Vivarium', timeout, async () => {
+test('the ledger lists each trusted store, and its script removes the root without Vivarium', timeout, async () => {
   const ledger = openLedger({ folder: join(temporaryFolder(), 'machine'), platform: process.platform, root: '' });
   const { home, stores } = createMachine({ ledger: trustLedger(ledger, { dataDir: '/data', now: () => 0 }) });
   const chromium = await makeDatabase(join(home, '.pki/nssdb'));
@@ -74,7 +74,7 @@ test('a dry run changes nothing', timeout, async () => {
 });
 
 test(
-  'a store that fails does not stop the others, and one that asks for a password shows its command',
+  'a failing store does not stop the others, and a store that asks for a password shows its command',
   timeout,
   async () => {
     const { stores } = await trustingMachine();
@@ -145,14 +145,14 @@ test('vivarium uninstall works without an engine, and keeps the data folder', ti
   expect(report.stores).toContainEqual(expect.objectContaining({ store: 'nss:user', outcome: 'absent' }));
 });
 
-test('vivarium uninstall says that a folder without a root has nothing in a store', timeout, async () => {
+test('vivarium uninstall reports that a folder without a root has nothing in a store', timeout, async () => {
   const folder = temporaryFolder();
   const { code, stdout } = await runCli(['uninstall', '--data-dir', join(folder, 'none')], { env: { HOME: folder } });
   expect(code).toBe(0);
   expect(stdout).toMatch(/There is none in .*so no trust store has it\.[^]*none does not exist\./);
 });
 
-test('vivarium uninstall asks a running Vivarium, and says that it has to be stopped first', timeout, async () => {
+test('vivarium uninstall asks a running Vivarium, and reports that it has to be stopped first', timeout, async () => {
   const { dataDir } = await startEngine();
   const env = { HOME: temporaryFolder() };
   const dry = await runCli(['uninstall', '--dry-run', '--json', '--data-dir', dataDir], { env });

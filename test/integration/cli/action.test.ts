@@ -10,8 +10,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);
 
-/** What a runner does with the action's one step. */
-it('the action starts a Vivarium whose address, root and command the later steps have', async () => {
+/** What a runner does with the action's single step. */
+it('the action starts a Vivarium and gives the later steps its address, root and command', async () => {
   const [, script = ''] = readFileSync(join(ROOT, 'action.yml'), 'utf8').split('      run: |\n');
   const folder = temporaryFolder();
   const files = ['GITHUB_OUTPUT', 'GITHUB_ENV', 'GITHUB_PATH'].map((name) => [name, join(folder, name)] as const);

@@ -9,7 +9,7 @@ import { countingStream } from '../../support/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium call', () => {
-  it('prints the JSON result, and nothing else, and exits 0', async () => {
+  it('prints only the JSON result, and exits 0', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
     const { code, stdout, stderr } = await runCli([
@@ -24,7 +24,7 @@ describe('vivarium call', () => {
     expect(stdout.endsWith('\n')).toBe(true);
   });
 
-  it('needs no input where the procedure needs none, and finds the folder in the environment', async () => {
+  it('needs no input if the procedure needs none, and takes the folder from the environment', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'list', () => []);
     expect(await runCli(['call', 'projects.list'], { env: { VIVARIUM_DATA_DIR: dataDir } })).toEqual({
@@ -44,13 +44,13 @@ describe('vivarium call', () => {
     expect(JSON.parse(stdout)).toMatchObject({ created: 300_000 });
   });
 
-  it('takes the data folder before the command too', async () => {
+  it('accepts the data folder before the command too', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'list', () => []);
     expect((await runCli(['--data-dir', dataDir, 'call', 'projects.list'])).stdout).toBe('[]\n');
   });
 
-  it('passes numbers on as they are written', async () => {
+  it('passes numbers on as written', async () => {
     const { dataDir, fake } = await startAsked();
     fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
     const exact = await runCli([
@@ -113,7 +113,7 @@ describe('vivarium call', () => {
     expect(JSON.parse(stderr)).toEqual(failure);
   });
 
-  it('has help of its own', async () => {
+  it('has its own help', async () => {
     expect((await runCli(['call', '--help'])).stdout).toContain("vivarium call projects.create '{");
   });
 });
@@ -125,7 +125,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
     return JSON.parse(stderr) as { code: string; message: string };
   };
 
-  it('and says on which folder', async () => {
+  it('and names the folder', async () => {
     const dataDir = temporaryFolder();
     expect(await notRunning(dataDir)).toEqual({
       code: 'unavailable',
@@ -133,7 +133,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
     });
   });
 
-  it('also where one ended without removing its file', async () => {
+  it('even if one ended without removing its file', async () => {
     const child = startCli(['--version']);
     await finished(child);
     const dataDir = temporaryFolder();
@@ -141,16 +141,16 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
     expect((await notRunning(dataDir)).message).toContain('(the last one there did not stop properly)');
   });
 
-  it('also where its process number belongs to another by now', async () => {
-    // A free port could be taken by a test that runs beside this one; nobody listens on port 1.
+  it('even if another process has its process number now', async () => {
+    // A free port could be taken by a concurrent test; nothing listens on port 1.
     const dataDir = temporaryFolder();
     writeRuntime(dataDir, { url: 'http://127.0.0.1:1' });
     expect((await notRunning(dataDir)).message).toContain('no answer at http://127.0.0.1:1');
   });
 });
 
-describe('vivarium call, when what answers is', () => {
-  it('a Vivarium with another token, says unauthorized', async () => {
+describe('vivarium call, when the server that answers is', () => {
+  it('a Vivarium with another token, reports unauthorized', async () => {
     const { url, dataDir } = await startAsked();
     writeRuntime(dataDir, { url, token: 'old' });
     const { code, stderr } = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
@@ -176,7 +176,7 @@ describe('vivarium call, when what answers is', () => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('event: message\ndata: 1\n\n'),
       /Lost the connection to Vivarium/,
     ],
-  ])('%s, says so', async (_what, answer, message) => {
+  ])('%s, reports it', async (_what, answer, message) => {
     const server = createServer((_request, response) => void answer(response));
     onTestFinished(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -190,7 +190,7 @@ describe('vivarium call, when what answers is', () => {
   });
 });
 
-it('says of a lost change, not of a lost question, that its outcome is not known', async () => {
+it('reports an unknown outcome for a lost change, but not for a lost query', async () => {
   const server = createServer((_request, response) => void response.destroy());
   onTestFinished(() => void server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -203,7 +203,7 @@ it('says of a lost change, not of a lost question, that its outcome is not known
 });
 
 describe('vivarium call of a stream', () => {
-  it('prints one JSON value a line, and ends well when it is interrupted', async () => {
+  it('prints one JSON value a line, and succeeds when it is interrupted', async () => {
     const { fake, dataDir } = await startAsked();
     const stream = countingStream({ pauseAfter: 3 });
     fake.teach('events', 'watch', stream.open);

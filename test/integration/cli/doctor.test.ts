@@ -8,7 +8,7 @@ import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 
-/** Any free ports, so that what else runs on this machine does not matter. */
+/** Free ports, so that other programs on this machine have no influence. */
 const FREE = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
 const examine = async (dataDir: string, ...args: string[]) => {
@@ -19,7 +19,7 @@ const examine = async (dataDir: string, ...args: string[]) => {
 
 const find = ({ checks }: DoctorReport, id: string) => checks.find((check) => check.id === id);
 
-describe('vivarium doctor, of a Vivarium that runs', () => {
+describe('vivarium doctor, with a running Vivarium', () => {
   const REPORT: DoctorReport = {
     examinedAt: '2026-11-20T09:00:00.000Z',
     elapsedMs: 12,
@@ -39,7 +39,7 @@ describe('vivarium doctor, of a Vivarium that runs', () => {
     ],
   };
 
-  it('shows what it says, what is wrong last, and exits 1 for that', async () => {
+  it('shows the report, failures last, and exits 1 for a failure', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('doctor', 'run', () => REPORT);
     const { code, stdout } = await runCli(['doctor', '--data-dir', dataDir]);
@@ -58,7 +58,7 @@ Problems found: 1 failed, 1 ok.
     expect(fake.calls).toEqual([{ procedure: 'doctor.run', input: {} }]);
   });
 
-  it('gives JSON, wherever the options stand, and exits 0 where nothing failed', async () => {
+  it('prints JSON for options in any position, and exits 0 without a failure', async () => {
     const { fake, dataDir } = await startAsked();
     const well = { ...REPORT, counts: { ...REPORT.counts, failed: 0 }, checks: REPORT.checks.slice(1) };
     fake.teach('doctor', 'run', () => well);
@@ -72,13 +72,13 @@ Problems found: 1 failed, 1 ok.
     }
   });
 
-  it('asks a real one', async () => {
+  it('queries a real engine', async () => {
     const engine = await startEngine({ empty: true });
     const { code, report } = await examine(engine.dataDir);
     expect([code, report.running, find(report, 'listeners.http')?.status]).toEqual([0, true, 'ok']);
   });
 
-  it('looks by itself at one that does not say', async () => {
+  it('checks by itself if the engine gives no report', async () => {
     const { dataDir } = await startAsked();
     const folder = claimDataFolder(dataDir);
     onTestFinished(() => folder.release());
@@ -92,15 +92,15 @@ Problems found: 1 failed, 1 ok.
   });
 });
 
-describe('vivarium doctor, where none runs', () => {
-  it('says so, and fails nothing', async () => {
+describe('vivarium doctor, without a running Vivarium', () => {
+  it('reports that none runs, and does not fail', async () => {
     const { code, report } = await examine(join(temporaryFolder(), 'none'), ...FREE);
     expect(code).toBe(0);
     expect(find(report, 'engine.process')).toMatchObject({ status: 'skipped' });
     expect(find(report, 'data.database')?.status).toBe('skipped');
   });
 
-  it('names who holds a port that a start would take', async () => {
+  it('names the process that holds a required port', async () => {
     const port = await takenPort();
     const { code, report } = await examine(temporaryFolder(), ...FREE, '--http-port', String(port));
     expect(code).toBe(1);
@@ -113,7 +113,7 @@ describe('vivarium doctor, where none runs', () => {
     );
   });
 
-  it('reads what a stopped engine has left, and leaves it as it is', async () => {
+  it('reads the files of a stopped engine, and leaves them unchanged', async () => {
     const engine = await startEngine();
     await engine.stop();
     const before = readdirSync(engine.dataDir, { recursive: true }).sort();
@@ -126,14 +126,14 @@ describe('vivarium doctor, where none runs', () => {
     expect(readdirSync(engine.dataDir, { recursive: true }).sort()).toEqual(before);
   });
 
-  it('finds damage, with the commands that restore the backup', async () => {
+  it('finds damage, and shows the commands that restore the backup', async () => {
     const engine = await startEngine();
     await engine.stop();
     const file = join(engine.dataDir, 'vivarium.db');
     const octets = readFileSync(file);
     mkdirSync(join(engine.dataDir, 'backups'), { recursive: true });
     const backup = join(engine.dataDir, 'backups/vivarium-v6-20261120T090000000Z.db');
-    // As a backup is: without a log.
+    // Like a backup: without a write-ahead log.
     writeFileSync(backup, Buffer.from(octets).fill(1, 18, 20));
     writeFileSync(file, octets.fill(0xff, 8_192, 40_960));
     const { code, report } = await examine(engine.dataDir, ...FREE);
@@ -142,9 +142,9 @@ describe('vivarium doctor, where none runs', () => {
     expect(found?.commands).toContain(`cp ${backup} ${file}`);
   });
 
-  it('tells of a runtime file that a crash has left behind', async () => {
+  it('reports a runtime file left behind by a crash', async () => {
     const dataDir = temporaryFolder();
-    // No process has a number beyond this system's largest.
+    // No process has a number above this system's maximum.
     writeRuntime(dataDir, { url: 'http://127.0.0.1:9', pid: 2 ** 30 });
     const { report } = await examine(dataDir, ...FREE);
     expect(find(report, 'engine.process')).toMatchObject({

@@ -8,7 +8,7 @@ import { closedPort } from '../../support/ports.ts';
 
 const launcher = (name: string): string => new URL(`../../../main/cli/${name}`, import.meta.url).href;
 
-/** What `launch.mjs` does before it hands over, in the project that is the current folder. */
+/** What `launch.mjs` does before it hands over, in the current folder's project. */
 const START = `
   import { interruptible } from ${JSON.stringify(launcher('child.mjs'))};
   import { install } from ${JSON.stringify(launcher('install.mjs'))};
@@ -50,7 +50,7 @@ const isInstalled = (root: string): boolean =>
 const DONE = /^Installing 2 packages, once: [^\n]*100 %\n$/;
 
 describe('the install of a start', () => {
-  it('shows how far it is, none of npm’s warnings, and is not repeated', async () => {
+  it('shows its progress, hides npm’s warnings, and is not repeated', async () => {
     const { registry, root } = await startRegistry();
     expect(await start(root, registry.url).ended).toEqual({ code: 0, stderr: expect.stringMatching(DONE) as string });
     const asked = registry.asked.length;
@@ -58,7 +58,7 @@ describe('the install of a start', () => {
     expect(registry.asked).toHaveLength(asked);
   });
 
-  // One handler takes SIGINT, SIGTERM and SIGHUP, whatever npm does at that moment.
+  // One handler serves SIGINT, SIGTERM and SIGHUP, regardless of npm's state.
   it.each([
     ['SIGINT', 'a package is described', '/first'],
     ['SIGKILL', 'a package is described', '/first'],
@@ -68,7 +68,7 @@ describe('the install of a start', () => {
     ['SIGINT', 'a package runs its script', SCRIPT],
     ['SIGKILL', 'a package runs its script', SCRIPT],
   ] as const)(
-    'ended twice by %s while %s leaves nothing running, and the next start does it',
+    'ended twice by %s while %s leaves no process running, and the next start completes it',
     async (signal, _, path) => {
       const { registry, root } = await startRegistry();
       for (const _time of [1, 2]) {
@@ -88,7 +88,7 @@ describe('the install of a start', () => {
     },
   );
 
-  it('is waited for by a second start, which then has nothing to install', async () => {
+  it('blocks a second start, which then has nothing to install', async () => {
     const { registry, root } = await startRegistry();
     const held = registry.hold(FIRST);
     const first = start(root, registry.url);
@@ -101,7 +101,7 @@ describe('the install of a start', () => {
     expect(registry.asked.filter((path) => path === FIRST)).toHaveLength(1);
   });
 
-  it('works by the Node in node_modules, which npm’s scripts find first', async () => {
+  it('works with the Node in node_modules, which npm’s scripts find first', async () => {
     const { registry, root } = await startRegistry();
     const folder = join(root, 'node_modules', 'node', 'bin');
     mkdirSync(folder, { recursive: true });
@@ -113,7 +113,7 @@ describe('the install of a start', () => {
     expect(stderr).toMatch(/^node_modules does not match[^\n]*\nInstalling 2 packages, once: [^\n]*100 %\n$/);
   });
 
-  it('restores packages that were removed from node_modules, and names them', async () => {
+  it('restores what was removed from node_modules, and names it', async () => {
     const { registry, root } = await startRegistry();
     await start(root, registry.url).ended;
     rmSync(join(root, 'node_modules', 'first'), { recursive: true });
@@ -124,7 +124,7 @@ describe('the install of a start', () => {
     expect([code, isInstalled(root)]).toEqual([0, true]);
   });
 
-  it('takes what npm installed by hand, but not in another version', async () => {
+  it('accepts what npm installed by hand, but not in another version', async () => {
     const { registry, root } = await startRegistry();
     const stamp = join(root, 'node_modules', '.vivarium-install');
     await start(root, registry.url).ended;
@@ -136,7 +136,7 @@ describe('the install of a start', () => {
     expect(readFileSync(join(root, 'node_modules', 'first', 'package.json'), 'utf8')).toContain('"1.0.0"');
   });
 
-  it('says what to delete where node_modules cannot be emptied', async () => {
+  it('names what to delete if node_modules cannot be emptied', async () => {
     const { registry, root } = await startRegistry();
     writeFileSync(join(root, 'node_modules'), '');
     const { code, stderr } = await start(root, registry.url).ended;
@@ -145,7 +145,7 @@ describe('the install of a start', () => {
     expect(stderr).toMatch(/Delete it, or start a copy in a folder that can be written\.\n$/);
   });
 
-  it('shows npm’s own errors where those are the reason', async () => {
+  it('shows npm’s own errors if they are the reason', async () => {
     const { registry, root } = await startRegistry();
     writeFileSync(join(root, 'package.json'), '{"name":"project","dependencies":{"third":"1.0.0"}}');
     const { code, stderr } = await start(root, registry.url).ended;
@@ -155,7 +155,7 @@ describe('the install of a start', () => {
 });
 
 describe('without a network', () => {
-  it('names the network when the registry cannot be reached', async () => {
+  it('names the network when the registry is unreachable', async () => {
     const { root } = await startRegistry();
     const { code, stderr } = await start(root, `http://127.0.0.1:${await closedPort()}/`).ended;
     expect(code).toBe(1);
@@ -164,7 +164,7 @@ describe('without a network', () => {
     expect(stderr).not.toContain('npm error');
   });
 
-  it('doubts the network aloud when nobody answers, and ends npm in the end', async () => {
+  it('suspects the network when the registry does not answer, and finally ends npm', async () => {
     const { registry, root } = await startRegistry();
     registry.hold('/first');
     registry.hold('/second');

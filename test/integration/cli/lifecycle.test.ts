@@ -22,7 +22,7 @@ function folderToStart(): string {
 }
 
 describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
-  it('is started, found, followed and stopped', async () => {
+  it('can be started, found, followed and stopped', async () => {
     const dataDir = folderToStart();
     const on = ['--data-dir', dataDir];
     const waiting = runHere(['wait', ...on]);
@@ -62,14 +62,14 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
     expect((await runHere(['logs', '-n', '1', ...on])).stdout).toContain('Stopping');
   });
 
-  it('is started once by two at the same time, which both show it', async () => {
+  it('starts once for two concurrent commands, which both show it', async () => {
     const args = ['start', '-d', '--any-ports', '--empty', '--data-dir', folderToStart()];
     const both = await Promise.all([runCli(args), runCli(args)]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     expect(both.filter(({ stdout }) => stdout.startsWith('Vivarium 0.1.0 is running.\n'))).toHaveLength(1);
   });
 
-  it('that cannot start fails with its own words', async () => {
+  it('fails with its own error message if it cannot start', async () => {
     const port = await takenPort();
     const args = ['start', '-d', '--any-ports', '--http-port', String(port), '--data-dir', folderToStart()];
     const { code, stdout, stderr } = await runCli(args);
@@ -89,8 +89,8 @@ describe('a Vivarium in the background', { timeout: ENGINE_TIMEOUT_MS }, () => {
   });
 });
 
-describe('where none runs', () => {
-  it.each([['status'], ['stop'], ['open']])('%s exits 2 and says how to start one', async (command) => {
+describe('without a running Vivarium', () => {
+  it.each([['status'], ['stop'], ['open']])('%s exits 2 and tells how to start one', async (command) => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await runHere([command, '--data-dir', dataDir]);
     expect([code, stdout]).toEqual([2, '']);
@@ -100,7 +100,7 @@ describe('where none runs', () => {
   });
 
   it.each([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']])(
-    '%s on a copy of a folder on which one runs exits 2 and names that folder',
+    '%s on a copy of a folder in use exits 2 and names the original folder',
     async (...command) => {
       const { url, dataDir: original, fake } = await startAsked();
       fake.teach('status', 'get', () => ({ ...STATUS, dataDir: original }));
@@ -118,7 +118,7 @@ describe('where none runs', () => {
     ['uninstall', 'x'],
     ['export', 'x'],
     ['pets list', 'a', 'b'],
-  ])('%s with a word too many through npm says that npm keeps options', async (command, ...words) => {
+  ])('%s with an extra word through npm reports that npm swallows options', async (command, ...words) => {
     const args = [...command.split(' '), ...words];
     const env = { npm_command: 'run', npm_lifecycle_event: 'vivarium', VIVARIUM_COMMAND: undefined };
     const hint = ` npm keeps options that have no -- before them; type "npm run -s vivarium -- ${command} …".`;
@@ -137,12 +137,12 @@ describe('where none runs', () => {
     },
   );
 
-  it('status --json fails in JSON', async () => {
+  it('status --json fails with JSON', async () => {
     const { code, stderr } = await runHere(['status', '--json', '--data-dir', temporaryFolder()]);
     expect([code, JSON.parse(stderr)]).toMatchObject([2, { code: 'unavailable' }]);
   });
 
-  it('wait gives up in time, and exits 1', async () => {
+  it('wait times out, and exits 1', async () => {
     const dataDir = temporaryFolder();
     expect(await runHere(['wait', '--timeout', '0.2', '--data-dir', dataDir])).toEqual({
       code: 1,
@@ -151,7 +151,7 @@ describe('where none runs', () => {
     });
   });
 
-  it('wait gives up in time also where the engine hangs', async () => {
+  it('wait times out even if the engine hangs', async () => {
     const silent = createServer();
     onTestFinished(() => void silent.close());
     await once(silent.listen(0, '127.0.0.1'), 'listening');
@@ -163,12 +163,12 @@ describe('where none runs', () => {
     expect(Math.max(...timeouts.mock.calls.map(([milliseconds]) => milliseconds))).toBeLessThanOrEqual(200);
   });
 
-  it('logs says where there are any', async () => {
+  it('logs tells where the logs are', async () => {
     const { code, stderr } = await runHere(['logs', '--data-dir', temporaryFolder()]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no log in ')]);
   });
 
-  it('vivarium alone says so in a terminal, with what to type next, and is the help in a pipe', async () => {
+  it('vivarium without arguments shows the next command in a terminal, and the help in a pipe', async () => {
     const dataDir = temporaryFolder();
     const { code, stdout } = await runHere(['--data-dir', dataDir], { isTTY: true });
     expect([code, stdout.split('\n')[0]]).toEqual([0, `Vivarium 0.1.0. Not running on ${dataDir}.`]);
@@ -177,7 +177,7 @@ describe('where none runs', () => {
   });
 });
 
-describe('a process that is not the Vivarium of the folder', () => {
+describe('a process that is not the folder’s Vivarium', () => {
   it('is not stopped', async () => {
     const { url, dataDir } = await startAsked();
     writeRuntime(dataDir, { url, token: 'old' });
@@ -185,7 +185,7 @@ describe('a process that is not the Vivarium of the folder', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(`is not the Vivarium of ${dataDir}`)]);
   });
 
-  it('does not end a wait: that ends when all listens', async () => {
+  it('does not end a wait, which ends when every listener is ready', async () => {
     const { server, dataDir } = await startAsked();
     expect((await runHere(['wait', '--timeout', '0', '--data-dir', dataDir])).code).toBe(1);
     server.ready();
@@ -214,7 +214,7 @@ describe('vivarium open', () => {
 });
 
 describe('vivarium logs', () => {
-  it('prints the last lines over several files, and follows into the next one', async () => {
+  it('prints the last lines across several files, and follows into the next one', async () => {
     const dataDir = temporaryFolder();
     const folder = join(dataDir, 'logs');
     mkdirSync(folder);

@@ -13,11 +13,11 @@ interface Said {
 
 interface Assistant {
   client: Client;
-  /** Calls a tool; an answer is one text, and the word about a shortened one. */
+  /** Calls a tool; an answer is one text, and the note about a shortened one. */
   call(name: string, input?: Record<string, unknown>): Promise<Said>;
 }
 
-/** The built `vivarium mcp` in a process of its own, at the other end of the specification's own client. */
+/** The built `vivarium mcp` in its own process, connected to the specification's own client. */
 async function startAssistant(
   dataDir: string,
   { mode = 'auto', options = [] }: { mode?: 'auto' | 'legacy'; options?: readonly string[] } = {},
@@ -45,10 +45,10 @@ async function startBoth(...options: readonly string[]): Promise<Engine & { assi
 
 const CALLS_MAX = 6;
 
-/** Goes the way from a question to its answer; returns the last answer. */
+/** Makes the calls that lead from a question to its answer; returns the last answer. */
 type Way = (ask: Assistant['call'], engine: Engine) => Promise<string>;
 
-/** The text of a call that succeeds. */
+/** The text of a successful call. */
 const ok = async (said: Promise<Said>): Promise<string> => {
   const { text, isError } = await said;
   expect([text, isError]).toEqual([text, false]);
@@ -129,7 +129,7 @@ const QUESTIONS: readonly [question: string, answer: RegExp, way: Way][] = [
   ],
 ];
 
-it('answers eight questions in at most six calls each', async () => {
+it('answers eight questions with at most six calls each', async () => {
   const engine = await startBoth('--allow-writes');
   for (const [question, answer, way] of QUESTIONS) {
     let calls = 0;
@@ -143,7 +143,7 @@ it('answers eight questions in at most six calls each', async () => {
   expect(QUESTIONS).toHaveLength(8);
 });
 
-it('only reads, says how writes are allowed, and refuses what is not there by its name', async () => {
+it('is read-only, tells how to allow writes, and refuses an unknown name by naming it', async () => {
   const { assistant, call } = await startBoth();
   const { tools } = await assistant.client.listTools();
   expect(tools.map(({ name }) => name)).not.toContain('put_record');
@@ -163,7 +163,7 @@ it('only reads, says how writes are allowed, and refuses what is not there by it
   await expect(assistant.call('explain_domian')).rejects.toThrow('Did you mean "explain_domain"');
 });
 
-it('keeps to the project that it was started for', async () => {
+it('is limited to the project that it was started for', async () => {
   const { assistant, api, call } = await startBoth('--allow-writes', '--project', 'happy-paws');
   await api();
   const { items } = (await call('traffic.list')) as { items: { id: string }[] };
@@ -195,7 +195,7 @@ it('keeps to the project that it was started for', async () => {
   expect((await call('traffic.list')) as object).toMatchObject({ items: [{ id: items[0]?.id }] });
 });
 
-it('answers without secrets, in 8 kB, with a word on how to get the rest', async () => {
+it('answers without secrets, in 8 kB, with a note on how to get the rest', async () => {
   const { assistant, api, app } = await startBoth('--allow-writes');
   const secret = app.demoKey()?.secret ?? '';
   for (let sent = 0; sent < 60; sent++) {
@@ -217,7 +217,7 @@ it('answers without secrets, in 8 kB, with a word on how to get the rest', async
   expect(`${sent.text}${one.text}${list.text}`).not.toContain(secret);
 });
 
-it('says how to start a Vivarium where none runs, finds one that is started later, and speaks the protocol of 2025', async () => {
+it('tells how to start a Vivarium if none runs, finds one started later, and speaks the protocol of 2025', async () => {
   const dataDir = temporaryFolder();
   const assistant = await startAssistant(dataDir);
   const { text, isError } = await assistant.call('status');

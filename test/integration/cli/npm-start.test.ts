@@ -32,14 +32,14 @@ function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   return { child, printed, serving, ended };
 }
 
-/** This machine without a display, and not as a build machine. */
+/** This machine without a display, and not marked as a build machine. */
 function withoutDisplay(): NodeJS.ProcessEnv {
   const { CI: _ci, DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...env } = process.env;
   return { ...env, NO_COLOR: '1' };
 }
 
 describe.runIf(process.platform === 'linux')('npm start without a display', () => {
-  it('says so in one line, and serves the same interface with a link that signs in', async () => {
+  it('reports it in one line, and serves the same interface with a link that signs in', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const { child, printed, serving, ended } = run(
       'launch.mjs',
@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('npm start without a display', () =
 });
 
 describe.runIf(process.platform !== 'darwin')('npm run package', () => {
-  it.each(['--mac', '--mac=zip', '--macos', '-m', '-lmw', '-o'])('refuses %s and says why', async (option) => {
+  it.each(['--mac', '--mac=zip', '--macos', '-m', '-lmw', '-o'])('refuses %s with a reason', async (option) => {
     const { ended } = run('launch.mjs', ['package', option, 'dir'], process.env);
     const { code, stdout, stderr } = await ended;
     expect([code, stdout]).toEqual([1, '']);
@@ -67,7 +67,7 @@ describe.runIf(process.platform !== 'darwin')('npm run package', () => {
 });
 
 describe('fetching Electron’s runtime', () => {
-  it('fails with one line where it cannot be had', async () => {
+  it('fails with one line if it is unavailable', async () => {
     const cache = temporaryFolder();
     const { ended } = run('fetch-electron.mjs', [join(ROOT, 'node_modules', 'electron')], {
       ...process.env,

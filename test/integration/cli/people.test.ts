@@ -15,14 +15,14 @@ import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-// Commands run in this process, a tenth of the time of their own; `call.test.ts` runs them as built.
+// These commands run in this process, ten times as fast; `call.test.ts` runs them as built.
 beforeEach(() => {
   vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
   return () => void vi.unstubAllEnvs();
 });
 
 describe('vivarium <namespace> <procedure>', () => {
-  it('shows a table, without colours where nobody looks', async () => {
+  it('shows a table, without colours in a pipe', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
     const { code, stdout, stderr } = await runHere(['pets', 'list', 'prj_1', '--limit', '5', '--data-dir', dataDir]);
@@ -51,7 +51,7 @@ describe('vivarium <namespace> <procedure>', () => {
     }
   });
 
-  it('gives a file as it is, and writes it where --output says', async () => {
+  it('prints a file unchanged, and writes it to --output', async () => {
     const { fake, dataDir } = await startAsked();
     const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
     fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
@@ -69,7 +69,7 @@ describe('vivarium <namespace> <procedure>', () => {
     ]);
   });
 
-  it('shows the changed settings only, and all of them as JSON', async () => {
+  it('shows only the changed settings, and all of them as JSON', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
     const args = ['settings', 'update', '--propagation', '1h', '--data-dir', dataDir];
@@ -79,7 +79,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it('takes the project that is named like the folder or its package, and says so', async () => {
+  it('takes the project named like the folder or its package, and reports it', async () => {
     const { fake, dataDir } = await startAsked();
     const [demo, shop] = [
       { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'demo' },
@@ -99,7 +99,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(asked).toEqual([{ projectId: 'my-shop' }, { projectId: 'demo' }]);
   });
 
-  it('says an engine’s errors in its own words', async () => {
+  it('reports an engine’s errors in its own words', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('records', 'put', () => {
       throw new VivariumError(
@@ -165,7 +165,7 @@ describe('vivarium <namespace> <procedure>', () => {
     expect(await runHere(args)).toEqual({ code, stdout: '', stderr: line });
   });
 
-  it('says that the only word is a project, where another one is missing', async () => {
+  it('reports that a single argument was taken as the project, where another argument is missing', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
     expect(await runHere(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
@@ -175,7 +175,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it('tells what the other side refuses, in one line or in JSON', async () => {
+  it('reports a refusal by the other side, in one line or in JSON', async () => {
     const { dataDir } = await startAsked();
     const told = await runHere(['projects', 'list', '--data-dir', dataDir]);
     expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed; its log has the reason.\n']);
@@ -186,7 +186,7 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it('exits 2 when none is running', async () => {
+  it('exits 2 when no Vivarium is running', async () => {
     const { code, stderr } = await runHere(['projects', 'list', '--data-dir', temporaryFolder()]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium: No Vivarium is running on .*\n$/)]);
   });
@@ -215,7 +215,7 @@ describe('vivarium <namespace> <procedure>', () => {
   it.each([
     ['events', 'watch'],
     ['projects', 'list'],
-  ])('%s %s ends quietly when its reader has heard enough', async (namespace, procedure) => {
+  ])('%s %s ends quietly when its reader closes the pipe', async (namespace, procedure) => {
     const { fake, dataDir } = await startAsked();
     fake.teach('events', 'watch', countingStream({}).open);
     fake.teach('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
@@ -268,7 +268,7 @@ describe('a result that is a failure', () => {
   });
 });
 
-it('what was removed is one line, and with --json the whole', async () => {
+it('a removed object is printed as one line, and in full with --json', async () => {
   const { fake, dataDir } = await startAsked();
   fake.teach('projects', 'remove', () => SAMPLE_PROJECT);
   const args = ['projects', 'remove', SAMPLE_PROJECT.id, '--data-dir', dataDir];
@@ -303,7 +303,7 @@ describe('vivarium traffic watch', () => {
     return { fake, watch, server };
   }
 
-  it('is one request a line, with one header, and says on standard error what it missed', async () => {
+  it('prints one request a line, with one header, and reports missed entries on standard error', async () => {
     const { fake, watch } = await startTraffic();
     const { code, stdout, stderr } = await watch(['--filter', 'status:>=200', '--project-id', 'p']);
     expect([code, stderr]).toEqual([0, 'vivarium: 3 more requests arrived too fast to be shown.\n']);
@@ -316,7 +316,7 @@ describe('vivarium traffic watch', () => {
     expect(fake.calls).toEqual([{ procedure: 'traffic.watch', input: { filter: 'status:>=200', projectId: 'p' } }]);
   });
 
-  it('is one JSON object a line with --json', async () => {
+  it('prints one JSON object a line with --json', async () => {
     const { watch } = await startTraffic();
     const { code, stdout, stderr } = await watch(['--json']);
     const values = stdout
@@ -326,7 +326,7 @@ describe('vivarium traffic watch', () => {
     expect([code, stderr, values]).toEqual([0, '', [makeEntry(1), makeEntry(2, { status: 404 }), { missed: 3 }]]);
   });
 
-  it.each(['watch', 'list'])('refuses a filter with an unknown field, as does the list: %s', async (procedure) => {
+  it.each(['watch', 'list'])('refuses a filter with an unknown field, as the list does: %s', async (procedure) => {
     const { code, stderr } = await runHere(['traffic', procedure, '--filter', 'sttus:4xx']);
     expect([code, stderr]).toEqual([
       1,
@@ -335,7 +335,7 @@ describe('vivarium traffic watch', () => {
   });
 });
 
-it('a part of a target changes alone: the rest is asked of the Vivarium', async () => {
+it('a change to part of a target reads the rest from the running Vivarium', async () => {
   const { fake, dataDir } = await startAsked();
   const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
   fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
@@ -358,7 +358,7 @@ describe('the streams of the process', () => {
     expect([status, stderr]).toEqual([1, 'vivarium: The output cannot be written (the disk is full).\n']);
   });
 
-  it('NO_COLOR beside FORCE_COLOR turns colours off without a warning of Node', async () => {
+  it('NO_COLOR together with FORCE_COLOR turns colours off without a warning from Node', async () => {
     const env = { NO_COLOR: '1', FORCE_COLOR: '1' };
     const { code, stderr } = await runCli(['status', '--data-dir', temporaryFolder()], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^vivarium: No Vivarium is running.*\n$/)]);
@@ -366,7 +366,7 @@ describe('the streams of the process', () => {
 });
 
 describe('on a terminal', () => {
-  /** What the command writes on a terminal of so many columns, in this process. */
+  /** What the command prints on a terminal of so many columns, in this process. */
   async function onTerminal(args: readonly string[], columns: number, dataDir: string) {
     const written = { stdout: '', stderr: '' };
     const write = (name: keyof typeof written) => (content: string | Uint8Array) => (written[name] += String(content));
@@ -387,7 +387,7 @@ describe('on a terminal', () => {
     return { code, ...written };
   }
 
-  it('a table fits, and is whole where the terminal reports no width', async () => {
+  it('a table fits the width, and is complete if the terminal reports no width', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);
     const narrow = await onTerminal(['projects', 'list'], 40, dataDir);
@@ -398,7 +398,7 @@ describe('on a terminal', () => {
     expect(wide.stdout).not.toContain('Not shown: ');
   });
 
-  it('control characters are escaped, of tables, files and JSON', async () => {
+  it('control characters are escaped in tables, files and JSON', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
     fake.teach('zones', 'export', () => ({ text: 'a\u009b31m' }));
@@ -413,7 +413,7 @@ describe('on a terminal', () => {
     }
   });
 
-  it('octets are refused, but for --output -', async () => {
+  it('binary output is refused, except with --output -', async () => {
     const { fake, dataDir } = await startAsked();
     fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: 'QUI=' }));
     const args = ['ca', 'export', '--format', 'der'];
@@ -427,7 +427,7 @@ describe('on a terminal', () => {
 });
 
 describe('vivarium', () => {
-  it.each([[[]], [['help']], [['--help']], [['-h']]])('%j shows what there is', async (args) => {
+  it.each([[[]], [['help']], [['--help']], [['-h']]])('%j shows the available commands', async (args) => {
     const { code, stdout } = await runHere(args);
     expect(code).toBe(0);
     expect(stdout).toContain('vivarium call <namespace.procedure>');
@@ -448,7 +448,7 @@ describe('vivarium', () => {
     expect(stdout).toContain(part);
   });
 
-  it.each(['--version', '-V', 'version'])('%s says which one it is', async (arg) => {
+  it.each(['--version', '-V', 'version'])('%s prints the version', async (arg) => {
     expect(await runHere([arg])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 

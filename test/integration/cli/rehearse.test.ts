@@ -15,7 +15,7 @@ const SHOP = {
   zones: { 'acme.test': 'shop CNAME cname.vivarium.localhost.\n' },
 };
 
-/** Writes a file in a folder of its own; returns both. */
+/** Writes a file in a new folder; returns both paths. */
 function writeWorld(world: object): { folder: string; file: string } {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'shop.json'), JSON.stringify(world));
@@ -30,7 +30,7 @@ const rehearse = (folder: string, words: readonly string[]) => {
 const node = (program: string): string[] => ['--', process.execPath, '-e', program];
 
 describe('vivarium rehearse', () => {
-  test('plays the takeover of the guide, in which a TXT record keeps the hostname from a stranger', async () => {
+  test('plays the takeover of the guide, in which a TXT record protects the hostname from another project', async () => {
     const guide = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'rehearse-a-takeover.md'), 'utf8');
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'takeover.yaml'), /```yaml\n([^]*?)```/.exec(guide)?.[1] ?? '');
@@ -41,7 +41,7 @@ describe('vivarium rehearse', () => {
     expect(code).toBe(0);
   });
 
-  test('gives the same report again and at the same time, and leaves nothing', async () => {
+  test('gives the same report in repeated and concurrent runs, and leaves nothing behind', async () => {
     const { folder, file } = writeWorld({
       ...SHOP,
       steps: [
@@ -87,7 +87,7 @@ describe('vivarium rehearse', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['report.md', 'report.xml', 'shop.json']);
   });
 
-  test('gives a command the world, and exits with 1 when it fails', async () => {
+  test('passes the world to a command, and exits with 1 when the command fails', async () => {
     const { folder, file } = writeWorld(SHOP);
     const program = `
       const { VIVARIUM_URL, VIVARIUM_KEY, VIVARIUM_KEYS, VIVARIUM_DATA_DIR, NODE_EXTRA_CA_CERTS } = process.env;
@@ -108,7 +108,7 @@ describe('vivarium rehearse', () => {
   test.each<[string, object, string]>([
     ['a step that is none', { ...SHOP, steps: [{ wait: 1 }] }, 'steps[0]'],
     ['a plan that there is not', { ...SHOP, projects: { acme: { plan: 'gold' } } }, 'projects.acme.plan'],
-  ])('exits with 2 where the file has %s', async (_what, world, place) => {
+  ])('exits with 2 if the file has %s', async (_what, world, place) => {
     const { folder, file } = writeWorld(world);
     const { stdout, stderr, code } = await rehearse(folder, [file]).ended;
     expect([code, stdout]).toEqual([2, '']);
@@ -140,7 +140,7 @@ describe('vivarium rehearse', () => {
     expect(readdirSync(folder)).toEqual(['shop.json']);
   });
 
-  test('leaves nothing when it is interrupted while its engine starts', async () => {
+  test('leaves nothing behind when it is interrupted while its engine starts', async () => {
     const { folder, file } = writeWorld(SHOP);
     const made = once(watch(folder), 'change');
     const { child, ended } = rehearse(folder, [file]);

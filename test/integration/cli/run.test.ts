@@ -14,7 +14,7 @@ import { PROGRAM, startProgram } from '../../support/program.ts';
 import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
 import { until } from '../../support/upstream-server.ts';
 
-/** A dev server that answers with what it was given; `/move` leads it to another port, `/end` ends it with 7. */
+/** A dev server that echoes its input; `/move` makes it listen on another port, `/end` ends it with code 7. */
 const SERVER = `
 const { createServer } = require('node:http');
 const { env, pid } = process;
@@ -54,7 +54,7 @@ function startRun(dataDir: string, words: readonly string[], program: string, cw
     child,
     ended: finished(child),
     said: () => said,
-    /** Resolves once standard error has it, as often as asked for. */
+    /** Resolves once standard error contains the text as often as given. */
     says: (text: string, times = 1) =>
       new Promise<void>((resolve) => {
         const look = () => {
@@ -111,7 +111,7 @@ describe('vivarium run', () => {
     },
   );
 
-  test('serves a command at its hostname with its environment, passes its code on and leaves nothing', async () => {
+  test('serves a command at its hostname with its environment, returns its exit code, and leaves nothing behind', async () => {
     const engine = await startEngine({ empty: true });
     await engine.call('projects.create', { name: 'Another' });
     const before = await everything(engine);
@@ -137,7 +137,7 @@ describe('vivarium run', () => {
     expect(await everything(engine)).toEqual(before);
   });
 
-  test('finds the port that a grandchild opens late on IPv6 only, and follows it to another', async () => {
+  test('finds a port that a grandchild opens late on IPv6 only, and follows it to another port', async () => {
     const engine = await startEngine({ empty: true });
     const late = `${SERVER} setTimeout(() => listen(0, '::1'), 600);`;
     const parent = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(late)}], { stdio: 'inherit' });`;
@@ -151,7 +151,7 @@ describe('vivarium run', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test('names both ports of a command that opens two, and takes the one of --port', async () => {
+  test('names both ports of a command that opens two, and uses the one of --port', async () => {
     const engine = await startEngine({ empty: true });
     const before = await everything(engine);
     const two = `${SERVER} listen(0); listen(0);`;
@@ -188,7 +188,7 @@ describe('vivarium run', () => {
     expect(await everything(engine)).toEqual(before);
   });
 
-  test('kills a command that ignores Ctrl-C at the second one, and gives it the input', async () => {
+  test('kills a command that ignores Ctrl-C at the second Ctrl-C, and passes input to the command', async () => {
     const engine = await startEngine({ empty: true });
     const stubborn = `process.on('SIGINT', () => process.stderr.write('not now')); process.stdin.on('data', (text) => process.stderr.write(process.pid + ' heard ' + text));`;
     const run = startRun(engine.dataDir, ['stubborn'], stubborn);
@@ -203,7 +203,7 @@ describe('vivarium run', () => {
     expect((await run.ended).code).toBe(137);
   });
 
-  test('is served again by an engine that was killed, which first undoes what was left', async () => {
+  test('resumes with an engine that was killed and restarted, which first undoes what was left behind', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const first = await startProgram(['--empty'], { dataDir });
     const run = startRun(dataDir, ['app.acme.test'], ON_PORT);
@@ -219,7 +219,7 @@ describe('vivarium run', () => {
     expect(await everything(engine)).toEqual([[], [], [], []]);
   });
 
-  test('keeps what was there, and what was added meanwhile', async () => {
+  test('keeps what existed before, and what was added meanwhile', async () => {
     const engine = await startEngine({ empty: true });
     await engine.call('projects.create', { name: 'Shop', plan: 'pro', persona: 'netlify' });
     await engine.call('zones.create', { name: 'acme.test' });
@@ -248,7 +248,7 @@ describe('vivarium run', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test', records: 0 }]);
   });
 
-  test('says what is wrong before the command begins', async () => {
+  test('reports problems before the command begins', async () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'package.json'), '{"name":"@acme/site"}');
@@ -275,7 +275,7 @@ describe('vivarium run', () => {
     ]);
   });
 
-  test('starts Vivarium in the background where none runs', async () => {
+  test('starts Vivarium in the background if none runs', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     track(async () => void (await runCli(['stop', '--data-dir', dataDir])));
     const run = startRun(dataDir, [], ON_PORT);

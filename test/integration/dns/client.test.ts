@@ -22,17 +22,17 @@ function client(clock = createClock()) {
 
 const WWW = { name: 'www.acme.test', type: 1 };
 
-/** A behaviour after which the client goes on waiting, so that time has to pass. */
+/** A behaviour after which the client keeps waiting, so that time has to pass. */
 const ignored = new Set<Behaviour>([NOTHING]);
 function unheard(behaviour: Behaviour): Behaviour {
   ignored.add(behaviour);
   return behaviour;
 }
 
-/** Asks with a clock whose time-outs pass whenever the server has done something that the client passes over. */
+/** Sends a query with a clock whose timeouts pass whenever the server has done something that the client ignores. */
 async function askPassing(behaviours: Behaviour[], question = WWW): Promise<{ result: DnsResult; seen: string[] }> {
   const clock = createFakeClock();
-  // Each signal is one query that was passed over; one may come while time is passing.
+  // Each signal is one ignored query; one may arrive while time is passing.
   const signals: (() => void)[] = [];
   const heard: Promise<void>[] = Array.from({ length: 5 }, () => new Promise((resolve) => signals.push(resolve)));
   const server = await startFakeDns(
@@ -54,7 +54,7 @@ async function askPassing(behaviours: Behaviour[], question = WWW): Promise<{ re
   return { result: await asking, seen: server.seen };
 }
 
-describe('asking our own server', () => {
+describe('our own server', () => {
   const texts = Array.from({ length: 40 }, (_, index) => `big TXT "${String(index).padStart(200, '.')}"`).join('\n');
 
   it.each([
@@ -62,7 +62,7 @@ describe('asking our own server', () => {
     ['none.a.test', 'A', 'NXDOMAIN', 'udp', 0],
     ['www.other.test', 'A', 'REFUSED', 'udp', 0],
     ['big.a.test', 'TXT', 'NOERROR', 'tcp', 40],
-  ] as const)('%s %s: %s over %s, %i records', async (name, type, rcode, transport, count) => {
+  ] as const)('answers %s %s with %s over %s and %i records', async (name, type, rcode, transport, count) => {
     const dns = await startDns([zoneOf('a.test', `www A 192.0.2.1\n${texts}`)]);
     onTestFinished(() => dns.server.stop());
     const reply = await client().ask({ address: '127.0.0.1', port: dns.port }, { name, type: typeCode(type) ?? 0 });
@@ -96,7 +96,7 @@ describe('asking our own server', () => {
   });
 });
 
-describe('a server that does not answer as it should', () => {
+describe('a server that misbehaves', () => {
   it.each<[string, Behaviour[], Partial<DnsResult> & object, number]>([
     ['SERVFAIL is an answer', [(query) => replyTo(query, { flags: 2 })], { kind: 'answered', rcode: 'SERVFAIL' }, 1],
     [
@@ -166,7 +166,7 @@ describe('a server that does not answer as it should', () => {
     expect(seen).toHaveLength(queries);
   });
 
-  it('without a listener is unreachable at once', async () => {
+  it('is unreachable at once without a listener', async () => {
     const server = await startDns([]);
     await server.server.stop();
     expect(await client().ask({ address: '127.0.0.1', port: server.port }, WWW)).toEqual({
@@ -176,7 +176,7 @@ describe('a server that does not answer as it should', () => {
     });
   });
 
-  it('is not waited for when the client closes', async () => {
+  it('does not delay closing the client', async () => {
     let reached: () => void = () => undefined;
     const arrived = new Promise<void>((resolve) => (reached = resolve));
     const server = await startFakeDns(() => {

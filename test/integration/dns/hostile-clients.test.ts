@@ -37,7 +37,7 @@ describe('the server survives any input', () => {
     expect(headerOf(await (await tcp()).ask(message())).rcode).toBe('NOERROR');
   }
 
-  test('UDP: what deserves no reply gets none, and the next query its own', async () => {
+  test('UDP: datagrams that deserve no reply get none, and the next query gets its reply', async () => {
     const client = keep(new UdpClient(dns.port));
     await client.send(Buffer.alloc(0));
     await client.send(Buffer.from([1, 2, 3]));
@@ -46,7 +46,7 @@ describe('the server survives any input', () => {
     expect(headerOf(await client.ask(message({ id: 2 })))).toMatchObject({ id: 2, rcode: 'NOERROR' });
   });
 
-  test('UDP: 65 KB of questions is FORMERR', async () => {
+  test('UDP: 65 KB of questions give FORMERR', async () => {
     const client = keep(new UdpClient(dns.port));
     const questions = Buffer.concat(Array<Buffer>(9000).fill(Buffer.from([1, 0x61, 0, 0, 1, 0, 1])));
     const reply = await client.ask(message({ id: 3, counts: [9001, 0, 0, 0], rest: questions }));
@@ -58,20 +58,20 @@ describe('the server survives any input', () => {
     const client = keep(new UdpClient(dns.port));
     for (let n = 0; n < 5000; n++) {
       await client.send(Buffer.from(Array.from({ length: n % 12 }, (_, index) => (n * 31 + index * 17) & 255)));
-      // A good one in between, so that the noise is read as fast as it is sent.
+      // A valid one in between, so that the noise is read as fast as it is sent.
       if (n % 50 === 0) expect(headerOf(await client.ask(message({ id: n }))).id).toBe(n);
     }
     await stillServes();
   });
 
-  test('TCP: queries come in any pieces', async () => {
+  test('TCP: queries may arrive in any pieces', async () => {
     const client = await tcp();
     const stream = Buffer.concat([framed(message({ id: 1 })), framed(message({ id: 2, rest: opt() }))]);
     for (let at = 0; at < stream.length; at += 3) await client.write(stream.subarray(at, at + 3));
     expect([headerOf(await client.reply()).id, headerOf(await client.reply()).id]).toEqual([1, 2]);
   });
 
-  test('TCP: 2,000 queries in one go are answered in order', async () => {
+  test('TCP: 2,000 queries in one write are answered in order', async () => {
     const client = await tcp();
     const stream = Buffer.concat(Array.from({ length: 2000 }, (_, id) => framed(message({ id }))));
     await client.write(stream);
@@ -80,7 +80,7 @@ describe('the server survives any input', () => {
     expect(ids).toEqual(Array.from({ length: 2000 }, (_, id) => id));
   });
 
-  test('TCP: the client’s end of sending does not lose its replies', async () => {
+  test('TCP: a client that half-closes still gets its replies', async () => {
     const client = await tcp();
     client.socket.end(Buffer.concat([framed(message({ id: 1 })), framed(message({ id: 2, name: 'large.acme.test' }))]));
     expect(headerOf(await client.reply()).id).toBe(1);
@@ -105,7 +105,7 @@ describe('the server survives any input', () => {
     await stillServes();
   });
 
-  test('TCP: a message of 65,535 octets is FORMERR, and the next is answered', async () => {
+  test('TCP: a message of 65,535 octets gives FORMERR, and the next is answered', async () => {
     const client = await tcp();
     const long = Buffer.concat([message({ id: 7 }), Buffer.alloc(65_535)]).subarray(0, 65_535);
     await client.write(Buffer.concat([framed(long), framed(message({ id: 8 }))]));
@@ -113,13 +113,13 @@ describe('the server survives any input', () => {
     expect(headerOf(await client.reply())).toMatchObject({ id: 8, rcode: 'NOERROR' });
   });
 
-  test('TCP: a response is passed over', async () => {
+  test('TCP: a response is ignored', async () => {
     const client = await tcp();
     await client.write(Buffer.concat([framed(message({ id: 1, flags: 0x8000 })), framed(message({ id: 2 }))]));
     expect(headerOf(await client.reply()).id).toBe(2);
   });
 
-  test('TCP: a reset is no event', async () => {
+  test('TCP: a reset does no harm', async () => {
     const client = await tcp();
     await client.write(framed(message({ name: 'large.acme.test' })));
     client.socket.resetAndDestroy();
@@ -130,37 +130,40 @@ describe('the server survives any input', () => {
   test.each([
     ['in one go', 3000],
     ['one by one', 1],
-  ])('TCP: who asks %s and does not read stops being answered, and others don’t notice', async (_how, together) => {
-    const client = await tcp();
-    client.socket.pause();
-    client.socket.setNoDelay(true);
-    // 3,000 replies of 56 KB: 168 MB, which must not pile up here.
-    const before = process.memoryUsage().rss;
-    for (let id = 0; id < 3000; id += together) {
-      const queries = Array.from({ length: together }, (_, n) =>
-        framed(message({ id: id + n, name: 'large.acme.test' })),
-      );
-      client.socket.write(Buffer.concat(queries));
-      if (together === 1) await new Promise((resolve) => setImmediate(resolve));
-    }
-    for (let n = 0; n < 20; n++) await stillServes();
-    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
-    client.socket.resume();
-    for (let id = 0; id < 20; id++) expect(headerOf(await client.reply()).id).toBe(id);
-  });
+  ])(
+    'TCP: a client that asks %s without reading stops being answered, and others do not notice',
+    async (_how, together) => {
+      const client = await tcp();
+      client.socket.pause();
+      client.socket.setNoDelay(true);
+      // 3,000 replies of 56 KB are 168 MB, which must not pile up here.
+      const before = process.memoryUsage().rss;
+      for (let id = 0; id < 3000; id += together) {
+        const queries = Array.from({ length: together }, (_, n) =>
+          framed(message({ id: id + n, name: 'large.acme.test' })),
+        );
+        client.socket.write(Buffer.concat(queries));
+        if (together === 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+      for (let n = 0; n < 20; n++) await stillServes();
+      expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+      client.socket.resume();
+      for (let id = 0; id < 20; id++) expect(headerOf(await client.reply()).id).toBe(id);
+    },
+  );
 
-  test('TCP: 200 idle clients close those that are idle longest, and service continues', async () => {
+  test('TCP: 200 idle clients displace the longest idle, and service continues', async () => {
     const idle: TcpClient[] = [];
     for (let n = 0; n < 200; n++) idle.push(await tcp());
     await stillServes();
     expect(dns.server.connectionCount()).toBeLessThanOrEqual(CONNECTIONS_MAX);
-    // The first has been idle longest; the last is there still.
+    // The first has been idle longest; the last is still connected.
     await idle[0]?.closed;
     const last = idle.at(-1);
     expect(last === undefined ? null : headerOf(await last.ask(message({ id: 9 }))).id).toBe(9);
   });
 
-  test('TCP: who asks now and then is kept when idle ones are closed', async () => {
+  test('TCP: a client that asks now and then is kept when idle ones are closed', async () => {
     const busy = await tcp();
     for (let n = 0; n < 200; n++) {
       await tcp();
@@ -168,13 +171,13 @@ describe('the server survives any input', () => {
     }
   });
 
-  test('TCP: who has just come is kept when others that have asked are too many', async () => {
+  test('TCP: a new client is kept when there are too many others that have asked', async () => {
     const newcomer = await tcp();
     for (let n = 0; n < CONNECTIONS_MAX + 20; n++) await (await tcp()).ask(message({ id: n }));
     expect(headerOf(await newcomer.ask(message({ id: 9 }))).id).toBe(9);
   });
 
-  test('TCP: who has asked is kept when silent clients are too many', async () => {
+  test('TCP: a client that has asked is kept when there are too many silent clients', async () => {
     const asked = await tcp();
     await asked.ask(message());
     for (let n = 0; n < 2 * CONNECTIONS_MAX; n++) await tcp();
@@ -183,7 +186,7 @@ describe('the server survives any input', () => {
     expect(headerOf(await asked.ask(message({ id: 9 }))).id).toBe(9);
   });
 
-  test('TCP: the idle time runs from the last whole query', async () => {
+  test('TCP: the idle time runs from the last complete query', async () => {
     const [asking, dripping, silent] = [await tcp(), await tcp(), await tcp()];
     await asking.ask(message());
     await clock.pass(IDLE_MS_MAX - 1000);

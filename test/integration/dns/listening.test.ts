@@ -41,7 +41,7 @@ describe('the server’s sockets', () => {
     ['UDP', '::1'],
     ['TCP', '127.0.0.1'],
     ['TCP', '::1'],
-  ])('a port that is taken over %s on %s is named, with the option that changes it', async (transport, address) => {
+  ])('a port that is in use over %s on %s is named, with the option that changes it', async (transport, address) => {
     const port = await freePort();
     await take(port, transport, address);
     await expect(startDns(ZONES, { port })).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('the server’s sockets', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'the holder of its UDP side is named, not the one that has begun with TCP',
+    'the holder of the UDP port is named, not the process that holds TCP',
     async () => {
       const port = await freePort();
       const program = `require('node:dgram').createSocket('udp4').bind(${port}, '127.0.0.1', () => console.log('bound'))`;
@@ -88,13 +88,13 @@ describe('the server’s sockets', () => {
     expect((await start(dns.port)).port).toBe(dns.port);
   });
 
-  test('stopping while starting, or before, leaves nothing open', async () => {
+  test('stopping before or during a start leaves nothing open', async () => {
     const dns = await start();
     await dns.server.stop();
     await expect(dns.server.start()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('two servers on free ports do not meet', async () => {
+  test('two servers on free ports do not conflict', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => start()));
     expect(new Set(all.map(({ port }) => port)).size).toBe(8);
   });

@@ -74,7 +74,7 @@ ${many}
     expect(found).toMatchObject(expected as object);
   });
 
-  test('has more over TCP than fits into UDP', async () => {
+  test('gets more over TCP than fits into UDP', async () => {
     expect(await resolver.resolve4('many.acme.test')).toHaveLength(100);
   });
 
@@ -83,7 +83,7 @@ ${many}
     ['no such data', 'txt.acme.test', 'ENODATA'],
     ['a loop of ALIAS', 'loop.acme.test', 'ESERVFAIL'],
     ['outside our zones', 'www.other.test', 'EREFUSED'],
-  ])('tells %s apart', async (_what, name, code) => {
+  ])('distinguishes %s', async (_what, name, code) => {
     await expect(resolver.resolve4(name)).rejects.toMatchObject({ code });
   });
 

@@ -20,7 +20,7 @@ describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
     ['dig', 'TCP, IPv6', '::1', ['+tcp']],
     ['kdig', 'UDP, IPv6', '::1', []],
     ['kdig', 'TCP, IPv4', '127.0.0.1', ['+tcp']],
-  ] as const)('%s agrees, over %s', (tool, _how, address, options) =>
+  ] as const)('%s agrees over %s', (tool, _how, address, options) =>
     expectDigAgrees(tool, { port: dns.port, address }, facts, options),
   );
 
@@ -67,7 +67,7 @@ function fromDns2(record: Packet['answers'][number]): string {
       port: number(record.port),
       target,
     }),
-    // dns2 decodes texts as UTF-8; an octet that is none comes back as U+FFFD, and is put back here.
+    // dns2 decodes texts as UTF-8; an invalid octet comes back as U+FFFD, and is restored here.
     TXT: () => ({ type: 'TXT', strings: texts.map((text) => text.replaceAll('\ufffd', '\xc8')) }),
     CAA: () => ({ type: 'CAA', flags: number(record.flags), tag: record.tag ?? '', value: record.value ?? '' }),
     HINFO: () => {
@@ -105,18 +105,18 @@ describe('options of dig', () => {
     return reply;
   };
 
-  test('+edns=1 is BADVERS', async () => {
+  test('+edns=1 gets BADVERS', async () => {
     expect(await ask('www.acme.test A', ['+edns=1', '+noednsnegotiation'])).toMatchObject({
       rcode: 'BADVERS',
       answer: [],
     });
   });
 
-  test('+edns=1 with negotiation gets its answer by version 0', async () => {
+  test('+edns=1 with negotiation gets an answer with version 0', async () => {
     expect(await ask('www.acme.test A', ['+edns=1'])).toMatchObject({ rcode: 'NOERROR', answer: [expect.any(String)] });
   });
 
-  test('+noedns has no OPT in the reply, and +edns has', async () => {
+  test('+noedns gets no OPT in the reply, and +edns gets one', async () => {
     expect((await ask('www.acme.test A', ['+noedns'])).edns).toEqual([]);
     expect((await ask('www.acme.test A', ['+edns=0', '+nocookie'])).edns).toEqual([
       'EDNS: version: 0, flags:; udp: 1232',
@@ -126,34 +126,37 @@ describe('options of dig', () => {
     ]);
   });
 
-  test.each([512, 1232, 4096, 65535])('+bufsize=%i, +ignore: cut, without a record', async (size) => {
-    expect(await ask('big.acme.test TXT', [`+bufsize=${size}`, '+ignore'])).toMatchObject({
-      flags: ['qr', 'aa', 'tc'],
-      answer: [],
-    });
-  });
+  test.each([512, 1232, 4096, 65535])(
+    '+bufsize=%i with +ignore gets a truncated reply without records',
+    async (size) => {
+      expect(await ask('big.acme.test TXT', [`+bufsize=${size}`, '+ignore'])).toMatchObject({
+        flags: ['qr', 'aa', 'tc'],
+        answer: [],
+      });
+    },
+  );
 
-  test.each(['dig', 'kdig'] as const)('%s asks again over TCP, and has all', async (tool) => {
+  test.each(['dig', 'kdig'] as const)('%s repeats the query over TCP, and gets all records', async (tool) => {
     const reply = await ask('big.acme.test TXT', [], tool);
     expect(reply.answer).toHaveLength(60);
     expect(reply.flags).toEqual(['qr', 'aa']);
   });
 
-  test('+header-only and +opcode=NOTIFY are refused by their codes', async () => {
+  test('+header-only gets FORMERR, and +opcode=NOTIFY gets NOTIMP', async () => {
     expect((await ask('www.acme.test A', ['+header-only', '+nocookie'])).rcode).toBe('FORMERR');
     expect((await ask('www.acme.test A', ['+opcode=NOTIFY'])).rcode).toBe('NOTIMP');
   });
 
-  test('a transfer fails, and another class is REFUSED', async () => {
+  test('a transfer fails, and another class gets REFUSED', async () => {
     expect(await run('dig', [`@127.0.0.1`, '-p', String(dns.port), 'acme.test', 'AXFR'])).toContain('Transfer failed');
     expect((await ask('version.bind TXT', ['-c', 'CH'])).rcode).toBe('REFUSED');
   });
 
-  test('+ednsopt of strangers is ignored', async () => {
+  test('an unknown +ednsopt is ignored', async () => {
     expect((await ask('www.acme.test A', ['+ednsopt=65001:abcd', '+padding=128'])).rcode).toBe('NOERROR');
   });
 
-  test.each(['dig', 'kdig'] as const)('%s takes the cookie for good, and sends it back', async (tool) => {
+  test.each(['dig', 'kdig'] as const)('%s accepts the cookie, and sends it back', async (tool) => {
     const shown = (options: string[]) => run(tool, ['@127.0.0.1', '-p', String(dns.port), ...options, 'www.acme.test']);
     const cookie = /COOKIE: ?([0-9a-fA-F]{48})/.exec(await shown(['+cookie=0123456789abcdef']))?.[1] ?? '';
     expect(cookie.toLowerCase()).toMatch(/^0123456789abcdef/);
@@ -162,11 +165,11 @@ describe('options of dig', () => {
     expect(again).toContain('192.0.2.1');
   });
 
-  test('a cookie alone is given without a question', async () => {
+  test('a cookie is returned even without a question', async () => {
     expect((await ask('www.acme.test A', ['+header-only', '+cookie=0123456789abcdef'])).rcode).toBe('NOERROR');
   });
 
-  test('the reason of a refusal is shown', async () => {
+  test('the reason for a refusal is shown', async () => {
     expect((await ask('www.other.test A', [])).edns.join(' ')).toContain('EDE: 20 (Not Authoritative)');
   });
 
@@ -175,7 +178,7 @@ describe('options of dig', () => {
     expect(text).toMatch(/www\.acme\.test\.\s+\d+\s+IN\s+A\s+192\.0\.2\.1/);
   });
 
-  test('a query in mixed case comes back in the same (0x20)', async () => {
+  test('a query in mixed case is returned in the same case (0x20)', async () => {
     const [udp, tcp] = [new UdpClient(dns.port, '::1'), await TcpClient.open(dns.port)];
     try {
       const query = message({ name: 'wWw.aCmE.tEsT' });

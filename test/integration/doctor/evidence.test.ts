@@ -30,7 +30,7 @@ function listen<AnyServer extends Server>(server: AnyServer, port = 0): Promise<
   });
 }
 
-/** A TLS server that answers every connection with `head`, or says nothing. */
+/** A TLS server that answers every connection with `head`, or sends nothing. */
 async function serveTls(signer: typeof root, hostname: string, head: string | null): Promise<number> {
   const leaf = createLeaf({ issuer: signer, hostnames: [hostname], clock, filesUrl: null });
   const server = createTlsServer({ key: leaf.privateKeyPem, cert: leaf.certificatePem }, (socket) => {
@@ -57,7 +57,7 @@ it.each([
   ['another name', root, 'b.test', OK, { named: false }],
   ['another answer', root, 'a.test', 'HTTP/1.1 421 Misdirected\r\n\r\n', { status: 421 }],
   ['an answer that is no HTTP', root, 'a.test', 'SSH-2.0-OpenSSH_9\r\n', { status: null }],
-] as const)('a handshake with %s is told', async (_what, signer, name, head, expected) => {
+] as const)('a handshake with %s is reported', async (_what, signer, name, head, expected) => {
   expect(await handshakeWith(await serveTls(signer, name, head))).toMatchObject({ ok: true, ...expected });
 });
 
@@ -80,12 +80,12 @@ it('a listener that answers, hangs up, or is missing is reported', async () => {
   expect(await ask(await closedPort())).toEqual({ reason: 'nothing is listening there' });
 });
 
-it('a port taken at one address is reported with that address', async () => {
+it('a port in use at one address is reported with that address', async () => {
   const port = await listen(createServer(), await freePort());
   expect(await takenAddresses(['127.0.0.1', '::1'], port, clock)).toEqual(['127.0.0.1']);
 });
 
-it('a DNS server that was stopped gives no answer over either transport', async () => {
+it('a stopped DNS server gives no answer over either transport', async () => {
   const client = createDnsClient(clock);
   onTestFinished(() => client.close());
   const { server, port } = await startDns([platformZone()]);
@@ -111,27 +111,30 @@ it('the system resolves localhost', async () => {
   expect(await askSystem('localhost', clock)).toEqual({ addresses, reason: null, hosts: null });
 });
 
-/** Mounts of one's own need namespaces, which containers may refuse. */
+/** Private mounts need namespaces, which containers may refuse. */
 const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
 
-it.runIf(canMount)('the system is asked, and the line of its hosts file that leads elsewhere is named', () => {
-  const folder = temporaryFolder();
-  const hosts =
-    '127.0.0.1 localhost here.test\n\n# 192.0.2.1 shop.test\n192.0.2.80\tWWW.shop.test  Shop.Test # us\n::1 shop.test\n';
-  writeFileSync(join(folder, 'hosts'), hosts);
-  writeFileSync(join(folder, 'nsswitch.conf'), 'hosts: files\n');
-  const script = `
+it.runIf(canMount)(
+  'the system resolver is queried, and the line of the hosts file with a different address is named',
+  () => {
+    const folder = temporaryFolder();
+    const hosts =
+      '127.0.0.1 localhost here.test\n\n# 192.0.2.1 shop.test\n192.0.2.80\tWWW.shop.test  Shop.Test # us\n::1 shop.test\n';
+    writeFileSync(join(folder, 'hosts'), hosts);
+    writeFileSync(join(folder, 'nsswitch.conf'), 'hosts: files\n');
+    const script = `
     import { askSystem } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/system-names.ts'))};
     import { createClock } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/clock.ts'))};
     const names = ['here.test', 'shop.test', 'none.test'];
     console.log(JSON.stringify(await Promise.all(names.map((name) => askSystem(name, createClock())))));`;
-  const mount =
-    'for name in hosts nsswitch.conf; do mount --bind "$1/$name" "/etc/$name"; done; exec "$2" --input-type=module -e "$3"';
-  const said = execFileSync('unshare', ['-rm', 'sh', '-ec', mount, 'sh', folder, process.execPath, script]);
-  const sorted = expect.arrayContaining(['192.0.2.80', '::1']) as string[];
-  expect(JSON.parse(said.toString())).toEqual([
-    { addresses: ['127.0.0.1'], reason: null, hosts: null },
-    { addresses: sorted, reason: null, hosts: { file: '/etc/hosts', line: 4, address: '192.0.2.80' } },
-    { addresses: [], reason: 'there is no such name', hosts: null },
-  ]);
-});
+    const mount =
+      'for name in hosts nsswitch.conf; do mount --bind "$1/$name" "/etc/$name"; done; exec "$2" --input-type=module -e "$3"';
+    const said = execFileSync('unshare', ['-rm', 'sh', '-ec', mount, 'sh', folder, process.execPath, script]);
+    const sorted = expect.arrayContaining(['192.0.2.80', '::1']) as string[];
+    expect(JSON.parse(said.toString())).toEqual([
+      { addresses: ['127.0.0.1'], reason: null, hosts: null },
+      { addresses: sorted, reason: null, hosts: { file: '/etc/hosts', line: 4, address: '192.0.2.80' } },
+      { addresses: [], reason: 'there is no such name', hosts: null },
+    ]);
+  },
+);

@@ -5,7 +5,7 @@ import type { RuntimeFile } from '../../../main/base/config.ts';
 import { startEngine } from '../../support/engine.ts';
 import { signInWith } from '../../support/rpc-control.ts';
 
-it('renews the token in its files, and gives a link for it', async () => {
+it('replaces the token in its files, and returns a link for it', async () => {
   const engine = await startEngine({ empty: true });
   const { url, token } = engine.app.runtime.control;
   const status = (shown: string) =>

@@ -8,7 +8,7 @@ import { startDomainsEngine, TARGET } from '../../support/domains-engine.ts';
 import { runCli } from '../../support/rpc-cli.ts';
 import { startEngine } from '../../support/engine.ts';
 
-/** A development server, on both addresses of `localhost` or on one. */
+/** A development server, on one or both addresses of `localhost`. */
 async function startDevServer(host = 'localhost'): Promise<number> {
   const server = createServer((_request, response) => response.end('hello'));
   server.listen(0, host);
@@ -24,7 +24,7 @@ const HOST = 'app.acme.test';
 const RECORD = `app CNAME ${TARGET}`;
 
 describe('domains.attach with local', () => {
-  it.each(['127.0.0.1', '::1'])('leads from nothing to HTTPS in two commands, to a server on %s', async (host) => {
+  it.each(['127.0.0.1', '::1'])('takes two commands from nothing to HTTPS, for a server on %s', async (host) => {
     const port = await startDevServer(host);
     const engine = await startDomainsEngine();
     const run = (...args: string[]) => runCli([...args, '--data-dir', engine.dataDir]);
@@ -51,7 +51,7 @@ describe('domains.attach with local', () => {
     expect(await engine.curl('app.fresh.test', '/')).toBe('hello');
   });
 
-  it('does the missing rest, and nothing twice', async () => {
+  it('does only the missing steps', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const attach = () => engine.call('domains.attach', { projectId, hostname: HOST, local: true });
@@ -77,7 +77,7 @@ describe('domains.attach with local', () => {
     expect(attached).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 
-  it('removes no record that is in the way, and says how to', async () => {
+  it('does not remove a conflicting record, but tells how to', async () => {
     const engine = await startDomainsEngine();
     const { id } = await engine.put('app', 'A', '192.0.2.1');
     const attached = await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST, local: true });
@@ -88,7 +88,7 @@ describe('domains.attach with local', () => {
     expect((attached as AttachedLocally).steps?.[1]?.fix).toBe(`Remove it: \`records.remove {"id":"${id}"}\``);
   });
 
-  it('keeps what succeeded where the root may not sign, and exits 1 with the command that helps', async () => {
+  it('keeps the completed steps if the root may not sign, and exits 1 with the command that helps', async () => {
     const engine = await startDomainsEngine();
     const args = ['domains', 'attach', engine.projectId, 'shop.acme.dev', '--local', '--data-dir', engine.dataDir];
     const { code, stdout } = await runCli(args);
@@ -108,7 +108,7 @@ describe('domains.attach with local', () => {
     expect(await engine.call('zones.list')).not.toContainEqual(expect.objectContaining({ name: 'acme.test' }));
   });
 
-  it('says when the target does not answer', async () => {
+  it('reports a target that does not answer', async () => {
     const engine = await startEngine();
     await engine.call('projects.create', { name: 'App', plan: 'pro', target: '1' });
     const attach = engine.call('domains.attach', { projectId: 'app', hostname: HOST, local: true });

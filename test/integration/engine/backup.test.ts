@@ -26,14 +26,14 @@ async function backup(workingDir: string, ...args: string[]) {
 }
 
 describe('vivarium backup', () => {
-  it('that restores nothing leaves no new folder', async () => {
+  it('leaves no new folder if it restores nothing', async () => {
     const folder = temporaryFolder();
     const dataDir = join(folder, 'new');
     expect((await backup(folder, 'restore', 'none.db', '--data-dir', dataDir)).code).toBe(1);
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  it.skipIf(process.getuid?.() === 0)('says that it has to lock a folder that is read-only', async () => {
+  it.skipIf(process.getuid?.() === 0)('reports that it has to lock a read-only folder', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'vivarium.db'), '');
     chmodSync(folder, 0o500);
@@ -45,7 +45,7 @@ describe('vivarium backup', () => {
     ]);
   });
 
-  it('takes a running Vivarium along, and brings it back as it was', async () => {
+  it('includes a running Vivarium, and restores it unchanged', async () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
     const { dataDir } = engine;
@@ -79,7 +79,7 @@ describe('vivarium backup', () => {
     expect(readFileSync(join(dataDir, 'ca', 'root.pem'), 'utf8')).toBe(root);
   });
 
-  it('moves a Vivarium that does not run to another folder, and says that the root there was another one', async () => {
+  it('moves a stopped Vivarium to another folder, and reports that the root there was another one', async () => {
     const from = await startEngine();
     const to = await startEngine();
     const demoKey = from.app.demoKey();
@@ -110,7 +110,7 @@ describe('vivarium backup', () => {
 });
 
 describe('backup.create', () => {
-  it('takes absolute paths only, and replaces a backup only', async () => {
+  it('accepts only absolute paths, and replaces only a backup', async () => {
     const engine = await startEngine();
     const file = join(temporaryFolder(), 'notes.txt');
     writeFileSync(file, 'of the user');

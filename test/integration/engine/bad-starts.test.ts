@@ -26,9 +26,9 @@ async function refusal(args: readonly string[], env?: Record<string, string>): P
   return stderr;
 }
 
-describe('a start that can’t be says why in one line and exits 1', () => {
+describe('a start that cannot succeed gives the reason in one line and exits 1', () => {
   it.each(['http', 'https', 'dns', 'control'])(
-    'when the %s port is taken, naming the port and the option',
+    'when the %s port is in use, naming the port and the option',
     async (name) => {
       const port = await takenPort();
       const args = [...FREE_PORTS];
@@ -42,21 +42,21 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     },
   );
 
-  it('when a port is taken, leaving a folder that was there before as it is', async () => {
+  it('when a port is in use, leaving an existing folder unchanged', async () => {
     const running = await startProgram();
     await running.end();
     const names = () => readdirSync(running.dataDir, { recursive: true }).sort();
     const before = names();
     await refusal(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
     expect(names()).toEqual(before);
-    // So does one that was empty.
+    // So does an empty folder.
     rmSync(running.dataDir, { recursive: true });
     mkdirSync(running.dataDir, { mode: 0o700 });
     await refusal(['--data-dir', running.dataDir, ...FREE_PORTS, '--https-port', String(await takenPort())]);
     expect(names()).toContain('vivarium.db');
   });
 
-  it('when several ports are taken, naming all of them with their options', async () => {
+  it('when several ports are in use, naming all of them with their options', async () => {
     const ports = [await takenPort(), await takenPort()];
     const given = ['--https-port', String(ports[0]), '--control-port', String(ports[1])];
     const { code, stderr } = await runProgram(['serve', '--ephemeral', '--any-ports', ...given]);
@@ -72,7 +72,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(stderr).not.toContain('Vivarium');
   });
 
-  it('when a port is held by the Vivarium of the usual folder, with the command that stops it', async () => {
+  it('when the Vivarium of the usual folder holds a port, with the command that stops it', async () => {
     const home = temporaryFolder();
     const running = await startProgram([], { dataDir: join(home, 'vivarium') });
     const given = ['--http-port', String(running.runtime.http.port)];
@@ -82,7 +82,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`(pid ${running.child.pid}), which is a Vivarium on ${join(home, 'vivarium')}\n`);
     expect(stderr).toContain('Stop that Vivarium with "npm run -s vivarium -- stop", or');
-    // Where the environment names another folder, the command has to name this one.
+    // If the environment names another folder, the command has to name this one.
     const named = await runProgram(['serve', '--any-ports', ...given], {
       XDG_DATA_HOME: home,
       VIVARIUM_DATA_DIR: join(home, 'other'),
@@ -90,7 +90,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(named.stderr).toContain(`Stop that Vivarium with "npm run -s vivarium -- stop --data-dir ${home}/vivarium"`);
   });
 
-  it('when a Vivarium on another folder holds the control port, which answers for itself', async () => {
+  it('when a Vivarium on another folder holds the control port, which identifies itself', async () => {
     const running = await startProgram();
     const { control, dns } = running.runtime;
     const given = ['--dns-port', String(dns.port), '--control-port', new URL(control.url).port];
@@ -100,7 +100,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(stderr.match(/\(pid \d+\), which is a Vivarium$/gm)).toHaveLength(2);
   });
 
-  it('when the folder is another Vivarium’s, naming who runs there', async () => {
+  it('when the folder is in use, naming the Vivarium that runs there', async () => {
     const running = await startProgram();
     const line = await refusal(['--data-dir', running.dataDir, ...FREE_PORTS]);
     expect(line).toContain('already running');
@@ -118,7 +118,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     const again = `cp -r ${killed.dataDir} ${folder}/data; cat /dev/zero > ${folder}/rest`;
     for (const [size, prepare] of [
       ['128k', ''],
-      // The database fits, and the index of its log does not.
+      // The database fits, but the index of its log does not.
       ['256k', ''],
       ['2m', again],
     ] as const) {
@@ -129,7 +129,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     }
   });
 
-  it('when the folder holds foreign files, which stay', async () => {
+  it('when the folder holds foreign files, which are kept', async () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, 'thesis.doc'), 'years of work');
     const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);
@@ -145,8 +145,8 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     );
   });
 
-  it('when the folder can’t be made or written', async () => {
-    // Permissions do not hold back root, who has to be shown /sys.
+  it('when the folder cannot be created or written', async () => {
+    // Permissions do not stop root, so for root the test uses /sys.
     const isRoot = process.getuid?.() === 0;
     const dataDir = isRoot ? '/sys/vivarium' : join(temporaryFolder(), 'locked');
     if (!isRoot) mkdirSync(dataDir, { mode: 0o500 });
@@ -155,7 +155,7 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(line).toContain('--data-dir');
   });
 
-  it('when the file was written by a newer Vivarium', async () => {
+  it('when a newer Vivarium wrote the file', async () => {
     const first = await startProgram();
     await first.end();
     const file = join(first.dataDir, 'vivarium.db');
@@ -174,13 +174,13 @@ describe('a start that can’t be says why in one line and exits 1', () => {
     expect(await refusal(args)).toContain(mention);
   });
 
-  it('for a bad environment variable', async () => {
+  it('for an invalid environment variable', async () => {
     expect(await refusal([], { VIVARIUM_HTTP_PORT: 'eighty' })).toContain('VIVARIUM_HTTP_PORT');
   });
 });
 
 describe('a damaged file', () => {
-  it('is reported with how to restore it, and nothing is overwritten', async () => {
+  it('is reported with instructions to restore it, and nothing is overwritten', async () => {
     const first = await startProgram();
     await first.end();
     const file = join(first.dataDir, 'vivarium.db');

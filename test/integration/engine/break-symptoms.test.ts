@@ -12,10 +12,10 @@ const ENTRIES = [...CONNECTION_ENTRIES, ...HTTP_ENTRIES, ...API_ENTRIES].filter(
   ({ impossible }) => impossible === undefined,
 );
 const TIMEOUT_MS = 20_000;
-/** For an answer that never comes. */
+/** The timeout for an answer that never comes. */
 const SHORT_MS = 500;
 
-/** Makes waits short. */
+/** Shortens the waits. */
 const PARAMETERS: Readonly<Record<string, Record<string, number>>> = {
   'connection.slow-close': { delayMs: 20 },
   'connection.slicer': { delayMs: 0 },
@@ -35,7 +35,7 @@ const isHttp2 = ({ http }: BreakEntry): boolean => http === 'HTTP/2';
 /** Exact beyond 2^53. */
 const BIG_ID = '9007199254740993';
 
-/** What is seen of an answer that no client takes for a failure. */
+/** What shows in an answer that no client treats as a failure. */
 function noteOf({ id }: BreakEntry, { text }: Seen): string {
   if (text.includes('�') || text.includes('\u00c3(')) return ', a name with a wrong character';
   if (id === 'http.duplicate-json-keys' && /"id":null/.test(text)) return ', the id is null';

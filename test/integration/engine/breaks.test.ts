@@ -13,7 +13,7 @@ async function command({ dataDir }: Engine, ...args: string[]): Promise<string> 
   return `${code}\n${printed.stdout}${printed.stderr}`;
 }
 
-it('breaks by the command, names the break in Traffic, and repairs', async () => {
+it('vivarium break starts a break, which Traffic names, and repairs it', async () => {
   const engine = await startEngine();
   expect(await command(engine)).toMatch(
     /^0\nNothing is broken\. What could be: .*vivarium.* break list --data-dir \/.*\n$/,
@@ -68,7 +68,7 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['off', 'brk_1'], ' breaks list\n'],
 ];
 
-it('refuses what it can’t do, and says what to change', async () => {
+it('vivarium break refuses what it cannot break, and tells what to change', async () => {
   const engine = await startEngine();
   for (const [args, message] of REFUSED) {
     const printed = await command(engine, ...args);
@@ -78,7 +78,7 @@ it('refuses what it can’t do, and says what to change', async () => {
   expect(await engine.call('breaks.list')).toEqual([]);
 });
 
-it('keeps what is broken over a restart, and ends it with a restoration', async () => {
+it('a break continues across a restart, and ends when a snapshot is restored', async () => {
   let engine = await startEngine();
   const { id } = (await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 })) as RunningBreak;
   expect((await engine.api()).status).toBe(200);

@@ -10,7 +10,7 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Two engines, a zone for each entry of domains, and all entries on twice. */
+/** Two engines, a zone for each entry of the domains area, and all entries on twice. */
 const TIMEOUT_MS = 180_000;
 
 const TARGET = 'cname.vivarium.localhost';
@@ -19,7 +19,7 @@ const IS_SIGNED = /dnssec/;
 const DEMO = 'demo.vivarium.localhost';
 const PROXIED = 'upstream.vivarium.localhost';
 
-/** The disk is full last: what comes after it could not be written. */
+/** The full disk is last: nothing could be written after it. */
 const ENTRIES = CATALOGUE.filter(({ impossible }) => impossible === undefined).toSorted(
   (one, other) => Number(one.id === 'machine.disk-full') - Number(other.id === 'machine.disk-full'),
 );
@@ -28,7 +28,7 @@ const zoneOf = ({ id }: BreakEntry): string => `${id.replace('.', '-')}.test`;
 const isOfDomain = (entry: BreakEntry): boolean => entry.family === 'domain' || IS_SIGNED.test(entry.id);
 const hostnameOf = (entry: BreakEntry): string => (AT_APEX.includes(entry.id) ? zoneOf(entry) : `www.${zoneOf(entry)}`);
 
-/** A zone and a verified domain of its own for each entry that concerns one, so that all can be broken at once. */
+/** A separate zone and verified domain for each entry that concerns one, so that all can be broken at once. */
 async function startWorld(): Promise<Engine> {
   const engine = await startEngine();
   const { call } = engine;
@@ -53,9 +53,7 @@ async function startWorld(): Promise<Engine> {
   return engine;
 }
 
-/**
- * All that is stored but the breaks, what counts changes and when domains were looked at; the root and leaves besides.
- */
+/** Everything stored except the breaks, change counters and check times; plus the root and leaves. */
 async function stateOf({ dataDir, call }: Engine): Promise<Record<string, string>> {
   const sqlite = new Database(join(dataDir, 'vivarium.db'), { readonly: true });
   const hash = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
@@ -97,7 +95,7 @@ async function breakAll({ call }: Engine): Promise<string[]> {
 }
 
 test(
-  'all entries on and off leave what was there, and so after `kill -9` while all are on',
+  'turning all entries on and off restores the previous state, also after `kill -9` while all are on',
   { timeout: TIMEOUT_MS },
   async () => {
     const engine = await startWorld();

@@ -12,7 +12,7 @@ import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../supp
 import { startEngine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Where an entry is tried: a subdomain, but for those that need another. */
+/** Where an entry is tried: on a subdomain, unless it needs another kind. */
 const HOSTNAMES: Record<string, string> = {
   'domain.cname-at-apex': ZONE,
   'domain.alias-mismatch': ZONE,
@@ -23,7 +23,7 @@ const HOSTNAMES: Record<string, string> = {
 const hostnameFor = (entry: string): string => HOSTNAMES[entry] ?? `shop.${ZONE}`;
 const codeOf = (entry: string): string => entry.slice('domain.'.length).replaceAll('-', '_');
 
-/** Verified domains of one project, in a plain and a signed zone; and another project. */
+/** Verified domains of one project, in an unsigned and a signed zone; and another project. */
 async function startWorld(): Promise<DomainsEngine> {
   const engine = await startDomainsEngine();
   const { id } = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as { id: string };
@@ -41,7 +41,7 @@ async function startWorld(): Promise<DomainsEngine> {
   return engine;
 }
 
-/** Everything stored but the breaks themselves and the serials, which count changes. */
+/** Everything stored except the breaks themselves and the serials, which count changes. */
 function stored(dataDir: string): Record<string, unknown[]> {
   const sqlite = new Database(join(dataDir, 'vivarium.db'), { readonly: true });
   try {
@@ -64,7 +64,7 @@ const repair = ({ call }: Pick<DomainsEngine, 'call'>, { id }: RunningBreak) =>
   call('breaks.stop', { id }) as Promise<RunningBreak>;
 const list = (engine: DomainsEngine, zone = ZONE) => engine.call('records.list', { zone }) as Promise<RecordInfo[]>;
 
-/** What shows an entry to `dig`, where that is not the address of the hostname. */
+/** The question that shows an entry in `dig`, if it is not the hostname's address. */
 const ASKED: Record<string, { name?: string; type?: string }> = {
   'domain.zone-doubled': { name: `shop.${ZONE}.${ZONE}` },
   'domain.wildcard-risk': { name: `any.${ZONE}` },
@@ -75,7 +75,7 @@ const ASKED: Record<string, { name?: string; type?: string }> = {
   'domain.cname-at-apex': { type: 'MX' },
 };
 
-/** What `dig` and Node’s c-ares say of an entry; `HOST` stands for the hostname, `ZONE` for its zone. */
+/** What `dig` and Node’s c-ares print for an entry; `HOST` is the hostname, `ZONE` its zone. */
 async function said(engine: DomainsEngine, entry: string): Promise<{ dig: string; node: string }> {
   const hostname = hostnameFor(entry);
   const { port } = engine.app.runtime.dns;
@@ -103,7 +103,7 @@ function changed(before: ReturnType<typeof stored>, after: ReturnType<typeof sto
   return Object.keys(before).filter((table) => JSON.stringify(before[table]) !== JSON.stringify(after[table]));
 }
 
-test('every break of a domain reaches its code, shows as the catalogue says, and leaves what was there', async () => {
+test('every break of a domain gives its code, shows as the catalogue says, and restores the previous state', async () => {
   const engine = await startWorld();
   const seen: Record<string, unknown> = {};
   for (const { id: entry } of DOMAIN_ENTRIES) {
@@ -111,11 +111,11 @@ test('every break of a domain reaches its code, shows as the catalogue says, and
     const before = stored(engine.dataDir);
     const running = await begin(engine, entry);
     const symptoms = await said(engine, entry);
-    // It was checked with the start.
+    // The start has checked it.
     const { checks, breaks } = await engine.get(hostname);
     const found = checks.filter(({ outcome }) => outcome !== 'ok').map(({ code }) => code);
     await repair(engine, running);
-    // A check is of its time, also that of the repair.
+    // A check stores its time, also the check after the repair.
     const leftByCheck = changed(before, stored(engine.dataDir)).filter((table) => table !== 'domains');
     const { state, certificate } = await engine.verify(hostname);
     const again = [state, certificate.state];
@@ -143,13 +143,13 @@ test('every break of a domain reaches its code, shows as the catalogue says, and
   await expect(fetch(`http://127.0.0.3:${engine.app.runtime.http.port}/`)).rejects.toThrow('fetch failed');
 });
 
-/** The records of a zone but for their ids. */
+/** The records of a zone without their ids. */
 const shown = async (engine: DomainsEngine, zone = ZONE): Promise<string[]> =>
   (await list(engine, zone)).map(({ name, type, value, breakId }) =>
     [name, type, value, ...(breakId === undefined ? [] : ['broken'])].join(' '),
   );
 
-test('marks broken records until they are changed; what was changed meanwhile stays, and the rest is repaired', async () => {
+test('marks broken records until they are changed; the repair keeps changed records and restores the rest', async () => {
   const engine = await startWorld();
   const records = ['@ ALIAS cname.vivarium.localhost', 'shop CNAME cname.vivarium.localhost'];
   const stop = async (running: RunningBreak) => {
@@ -165,12 +165,12 @@ test('marks broken records until they are changed; what was changed meanwhile st
   expect(await stop(wrong)).toEqual([records[0], 'shop CNAME other.example.net', `left: records shop.${ZONE}`]);
   await engine.call('records.update', { id: broken?.id, value: TARGET });
 
-  // The TXT is another record than the one that the break took away.
+  // The TXT is a different record from the one that the break removed.
   const mismatch = await begin(engine, 'domain.alias-mismatch');
   await engine.put('@', 'TXT', 'mine');
   expect(await stop(mismatch)).toEqual([...records.slice(0, 1), '@ TXT mine', ...records.slice(1)]);
 
-  // No CNAME comes back beside a record that is new.
+  // No CNAME comes back beside a new record.
   const gone = await begin(engine, 'domain.no-record');
   const { id: txt } = await engine.put('shop', 'TXT', 'mine');
   expect(await stop(gone)).toEqual([records[0], '@ TXT mine', 'shop TXT mine', `left: records shop.${ZONE}`]);
@@ -183,7 +183,7 @@ test('marks broken records until they are changed; what was changed meanwhile st
   expect(await stop(siblings)).toEqual([records[0], '@ TXT mine', records[1], `left: records shop.${ZONE}`]);
 });
 
-test('a removed domain takes its breaks with it and has its records repaired; so does a removed project', async () => {
+test('removing a domain or its project ends its breaks and repairs its records', async () => {
   const engine = await startWorld();
   const before = await list(engine);
   const { id, entry } = await begin(engine, 'domain.wrong-target');
@@ -198,7 +198,7 @@ test('a removed domain takes its breaks with it and has its records repaired; so
   await expect.poll(entries).toEqual(['dns.nxdomain']);
 });
 
-test('leaves a removed zone, and its successor, alone', async () => {
+test('ignores a removed zone and its successor', async () => {
   const engine = await startWorld();
   const signing = await begin(engine, 'domain.dnssec-bogus');
   const records = await begin(engine, 'domain.no-record', 'www.signed.test');
@@ -209,7 +209,7 @@ test('leaves a removed zone, and its successor, alone', async () => {
   expect(await list(engine, 'signed.test')).toEqual([]);
 });
 
-test('refuses what is broken already, or can’t be broken so, and changes nothing; a file says what it has broken', async () => {
+test('refuses what is already or cannot be broken, and changes nothing; an exported file lists the breaks', async () => {
   const engine = await startWorld();
   const subdomain = `shop.${ZONE}`;
   await engine.call('zones.create', { name: 'plain.test', supportsAlias: false });
@@ -241,14 +241,14 @@ test('refuses what is broken already, or can’t be broken so, and changes nothi
   expect(await omitted()).not.toContain('broken');
 });
 
-test('after kill -9 before, during and after an edit, the repair leaves what was there', async () => {
+test('after kill -9 before, during and after an edit, the repair restores the previous state', async () => {
   const engine = await startWorld();
   const before = stored(engine.dataDir);
   const untouched = copyOf(engine.dataDir);
   const running = await begin(engine, 'domain.a-conflict');
   const aliases = await begin(engine, 'domain.alias-unsupported');
   const made = copyOf(engine.dataDir);
-  // Kept, and not yet made, or already undone: the next start makes the edit.
+  // Stored, but not yet made or already undone: the next start makes the edit.
   takeBreaks(made, untouched);
   for (const dataDir of [made, untouched]) {
     const next = await startEngine({ dataDir, empty: true });

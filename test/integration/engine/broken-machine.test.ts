@@ -10,7 +10,7 @@ import { type Engine, startEngine, track } from '../../support/engine.ts';
 import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-// The machine's own trust stores are nobody's matter here.
+// The machine's own trust stores are irrelevant here.
 beforeEach(() => {
   vi.stubEnv('HOME', temporaryFolder());
   vi.stubEnv('XDG_DATA_HOME', '');
@@ -36,7 +36,7 @@ const ask = ({ app }: Engine): Promise<number> =>
     get(options, ({ statusCode = 0 }) => resolve(statusCode)).on('error', reject);
   });
 
-/** What is wrong in an area, as the doctor says it, without what differs from machine to machine. */
+/** The problems in an area as the doctor reports them, without what differs between machines. */
 async function wrong(engine: Engine, area: string): Promise<string[]> {
   const { checks } = (await engine.call('doctor.run', { areas: [area] })) as DoctorReport;
   return checks.flatMap(({ status, evidence }) =>
@@ -53,7 +53,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'machine.hosts-line': 'dns',
 };
 
-/** Whether a text has the words of a symptom in their order, with anything for "…". */
+/** Whether a text contains the words of a symptom in order, with anything for "…". */
 function says(text: string, symptom = 'a symptom'): boolean {
   let at = 0;
   for (const words of symptom.replaceAll('HOST', HOST).split('…')) {
@@ -73,7 +73,7 @@ async function listenAt(port: number): Promise<string> {
   return String((said as [Error | undefined])[0]?.message ?? 'it listens');
 }
 
-test('the doctor finds what the catalogue says, and nothing of it after the repair', async () => {
+test('the doctor finds what the catalogue says, and no longer after the repair', async () => {
   const engine = await startWorld();
   const { acmeHttpPort } = (await engine.call('settings.get')) as Settings;
   for (const { id: entry, selectors, symptoms } of MACHINE_ENTRIES) {
@@ -92,7 +92,7 @@ test('the doctor finds what the catalogue says, and nothing of it after the repa
   expect(await listenAt(acmeHttpPort)).toBe('it listens');
 });
 
-test('a change meanwhile stays', async () => {
+test('the repair keeps a change made meanwhile', async () => {
   const engine = await startWorld();
   const start = async (entry: string, on = {}) =>
     ((await engine.call('breaks.start', { entry, on })) as RunningBreak).id;
@@ -111,7 +111,7 @@ test('a change meanwhile stays', async () => {
   await expect(start('machine.upstream-dead', { hostname: HOST })).rejects.toThrow('answered by the built-in API');
 });
 
-test('a full disk refuses what does not fit, and takes it after the repair', async () => {
+test('a full disk refuses what does not fit, and accepts it after the repair', async () => {
   const engine = await startWorld();
   const { id } = (await engine.call('breaks.start', { entry: 'machine.disk-full' })) as RunningBreak;
   const create = (name: string) => engine.call('zones.create', { name });

@@ -3,7 +3,7 @@ import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import { run } from '../../support/dns-dig.ts';
 import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../support/domains-engine.ts';
 
-/** What starts and repairs breaks, and what verification says. */
+/** What starts and repairs breaks, and what verification reports. */
 function tools(engine: DomainsEngine) {
   return {
     start: (entry: string, hostname: string) =>
@@ -16,7 +16,7 @@ function tools(engine: DomainsEngine) {
   };
 }
 
-/** By entry, the code that verification reaches, and what it finds. */
+/** By entry, the code that verification gives, and what it finds. */
 const DNS_CODES: readonly [string, string, RegExp][] = [
   ['dns.nxdomain', 'no_record', /NXDOMAIN/],
   ['dns.servfail', 'lookup_failed', /SERVFAIL: .*Broken on purpose: dns\.servfail/],
@@ -28,7 +28,7 @@ const DNS_CODES: readonly [string, string, RegExp][] = [
   ['dns.zone-doubled', 'zone_doubled', /shop\.acme\.test\.acme\.test/],
 ];
 
-test('verification finds broken answers, names their break, and nothing after the repair', async () => {
+test('verification finds broken answers and names their break, and finds nothing after the repair', async () => {
   const engine = await startDomainsEngine();
   const { start, stop, failing } = tools(engine);
   const hostname = `shop.${ZONE}`;
@@ -57,7 +57,7 @@ test('verification finds broken answers, names their break, and nothing after th
   expect((await engine.get(hostname)).breaks).toEqual([{ id: broken.id, entry: 'dns.servfail' }]);
 });
 
-test('the signatures of a zone are broken until the repair, or until somebody breaks them otherwise', async () => {
+test('the signatures of a zone are broken until the repair, or until a user breaks them differently', async () => {
   const engine = await startDomainsEngine();
   const { start, stop } = tools(engine);
   for (const broken of ['expired', 'missing']) {

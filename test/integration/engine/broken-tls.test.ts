@@ -13,17 +13,17 @@ import { findTool } from '../../support/tools.ts';
 import { run } from '../ca/commands.ts';
 import { importInto, makeDatabase } from '../ca/machine.ts';
 
-/** What real clients say at the hostnames that are always broken; the documentation has the same from the catalogue. */
+/** What real clients report at the hostnames that are always broken; the documentation quotes the catalogue too. */
 
 const CLIENTS_TIMEOUT_MS = 180_000;
 const SOURCES = join(import.meta.dirname, '../../support/tls-clients');
 
-/** Asked by hand: a key that takes half a minute to make, and a wait that ends with the listener's time limit. */
+/** Only run by hand: a key that takes half a minute to make, and a wait for the listener's time limit. */
 const BY_HAND: ReadonlySet<string> = new Set(['tls.rsa8192', 'tls.handshake-stalls']);
 const HOSTS = [...STANDING_HOSTS.values()].filter(({ entry }) => !BY_HAND.has(entry.id));
 const HOSTNAMES = HOSTS.map(({ hostname }) => hostname);
 
-/** By hostname: the catalogue's words where the client has said them, or else all that it said. */
+/** By hostname: the catalogue's words if the client printed them, or else its whole output. */
 function inWords(client: BreakClient, said: ReadonlyMap<string, string>): Record<string, string> {
   const words = HOSTS.map(({ hostname, entry }) => {
     const [all, expected] = [said.get(hostname) ?? 'nothing', entry.symptoms[client]];
@@ -36,7 +36,7 @@ function inWords(client: BreakClient, said: ReadonlyMap<string, string>): Record
 const expectedOf = (client: BreakClient): Record<string, string> =>
   Object.fromEntries(HOSTS.map(({ hostname, entry }) => [hostname, entry.symptoms[client] ?? 'an entry without it']));
 
-/** Of lines with a hostname, a tab and what was said. */
+/** From lines with a hostname, a tab and the message. */
 const byHostname = (text: string): Map<string, string> =>
   new Map(text.split('\n').map((line) => line.split('\t', 2) as [string, string]));
 
@@ -46,12 +46,12 @@ async function program(engine: Engine, command: string, ...args: string[]): Prom
   return byHostname((await run(command, [...args, ...addressOf(engine), ...HOSTNAMES])).text);
 }
 
-/** Whether a program is there, and what it says of itself is as expected. */
+/** Whether a program is installed, and prints the expected version. */
 async function has(pattern: RegExp, command: string, ...args: string[]): Promise<boolean> {
   return findTool(command) !== null && pattern.test((await run(command, args)).text);
 }
 
-test('curl says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
+test('curl reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
   skip(!(await has(/OpenSSL\/3/, 'curl', '--version')), 'there is no curl with OpenSSL 3');
   const engine = await startEngine();
   const [root, port] = addressOf(engine);
@@ -64,7 +64,7 @@ test('curl says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async
   expect(inWords('curl', said)).toEqual(expectedOf('curl'));
 });
 
-test('a broken hostname says over plain HTTP what is wrong with it, and is in no list of traffic', async () => {
+test('a broken hostname explains itself over plain HTTP, and does not appear in Traffic', async () => {
   const engine = await startEngine();
   const at = { host: 'expired.break.vivarium.localhost', path: '/anything?x', key: null };
   const text = await engine.api(at);
@@ -79,7 +79,7 @@ test('a broken hostname says over plain HTTP what is wrong with it, and is in no
   expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 1 });
 });
 
-/** What Node says of one request, by `code`. */
+/** What Node reports for one request, by `code`. */
 const askNode = (port: string, hostname: string, more: object): Promise<string> =>
   new Promise((resolve) => {
     const headers = { Host: hostname };
@@ -94,7 +94,7 @@ async function pemOf(engine: Engine, path: string): Promise<string> {
   return `-----BEGIN X509 CRL-----\n${octets}\n-----END X509 CRL-----\n`;
 }
 
-test('Node says what the catalogue says, and by the lists knows the revoked certificate', async () => {
+test('Node reports what the catalogue says, and recognises the revoked certificate by the lists', async () => {
   const engine = await startEngine();
   const [, port] = addressOf(engine);
   const ca = ((await engine.call('ca.get')) as { pem: string }).pem;
@@ -112,30 +112,30 @@ test('Node says what the catalogue says, and by the lists knows the revoked cert
   expect(await askNode(port, 'ecc384.break.vivarium.localhost', { ca, crl })).toBe(ACCEPTED);
 });
 
-test('Python says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
+test('Python reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
   const isUsual = await has(/OpenSSL 3/, 'python3', '-c', 'import ssl; print(ssl.OPENSSL_VERSION)');
   skip(!isUsual, 'there is no Python with OpenSSL 3');
   const said = await program(await startEngine(), 'python3', join(SOURCES, 'ask.py'));
   expect(inWords('python', said)).toEqual(expectedOf('python'));
 });
 
-test('Go says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
+test('Go reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
   skip(!(await has(/go1/, 'go', 'version')), 'there is no Go');
   const binary = join(temporaryFolder(), 'ask');
   expect(await run('go', ['build', '-o', binary, join(SOURCES, 'ask.go')])).toMatchObject({ exitCode: 0 });
   expect(inWords('go', await program(await startEngine(), binary))).toEqual(expectedOf('go'));
 });
 
-test('Java says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
+test('Java reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
   skip(!(await has(/javac/, 'javac', '-version')), 'there is no JDK');
   const said = await program(await startEngine(), 'java', join(SOURCES, 'Ask.java'));
   expect(inWords('java', said)).toEqual(expectedOf('java'));
 });
 
-/** The answer came, and is no image. */
+/** The answer arrived, and is not an image. */
 const wordsOf = (fault: string): string => (fault === 'net::ERR_BLOCKED_BY_ORB' ? ACCEPTED : fault);
 
-test('Chromium says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async () => {
+test('Chromium reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async () => {
   const engine = await startEngine();
   const [, port] = addressOf(engine);
   const home = temporaryFolder();
@@ -159,7 +159,7 @@ test('Chromium says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, a
   expect(inWords('chromium', said)).toEqual(expectedOf('chromium'));
 });
 
-test('Firefox says what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
+test('Firefox reports what the catalogue says', { timeout: CLIENTS_TIMEOUT_MS }, async ({ skip }) => {
   skip(findTool('firefox-esr') === null, 'there is no firefox-esr');
   const engine = await startEngine();
   const [, port] = addressOf(engine);

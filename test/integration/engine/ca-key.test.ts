@@ -13,7 +13,7 @@ const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootIn
 const keyFile = (engine: Engine) => join(engine.dataDir, 'ca', 'root-key.pem');
 
 describe('the setting caKey', () => {
-  it('seals the root’s key, which still signs, over a restart and back', async () => {
+  it('seals the root’s key, which still signs, across a restart, and unseals it', async () => {
     const sealer = createFakeSealer();
     const first = await startEngine({}, { sealer });
     const { fingerprint, key } = await rootOf(first);
@@ -30,7 +30,7 @@ describe('the setting caKey', () => {
     expect(existsSync(keyFile(second))).toBe(true);
   });
 
-  it('cannot be changed headless, and says by what it can', async () => {
+  it('cannot be changed headless, and the error names what can change it', async () => {
     const engine = await startEngine();
     await expect(engine.call('settings.update', { caKey: 'keyring' })).rejects.toMatchObject({
       code: 'unavailable',
@@ -39,7 +39,7 @@ describe('the setting caKey', () => {
     expect(await engine.call('settings.get')).toMatchObject({ caKey: 'file' });
   });
 
-  it('keeps a headless start from a sealed root, with the way out', async () => {
+  it('prevents a headless start with a sealed root, and the error tells what to do', async () => {
     const engine = await startEngine({}, { sealer: createFakeSealer() });
     await engine.call('settings.update', { caKey: 'keyring' });
     await engine.stop();
@@ -48,7 +48,7 @@ describe('the setting caKey', () => {
     );
   });
 
-  it('follows what is on the disk, when that was restored from elsewhere', async () => {
+  it('follows the file on disk, if that was restored from elsewhere', async () => {
     const sealer = createFakeSealer();
     const engine = await startEngine({}, { sealer });
     await engine.app.services.settings.update({ caKey: 'keyring' }, { signal: undefined });

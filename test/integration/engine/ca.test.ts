@@ -23,7 +23,7 @@ interface RootInfo {
 
 const rootOf = async (engine: Engine) => (await engine.call('ca.get')) as RootInfo;
 
-/** The leaf that a client sees who trusts `pem`; fails when the client refuses it. */
+/** The leaf shown to a client that trusts `pem`; fails if the client refuses it. */
 function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Certificate> {
   return new Promise((resolve, reject) => {
     const { port } = engine.app.runtime.https;
@@ -40,7 +40,7 @@ function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Ce
 const readDer = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
 describe('the root', () => {
-  it('is the one in the file that status and runtime.json name', async () => {
+  it('is in the file that status and runtime.json name', async () => {
     const engine = await startEngine();
     const root = await rootOf(engine);
     expect(root.pem).toBe(readFileSync(engine.app.runtime.caFile, 'utf8'));
@@ -48,7 +48,7 @@ describe('the root', () => {
     expect(new X509Certificate(root.pem).fingerprint256).toBe(root.fingerprint);
   });
 
-  it('is extended in place: new leaves at once, accepted by who trusts the old certificate and the new', async () => {
+  it('is extended in place: new leaves at once, accepted by clients that trust either certificate', async () => {
     const engine = await startEngine();
     const before = await rootOf(engine);
     const hostname = 'demo.vivarium.localhost';
@@ -66,7 +66,7 @@ describe('the root', () => {
     }
   });
 
-  it('has lists of revoked certificates, where its leaves and its intermediate say, for everybody who asks', async () => {
+  it('has public revocation lists, at the URLs in its leaves and its intermediate', async () => {
     const engine = await startEngine();
     const { runtime } = engine.app;
     const leaf = await leafSeen(engine, 'demo.vivarium.localhost', (await rootOf(engine)).pem);
@@ -82,7 +82,7 @@ describe('the root', () => {
     const options = ['-inform', 'DER', '-in', file, '-CAfile', signer, '-noout'];
     expect((await run('openssl', ['crl', ...options])).text).toContain('verify OK');
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
-    // The HTTP port, at Vivarium's own hosts: the control port is another one at each start where it is 0.
+    // The HTTP port, at Vivarium's own hosts: with port 0, the control port changes with each start.
     expect(url).toBe(`http://127.0.0.1:${runtime.http.port}/intermediate.crl`);
     for (const host of ['localhost', 'vivarium.localhost', '[::1]']) {
       expect((await engine.api({ host, path: '/root.crl?x', key: null })).status).toBe(200);
@@ -95,7 +95,7 @@ describe('the root', () => {
     expect((await run('openssl', ['crl', ...byRoot])).text).toContain('verify OK');
   });
 
-  it('from before intermediates stays trusted, and has one once it is renewed', async () => {
+  it('from before intermediates stays trusted, and gets one when it is renewed', async () => {
     const dataDir = temporaryFolder();
     writeFormerRoot(join(dataDir, 'ca'));
     const engine = await startEngine({ dataDir });
@@ -109,7 +109,7 @@ describe('the root', () => {
     );
     const { message, ...after } = (await engine.call('ca.renew')) as RootInfo & { message: string };
     expect(message).toContain('Clients that trust only the old one refuse those');
-    // What the root has signed goes on with either certificate, until it is renewed.
+    // What the root has signed stays valid with either certificate, until it is renewed.
     for (const { pem } of [before, after]) {
       expect((await leafSeen(engine, hostname, pem)).serialNumber).toBe(leafBefore.serialNumber);
     }
@@ -120,7 +120,7 @@ describe('the root', () => {
     await leafSeen(engine, 'reversed-chain.break.vivarium.localhost', after.pem);
   });
 
-  it('is not extended to a top-level domain, and the error says what to ask for instead', async () => {
+  it('is not extended to a top-level domain, and the error names a suitable suffix', async () => {
     const engine = await startEngine();
     const before = await rootOf(engine);
     await expect(engine.call('ca.extend', { suffix: 'com' })).rejects.toThrow(/top-level domain.*"acme\.com"/);
@@ -129,7 +129,7 @@ describe('the root', () => {
 });
 
 describe('trust', () => {
-  it('is given and taken over the control port', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+  it('can be set and removed over the control port', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const home = temporaryFolder();
     vi.stubEnv('HOME', home);
     await makeDatabase(join(home, '.pki/nssdb'));
@@ -146,7 +146,7 @@ describe('trust', () => {
     expect(await engine.call('ca.untrust', { store: 'nss:user' })).toMatchObject({ state: 'untrusted' });
   });
 
-  it('names the stores there are when it is asked for another', async () => {
+  it('lists the available stores for an unknown one', async () => {
     const home = temporaryFolder();
     vi.stubEnv('HOME', home);
     const engine = await startEngine();

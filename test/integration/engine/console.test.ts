@@ -20,7 +20,7 @@ const curlLines = (stdout: string): string[] =>
     .filter((line) => line.startsWith('curl '));
 
 describe('the console', () => {
-  it('shows requests that work as pasted: over HTTP, over verified HTTPS, and one that adds a pet', async () => {
+  it('shows requests that work when pasted: over HTTP, over verified HTTPS, and one that adds a pet', async () => {
     requireTool('curl');
     const program = await startProgram();
     const lines = curlLines(program.output().stdout);
@@ -41,7 +41,7 @@ describe('the console', () => {
     expect(answers[2]?.body).toEqual({ id: 31, name: 'Rex', categoryId: 1, status: 'available' });
   });
 
-  it('works from a data folder with blanks and quotes in its name', async () => {
+  it('works with a data folder that has blanks and quotes in its name', async () => {
     const program = await startProgram([], { dataDir: join(temporaryFolder(), `it's a folder`) });
     const [, secure = ''] = curlLines(program.output().stdout);
     const { stdout } = await run('bash', ['-c', secure.replace('curl ', 'curl -sS ')]);
@@ -49,14 +49,14 @@ describe('the console', () => {
     expect(stdout).toMatch(/\n$/);
   });
 
-  it('shows commands that ask this Vivarium, whose data folder is not the usual one', async () => {
+  it('shows commands for this Vivarium if its data folder is not the usual one', async () => {
     const program = await startProgram([], { dataDir: join(temporaryFolder(), `it's a folder`) });
     const command = /see them with {2}(.*)/.exec(program.output().stdout)?.[1] ?? '';
     const { stdout } = await run('bash', ['-c', command]);
     expect(stdout).toContain('shop.happypaws.test');
   });
 
-  it('shows the same at the second start', async () => {
+  it('shows the same on the second start', async () => {
     const first = await startProgram();
     const { stdout } = await first.end();
     const second = await startProgram([], { dataDir: first.dataDir });
@@ -64,7 +64,7 @@ describe('the console', () => {
     expect(key.exec(second.output().stdout)?.[0]).toBe(key.exec(stdout)?.[0]);
   });
 
-  it('is plain in a pipe and coloured where colour is forced', async () => {
+  it('is plain in a pipe, and coloured if colour is forced', async () => {
     const plain = await startProgram();
     expect(plain.output().stdout).not.toContain('\u001b');
     const coloured = await startProgram([], { env: { NO_COLOR: '', FORCE_COLOR: '1' } });
@@ -73,7 +73,7 @@ describe('the console', () => {
 });
 
 describe('--open', () => {
-  it('hands the default browser a link that signs in once', async () => {
+  it('gives the default browser a link that signs in once', async () => {
     const folder = temporaryFolder();
     const opened = join(folder, 'opened');
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
@@ -87,7 +87,7 @@ describe('--open', () => {
   });
 });
 
-describe('the end', () => {
+describe('shutdown', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s drains, removes runtime.json, and exits 0', async (signal) => {
     const program = await startProgram();
     const { code, stdout, stderr } = await program.end(signal);
@@ -96,7 +96,7 @@ describe('the end', () => {
     expect(existsSync(join(program.dataDir, 'runtime.json'))).toBe(false);
   });
 
-  it('waits for requests in progress, and says for how many', async () => {
+  it('waits for requests in progress, and tells how many', async () => {
     const program = await startProgram();
     const upload = request({
       port: program.runtime.http.port,
@@ -112,7 +112,7 @@ describe('the end', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('comes also when only the shell above the launcher is stopped, as stopping npm does', async () => {
+  it('follows when only the shell above the launcher is stopped, as npm does', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const launcher = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'launch.mjs');
     const command = `node ${launcher} vivarium serve --data-dir ${dataDir} ${FREE_PORTS.join(' ')}; true`;

@@ -8,7 +8,7 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 
 const projectsOf = async (engine: Engine) => (await engine.call('projects.list')) as Project[];
 
-/** Each domain with its two states and the codes of what is wrong. */
+/** Each domain with its two states and the codes of its problems. */
 async function domainsOf(engine: Engine): Promise<string[]> {
   const domains = (await engine.call('domains.list')) as Domain[];
   return domains.map(({ hostname, state, certificate, checks }) =>
@@ -31,7 +31,7 @@ async function restart(engine: Engine): Promise<Engine> {
 }
 
 describe('the first start', () => {
-  it('makes a Pro project with a domain that is served and two that are not, and Demo as the newest', async () => {
+  it('creates a Pro project with one served and two unserved domains, and Demo as the newest project', async () => {
     const engine = await startEngine();
     expect((await projectsOf(engine)).map(({ name, plan }) => `${name}, ${plan}`)).toEqual([
       'Demo, free',
@@ -53,13 +53,13 @@ describe('the first start', () => {
     expect(new X509Certificate(Buffer.from(base64, 'base64')).verify(signer.publicKey)).toBe(true);
   });
 
-  it('makes what a later start keeps', async () => {
+  it('creates data that a later start keeps', async () => {
     const engine = await restart(await startEngine());
     expect(await projectsOf(engine)).toHaveLength(2);
     expect(await domainsOf(engine)).toEqual(AS_MADE);
   });
 
-  it('makes it once: what was removed stays away', async () => {
+  it('creates the demo once: removed parts do not come back', async () => {
     const first = await startEngine();
     const [, pro] = await projectsOf(first);
     await first.call('projects.remove', { projectId: pro?.id });
@@ -70,7 +70,7 @@ describe('the first start', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ name: 'happypaws.example' }]);
   });
 
-  it('is made up for when it was cut short', async () => {
+  it('is completed later if it was interrupted', async () => {
     const first = await startEngine();
     await first.stop();
     const database = new Database(join(first.dataDir, 'vivarium.db'));
@@ -84,7 +84,7 @@ describe('the first start', () => {
 });
 
 describe('a blocked domain of the demo', () => {
-  it('gets its certificate by doing what its check says', async () => {
+  it('gets its certificate when its check’s advice is followed', async () => {
     const engine = await startEngine();
     const records = (await engine.call('records.list', { zone: 'happypaws.example' })) as {
       id: string;

@@ -31,7 +31,7 @@ describe('the platform zone', () => {
     expect(await dig(await startEngine(), name, type)).toEqual({ status, answers });
   });
 
-  it('follows the projects', async () => {
+  it('follows changes of the projects', async () => {
     const engine = await startEngine();
     const project = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
     expect((await dig(engine, 'shop.vivarium.localhost', '+tcp')).answers).toEqual(['A 127.0.0.1']);
@@ -40,12 +40,12 @@ describe('the platform zone', () => {
   });
 });
 
-it('gives served hostnames an HTTPS record with the port, until they are gone or a setting says no', async () => {
+it('gives served hostnames an HTTPS record with the port, until they are removed or a setting turns it off', async () => {
   const engine = await startEngine();
   const record = `HTTPS 1 . alpn="h2" port=${engine.app.runtime.https.port}`;
   const ask = async (name: string) => (await dig(engine, name, 'HTTPS')).answers;
   expect(await ask('demo.vivarium.localhost')).toEqual([record]);
-  // The demo's domains: by CNAME served, and attached without a certificate.
+  // The demo's domains: one served by CNAME, one attached without a certificate.
   expect(await ask('www.happypaws.test')).toEqual(['CNAME cname.vivarium.localhost.', record]);
   expect(await ask('shop.happypaws.test')).not.toContain(record);
   expect(await ask('cname.vivarium.localhost')).toEqual([]);
@@ -61,7 +61,7 @@ it('gives served hostnames an HTTPS record with the port, until they are gone or
   expect(await engine.call('records.put', numbered)).toMatchObject({ type: 'TYPE65280', value: '\\# 2 C0FF' });
 });
 
-it.each(['', 'BOGUS', 'A-B'])('a question for the type "%s" is refused with what to write', async (type) => {
+it.each(['', 'BOGUS', 'A-B'])('an unknown question type "%s" is refused with what to write', async (type) => {
   const engine = await startEngine({ empty: true });
   await expect(engine.call('dns.query', { name: 'www.acme.test', type })).rejects.toThrow(/record type.*TYPE65/);
 });

@@ -33,7 +33,7 @@ async function signedEngine() {
 const dnssec = (engine: Engine, input: object = {}): Promise<ZoneDnssec> =>
   engine.call('zones.dnssec', { name: 'acme.test', ...input }) as Promise<ZoneDnssec>;
 
-/** What `delv` says of a question, from the zone's own anchor. */
+/** What `delv` prints for a question, with the zone's own anchor. */
 async function delv(port: number, { anchors }: ZoneDnssec, question: string): Promise<string> {
   const file = join(temporaryFolder(), 'anchor');
   writeFileSync(file, anchors?.delv ?? '');
@@ -64,7 +64,7 @@ const QUESTIONS = [
 ];
 
 describe('a signed zone', () => {
-  it('is valid for delv, from its trust anchor, and bogus while it is broken', async () => {
+  it('is valid for delv with its trust anchor, and bogus while it is broken', async () => {
     const { engine, signing, port } = await signedEngine();
     for (const question of QUESTIONS) expect(await delv(port, signing, question)).toContain('fully validated');
 
@@ -79,7 +79,7 @@ describe('a signed zone', () => {
     await dnssec(engine, { break: 'none' });
     expect(await delv(port, signing, 'host A')).toContain('fully validated');
 
-    // One key's anchor is enough during a roll.
+    // One key's anchor is enough during a rollover.
     const rolling = await dnssec(engine, { roll: true });
     expect(rolling.keys?.map(({ retiresAt }) => retiresAt !== undefined)).toEqual([true, false]);
     expect(await delv(port, signing, 'host A')).toContain('fully validated');
@@ -95,7 +95,7 @@ describe('a signed zone', () => {
       answer: [{ type: 'DNSKEY', rdata: rolled.keys?.[0]?.dnskey }],
     });
 
-    // The key outlives the switch, and a restart.
+    // The key is kept when signing is turned off, and across a restart.
     expect(await dnssec(engine, { signed: false })).toEqual({ name: 'acme.test', signed: false });
     expect((await dig('dig', { port }, ['host.acme.test A'], ['+dnssec']))[0]?.answer).toHaveLength(2);
     expect((await dnssec(engine, { signed: true })).keys).toEqual(rolled.keys);
@@ -106,7 +106,7 @@ describe('a signed zone', () => {
     expect(answered?.answer).toHaveLength(3);
   });
 
-  it.skipIf(findTool('unbound') === null)('is valid for unbound, and SERVFAIL while it is broken', async () => {
+  it.skipIf(findTool('unbound') === null)('is valid for unbound, and SERVFAIL while it is broken: %s', async () => {
     const { engine, signing, port } = await signedEngine();
     const unbound = await validating(port, signing);
     const ask = async () => {
@@ -122,7 +122,7 @@ describe('a signed zone', () => {
     expect(answered?.rcode).toBe('SERVFAIL');
   });
 
-  it('gets no certificate while it is broken, as from a CA, with the reason', async () => {
+  it('gets no certificate while it is broken, as at a real CA, with the reason', async () => {
     const { engine } = await signedEngine();
     const project = await engine.demo();
     await dnssec(engine, { break: 'expired' });

@@ -8,7 +8,7 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-// The machine's own trust stores are nobody's matter here.
+// The machine's own trust stores are irrelevant here.
 beforeEach(() => {
   vi.stubEnv('HOME', temporaryFolder());
   vi.stubEnv('XDG_DATA_HOME', '');
@@ -25,7 +25,7 @@ async function check(engine: Engine, id: string): Promise<DoctorCheck> {
   return found;
 }
 
-/** Every file below a folder, by what is in it. */
+/** Every file below a folder, with its content. */
 const contents = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -34,7 +34,7 @@ const contents = (folder: string): Record<string, string> =>
       .map((path) => [path, `${statSync(path).mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`]),
   );
 
-it('finds nothing wrong with a demo that has just started', async () => {
+it('finds no problem with a fresh demo', async () => {
   const engine = await startEngine();
   const report = await run(engine);
   expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([]);
@@ -56,7 +56,7 @@ it('changes no file, counts no request, and records no traffic', async () => {
   expect(((await engine.call('traffic.list', {})) as { items: unknown[] }).items).toEqual([]);
 });
 
-it('looks at some areas only, and refuses one that there is not', async () => {
+it('checks only the given areas, and refuses an unknown one', async () => {
   const engine = await startEngine({ empty: true });
   const { checks } = await run(engine, 'clock', 'dns');
   expect([...new Set(checks.map(({ area }) => area))]).toEqual(['dns', 'clock']);
@@ -64,7 +64,7 @@ it('looks at some areas only, and refuses one that there is not', async () => {
 });
 
 describe('domains', () => {
-  it('are held to what their state says', async () => {
+  it('are checked against their state', async () => {
     const engine = await startEngine();
     const served = await check(engine, 'domains.www.happypaws.test');
     expect([served.status, served.evidence[0]]).toEqual(['ok', expect.stringMatching(/^TLSv1\.3, signed by our root/)]);
@@ -79,7 +79,7 @@ describe('domains', () => {
     );
   });
 
-  it('are fixed by the commands that are printed first', async () => {
+  it('are repaired by the first printed commands', async () => {
     const engine = await startEngine();
     const cases = [
       { hostname: 'happypaws.example', persona: 'animal-store', records: 1 },
@@ -104,7 +104,7 @@ describe('domains', () => {
     }
   });
 
-  it('stay well when the app’s clock is moved over a renewal', async () => {
+  it('stay healthy when the app’s clock is moved past a renewal', async () => {
     const engine = await startEngine();
     await engine.call('clock.advance', { by: 'P80D' });
     expect((await check(engine, 'domains.www.happypaws.test')).status).toBe('ok');
@@ -114,7 +114,7 @@ describe('domains', () => {
   });
 });
 
-describe('what was broken on purpose', () => {
+describe('the doctor reports', () => {
   it('a root key that others can read', async () => {
     const engine = await startEngine({ empty: true });
     const key = join(engine.dataDir, 'ca/root-key.pem');
@@ -126,11 +126,11 @@ describe('what was broken on purpose', () => {
       expect.stringContaining('mode 0644; it should have 0600'),
       `chmod 600 ${key}`,
     ]);
-    // Looking fixes nothing.
+    // An examination repairs nothing.
     expect(statSync(key).mode & 0o777).toBe(0o644);
   });
 
-  it('a root that was replaced while it is used, and one that is gone', async () => {
+  it('a root that was replaced while in use, and one that is missing', async () => {
     const engine = await startEngine({ empty: true });
     const other = await startEngine({ empty: true });
     const file = join(engine.dataDir, 'ca/root.pem');
@@ -148,7 +148,7 @@ describe('what was broken on purpose', () => {
     expect([found.status, found.commands]).toEqual(['failed', expect.stringMatching(/^chmod 600 .*demo-key\.json$/)]);
   });
 
-  it('backups that are missing, old, or cut off', async () => {
+  it('backups that are missing, old, or truncated', async () => {
     const engine = await startEngine({ empty: true });
     const backups = join(engine.dataDir, 'backups');
     mkdirSync(backups, { recursive: true });
@@ -170,13 +170,13 @@ describe('what was broken on purpose', () => {
     const up = { kind: 'upstream', url: control.url };
     await engine.call('projects.create', { name: 'Up', target: up });
     expect((await check(engine, 'upstreams.up')).status).toBe('ok');
-    // Nobody listens there but at 127.0.0.1 and ::1.
+    // Nothing listens there except on 127.0.0.1 and ::1.
     await engine.call('projects.create', { name: 'Down', target: { ...up, url: `http://127.0.0.9:${http.port}` } });
     const down = await check(engine, 'upstreams.down');
     expect([down.status, down.title]).toEqual(['warning', 'Upstream of Down']);
   });
 
-  it('an upstream that requests do not get through to, or do', async () => {
+  it('whether requests get through to an upstream', async () => {
     const engine = await startEngine({ empty: true });
     const { http, https } = engine.app.runtime;
     const create = (name: string, url: string, more: object = {}) =>

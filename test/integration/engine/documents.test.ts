@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { expectPasted, GUIDES, README, type Expected, wordsIn } from '../../support/pasted-documents.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
-/** Every line starts a program of its own. */
+/** Every line starts a separate program. */
 const PASTE_TIMEOUT_MS = 900_000;
 
 const KEY_LINE: Expected = ['export VIVARIUM_KEY=', /^0\n$/];
 
-/** One window's 61 requests; those before it have used up some of the window, too. */
+/** The 61 requests of one window; earlier requests have used up part of the window, too. */
 const OVER_THE_LIMIT = /^0\n(200 )+(429 ?)+$/;
 
 const answer = (status: number, body: RegExp | string): RegExp =>
@@ -167,7 +167,7 @@ const inTests = ['docs/use-it-in-tests.md', []] as const;
 const demo = ['docs/give-a-demo.md', DEMO] as const;
 const guides = [myApp, customDomain, client, whatIsWrong, inTests, demo];
 
-/** The clock is frozen after the sunset of an operation, and there are a newer project and a key of the same name. */
+/** The clock is frozen after the sunset of an operation, and a newer project and a key of the same name exist. */
 const USE: readonly Expected[] = [
   ['vivarium clock set 2031-01-01', /^0\n/],
   ['vivarium clock freeze', /^0\n/],
@@ -175,7 +175,7 @@ const USE: readonly Expected[] = [
   ['vivarium keys create demo --name Guide', /^0\n/],
 ];
 
-/** What the guides leave: projects and zones of the demo data and of other use, the demo's states, and no file. */
+/** The state after the guides: projects and zones of the demo data and of other use, the demo's states, and no file. */
 const LEFT: readonly Expected[] = [
   ['vivarium projects list', /^0\n(?![^]*guide)[^]*\bnewer\b[^]*\bdemo\b/],
   ['vivarium zones list', /^0\n(?![^]*(?:guide|acme))[^]*happypaws\.test/],
@@ -203,7 +203,7 @@ describe('the README and the guides, pasted into one Vivarium', { timeout: PASTE
     );
   });
 
-  it('say the same in fish as in bash', async () => {
+  it('give the same output in fish as in bash', async () => {
     const pages = [README, ...GUIDES];
     const words = await wordsIn('bash', pages);
     expect(words).toContain(`Authorization: Bearer viv_${'k'.repeat(32)}`);

@@ -77,7 +77,7 @@ describe('DNS over HTTPS', () => {
     expect(await engine.call('traffic.list', {})).toMatchObject({ kept: 0 });
   });
 
-  it('is a server for kdig, and answers what browsers probe with, here only', async () => {
+  it('works with kdig, and answers browsers’ probes on this machine only', async () => {
     const engine = await startEngine();
     const { dns, https, caFile } = engine.app.runtime;
     const kdig = async (...question: string[]) => {
@@ -93,7 +93,7 @@ describe('DNS over HTTPS', () => {
     expect(plain.stdout).toContain('status: REFUSED');
   });
 
-  it('refuses other requests with what to send, and web pages', async () => {
+  it('refuses other requests and web pages, with what to send', async () => {
     const engine = await startEngine({ empty: true });
     const url = urlOf(engine);
     const { port } = engine.app.runtime.https;

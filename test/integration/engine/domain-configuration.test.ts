@@ -16,7 +16,7 @@ const bring = (engine: DomainsEngine, configuration: unknown) =>
 const take = (engine: DomainsEngine) => engine.call('domains.export', { projectId: engine.projectId });
 
 describe('the configuration of a project’s domains', () => {
-  it('comes out as it went in, and changes nothing when it goes in again', async () => {
+  it('is exported as it was imported, and importing it again changes nothing', async () => {
     const engine = await startDomainsEngine();
     expect(await take(engine)).toEqual({ domains: [], primary: null, redirects: [] });
     expect(await bring(engine, CONFIGURATION)).toEqual(CONFIGURATION);
@@ -29,7 +29,7 @@ describe('the configuration of a project’s domains', () => {
     });
   });
 
-  it('has hostnames in normal form, each once, and 301 where no status is named', async () => {
+  it('has normalised hostnames, each once, and status 301 by default', async () => {
     const engine = await startDomainsEngine();
     const typed = { domains: ['WWW.Acme.TEST.', WWW, SHOP], redirects: [{ from: 'Shop.acme.test', to: WWW }] };
     expect(await bring(engine, typed)).toEqual({
@@ -39,7 +39,7 @@ describe('the configuration of a project’s domains', () => {
     });
   });
 
-  it('leaves alone what it does not name', async () => {
+  it('leaves unnamed settings unchanged', async () => {
     const engine = await startDomainsEngine();
     await bring(engine, CONFIGURATION);
     expect(await bring(engine, { primary: null })).toEqual({ ...CONFIGURATION, primary: null });
@@ -56,7 +56,7 @@ describe('the configuration of a project’s domains', () => {
     [{ domains: [WWW], redirects: [{ from: WWW, to: WWW }] }, 'invalid_request', ['redirects[0].to']],
     [{ domains: [WWW], redirects: [{ from: WWW, to: SHOP, status: 300 }] }, 'invalid_request', ['redirects[0].status']],
     [{ domains: [WWW], redirect: [] }, 'invalid_request', ['redirect']],
-  ])('that is wrong is refused with every fault, and changes nothing: %j', async (configuration, code, paths) => {
+  ])('is refused with every fault if it is wrong, and changes nothing: %j', async (configuration, code, paths) => {
     const engine = await startDomainsEngine();
     const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
     await engine.call('deploys.create', { projectId: other.id });

@@ -15,7 +15,7 @@ interface ExportedDer {
   base64: string;
 }
 
-/** The code of what a call is refused with, and its message. */
+/** The code and the message of a refused call. */
 const refusal = async (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     () => 'accepted',
@@ -23,7 +23,7 @@ const refusal = async (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a custom domain', () => {
-  it('goes from attach over its record to HTTPS', async () => {
+  it('becomes available over HTTPS once it is attached and has its record', async () => {
     const engine = await startDomainsEngine();
     const attached = await engine.call('domains.attach', { projectId: engine.projectId, hostname: 'WWW.Acme.TEST.' });
     expect(attached).toMatchObject({
@@ -48,7 +48,7 @@ describe('a custom domain', () => {
     expect(certificate).toMatchObject({ hostname: HOST, sans: [HOST], state: 'issued' });
   });
 
-  it('waits for its certificate while CAA forbids it, and gets it when that is fixed', async () => {
+  it('waits for its certificate while CAA forbids it, and gets it when CAA is fixed', async () => {
     const engine = await startDomainsEngine();
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
     await engine.put('www', 'CNAME', TARGET);
@@ -80,7 +80,7 @@ describe('a custom domain', () => {
     await expect.poll(async () => (await engine.get(shop)).certificate.state).toBe('issued');
   });
 
-  it('stops being served before its removal returns, on connections that are open too', async () => {
+  it('stops being served before its removal returns, including on open connections', async () => {
     const engine = await startDomainsEngine();
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
     await engine.put('www', 'CNAME', TARGET);
@@ -102,7 +102,7 @@ describe('a custom domain', () => {
     expect(((await engine.call('projects.get', { projectId: engine.projectId })) as Project).primary).toBeNull();
   });
 
-  it('that is not served is answered with the reason', async () => {
+  it('is answered with the reason if it is not served', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const told = async () => {
@@ -118,7 +118,7 @@ describe('a custom domain', () => {
     expect(await told()).toEqual([404, expect.stringContaining('the project "Acme" and suspended')]);
   });
 
-  it('is suspended with the plan, and comes back with it', async () => {
+  it('is suspended by a change of plan, and restored by the next', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     await engine.call('domains.attach', { projectId, hostname: HOST });
@@ -132,7 +132,7 @@ describe('a custom domain', () => {
     expect(await engine.curl(HOST)).toBe('[]');
   });
 
-  it('redirects over both schemes or to HTTPS, and loops are refused', async () => {
+  it('redirects over both schemes or to HTTPS, and refuses loops', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     for (const [hostname, name, type] of [
@@ -185,7 +185,7 @@ describe('a custom domain', () => {
     expect(await asking(`gone.${ZONE}`)).toBe('404');
   });
 
-  it('goes with its project, and its hostname is free again', async () => {
+  it('is removed with its project, and its hostname is free again', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     await engine.call('domains.attach', { projectId, hostname: HOST });
@@ -201,7 +201,7 @@ describe('a custom domain', () => {
     expect(await engine.verify(HOST)).toMatchObject({ projectId: other.id, certificate: { state: 'issued' } });
   });
 
-  it('survives a restart with its certificate', async () => {
+  it('keeps its certificate across a restart', async () => {
     const engine = await startDomainsEngine();
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
     await engine.put('www', 'CNAME', TARGET);
@@ -216,7 +216,7 @@ describe('a custom domain', () => {
 });
 
 describe('an exported certificate', () => {
-  it('is the one that is served, in PEM and in DER; and the root is the one in its file', async () => {
+  it('is the served one, in PEM and in DER; and the root is the one in its file', async () => {
     const engine = await startDomainsEngine();
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
     await expect(engine.call('certificates.export', { hostname: HOST })).rejects.toMatchObject({ code: 'not_found' });
@@ -244,7 +244,7 @@ describe('an exported certificate', () => {
 });
 
 describe('the root’s name constraints', () => {
-  it('hold a certificate back until the root is extended', async () => {
+  it('prevent a certificate until the root is extended', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     await engine.call('zones.create', { name: 'acme.com' });
@@ -263,7 +263,7 @@ describe('the root’s name constraints', () => {
 });
 
 describe('the settings of issuance', () => {
-  it('are merged, and decide who asks CAA and when', async () => {
+  it('are merged, and decide which CA asks for CAA and when', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     expect(
@@ -280,7 +280,7 @@ describe('the settings of issuance', () => {
 });
 
 describe('a wildcard', () => {
-  it('goes from attach over issuewild to HTTPS for every name one label below', async () => {
+  it('is available over HTTPS for every name one label below, after attach and issuewild', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const wild = `*.shop.${ZONE}`;
@@ -313,7 +313,7 @@ describe('a wildcard', () => {
     const checks = (await engine.call('doctor.run')) as { checks: { id: string; status: string }[] };
     expect(checks.checks.find(({ id }) => id === `domains.${wild}`)).toMatchObject({ status: 'ok' });
 
-    // A domain of its own comes first, and a wildcard is no address to show.
+    // A separate domain takes precedence, and a wildcard is no address to show.
     await engine.call('domains.attach', { projectId, hostname: `own.shop.${ZONE}` });
     await engine.put('own.shop', 'CNAME', TARGET);
     expect(await engine.verify(`own.shop.${ZONE}`)).toMatchObject({ certificate: { state: 'issued' } });
@@ -336,7 +336,7 @@ describe('a wildcard', () => {
 });
 
 describe('revocation', () => {
-  it('puts the certificate on the list, where it stays over a renewal', async () => {
+  it('puts the certificate on the list, where it stays after a renewal', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     await engine.call('domains.attach', { projectId, hostname: HOST });
@@ -352,7 +352,7 @@ describe('revocation', () => {
     expect(await revoke()).toMatchObject({ serial, revoked: { reason: 'keyCompromise' } });
     expect(await refusal(revoke())).toBe('conflict');
     expect(await list()).toContain(serial.toLowerCase());
-    // As at every CA, the server goes on with it until it is replaced.
+    // As at every CA, the server keeps using it until it is replaced.
     expect(await engine.curl(HOST)).toBe('[]');
     const renewed = (await engine.call('certificates.renew', { hostname: HOST })) as Certificate;
     expect(renewed).not.toHaveProperty('revoked');
@@ -362,7 +362,7 @@ describe('revocation', () => {
 });
 
 describe('a server in front', () => {
-  it('is accepted if a request through it reaches the platform, and else is named', async () => {
+  it('is accepted if a request through it reaches the platform, and is otherwise named', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const platform = engine.app.runtime.http.port;
@@ -390,7 +390,7 @@ describe('a server in front', () => {
     });
     expect(await engine.call('traffic.list')).toMatchObject({ items: [] });
 
-    // The CAA records of the CNAME's target count, as they do for every CA (RFC 8659 §3).
+    // The CAA records of the CNAME's target count, as for every CA (RFC 8659 §3).
     await engine.call('domains.remove', { hostname: HOST });
     await engine.call('domains.attach', { projectId, hostname: HOST });
     await engine.put('edge', 'CAA', '0 issue ";"');
@@ -402,7 +402,7 @@ describe('a server in front', () => {
 });
 
 describe('a domain below another project’s', () => {
-  it('is warned of until a TXT record permits it', async () => {
+  it('gets a warning until a TXT record permits it', async () => {
     const engine = await startDomainsEngine();
     const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
     await engine.call('deploys.create', { projectId: other.id });
@@ -418,7 +418,7 @@ describe('a domain below another project’s', () => {
 });
 
 describe('a takeover', () => {
-  it('gives a dangling CNAME to the next project, unless the persona asks for what only the owner can add', async () => {
+  it('assigns a dangling CNAME to the next project, unless the persona requires a record that only the owner can add', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
@@ -470,7 +470,7 @@ describe('a takeover', () => {
     expect(await engine.verify(HOST)).toMatchObject({ state: 'verified' });
   });
 
-  it('is refused where Netlify keeps the names below a domain, and an unknown persona is', async () => {
+  it('is refused if Netlify reserves the names below a domain; an unknown persona is refused too', async () => {
     const engine = await startDomainsEngine();
     const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro', persona: 'netlify' })) as Project;
     await engine.call('deploys.create', { projectId: other.id });
@@ -498,7 +498,7 @@ describe('propagation', () => {
 });
 
 describe('attaching', () => {
-  it('is refused with the code of the rule that is broken', async () => {
+  it('is refused with the code of the violated rule', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     const attach = (hostname: string, project = projectId) =>

@@ -26,7 +26,7 @@ const WWW = 'www.drill.test';
 const call = async <Result>(engine: Engine, procedure: string, input?: unknown): Promise<Result> =>
   (await engine.call(procedure, input)) as Result;
 
-/** What a drill may not change. */
+/** What a drill must not change. */
 async function worldOf(engine: Engine): Promise<unknown> {
   const zones = await call<{ name: string }[]>(engine, 'zones.list');
   const projects = await call<Project[]>(engine, 'projects.list');
@@ -56,7 +56,7 @@ async function worldOf(engine: Engine): Promise<unknown> {
   };
 }
 
-/** A running drill as a player has it. */
+/** A running drill as a player sees it. */
 interface Player {
   engine: Engine;
   key: string;
@@ -115,7 +115,7 @@ function overHttp2({ engine, key }: Player): Promise<number> {
   }).finally(() => session.close());
 }
 
-/** A request that hangs; ends when the client gives it up. */
+/** A request that hangs, until the client abandons it. */
 async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
   const sent = request({
     ...{ host: '127.0.0.1', port: engine.app.runtime.http.port, path: '/v1/pets' },
@@ -134,7 +134,7 @@ async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
 }
 
 interface Play {
-  /** A real client meets the problem. */
+  /** A real client shows the symptom. */
   symptom(player: Player): Promise<void>;
   fix(player: Player): Promise<void>;
 }
@@ -254,10 +254,10 @@ const PLAYS: Readonly<Record<string, Play>> = {
   },
 };
 
-/** What must show nowhere while a drill runs. */
+/** Names that must not appear while a drill runs. */
 const NAMES = new RegExp(CATALOGUE.map(({ id }) => `"${id.replaceAll('.', '\\.')}`).join('|'));
 
-it('plays every drill: its problem is met, hidden and fixed, and nothing is left of it', async () => {
+it('plays every drill: its fault shows, stays hidden in lists and can be repaired, and nothing remains of it', async () => {
   const engine = await startEngine();
   const before = await worldOf(engine);
   expect(Object.keys(PLAYS)).toEqual(DRILLS.map(({ id }) => id));
@@ -303,7 +303,7 @@ async function command({ dataDir }: Engine, ...args: string[]): Promise<string> 
   return `${code}\n${printed.stdout}${printed.stderr}`;
 }
 
-it('is played by the command, keeps over a restart, and is stopped whole', async () => {
+it('can be played by the command, continues after a restart, and stops as a whole', async () => {
   let engine = await startEngine();
   const before = await worldOf(engine);
   expect(await command(engine)).toMatch(/Begin with the first: .*vivarium.* drill start hammering --data-dir \/.*\n$/);
@@ -342,7 +342,7 @@ it('is played by the command, keeps over a restart, and is stopped whole', async
   expect(await worldOf(engine)).toEqual(before);
 });
 
-it('ends with its time, with everything that is broken, and without what was removed meanwhile', async () => {
+it('ends at its time limit, when all breaks are ended, and without objects removed meanwhile', async () => {
   const engine = await startEngine({ empty: true });
   const before = await worldOf(engine);
   const start = (drill: string) => call<Drill>(engine, 'drills.start', { drill });

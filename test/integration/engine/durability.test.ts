@@ -5,7 +5,7 @@ import { startProgram } from '../../support/program.ts';
 const WRITERS = 8;
 const ENOUGH = 400;
 
-describe('what was acknowledged with 201', () => {
+describe('data acknowledged with 201', () => {
   it('survives kill -9', async () => {
     const program = await startProgram();
     const secret = /viv_\w{32}/.exec(program.output().stdout)?.[0] ?? '';
@@ -78,7 +78,7 @@ describe('what was acknowledged with 201', () => {
   });
 });
 
-it('an engine that fails starts again on its data and ports; one that goes on failing ends with the reason', async () => {
+it('an engine that fails restarts on its data and ports; one that keeps failing ends with the reason', async () => {
   const thrower = `process.on('SIGUSR2', () => { throw new Error('nobody expected this'); });`;
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}` };
   const { runtime, child, output, end } = await startProgram(['--empty'], { env });

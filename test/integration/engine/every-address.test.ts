@@ -7,10 +7,10 @@ import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import type { StatusReport } from '../../../main/contract/status.ts';
 import { startEngine } from '../../support/engine.ts';
 
-/** What is neither bound as loopback nor leaves this machine (RFC 6890: 127.0.0.0/8). */
+/** An address that is neither bound as loopback nor leaves this machine (RFC 6890: 127.0.0.0/8). */
 const OTHER = '127.0.0.2';
 
-/** The status of a request that comes at another address than loopback's usual one. */
+/** The status of a request to an address other than loopback's usual one. */
 function ask(port: number, host: string, path: string, method = 'GET'): Promise<number | string> {
   return new Promise((resolve) => {
     const asked = request({ host: OTHER, port, path, method, agent: false, headers: { host } }, (response) => {
@@ -23,7 +23,7 @@ function ask(port: number, host: string, path: string, method = 'GET'): Promise<
 }
 
 describe('the listeners', () => {
-  it('serve a container’s address with --host 0.0.0.0, the interface with the token and by its own names only', async () => {
+  it('serve a container’s address with --host 0.0.0.0, and the interface only with the token and by its own names', async () => {
     const { app, call } = await startEngine({ host: '0.0.0.0' });
     const { http, dns, control } = app.runtime;
     expect(await ask(http.port, `demo.vivarium.localhost:${http.port}`, '/v1/openapi.json')).toBe(200);
@@ -47,7 +47,7 @@ describe('the listeners', () => {
     expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
   });
 
-  it('serve this machine only without it', async () => {
+  it('serve only this machine without --host', async () => {
     const { app } = await startEngine({ empty: true });
     const { http, https, control } = app.runtime;
     const ports = [http.port, https.port, Number(new URL(control.url).port)];

@@ -38,14 +38,14 @@ describe('HTTPS at the platform hostnames', () => {
     expect(facts).toBe(`200 ${version} 0`);
   });
 
-  it('pages are continued over HTTPS too', async () => {
+  it('pages link to the next page over HTTPS too', async () => {
     const engine = await startEngine();
     const headers = await curl(engine, 'demo.vivarium.localhost', '-D', '-', '-o', '/dev/null');
     const { port } = engine.app.runtime.https;
     expect(headers).toContain(`<https://demo.vivarium.localhost:${port}/v1/pets?limit=1&after=1>; rel="next"`);
   });
 
-  it.each(['--http1.1', '--http2'])('a replay of a request over %s is sent over HTTPS again', async (option) => {
+  it.each(['--http1.1', '--http2'])('replaying a request made over %s uses HTTPS again', async (option) => {
     const engine = await startEngine();
     await curl(engine, 'demo.vivarium.localhost', option);
     const list = async () => ((await engine.call('traffic.list', {})) as { items: TrafficEntry[] }).items;
@@ -55,7 +55,7 @@ describe('HTTPS at the platform hostnames', () => {
     expect(again).toMatchObject({ scheme: 'https', authority, status: 200, replayOf: id });
   });
 
-  it('a hostname is served as soon as its project is made, and refused as soon as it is removed', async () => {
+  it('a hostname is served as soon as its project is created, and refused as soon as it is removed', async () => {
     const engine = await startEngine();
     await expect(curl(engine, 'new.vivarium.localhost')).rejects.toThrow(/unrecognized name/i);
     const project = (await engine.call('projects.create', { name: 'New' })) as { id: string };

@@ -1,4 +1,4 @@
-/** What thousands of domains, records or pets take does not keep everything else waiting. */
+/** Work on thousands of domains, records or pets does not block everything else. */
 import { expect, it } from 'vitest';
 import { startEngine } from '../../support/engine.ts';
 import { turnsDuring } from '../../support/turns.ts';
@@ -20,7 +20,7 @@ it('lets other work run while domains are imported, listed and exported', async 
     },
     zones: { 'many.test': names.map((name) => `${name} CNAME cname.vivarium.localhost.`).join('\n') },
   });
-  // Two steps for each of both long parts, five for the zone's records, and two to see who has the domains.
+  // Two steps for each of both long parts, five for the zone's records, and two to find the owners of the domains.
   expect(await turnsDuring(() => services.world.diff({ text }, CALL))).toBeGreaterThanOrEqual(10);
   expect(await turnsDuring(() => services.world.apply({ text }, CALL))).toBeGreaterThan(DOMAINS);
   await services.clock.advance({ by: 'P2D' }, CALL);
@@ -30,7 +30,7 @@ it('lets other work run while domains are imported, listed and exported', async 
   expect(await turnsDuring(() => services.world.export(undefined, CALL))).toBeGreaterThanOrEqual(2);
 });
 
-it('lets other work run while more records at one name become visible than a turn takes', async () => {
+it('lets other work run while more records at one name become visible than fit into one turn', async () => {
   const { services } = (await startEngine({ empty: true })).app;
   const COUNT = 1_500;
   const text = (ttl: number) =>
@@ -41,7 +41,7 @@ it('lets other work run while more records at one name become visible than a tur
   for (const ttl of [60, 30]) {
     await services.zones.import({ name: 'big.test', text: text(ttl), files: {}, force: false }, CALL);
     const pass = async () => ({ happened } = await services.clock.advance({ by: 'PT1H' }, CALL));
-    // Of those with another TTL, the present ones end first.
+    // If the TTL differs, the present records end first.
     expect(await turnsDuring(pass)).toBeGreaterThanOrEqual((ttl === 60 ? COUNT : 2 * COUNT) / 500);
     expect(happened).toContain('1 DNS change is visible now.');
     const { answer } = await services.dns.query({ name: 'h.big.test', type: 'A' }, CALL);

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe.runIf(process.platform !== 'win32')('the modes of the data folder', () => {
-  it('are tightened at a start, with a warning for each', async () => {
+  it('are restricted at a start, with a warning for each', async () => {
     const dataDir = temporaryFolder();
     const first = await startEngine({ dataDir, empty: true });
     await first.app.stop();
@@ -34,7 +34,7 @@ describe.runIf(process.platform !== 'win32')('the modes of the data folder', () 
 });
 
 describe('the files of an interrupted start', () => {
-  it('are removed at the next one, and no others', async () => {
+  it('are removed by the next one, and other files are kept', async () => {
     const dataDir = temporaryFolder();
     mkdirSync(join(dataDir, 'ca'));
     const left = ['.0123456789ab.tmp', 'ca/.0123456789ab.tmp', 'ca/root.pem.0123456789ab.new'];
@@ -46,10 +46,10 @@ describe('the files of an interrupted start', () => {
   });
 });
 
-describe.runIf(process.getuid?.() === 0)('what another user has put there', () => {
+describe.runIf(process.getuid?.() === 0)('a file of another user', () => {
   const NOBODY = 65_534;
 
-  it('is no token', () => {
+  it('is not used as token', () => {
     const file = join(temporaryFolder(), 'control-token');
     const theirs = 'a'.repeat(43);
     writeFileSync(file, theirs);
@@ -62,7 +62,7 @@ describe.runIf(process.getuid?.() === 0)('what another user has put there', () =
     ]);
   });
 
-  it('is no data folder, but for the administrator', () => {
+  it('is not used as data folder, except by the administrator', () => {
     const folder = mkdtempSync(join(temporaryFolder(), 'theirs-'));
     chownSync(folder, NOBODY, NOBODY);
     claimDataFolder(folder).release();

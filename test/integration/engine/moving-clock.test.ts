@@ -36,7 +36,7 @@ describe('moving the clock', () => {
 });
 
 describe('a reset from another time', () => {
-  it.each(['2020-01-01', '2040-01-01'])('from %s gives up no certificate that was pending', async (to) => {
+  it.each(['2020-01-01', '2040-01-01'])('from %s keeps trying for a pending certificate', async (to) => {
     const engine = await startEngine();
     const certificate = async () =>
       ((await engine.call('domains.get', { hostname: 'happypaws.example' })) as Domain).certificate;
@@ -57,7 +57,7 @@ describe('requests per second', () => {
       expect(requests).toHaveLength(300);
       return requests.reduce((sum, count) => sum + count);
     };
-    // The second that is running is told when it is over.
+    // The current second is reported when it is over.
     await expect.poll(() => sumOf({})).toBe(3);
     expect(await sumOf({ projectId })).toBe(2);
     await expect(engine.call('status.rates', { projectId: 'prj_gone' })).rejects.toMatchObject({ code: 'not_found' });

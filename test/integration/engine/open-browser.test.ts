@@ -21,7 +21,7 @@ interface Entry {
   status: number;
 }
 
-/** What browsers have asked for at `hostname`, once something has come. */
+/** What browsers have requested from `hostname`, once anything has arrived. */
 async function askedAt(engine: Engine, hostname: string): Promise<Entry[]> {
   let entries: Entry[] = [];
   await vi.waitFor(
@@ -57,10 +57,10 @@ describe('reach.open', { timeout: BROWSER_TIMEOUT_MS }, () => {
     expect(profiles().filter((profile) => !before.includes(profile))).toEqual([]);
   });
 
-  it('gives a browser that cannot be given a trust store the keys of the project’s certificates', async () => {
+  it('gives a browser without a trust store the keys of the project’s certificates', async () => {
     vi.stubEnv('VIVARIUM_BROWSER', findChromium());
     vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', HEADLESS);
-    // No certutil there.
+    // certutil is not installed there.
     vi.stubEnv('PATH', '/nowhere');
     const engine = await startEngine();
     expect(await engine.call('reach.open', { hostname: 'www.happypaws.test', path: '/v1/pets' })).toMatchObject({
@@ -71,7 +71,7 @@ describe('reach.open', { timeout: BROWSER_TIMEOUT_MS }, () => {
     );
   });
 
-  it('says what to install where there is no browser, and what to do where there is no display', async () => {
+  it('names what to install if there is no browser, and what to do without a display', async () => {
     vi.stubEnv('VIVARIUM_BROWSER', '/nowhere/chromium');
     const without = await startEngine();
     await expect(without.call('reach.open', { hostname: 'www.happypaws.test' })).rejects.toThrow(/Install one/);
@@ -90,7 +90,7 @@ describe('reach.open', { timeout: BROWSER_TIMEOUT_MS }, () => {
     );
   });
 
-  it('opens nothing that is not served, and no other host by a path', async () => {
+  it('opens nothing that is not served, and no other host through a path', async () => {
     const engine = await startEngine();
     await expect(engine.call('reach.open', { hostname: 'example.com' })).rejects.toThrow(/Nothing is served at/);
     for (const path of ['//evil.test/', 'evil', '/a b', '@evil.test']) {

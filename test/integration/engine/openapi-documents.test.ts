@@ -2,8 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { startEngine } from '../../support/engine.ts';
 
-describe('the OpenAPI documents, by a validator that is not ours', () => {
-  it('of the API is valid OpenAPI 3.1', async () => {
+describe('according to a third-party validator', () => {
+  it('the API’s document is valid OpenAPI 3.1', async () => {
     const engine = await startEngine();
     const { text } = await engine.api({ path: '/v1/openapi.json', key: null });
     const validator = new Validator();
@@ -11,7 +11,7 @@ describe('the OpenAPI documents, by a validator that is not ours', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('of the contract is valid OpenAPI 3.1', async () => {
+  it('the contract’s document is valid OpenAPI 3.1', async () => {
     const engine = await startEngine();
     const response = await fetch(`${engine.app.runtime.control.url}/api/openapi.json`);
     const validator = new Validator();

@@ -15,13 +15,13 @@ import {
   type TwoMachines,
 } from '../../support/two-machines.ts';
 
-/** Of the demo, with a certificate. */
+/** A hostname of the demo that has a certificate. */
 const SHOP = 'www.happypaws.test';
 
 const reason = whyNoTwoMachines();
 const needsMachines = ({ skip }: TestContext): void => skip(reason !== null, reason ?? '');
 
-/** One procedure, asked on the machine with Vivarium. */
+/** Calls one procedure on the machine with Vivarium. */
 function call(machines: TwoMachines, { runtime }: RunningProgram, procedure: string, input: unknown = {}) {
   const { url, token } = runtime.control;
   const { stdout } = machines.run(
@@ -59,7 +59,7 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
   expect(status).toMatchObject({ url: `${page}/`, pacUrl: `${page}/proxy.pac`, dns: `${HOST_ADDRESS}:${dns.port}` });
   expect(program.output().stdout).toContain(`${page}/`);
 
-  // What the device takes from the page makes the hostname open, verified: by the proxy, and by the port.
+  // What the device downloads from the page makes the hostname verifiable: by the proxy, and by the port.
   const root = join(temporaryFolder(), 'root.crt');
   expect(device('curl', '-s', `${page}/`).stdout).toContain('/vivarium.mobileconfig');
   expect(device('curl', '-s', `${page}/vivarium.mobileconfig`).stdout).toContain('com.apple.dnsSettings.managed');
@@ -74,7 +74,7 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
   const byDoh = ['--resolve', `${doh}:${HOST_ADDRESS}`, '--doh-url', `https://${doh}/dns-query`];
   expect(device('curl', ...shown, ...byDoh, direct).stdout).toBe('200 0');
 
-  // DNS: the served hostnames at this address, and nothing of the zones or of others.
+  // DNS: the served hostnames at this address, but no zones and no other names.
   const dig = (...words: string[]) => device('dig', `@${HOST_ADDRESS}`, '-p', `${dns.port}`, ...words).stdout;
   expect(dig('+short', SHOP, 'A')).toBe(`${HOST_ADDRESS}\n`);
   expect(dig('+short', SHOP, 'HTTPS')).toContain(`port=${https.port}`);
@@ -83,7 +83,7 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
     expect(dig(other, 'A')).toContain('status: REFUSED');
   }
 
-  // The control port, and what loopback has for itself.
+  // The control port, and what only loopback may reach.
   expect(device('curl', '-s', `http://${HOST_ADDRESS}:${control.url.split(':').at(-1) ?? ''}/`).code).toBe(7);
   const probe = '/dns-query?dns=AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB';
   const asLocal = ['--resolve', `localhost:${https.port}:${HOST_ADDRESS}`, `https://localhost:${https.port}${probe}`];
@@ -98,7 +98,7 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
   expect(device('curl', '-s', '-H', 'Host: vivarium.local', page).stdout).toContain('/vivarium.mobileconfig');
   expect(device(process.execPath, '-e', askByMulticast(15_000)).stdout.trim()).toBe(HOST_ADDRESS);
 
-  // Off: nothing of it is left, not even on a connection.
+  // Off: nothing remains reachable, not even over an open connection.
   expect(call(machines, program, 'stop')).toMatchObject({ state: 'off', keep: false });
   expect(device('curl', '-s', page).code).toBe(7);
   expect(dig('+tries=1', '+time=1', SHOP)).not.toContain('ANSWER');
@@ -106,7 +106,7 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
   await program.end();
 });
 
-test('an interface that goes is waited for, and followed to another address; only what is kept is on again', async (context) => {
+test('sharing waits for a missing interface, and follows it to another address; only if kept, it is on after a restart', async (context) => {
   needsMachines(context);
   const machines = await twoMachines();
   const host = (...words: string[]) => machines.run('host', 'ip', ...words);
@@ -126,7 +126,7 @@ test('an interface that goes is waited for, and followed to another address; onl
   expect(machines.run('device', 'curl', '-s', url).stdout).toContain('/vivarium.mobileconfig');
   await program.end();
 
-  // Kept: it waits for the interface from the start on, if need be.
+  // Kept: from the start on, it waits for the interface if need be.
   const { dataDir } = program;
   host('addr', 'del', '10.77.0.9/24', 'dev', HOST_INTERFACE);
   const again = await startProgram([], { dataDir, within });
@@ -139,7 +139,7 @@ test('an interface that goes is waited for, and followed to another address; onl
   expect(call(machines, off, 'status')).toMatchObject({ state: 'off', keep: false });
   await off.end();
 
-  // Two networks: the start asks which.
+  // With two networks, the start asks which to use.
   host('link', 'add', 'lan1', 'type', 'veth', 'peer', 'name', 'lan2');
   for (const name of ['lan1', 'lan2']) host('link', 'set', name, 'up');
   host('addr', 'add', '192.168.5.1/24', 'dev', 'lan1');
@@ -179,7 +179,7 @@ const announcer = announceHost({
 setInterval(() => undefined, 1000);
 `;
 
-/** Asks for vivarium.local as a client without a cache does, and prints the address; nothing after so long. */
+/** Queries vivarium.local like a client without a cache, and prints the address, or nothing after a timeout. */
 const askByMulticast = (waitMs: number) => `
 const socket = require('node:dgram').createSocket('udp4');
 const name = Buffer.from('\\x08vivarium\\x05local\\0', 'latin1');

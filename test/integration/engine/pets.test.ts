@@ -55,7 +55,7 @@ describe('pets.list', () => {
 });
 
 describe('single pets', () => {
-  it('are read by id, and named when they are missing', async () => {
+  it('are read by id, and missing ones are named', async () => {
     const { call } = await setUp(2);
     expect(await call('pets.get', { id: 2 })).toMatchObject({ id: '2' });
     await expect(call('pets.get', { id: 3 })).rejects.toMatchObject({
@@ -65,15 +65,15 @@ describe('single pets', () => {
   });
 });
 
-describe('much at once', () => {
-  it('is seeded in parts as in one', async () => {
+describe('many pets', () => {
+  it('are the same when seeded in parts as in one call', async () => {
     const { call, list } = await setUp(30);
     await call('pets.seed', { environment: 'staging', count: 12 });
     await call('pets.seed', { environment: 'staging', count: 18, skip: 12 });
     expect(await list({ environment: 'staging' })).toEqual(await list());
   });
 
-  it('is cleared in parts, or whole, and orders stay', async () => {
+  it('can be removed in parts or all at once, and orders stay', async () => {
     const { call, list } = await setUp(2_500);
     await call('orders.create', { petId: 7 });
     expect(await call('pets.clear', { limit: 1_400 })).toEqual({ removed: 1_400, left: 1_100 });
@@ -82,7 +82,7 @@ describe('much at once', () => {
     expect(await call('orders.list', { petId: 7 })).toMatchObject([{ id: '1', petId: '7' }]);
   });
 
-  it('is changed and removed by ids, and taken back exactly as it was', async () => {
+  it('can be changed and removed by ids, and restored exactly', async () => {
     const { call, list } = await setUp(2);
     const ends = [
       { id: '9223372036854775807', name: ' é "x"\n', categoryId: '-9223372036854775808', status: 'sold' },
@@ -123,14 +123,14 @@ describe('much at once', () => {
     ['pets.updateMany', { changes: [{ id: 1, status: 'sold' }, { id: '1' }] }, 'changes[1].id'],
     ['pets.removeMany', { ids: [1, 2, 1] }, 'ids[2]'],
     ['pets.removeMany', { ids: Array.from({ length: 1_001 }, (_, id) => id) }, 'ids'],
-  ])('is refused as a whole: %s with %j', async (procedure, input, path) => {
+  ])('are refused as a whole: %s with %j', async (procedure, input, path) => {
     const { call, list } = await setUp(2);
     const before = await list();
     await expect(call(procedure, input)).rejects.toMatchObject({ code: 'invalid_request', issues: [{ path }] });
     expect(await list()).toEqual(before);
   });
 
-  it('that were imported are removed again, and no others', async () => {
+  it('can be removed again after an import, and no others with them', async () => {
     const { call, list } = await setUp(3);
     const text = 'id,name,categoryId\n,Moss,1\n,Otter,1\n2,Taken,1\n900,Far,1\n';
     const { added, created } = (await call('pets.import', { format: 'csv', text })) as Report;
@@ -148,7 +148,7 @@ describe('much at once', () => {
     expect((await list()).items.map(({ id }) => id)).toEqual(['1', '2', '3', '901']);
   });
 
-  it('is previewed as it would be imported, and nothing is added', async () => {
+  it('are previewed as they would be imported, and none is added', async () => {
     const { call, list } = await setUp(2);
     const text = 'Titel;category;id\nRex;7;\n"Mo\nss";x;\nTaken;1;2\nCut;1';
     const columns = { name: 'titel', status: '' };
@@ -184,7 +184,7 @@ describe('much at once', () => {
     expect((await list()).items.slice(2)).toMatchObject([{ name: 'Rex' }, { name: 'Cut' }]);
   });
 
-  it('is imported in pieces, each with its own report', async () => {
+  it('are imported in pieces, each with its own report', async () => {
     const { call, list } = await setUp();
     const send = async (text: string, input: object = {}) =>
       (await call('pets.import', { format: 'json', text, ...input })) as Report;
@@ -197,7 +197,7 @@ describe('much at once', () => {
     await expect(send('', { importId: first.importId })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('leaves room for the API and other calls meanwhile', async () => {
+  it('leave room for the API and other calls meanwhile', async () => {
     const { engine, call } = await setUp();
     const { secret } = (await call('keys.create')) as { secret: string };
     let adding = true;
@@ -216,7 +216,7 @@ describe('much at once', () => {
 const ask = (engine: Engine, key: string) => engine.api({ host: 'shop.vivarium.localhost', key, path: '/v1/pets' });
 
 describe('orders', () => {
-  it('are placed, listed for a pet, and taken back', async () => {
+  it('can be placed, listed for a pet, and undone', async () => {
     const { call } = await setUp(3);
     const order = (await call('orders.create', { petId: 2, quantity: 5 })) as { id: string };
     await call('orders.create', { petId: 3 });

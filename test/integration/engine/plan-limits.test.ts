@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import { startEngine } from '../../support/engine.ts';
 
-/** Asks `times` times, one after the other; the last answer. */
+/** Sends `times` requests one after the other; returns the last answer. */
 async function ask(
   engine: Awaited<ReturnType<typeof startEngine>>,
   times: number,
@@ -30,7 +30,7 @@ describe('a key on the Free plan', () => {
       'x-ratelimit-limit': '60',
       'x-ratelimit-remaining': '59',
     });
-    // In real time, by which the client waits.
+    // In real time, which the client waits by.
     const resetSeconds = Number(first.headers['x-ratelimit-reset']);
     expect(resetSeconds).toBeGreaterThanOrEqual(Math.ceil(sentMs / 1000 + 60));
     expect(resetSeconds).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000 + 60));
@@ -53,7 +53,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('is counted over both environments and every operation, errors included, and not over preflights', async () => {
+  it('is counted across both environments and every operation, including errors but not preflights', async () => {
     const { engine } = await frozenEngine();
     await engine.api({ host: 'demo-staging.vivarium.localhost' });
     await engine.api({ path: '/v1/nothing' });
@@ -66,7 +66,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('56');
   });
 
-  it('is banned after twenty refusals, for ten minutes, and a ban can be lifted', async () => {
+  it('is banned for ten minutes after twenty refusals, and a ban can be lifted', async () => {
     const { engine, projectId } = await frozenEngine();
     await ask(engine, 60);
     expect((await ask(engine, 20)).json).toMatchObject({ code: 'rate_limit_exceeded' });
@@ -88,7 +88,7 @@ describe('a key on the Free plan', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('has its plan’s new limits at once, used counts stay', async () => {
+  it('gets its plan’s new limits at once, and keeps its used counts', async () => {
     const { engine, projectId } = await frozenEngine();
     await ask(engine, 61);
     await engine.call('projects.update', { projectId, plan: 'pro' });
@@ -97,14 +97,14 @@ describe('a key on the Free plan', () => {
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '239' });
   });
 
-  it('starts anew when its counters are reset', async () => {
+  it('starts again from zero when its counters are reset', async () => {
     const { engine, projectId } = await frozenEngine();
     await ask(engine, 61);
     await engine.call('limits.reset', { projectId });
     expect((await engine.api()).headers['x-ratelimit-remaining']).toBe('59');
   });
 
-  it('keeps counters and ban over a restart', async () => {
+  it('keeps counters and ban across a restart', async () => {
     const { engine } = await frozenEngine();
     await ask(engine, 85);
     await engine.stop();
@@ -115,7 +115,7 @@ describe('a key on the Free plan', () => {
 });
 
 describe('without a valid key', () => {
-  it('the address is counted, limited by the Free plan on any plan, and never banned', async () => {
+  it('the address is counted, limited like the Free plan on any plan, and never banned', async () => {
     const { engine, projectId } = await frozenEngine();
     await engine.call('projects.update', { projectId, plan: 'business' });
     const first = await engine.api({ key: null });
@@ -127,7 +127,7 @@ describe('without a valid key', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('a key of another project is no valid key', async () => {
+  it('a key of another project is not valid', async () => {
     const { engine } = await frozenEngine();
     const other = (await engine.call('projects.create', { name: 'Other' })) as { id: string };
     const key = (await engine.call('keys.create', { projectId: other.id })) as { secret: string };
@@ -137,7 +137,7 @@ describe('without a valid key', () => {
 });
 
 describe('Enterprise', () => {
-  it('has the limits that were agreed, and needs them', async () => {
+  it('has individually agreed limits, and requires them', async () => {
     const { engine, projectId } = await frozenEngine();
     await expect(engine.call('projects.update', { projectId, plan: 'enterprise' })).rejects.toMatchObject({
       code: 'invalid_request',

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import { startEngine, track } from '../../support/engine.ts';
 
-describe('first start', () => {
-  it('makes a demo project on Free with a key and thirty pets in each environment', async () => {
+describe('the first start', () => {
+  it('creates a demo project on Free with a key and thirty pets in each environment', async () => {
     const engine = await startEngine();
     const demo = await engine.demo();
     expect(demo).toMatchObject({ name: 'Demo', slug: 'demo', plan: 'free', limits: { perMinute: 60, perDay: 1000 } });
@@ -17,7 +17,7 @@ describe('first start', () => {
     expect((await engine.api({ path: '/v1/pets?limit=100' })).json).toHaveLength(30);
   });
 
-  it('keeps the demo key in a file that only its owner reads', async () => {
+  it('keeps the demo key in a file that only its owner can read', async () => {
     const { dataDir } = await startEngine();
     const modes = ['demo-key.json', 'control-token', 'runtime.json', 'ca/root-key.pem'].map(
       (name) => statSync(join(dataDir, name)).mode & 0o777,
@@ -25,7 +25,7 @@ describe('first start', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
   });
 
-  it('a second start shows the same key and token', async () => {
+  it('is followed by a second start with the same key and token', async () => {
     const first = await startEngine();
     const key = first.app.demoKey();
     await first.stop();
@@ -35,7 +35,7 @@ describe('first start', () => {
     expect(second.app.runtime.control.token).toBe(first.app.runtime.control.token);
   });
 
-  it('a demo project that was removed does not come back', async () => {
+  it('is not repeated for a removed demo project', async () => {
     const first = await startEngine();
     await first.call('projects.remove', { projectId: (await first.demo()).id });
     await first.stop();
@@ -44,7 +44,7 @@ describe('first start', () => {
     expect(second.app.demoKey()).toBeNull();
   });
 
-  it('makes none with --empty, not even at the next start', async () => {
+  it('creates no demo with --empty, not even at the next start', async () => {
     const first = await startEngine({ empty: true });
     expect(await first.call('projects.list')).toEqual([]);
     await first.stop();
@@ -54,7 +54,7 @@ describe('first start', () => {
 });
 
 describe('a reference', () => {
-  it('to a project may be its slug or its name, to a key its name', async () => {
+  it('may be the slug or name of a project, or the name of a key', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('projects.create', { name: 'My app', slug: 'app' });
@@ -81,7 +81,7 @@ describe('a key', () => {
     expect(JSON.stringify(listed)).not.toContain(created.secret.slice(8));
   });
 
-  it('says when it was last used, over a restart', async () => {
+  it('shows its last use, across a restart', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('clock.freeze');
@@ -95,7 +95,7 @@ describe('a key', () => {
     expect(((await again.call('keys.list', { projectId })) as ApiKey[])[0]?.lastUsedAt).toBe(now);
   });
 
-  it('is unauthorized from the moment it is revoked, and the readable demo key is gone', async () => {
+  it('is unauthorized from the moment it is revoked, and the readable demo key is deleted', async () => {
     const engine = await startEngine();
     const key = engine.app.demoKey();
     expect((await engine.api()).status).toBe(200);
@@ -109,7 +109,7 @@ describe('a key', () => {
 });
 
 describe('a project', () => {
-  it('is served at its hostnames as soon as it is made', async () => {
+  it('is served at its hostnames as soon as it is created', async () => {
     const engine = await startEngine();
     const project = (await engine.call('projects.create', { name: 'Café Mühle' })) as {
       id: string;
@@ -128,7 +128,7 @@ describe('a project', () => {
     expect((await engine.api({ host: 'cafe-muhle.vivarium.localhost', key: secret })).json).toEqual([]);
   });
 
-  it('that is removed stops at once: its hostname, its keys, its open connections', async () => {
+  it('stops at once when it is removed: its hostname, its keys, its open connections', async () => {
     const engine = await startEngine();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     track(() => agent.destroy());
@@ -141,7 +141,7 @@ describe('a project', () => {
     expect((await engine.api({ key: secret })).status).toBe(404);
   });
 
-  it('whose slug is changed moves', async () => {
+  it('moves when its slug is changed', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('projects.update', { projectId, slug: 'shop' });
@@ -170,7 +170,7 @@ describe('a project', () => {
 });
 
 describe('the clock', () => {
-  it('keeps offset and freeze over a restart, and reports them', async () => {
+  it('keeps offset and freeze across a restart, and reports them', async () => {
     const first = await startEngine();
     await first.call('clock.advance', { by: 'PT48H' });
     const frozen = (await first.call('clock.freeze')) as { now: string };
@@ -182,7 +182,7 @@ describe('the clock', () => {
     expect(await second.call('clock.reset')).toMatchObject({ offset: 'PT0S', frozen: false });
   });
 
-  it('moves the Sunset of getPet with it', async () => {
+  it('moves the Sunset of getPet along', async () => {
     const engine = await startEngine();
     expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
     await engine.call('clock.set', { to: '2030-12-05T00:00:00.000Z' });
@@ -193,7 +193,7 @@ describe('the clock', () => {
 });
 
 describe('settings', () => {
-  it('change how long a ban lasts and which origins may call, and are kept', async () => {
+  it('change the duration of a ban and the origins that may call, and are kept', async () => {
     const first = await startEngine();
     await first.call('settings.update', { banAfter: 1, banDuration: 'PT1M', cors: ['http://app.test'] });
     await first.stop();

@@ -9,7 +9,7 @@ const findProxy = (pac: string, host: string): unknown =>
   runInNewContext(`${pac}\nFindProxyForURL("https://x/", ${JSON.stringify(host)})`, {});
 
 describe('the PAC file', () => {
-  it('is public, under its own type, but not for a foreign page', async () => {
+  it('is public, with its own media type, but not for a foreign page', async () => {
     const engine = await startEngine();
     const { pacUrl, url } = (await engine.call('reach.proxy')) as ReachProxy;
     expect(engine.app.runtime.proxy).toEqual({ url, pacUrl });
@@ -20,7 +20,7 @@ describe('the PAC file', () => {
     expect((await fetch(pacUrl, { headers: { origin: 'https://evil.test' } })).status).toBe(403);
   });
 
-  it('is true at every moment: routes that come and go, redirects, suspended domains', async () => {
+  it('is always up to date: routes that come and go, redirects, suspended domains', async () => {
     const engine = await startEngine();
     const { pacUrl, url } = (await engine.call('reach.proxy')) as ReachProxy;
     const mapped = async (host: string) => findProxy(await (await fetch(pacUrl)).text(), host);
@@ -44,7 +44,7 @@ describe('the PAC file', () => {
 });
 
 describe('the proxy', () => {
-  it('leads to a domain over verified HTTPS at port 443, and nowhere else', async () => {
+  it('connects to a domain over verified HTTPS at port 443, and to nothing else', async () => {
     const engine = await startEngine();
     const { url } = (await engine.call('reach.proxy')) as ReachProxy;
     const { caFile } = engine.app.runtime;

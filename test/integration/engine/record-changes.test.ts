@@ -40,14 +40,14 @@ describe('changing a record', () => {
     [{ type: 'TXT' }, 'www 3600 TXT 192.0.2.1'],
     [{ name: '@', type: 'CAA', ttl: 1, value: '0 issue "ca.example"' }, '@ 1 CAA 0 issue "ca.example"'],
     [{}, 'www 3600 A 192.0.2.1'],
-  ])('%j makes it %s, under the same id', async (changes, line) => {
+  ])('with %j gives %s, under the same id', async (changes, line) => {
     const engine = await engineWithZone();
     const record = await put(engine, 'www', 'A', '192.0.2.1');
     const changed = await update(engine, record.id, changes);
     expect([changed.id, await lines(engine)]).toEqual([record.id, [line]]);
   });
 
-  it('gives a CNAME another target, and turns it into an address, which cannot exist beside it', async () => {
+  it('gives a CNAME another target, and turns it into an address, which cannot coexist with it', async () => {
     const engine = await engineWithZone();
     const { id } = await put(engine, 'www', 'CNAME', 'one.example');
     await update(engine, id, { value: 'two.example' });
@@ -56,7 +56,7 @@ describe('changing a record', () => {
     expect(await lines(engine)).toEqual(['www 3600 A 192.0.2.1']);
   });
 
-  it('into an existing one keeps that one', async () => {
+  it('to the value of an existing record keeps the existing one', async () => {
     const engine = await engineWithZone();
     const first = await put(engine, 'www', 'A', '192.0.2.1');
     const second = await put(engine, 'www', 'A', '192.0.2.2');
@@ -64,7 +64,7 @@ describe('changing a record', () => {
     expect(await lines(engine)).toEqual(['www 60 A 192.0.2.1']);
   });
 
-  it('keeps octets of a text that cannot be shown', async () => {
+  it('keeps octets of a text that cannot be displayed', async () => {
     const engine = await engineWithZone();
     await engine.call('zones.import', { name: 'acme.test', text: 'x TXT "a\\255b"' });
     const [record] = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
@@ -101,7 +101,7 @@ describe('a refusal', () => {
     ['a name of another zone', ['www.other.', 'A', '192.0.2.1'], undefined],
     ['a wildcard that is delegated', ['*.x', 'NS', 'ns.example'], undefined],
     ['a value that is none', ['x', 'A', 'nowhere'], undefined],
-  ])('says whether force helps: %s', async (_what, [name = '', type = '', value = ''], forcible) => {
+  ])('tells whether force helps: %s', async (_what, [name = '', type = '', value = ''], forcible) => {
     const engine = await engineWithZone({ supportsAlias: false });
     await put(engine, 'www', 'A', '192.0.2.1');
     const { issues = [] } = await refusal(put(engine, name, type, value));
@@ -112,10 +112,10 @@ describe('a refusal', () => {
   });
 });
 
-describe('a zone file with lines that a careless provider takes', () => {
+describe('a zone file with lines that a careless provider accepts', () => {
   const TEXT = ['www A 192.0.2.1', 'www CNAME a.example.', '@ CNAME b.example.', 'x A nowhere'].join('\n');
 
-  it('says which, and takes them with force', async () => {
+  it('names the lines, and accepts them with force', async () => {
     const engine = await engineWithZone();
     const report = await engine.call('zones.import', { name: 'acme.test', text: TEXT });
     expect(report).toMatchObject({
@@ -145,7 +145,7 @@ describe('a zone file with lines that a careless provider takes', () => {
 describe('pending changes', () => {
   const HOUR_MS = 3_600_000;
 
-  it('are reported by RRset: the answer now, and later ones with their times', async () => {
+  it('are reported by RRset: the current answer, and later ones with their times', async () => {
     const engine = await engineWithZone();
     const propagating = () => engine.call('records.propagating', { zone: 'acme.test' }) as Promise<PropagatingRRset[]>;
     const old = await put(engine, 'www', 'A', '192.0.2.1');
@@ -185,7 +185,7 @@ describe('pending changes', () => {
 });
 
 describe('the platform’s own zone', () => {
-  it('is shown with the projects that there are', async () => {
+  it('lists the current projects', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     const shown = async () => {
       const { name, records } = (await engine.call('zones.platform')) as Awaited<

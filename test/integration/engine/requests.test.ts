@@ -13,7 +13,7 @@ interface Texts {
 }
 
 describe('saved requests', () => {
-  it('are kept as they are, over a restart, and go with their project', async () => {
+  it('are kept unchanged across a restart, and removed with their project', async () => {
     const dataDir = temporaryFolder();
     const first = await startEngine({ dataDir });
     const { id: projectId } = await first.demo();
@@ -38,7 +38,7 @@ describe('saved requests', () => {
     expect(await other.call('world.diff', { text })).toMatchObject({ changes: [] });
   });
 
-  it('never have the secret of a key', async () => {
+  it('never contain the secret of a key', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     const text = `${TEXT}### Second\nGET /\nAuthorization: Bearer viv_${'a'.repeat(32)}\n`;
@@ -48,7 +48,7 @@ describe('saved requests', () => {
     expect(await engine.call('requests.get', { projectId })).toMatchObject({ saved: '' });
   });
 
-  it('have a history of what was sent, the newest first, without secrets and long bodies', async () => {
+  it('have a history of sent requests, newest first, without secrets and long bodies', async () => {
     const engine = await startEngine();
     const { id: projectId } = (await engine.demo()) as Project;
     const [key] = (await engine.call('keys.list', { projectId })) as { id: string }[];

@@ -26,7 +26,7 @@ const headerOf = ({ headers }: ApiExchange['response'], name: string): string | 
   headers.find((field) => field.name === name)?.value;
 
 describe('api.describe', () => {
-  it('gives the document that the listener serves, byte for byte, and counts nothing', async () => {
+  it('returns the document that the listener serves, byte for byte, and is not counted', async () => {
     const { engine, projectId } = await setUp();
     for (const environment of ['production', 'staging'] as const) {
       const described = (await engine.call('api.describe', { projectId, environment })) as {
@@ -44,7 +44,7 @@ describe('api.describe', () => {
 });
 
 describe('a project with an upstream', () => {
-  it('is described by the document that the upstream serves, uncounted and unrecorded, and can be sent to', async () => {
+  it('is described by the upstream’s document, which is neither counted nor recorded, and accepts sent requests', async () => {
     const { engine } = await setUp();
     const served = { '/openapi.json': '{"openapi":"3.1.0","x":9007199254740993}' };
     const upstream = await startUpstream((request, response) => {
@@ -74,7 +74,7 @@ describe('a project with an upstream', () => {
 });
 
 describe('api.send', () => {
-  it('sends as a key without its secret, is counted for it, and shows no secret', async () => {
+  it('sends with a key but not its secret, counts for the key, and shows no secret', async () => {
     const { engine, projectId, keyId, send } = await setUp();
     const exchange = await send({ path: '/pets?limit=2', keyId });
     expect(exchange.response).toMatchObject({ status: 200, reason: 'OK', httpVersion: '1.1', cut: false });
@@ -86,7 +86,7 @@ describe('api.send', () => {
     expect(JSON.stringify(exchange)).not.toContain('viv_');
   });
 
-  it('carries an int64 exactly, there and back', async () => {
+  it('preserves an int64 in both directions', async () => {
     const { keyId, send } = await setUp();
     const body = '{"name": "Rex", "categoryId": 9223372036854775807}';
     const headers = { 'Content-Type': 'application/json' };
@@ -96,14 +96,14 @@ describe('api.send', () => {
     expect(request.body).toBe(body);
   });
 
-  it('without a key is an address’s request, and is refused with 401', async () => {
+  it('sends without a key as an address, and is refused with 401', async () => {
     const { engine, projectId, send } = await setUp();
     const { response } = await send({ path: '/pets' });
     expect([response.status, headerOf(response, 'WWW-Authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
     expect(await usedBy(engine, projectId)).toEqual({ 'address:127.0.0.1': 1 });
   });
 
-  it('sends a secret unchanged, right or wrong', async () => {
+  it('sends a secret unchanged, valid or not', async () => {
     const { engine, send } = await setUp();
     const secret = engine.app.demoKey()?.secret ?? '';
     expect((await send({ path: '/pets', secret })).response.status).toBe(200);
@@ -128,7 +128,7 @@ describe('api.send', () => {
     expect([head.response.status, head.response.body]).toEqual([200, '']);
   });
 
-  it('obeys limits and bans like any client', async () => {
+  it('is subject to limits and bans like any client', async () => {
     const { engine, keyId, send } = await setUp();
     await engine.call('clock.freeze');
     for (let request = 0; request < 60; request++) await engine.api();
@@ -136,7 +136,7 @@ describe('api.send', () => {
     expect([response.status, headerOf(response, 'Retry-After')]).toEqual([429, '60']);
   });
 
-  it('refuses a key that is revoked, or another project’s, by its name', async () => {
+  it('refuses a revoked key, or a key of another project, by its name', async () => {
     const { engine, keyId, send } = await setUp();
     const projects = (await engine.call('projects.list')) as { id: string; slug: string }[];
     const other = projects.find(({ slug }) => slug !== 'demo')?.id ?? '';
@@ -171,7 +171,7 @@ describe('api.send', () => {
     [{ path: '/pets', url: 'http://evil.example' }, 'url'],
   ];
 
-  it('refuses what it cannot send, and says where', async () => {
+  it('refuses what it cannot send, and names the place', async () => {
     const { send } = await setUp();
     for (const [input, path] of REFUSED) {
       await expect(send(input), JSON.stringify(input)).rejects.toMatchObject({
@@ -181,7 +181,7 @@ describe('api.send', () => {
     }
   });
 
-  it('goes only to its own listener, with any path', async () => {
+  it('connects only to its own listener, with any path', async () => {
     const { keyId, send } = await setUp();
     const { request, response } = await send({ path: '//evil.example/pets', keyId });
     expect(new URL(request.url).hostname).toBe('demo.vivarium.localhost');

@@ -31,7 +31,7 @@ interface PetList {
   total: number;
 }
 
-/** The status that curl sees at a hostname over HTTPS; 0 when the handshake is refused. */
+/** The status that curl receives from a hostname over HTTPS; 0 when the handshake is refused. */
 async function statusOver({ app }: Engine, hostname: string): Promise<number> {
   const { https } = app.runtime;
   const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', app.runtime.caFile];
@@ -43,7 +43,7 @@ async function statusOver({ app }: Engine, hostname: string): Promise<number> {
   }
 }
 
-/** What an outsider sees of the world, besides the passing of time. */
+/** What an outsider sees of the world, apart from the passing of time. */
 async function look(engine: Engine) {
   const projects = (await engine.call('projects.list')) as Project[];
   const demo = projects.find(({ slug }) => slug === 'demo');
@@ -66,7 +66,7 @@ async function look(engine: Engine) {
 }
 
 describe('a snapshot of a running engine', () => {
-  it('is restored without a restart: routes, names, leaves, limits and the clock are those of its moment', async () => {
+  it('is restored without a restart: routes, names, leaves, limits and the clock return to its moment', async () => {
     const engine = await startEngine();
     await Promise.all([engine.api(), engine.api(), engine.api()]);
     await engine.call('zones.dnssec', { name: 'happypaws.test', signed: true });
@@ -89,7 +89,7 @@ describe('a snapshot of a running engine', () => {
 
     expect(await engine.call('snapshots.restore', { name: 'demo' })).toEqual(saved);
     const after = await look(engine);
-    // The look before counted one request after the snapshot's, which is 4 requests later.
+    // The earlier reading counted one request after the snapshot, which is now 4 requests old.
     expect({ ...after, now: 0 }).toEqual({ ...before, remaining: (before.remaining ?? 0) - 1, now: 0 });
     expect(after.remaining).toBeLessThan(96);
     expect(Math.abs(after.now - before.now)).toBeLessThan(60_000);
@@ -107,7 +107,7 @@ describe('a snapshot of a running engine', () => {
     expect(await again.call('snapshots.remove', { name: 'demo' })).toEqual(saved);
   });
 
-  it('with traffic brings it back too, without its secrets, also elsewhere; without, it leaves it alone', async () => {
+  it('with traffic restores it too, without its secrets, even elsewhere; a snapshot without traffic leaves it unchanged', async () => {
     const engine = await startEngine();
     const list = async ({ call }: Engine) => (await call('traffic.list')) as { items: TrafficEntry[]; dropped: number };
     const details = async (of: Engine) =>
@@ -166,7 +166,7 @@ describe('a snapshot of a running engine', () => {
     expect(await again.call('clock.get')).toMatchObject({ frozen: true });
   });
 
-  it('keeps bans and windows for as long as they had left', async () => {
+  it('keeps bans and windows with their remaining time', async () => {
     const engine = await startEngine();
     await engine.call('settings.update', { banAfter: 1 });
     await engine.call('clock.freeze');
@@ -184,7 +184,7 @@ describe('a snapshot of a running engine', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('ends an import, and what was verified before, without effect on the restored world', async () => {
+  it('ends running imports and outdated verifications, which have no effect on the restored world', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('snapshots.save', { name: 'demo' });
@@ -211,7 +211,7 @@ describe('a snapshot of a running engine', () => {
     expect(await engine.call('domains.get', { hostname: 'shop.happypaws.test' })).toEqual(domain);
   });
 
-  it('takes the leases of commands: those of its moment are undone, those of now come back', async () => {
+  it('includes the leases of commands: those of its moment are undone, those of the present return', async () => {
     const engine = await startEngine({ empty: true });
     const hold = async (name: string) => {
       const input = { name, wildcard: false, pid: process.pid, folder: '/', command: 'dev' };
@@ -242,7 +242,7 @@ describe('a snapshot of a running engine', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('in a file is for another machine: its root issues the leaves, or says why not', async () => {
+  it('in a file is for another machine: its root issues the leaves, or the restoration tells why not', async () => {
     const engine = await startEngine();
     await engine.call('ca.extend', { suffix: 'acme.dev' });
     await engine.call('zones.create', { name: 'acme.dev' });
@@ -270,7 +270,7 @@ describe('a snapshot of a running engine', () => {
 });
 
 describe('vivarium snapshot', () => {
-  it('saves, lists, restores and removes by name, and writes a file in its own folder', async () => {
+  it('saves, lists, restores and removes by name, and writes a file in the current folder', async () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
     const snapshot = async (...args: string[]) => {

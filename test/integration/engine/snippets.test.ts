@@ -39,7 +39,7 @@ beforeEach(async () => {
   environment = `export VIVARIUM_KEY=${secret}`;
 });
 
-/** What a shell says in which `lines` are pasted, in a folder that has `file`. */
+/** The output of a shell in which `lines` are pasted, in a folder that contains `file`. */
 async function shell(
   lines: string,
   file?: { name: string; text: string },
@@ -55,37 +55,37 @@ async function shell(
 const PETS = /^\[\{"id":1,"name":"Biscuit the Border Collie",[^\]]*\}\]\s*$/;
 
 describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
-  it('curl, to the address and through the proxy', async () => {
+  it('works for curl, directly and through the proxy', async () => {
     requireTool('curl');
     const [direct = '', proxied = ''] = (texts.curl ?? '').split('\n\n');
     expect(await shell(direct)).toMatch(PETS);
     expect(await shell(proxied)).toMatch(PETS);
   });
 
-  it('secure DNS, by curl and by dig', async () => {
+  it('works for secure DNS, with curl and with dig', async () => {
     const [curl = '', dig = ''] = (texts.doh ?? '').split('\n\n');
     expect(await shell(curl)).toMatch(PETS);
     const { port } = engine.app.runtime.https;
     expect(await shell(`${dig.trim()} +short`)).toBe(`cname.vivarium.localhost.\n1 . alpn="h2" port=${port}\n`);
   });
 
-  it('Node', async () => {
+  it('works for Node', async () => {
     expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text: texts.node ?? '' })).toMatch(PETS);
   });
 
-  it.skipIf(!has('python3', '-c', 'import requests'))('Python requests (skipped without it)', async () => {
+  it.skipIf(!has('python3', '-c', 'import requests'))('works for Python requests (skipped without it)', async () => {
     expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.requests ?? '' })).toMatch(PETS);
   });
 
-  it.skipIf(!has('python3', '--version'))('Python urllib (skipped without python3)', async () => {
+  it.skipIf(!has('python3', '--version'))('works for Python urllib (skipped without python3)', async () => {
     expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.urllib ?? '' })).toMatch(PETS);
   });
 
-  it.skipIf(!has('javac', '-version'))('Java (skipped without a JDK)', async () => {
+  it.skipIf(!has('javac', '-version'))('works for Java (skipped without a JDK)', async () => {
     expect(await shell('java Reach.java', { name: 'Reach.java', text: texts.java ?? '' })).toMatch(PETS);
   });
 
-  it('HTTPie (skipped where it is not installed)', async ({ skip }) => {
+  it('works for HTTPie (skipped where it is not installed)', async ({ skip }) => {
     skip(!has('http', '--version'), 'http is not installed');
     const [head = '', body = ''] = (await shell(texts.httpie ?? '')).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
@@ -96,7 +96,7 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     ['go', ['go', 'version'], 'reach.go', 'go run reach.go'],
     ['php', ['php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);'], 'reach.php', 'php reach.php'],
     ['ruby', ['ruby', '--version'], 'reach.rb', 'ruby reach.rb'],
-  ] as const)('%s (skipped where it is not installed)', async ([id, version, name, command], { skip }) => {
+  ] as const)('works for %s (skipped where it is not installed)', async ([id, version, name, command], { skip }) => {
     const [program, ...args] = version;
     skip(!has(program, ...args), `${program} is not installed`);
     const said = await shell(command, { name, text: texts[id] ?? '' });
@@ -104,7 +104,7 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     expect([status, body.join('\n')]).toEqual(['200', expect.stringMatching(PETS)]);
   });
 
-  it('C# (skipped where .NET is not installed)', async ({ skip }) => {
+  it('works for C# (skipped where .NET is not installed)', async ({ skip }) => {
     skip(!has('dotnet', '--version'), 'dotnet is not installed');
     const folder = temporaryFolder();
     await shell('dotnet new console --output . --force', undefined, folder);
@@ -113,7 +113,7 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     );
   });
 
-  it('PowerShell (skipped where it is not installed)', async ({ skip }) => {
+  it('works for PowerShell (skipped where it is not installed)', async ({ skip }) => {
     skip(!has('pwsh', '--version'), 'pwsh is not installed');
     const text = (texts.powershell ?? '').replace('curl.exe', 'curl --silent');
     expect(await shell('pwsh -NoProfile -File reach.ps1', { name: 'reach.ps1', text })).toMatch(
@@ -121,19 +121,19 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     );
   });
 
-  it('Playwright, with the browser of this machine', async () => {
+  it('works for Playwright, with this machine’s browser', async () => {
     const text = (texts.playwright ?? '')
       .replace("'playwright'", JSON.stringify(join(ROOT, 'node_modules', 'playwright-core', 'index.mjs')))
       .replace('launch({', `launch({ executablePath: ${JSON.stringify(findChromium())}, args: ['--no-sandbox'],`);
     expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text })).toMatch(PETS);
   });
 
-  it('dig, to the server that verification asks', async () => {
+  it('works for dig, with the server that verification queries', async () => {
     requireTool('dig');
     expect(await shell(texts.dig ?? '')).toMatch(/^www\.happypaws\.test\.\s+\d+\s+IN\s+CNAME\s+cname\.vivarium\./m);
   });
 
-  it('the environment, in which fetch of Node finds its way', async () => {
+  it('works for the environment, which Node’s fetch uses', async () => {
     const text = `const headers = { Authorization: 'Bearer ' + process.env.VIVARIUM_KEY };
 fetch('https://${HOSTNAME}/v1/pets?limit=5', { headers }).then((response) => response.text()).then(console.log, console.error);`;
     const said = await shell(`${texts.environment ?? ''}\n'${process.execPath}' reach.mjs`, {
@@ -159,17 +159,20 @@ describe('reach.snippets', () => {
     [HOSTNAME, 'http', 'http', true],
     ['happypaws.example', undefined, 'http', false],
     ['happypaws.example', 'https', 'https', false],
-  ] as const)('asks %s over %s by %s; HTTPS is served: %s', async (hostname, scheme, over, isServed) => {
-    const { url, direct, secure } = (await engine.call('reach.snippets', { hostname, scheme })) as ReachSnippets;
-    const port = engine.app.runtime[over]?.port;
-    expect({ url, direct, secure }).toEqual({
-      url: `${over}://${hostname}/v1/openapi.json`,
-      direct: `${over}://${hostname}:${port}/v1`,
-      secure: isServed,
-    });
-  });
+  ] as const)(
+    'requests %s over %s through %s, whether or not HTTPS is served: %s',
+    async (hostname, scheme, over, isServed) => {
+      const { url, direct, secure } = (await engine.call('reach.snippets', { hostname, scheme })) as ReachSnippets;
+      const port = engine.app.runtime[over]?.port;
+      expect({ url, direct, secure }).toEqual({
+        url: `${over}://${hostname}/v1/openapi.json`,
+        direct: `${over}://${hostname}:${port}/v1`,
+        secure: isServed,
+      });
+    },
+  );
 
-  it('has none for what is not served', async () => {
+  it('has no snippets for a hostname that is not served', async () => {
     await expect(engine.call('reach.snippets', { hostname: 'example.com' })).rejects.toThrow(/Nothing is served at/);
   });
 });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startEngine } from '../../support/engine.ts';
 
-it('stops everything else when a part cannot be stopped', async () => {
+it('stops everything else if one part cannot be stopped', async () => {
   const engine = await startEngine({ empty: true });
   const { control, http } = engine.app.runtime;
-  // What cannot be removed, for root too: a folder in place of the file.
+  // A folder in place of the file cannot be removed, even by root.
   const runtimeFile = join(engine.dataDir, 'runtime.json');
   rmSync(runtimeFile);
   mkdirSync(runtimeFile);

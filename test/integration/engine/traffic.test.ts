@@ -16,14 +16,14 @@ interface List {
 const list = (engine: Engine, input: object = {}) => engine.call('traffic.list', input) as Promise<List>;
 const get = (engine: Engine, id: string | undefined) => engine.call('traffic.get', { id }) as Promise<TrafficDetail>;
 
-/** An entry is there when its response is over, a moment after the client has read it. */
+/** An entry exists when its response has ended, a moment after the client has read it. */
 async function entries(engine: Engine, count: number, input: object = {}): Promise<TrafficEntry[]> {
   await expect.poll(async () => (await list(engine, input)).items.length).toBe(count);
   return (await list(engine, input)).items;
 }
 
 describe('traffic', () => {
-  it('has every request with what was asked, answered and counted, secrets redacted', async () => {
+  it('records every request with its question, answer and counts, and redacts secrets', async () => {
     const engine = await startEngine();
     const secret = engine.app.demoKey()?.secret ?? '';
     await engine.api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
@@ -44,7 +44,7 @@ describe('traffic', () => {
     expect(JSON.stringify(detail)).not.toContain(secret);
   });
 
-  it('has what never reached a project, and is narrowed by a filter', async () => {
+  it('records what reached no project, and can be filtered', async () => {
     const engine = await startEngine();
     await engine.api();
     await engine.api({ host: 'nobody.test' });
@@ -67,7 +67,7 @@ describe('traffic', () => {
     expect((await list(engine, { limit: 1, before: page.next })).items[0]?.target).toBe('/v1/pets');
   });
 
-  it('has the stage that refused a request, though the built-in API writes the answer', async () => {
+  it('names the stage that refused a request, though the built-in API writes the answer', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('projects.update', { projectId, plan: 'enterprise', limits: { perMinute: 1, perDay: 100 } });
@@ -85,14 +85,14 @@ describe('traffic', () => {
     expect(await found('stage:api')).toEqual([200, 'target', 'api', ['stages', 'waiting', 'receiving']]);
   });
 
-  it('sends a request again as the key that it came with, and counts it', async () => {
+  it('sends a request again with the key of the original, and counts it', async () => {
     const engine = await startEngine();
     await engine.api({ method: 'POST', body: { name: 'Twin', categoryId: 1 } });
     const [entry] = await entries(engine, 1);
     const again = (await engine.call('traffic.replay', { id: entry?.id })) as TrafficDetail;
     expect(again).toMatchObject({ status: 201, replayOf: entry?.id, keyId: entry?.keyId, rate: { remaining: 58 } });
     expect(again.requestBody?.text).toBe('{"name":"Twin","categoryId":1}');
-    // The prefix is that of the caller, not of the token that stands in for the key.
+    // The prefix is that of the original key, not of the token that replaces the key.
     const credentials = `Bearer ${engine.app.demoKey()?.secret.slice(0, 8)}…`;
     expect(again.requestHeaders).toContainEqual({ name: 'Authorization', value: credentials });
     await entries(engine, 1, { filter: 'is:replay' });
@@ -121,7 +121,7 @@ describe('traffic', () => {
     expect(unknown).toMatchObject({ method: 'GET', target: '/', status: 404, stage: 'route' });
   });
 
-  it('sends a changed request again, with what was redacted as it was recorded', async () => {
+  it('sends a changed request again, with the original of what was redacted', async () => {
     const engine = await startEngine();
     await engine.api({ method: 'POST', body: { name: 'Rex', categoryId: 1 }, headers: { Cookie: 'session=secret' } });
     const [first] = await entries(engine, 1);
@@ -157,7 +157,7 @@ describe('traffic', () => {
     }
   });
 
-  it('says why something cannot be sent again', async () => {
+  it('tells why something cannot be sent again', async () => {
     const engine = await startEngine();
     await engine.api();
     const [entry] = await entries(engine, 1);
@@ -167,7 +167,7 @@ describe('traffic', () => {
     await expect(engine.call('traffic.replay', { id: entry?.id })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('records nothing while it is switched off, and no bodies where they are', async () => {
+  it('records nothing while recording is off, and no bodies while bodies are off', async () => {
     const engine = await startEngine();
     await engine.call('settings.update', { traffic: { record: false, bodies: true } });
     await engine.api();
@@ -178,7 +178,7 @@ describe('traffic', () => {
     expect(entry?.responseBytes).toBeGreaterThan(100);
   });
 
-  it('sums up what came, whether or not it is recorded', async () => {
+  it('counts all requests, whether or not they are recorded', async () => {
     const engine = await startEngine();
     const { id: projectId } = await engine.demo();
     await engine.call('settings.update', { traffic: { record: false, bodies: true } });
@@ -203,7 +203,7 @@ describe('traffic', () => {
     await expect(summary({ minutes: 31 })).rejects.toMatchObject({ issues: [{ path: 'minutes' }] });
   });
 
-  it('streams new entries, several at a time', async () => {
+  it('streams new entries in batches', async () => {
     const engine = await startEngine();
     const abort = new AbortController();
     track(() => abort.abort());
@@ -215,7 +215,7 @@ describe('traffic', () => {
     expect(value.entries.map(({ method }) => method)).toEqual(['POST']);
   });
 
-  it('has what went through to an upstream, streamed bodies included', async () => {
+  it('records what went through to an upstream, including streamed bodies', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((request, response) => {
       request.resume();
@@ -239,7 +239,7 @@ describe('traffic', () => {
     await expect(engine.call('traffic.har')).resolves.toMatchObject({ log: { version: '1.2', entries: [{}] } });
   });
 
-  it('comes as one archive, or in parts that make up the same', async () => {
+  it('exports one archive, or parts that add up to the same', async () => {
     const engine = await startEngine({ empty: true });
     for (const path of ['/a', '/b', '/c', '/d', '/e']) await engine.api({ path, host: 'nobody.test', key: null });
     await entries(engine, 5);
@@ -256,7 +256,7 @@ describe('traffic', () => {
     await expect(engine.call('traffic.har', { after: 'trf_earlier_1' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('lists a request from its beginning, and keeps its id to the end', async () => {
+  it('lists a request from its start, and keeps its id to the end', async () => {
     const engine = await startEngine({ empty: true });
     let finish: () => void = () => undefined;
     const upstream = await startUpstream((_request, response) => {
@@ -284,7 +284,7 @@ describe('traffic', () => {
     expect(await running()).toEqual([]);
   });
 
-  it('has the frames of a WebSocket in both directions, while it is open and afterwards', async () => {
+  it('records the frames of a WebSocket in both directions, shown while it is open and afterwards', async () => {
     const engine = await startEngine({ empty: true });
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     track(() => server.close());
@@ -319,7 +319,7 @@ describe('traffic', () => {
     expect(waiting?.ms).toBeLessThan(detail.durationMs);
   });
 
-  it('has a small body of an upstream byte for byte', async () => {
+  it('records a small body of an upstream byte for byte', async () => {
     const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((_request, response) => {

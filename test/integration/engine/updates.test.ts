@@ -17,7 +17,7 @@ async function setUp(apex = 'acme.test') {
   return { engine, key, port: engine.app.runtime.dns.port };
 }
 
-/** What `nsupdate` says; empty when the update was taken. `key` is the text of a key file. */
+/** The output of `nsupdate`; empty when the update was accepted. `key` is the text of a key file. */
 function nsupdate(port: number, key: string | null, lines: string, options: string[] = []): Promise<string> {
   const file = join(process.env['TMPDIR'] ?? '/tmp', `update-${port}.key`);
   writeFileSync(file, key ?? '', { mode: 0o600 });
@@ -73,7 +73,7 @@ describe('nsupdate', () => {
     expect(await recordsOf(engine)).toEqual(['www A 192.0.2.1']);
   });
 
-  it('is refused without a key, with a wrong, another zone’s, or a replaced one', async () => {
+  it('is refused without a key, and with a wrong key, another zone’s, or a replaced one', async () => {
     const { engine, key, port } = await setUp();
     await engine.call('zones.create', { name: 'other.test' });
     const other = (await engine.call('zones.updateKey', { name: 'other.test' })) as UpdateKey;
@@ -90,7 +90,7 @@ describe('nsupdate', () => {
     expect(await nsupdate(port, renewed.file, line)).toBe('');
   });
 
-  it('signs with real time, and what it writes propagates on the app’s clock', async () => {
+  it('signs with real time, and its changes propagate on the app’s clock', async () => {
     const { engine, key, port } = await setUp();
     await engine.call('settings.update', { propagation: 'PT1H' });
     await engine.call('clock.advance', { by: 'P30D' });
@@ -100,9 +100,9 @@ describe('nsupdate', () => {
     expect(await short(port, 'www.acme.test', 'A')).toBe('192.0.2.1');
   });
 
-  it('changes nothing when its message is sent again', async () => {
+  it('has no effect when its message is replayed', async () => {
     const { engine, key, port } = await setUp();
-    // A relay between nsupdate and the server, which keeps what passes.
+    // A relay between nsupdate and the server, which records what passes.
     const relay = createSocket('udp4');
     const server = createSocket('udp4');
     const sent: Buffer[] = [];

@@ -9,7 +9,7 @@ import { sendRaw } from '../../support/proxy-raw.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 describe('a project with an upstream', () => {
-  it('deploys when the upstream answers, and says what to do when it does not', async () => {
+  it('deploys if the upstream answers, and otherwise tells what to do', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((_request, response) => response.writeHead(404).end());
     const { id: projectId } = (await engine.call('projects.create', {
@@ -26,7 +26,7 @@ describe('a project with an upstream', () => {
     expect(await engine.call('deploys.create', { projectId })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('deploys by the path that its target names', async () => {
+  it('deploys by checking the path that its target names', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream(({ url }, response) =>
       response.writeHead(url === '/live?x' ? 200 : 503).end(),
@@ -44,7 +44,7 @@ describe('a project with an upstream', () => {
     ['its own hostname', 'shop.vivarium.localhost'],
     ['Vivarium’s own address', '127.0.0.1'],
     ['a hostname that is not served', 'nobody.vivarium.localhost'],
-  ])('does not deploy when it leads back to %s', async (_what, host) => {
+  ])('does not deploy if it leads back to %s', async (_what, host) => {
     const engine = await startEngine({ empty: true });
     const { port } = engine.app.runtime.http;
     const { id: projectId } = (await engine.call('projects.create', {
@@ -59,7 +59,7 @@ describe('a project with an upstream', () => {
     expect(answer.status).toBe(508);
   });
 
-  it('is served at both hostnames, at its root, counted in the status, and limited if set to', async () => {
+  it('is served at both hostnames and its root URL, counted in the status, and limited if configured', async () => {
     const engine = await startEngine({ empty: true });
     const upstream = await startUpstream((request, response) => response.end(`${request.headers['x-forwarded-host']}`));
     const { id: projectId, baseUrl } = (await engine.call('projects.create', {
@@ -90,7 +90,7 @@ describe('a project with an upstream', () => {
     expect(await engine.call('limits.usage', { projectId })).toMatchObject([{ minute: { limit: 2, used: 2 } }]);
   });
 
-  it('is trusted over HTTPS where the system trusts who signed for it', async () => {
+  it('is trusted over HTTPS if the system trusts its certificate’s issuer', async () => {
     const certificates = createTestCertificates(['localhost']);
     track(() => certificates.remove());
     const server = createServer(
@@ -99,7 +99,7 @@ describe('a project with an upstream', () => {
     );
     await once(server.listen(0, '127.0.0.1'), 'listening');
     track(() => void server.close());
-    // Where OpenSSL, and Node with it, looks for the system's authorities.
+    // Where OpenSSL, and therefore Node, looks for the system's authorities.
     const program = await startProgram(['--empty'], { env: { SSL_CERT_FILE: certificates.trustFile } });
     const { control, http } = program.runtime;
     const call = async (name: string, input: object): Promise<unknown> => {

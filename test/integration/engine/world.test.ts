@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ZONE_TEXT = 'shop CNAME cname.vivarium.localhost.\n@ CAA 0 issue "vivarium.localhost"\n';
 
-/** A file as it is written by hand, in the words of the research on vivarium.yaml. */
+/** A file as written by hand, in the wording of the research on vivarium.yaml. */
 const FILE = {
   vivarium: 1,
   settings: { banAfter: 7, caaIdentity: { domain: 'ca.example' } },
@@ -53,7 +53,7 @@ const whatOf = ({ changes }: Pick<Applied, 'changes'>) => changes.map(({ kind, w
 const emptyEngine = () => startEngine({ empty: true });
 
 describe('world.apply', () => {
-  it('creates what the file has, and changes nothing the second time', async () => {
+  it('creates what is in the file, and changes nothing the second time', async () => {
     const engine = await emptyEngine();
     const first = await apply(engine, FILE);
     expect(whatOf(first)).toEqual([
@@ -99,7 +99,7 @@ describe('world.apply', () => {
     expect(await apply(engine, FILE)).toMatchObject({ changes: [], keys: [] });
   });
 
-  it('keeps what the file does not have, and changes what it has otherwise', async () => {
+  it('keeps what is not in the file, and changes what differs', async () => {
     const engine = await emptyEngine();
     await apply(engine, FILE);
     const { changes } = await apply(engine, {
@@ -192,7 +192,7 @@ describe('world.apply', () => {
       { vivarium: 1, settings: { caKey: 'keyring' } },
       /settings\.caKey .*is not a known property/,
     ],
-  ])('refuses %s, with nothing done', async (_what, file, says) => {
+  ])('refuses %s, and changes nothing', async (_what, file, says) => {
     const engine = await emptyEngine();
     const before = await exported(engine);
     const good = { vivarium: 1, projects: { good: {} }, zones: { 'good.test': '' }, settings: { banAfter: 3 } };
@@ -202,7 +202,7 @@ describe('world.apply', () => {
     expect(await exported(engine)).toEqual(before);
   });
 
-  it('says of a text of another form what it is', async () => {
+  it('identifies a text in another format', async () => {
     const engine = await emptyEngine();
     for (const [text, says] of [
       [
@@ -227,7 +227,7 @@ function merge<Part extends Record<string, unknown>>(good: Part, file: Partial<P
 }
 
 describe('world.export', () => {
-  it('brings the demo to another Vivarium, without a secret', async () => {
+  it('moves the demo to another Vivarium, without secrets', async () => {
     const from = await startEngine();
     const { text, omitted } = await exported(from);
     expect(omitted).toEqual([]);
@@ -239,7 +239,7 @@ describe('world.export', () => {
     expect(await from.call('world.diff', { text })).toMatchObject({ changes: [] });
   });
 
-  it('brings back everything that a file can say', async () => {
+  it('reproduces everything that a file can express', async () => {
     const from = await emptyEngine();
     await apply(from, FILE);
     const { text } = await exported(from);
@@ -257,13 +257,13 @@ describe('world.export', () => {
     ]);
   });
 
-  it('leaves out datasets that are too large for a file, and says so', async () => {
+  it('omits datasets that are too large for a file, and reports it', async () => {
     const engine = await emptyEngine();
     await apply(engine, { vivarium: 1, projects: { big: { pets: 10_001 } } });
     expect((await exported(engine)).omitted).toEqual(['10,001 pets of big, production: more than 10,000.']);
   });
 
-  it('leaves out what a file cannot bring back, and says so', async () => {
+  it('omits what a file cannot express, and reports it', async () => {
     const engine = await emptyEngine();
     await apply(engine, FILE);
     await engine.call('projects.update', { projectId: 'acme', plan: 'free' });
@@ -293,7 +293,7 @@ describe('a file', () => {
       ...more,
     }) as Promise<Applied>;
 
-  it('owns what it creates, and removes it only when that is allowed', async () => {
+  it('owns what it creates, and removes it only if that is allowed', async () => {
     const engine = await emptyEngine();
     const before = await exported(engine);
     await up(engine, owned);
@@ -323,7 +323,7 @@ describe('a file', () => {
     expect(await exported(engine)).toEqual(before);
   });
 
-  it('leaves what came from elsewhere', async () => {
+  it('leaves what other sources created', async () => {
     const engine = await emptyEngine();
     await apply(engine, { vivarium: 1, projects: { mine: {} } });
     await up(engine, more);
@@ -341,7 +341,7 @@ describe('a file', () => {
     expect(await engine.call('domains.list')).toMatchObject([{ hostname: 'hand.test' }]);
   });
 
-  it('is not taken over by another one, unless that adopts it', async () => {
+  it('cannot take over what another file owns, unless it adopts it', async () => {
     const engine = await emptyEngine();
     await up(engine, owned);
     const other = { file: '/b/vivarium.yaml' };
@@ -354,7 +354,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('adopts what was there before it, which outlives it', async () => {
+  it('adopts existing objects, which remain when the file is removed', async () => {
     const engine = await emptyEngine();
     await apply(engine, owned);
     expect(whatOf(await up(engine, { ...owned, projects: { acme: { plan: 'free' } } }, { adopt: true }))).toEqual([
@@ -364,7 +364,7 @@ describe('a file', () => {
     expect(await engine.call('projects.list')).toMatchObject([{ slug: 'acme', plan: 'free' }]);
   });
 
-  it('signs a zone while it says so, and leaves it as it was before', async () => {
+  it('signs a zone for as long as it says so, and leaves the zone as it was before', async () => {
     const engine = await emptyEngine();
     await engine.call('zones.create', { name: 'a.test' });
     const isSigned = async () =>
@@ -389,14 +389,14 @@ describe('a file', () => {
     expect(await engine.call('world.owners')).toEqual([]);
   });
 
-  it('applied twice at once is applied once', async () => {
+  it('takes effect once when applied twice at once', async () => {
     const engine = await emptyEngine();
     const both = await Promise.all([up(engine, owned), up(engine, owned)]);
     expect(both.map(({ changes }) => changes.length)).toEqual([3, 0]);
     expect(await engine.call('keys.list', { projectId: 'acme' })).toHaveLength(1);
   });
 
-  it('has the texts of the files that it names', async () => {
+  it('includes the texts of the files that it names', async () => {
     const engine = await emptyEngine();
     const text =
       'vivarium: 1\nseed: 7\nprojects: { a: { pets: pets.json }, b: { pets: 2 } }\nzones:\n  z.test: { file: z.zone }\n';
@@ -416,7 +416,7 @@ describe('a file', () => {
     expect(seeded?.name).not.toBe(first?.name);
   });
 
-  it('freezes the clock, and its removal sets it free', async () => {
+  it('freezes the clock, and its removal unfreezes it', async () => {
     const engine = await emptyEngine();
     const text = 'vivarium: 1\nclock: { at: 2027-02-10 }\n';
     await engine.call('world.apply', { text, file: '/a' });
@@ -429,7 +429,7 @@ describe('a file', () => {
 });
 
 describe('vivarium export, up, diff, check and down', () => {
-  it('bring the same bytes to an empty folder', async () => {
+  it('reproduce the same bytes in an empty folder', async () => {
     const from = await startEngine();
     await from.call('zones.create', { name: 'signed.test', supportsAlias: false });
     await from.call('zones.dnssec', { name: 'signed.test', signed: true });
@@ -461,7 +461,7 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(await to.call('projects.list')).toEqual([]);
   });
 
-  it('follow a file and those that it names with --watch', async () => {
+  it('follow a file and the files that it names with --watch', async () => {
     const engine = await emptyEngine();
     const workingDir = realpathSync(temporaryFolder());
     const write = (name: string, text: string) => writeFileSync(join(workingDir, name), text);
@@ -497,7 +497,7 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(await ended).toBe(0);
   });
 
-  it('verify the domains that a file attaches, also while the clock is frozen', async () => {
+  it('verify the domains that a file attaches, even while the clock is frozen', async () => {
     const engine = await emptyEngine();
     const file = join(temporaryFolder(), 'vivarium.yaml');
     const domains = '{ shop.z.test: , bad.z.test: }';
@@ -515,7 +515,7 @@ describe('vivarium export, up, diff, check and down', () => {
     });
   });
 
-  it('say what is wrong with a file', async () => {
+  it('report errors in a file', async () => {
     const engine = await emptyEngine();
     const folder = temporaryFolder();
     const file = join(folder, 'vivarium.yaml');

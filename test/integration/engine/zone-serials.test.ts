@@ -4,7 +4,7 @@ import type { RecordInfo } from '../../../main/contract/zones.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** The serial in the SOA that the engine answers with. */
+/** The serial in the engine's SOA answer. */
 async function serial(engine: Engine, zone = 'acme.test'): Promise<number> {
   const resolver = new Resolver();
   resolver.setServers([`127.0.0.1:${engine.app.runtime.dns.port}`]);
@@ -20,7 +20,7 @@ async function engineWithZone(options: { dataDir?: string } = {}): Promise<Engin
   return engine;
 }
 
-/** What the serial does while `work` is done. */
+/** The change of the serial during `work`. */
 async function step(engine: Engine, work: () => Promise<unknown>, zone?: string): Promise<number> {
   const before = await serial(engine, zone);
   await work();
@@ -28,7 +28,7 @@ async function step(engine: Engine, work: () => Promise<unknown>, zone?: string)
 }
 
 describe('a zone’s serial', () => {
-  it('advances with every visible change, and no other', async () => {
+  it('advances with every visible change, and with no other', async () => {
     const engine = await engineWithZone();
     const steps = [
       await step(engine, () => put(engine, 'www', '192.0.2.1')),
@@ -60,7 +60,7 @@ describe('a zone’s serial', () => {
     expect(steps).toEqual([0, 0, 1, 0, 0]);
   });
 
-  it('is the same after a restart, and never one that was before, even of a zone that was removed', async () => {
+  it('is the same after a restart, and never repeats an earlier one, even of a removed zone', async () => {
     const dataDir = temporaryFolder();
     const first = await engineWithZone({ dataDir });
     await put(first, 'www', '192.0.2.1');
@@ -75,7 +75,7 @@ describe('a zone’s serial', () => {
     expect(await serial(second)).toBeGreaterThan(last);
   });
 
-  it('of the platform’s zone advances with its hostnames', async () => {
+  it('advances with the hostnames in the platform’s zone', async () => {
     const engine = await engineWithZone();
     const project = { id: '' };
     const steps = [

@@ -6,10 +6,10 @@ import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../suppo
 import { DNS_TABLES, linesOf, PLATFORM_TABLE, type DnsFact, type DnsTable } from '../../support/dns-tables.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
-/** Types that a user's zone has; others stand in the tables for any type. */
+/** Types that a user's zone may contain; the tables use others for arbitrary types. */
 const KEPT: ReadonlySet<string> = new Set(NAMED_TYPES);
 
-/** Tables about the root are not about zones of users. */
+/** Tables about the root zone do not apply to users' zones. */
 const isUserTable = (table: DnsTable): boolean => table !== PLATFORM_TABLE && !table.title.startsWith('RFC 1034');
 
 const PLATFORM = 'vivarium.localhost';
@@ -52,7 +52,7 @@ async function expectClientsAgree(
   await expectNodeAgrees({ port }, asked);
 }
 
-/** Through the zone file, as somebody would bring a zone along. */
+/** Through a zone file, as a user would bring an existing zone. */
 async function importZone(engine: Engine, { apex, supportsAlias, records }: Zone): Promise<void> {
   await engine.call('zones.create', { name: apex, supportsAlias });
   const kept = records.map((record) =>
@@ -67,11 +67,11 @@ async function serialOf(engine: Engine, apex: string): Promise<number> {
   return Number(answer[0]?.value.split(' ')[2]);
 }
 
-/** Whether a fact's records are all of types that a user's zone has. */
+/** Whether a fact's records are all of types that a user's zone may contain. */
 const isAboutKept = ({ answer }: DnsFact): boolean =>
   linesOf(answer).every((line) => KEPT.has(line.split(' ')[3] ?? '') || line.includes('RFC8482'));
 
-/** The server counts the serial of a user's zone, whatever its file says. */
+/** The server numbers the serial of a user's zone, whatever its file says. */
 function withOwnSerial(section: string | undefined, serials: ReadonlyMap<string, number>): string | undefined {
   return section?.replace(
     /^(\s*)(\S+)(\. \d+ IN SOA \S+ \S+) \d+/m,

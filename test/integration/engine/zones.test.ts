@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const run = promisify(execFile);
 const HOUR_MS = 3_600_000;
 
-/** What `dig` shows: the status, and the answers' types and values; one string. */
+/** The output of `dig` as one string: the status, and the answers' types and values. */
 async function dig(engine: Engine, ...question: string[]): Promise<string> {
   const { stdout } = await run(requireTool('dig'), [
     ...['@127.0.0.1', '-p', String(engine.app.runtime.dns.port), '+noall', '+comments', '+answer', '+tries=1'],
@@ -48,7 +48,7 @@ describe('zones', () => {
     },
   );
 
-  it.each([242, 243, 253])('of %i characters are answered with well-formed packets', async (length) => {
+  it.each([242, 243, 253])('with names of %i characters are answered with well-formed packets', async (length) => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     const labels = `${`${'a'.repeat(61)}.`.repeat(3)}`;
     const name = `${labels}${'b'.repeat(length - labels.length - 5)}.test`;
@@ -63,7 +63,7 @@ describe('zones', () => {
     expect(await engine.call('dns.query', { name, type: 'A' })).toMatchObject({ rcode: 'NOERROR', answer: [] });
   });
 
-  it('are created, listed with their records, answered from, and removed', async () => {
+  it('can be created, listed with their records, queried, and removed', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     expect(await dig(engine, 'acme.test', 'SOA')).toBe('REFUSED');
     const zone = (await engine.call('zones.create', { name: 'ACME.test.' })) as ZoneInfo;
@@ -182,7 +182,7 @@ describe('records', () => {
     ['a CNAME', 'another CNAME', ['www', 'CNAME', 'target.example'], ['www', 'CNAME', 'other.example']],
     ['an A', 'an ALIAS', ['www', 'A', '192.0.2.1'], ['www', 'ALIAS', 'cname.vivarium.localhost']],
   ])(
-    'beside %s, %s is a conflict; with force it is stored',
+    'conflict: beside %s, %s is stored only with force',
     async (_there, _new, [name = '', type = '', value = ''], second) => {
       const engine = await engineWithZone();
       await put(engine, name, type, value);
@@ -194,7 +194,7 @@ describe('records', () => {
     },
   );
 
-  it('with force may be a CNAME at the apex, or an ALIAS that the provider does not have', async () => {
+  it('with force may be a CNAME at the apex, or an ALIAS that the provider does not support', async () => {
     const engine = await engineWithZone({ supportsAlias: false });
     expect((await refusal(put(engine, '@', 'ALIAS', 'cname.vivarium.localhost'))).message).toMatch(
       /provider has no ALIAS/,
@@ -221,7 +221,7 @@ describe('records', () => {
     expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([record]);
   });
 
-  it('with a name that repeats the zone have a warning', async () => {
+  it('with a name that repeats the zone get a warning', async () => {
     const record = await put(await engineWithZone(), 'www.acme.test', 'A', '192.0.2.1');
     expect([record.name, record.warnings]).toEqual(['www.acme.test', [expect.stringContaining('Write "www"')]]);
   });
@@ -240,17 +240,14 @@ describe('records', () => {
       ['www.deeper', 'A', '192.0.2.1'],
       'The zone "deeper.acme.test."',
     ],
-  ] as const)(
-    '%s come with a warning, because they are not seen',
-    async (_where, [n, t, v], [name, type, value], says) => {
-      const engine = await engineWithZone();
-      await engine.call('zones.create', { name: 'deeper.acme.test' });
-      expect((await put(engine, n, t, v)).warnings).toBeUndefined();
-      expect((await put(engine, name, type, value)).warnings).toEqual([expect.stringContaining(says)]);
-    },
-  );
+  ] as const)('%s get a warning, because they are hidden', async (_where, [n, t, v], [name, type, value], says) => {
+    const engine = await engineWithZone();
+    await engine.call('zones.create', { name: 'deeper.acme.test' });
+    expect((await put(engine, n, t, v)).warnings).toBeUndefined();
+    expect((await put(engine, name, type, value)).warnings).toEqual([expect.stringContaining(says)]);
+  });
 
-  it('of a delegation’s own name servers, and its NS, come without one', async () => {
+  it('of a delegation’s own name servers, and its NS, get no warning', async () => {
     const engine = await engineWithZone();
     await put(engine, 'eu', 'NS', 'ns1.eu.acme.test');
     await put(engine, 'eu', 'NS', 'ns2.eu.acme.test');
@@ -265,7 +262,7 @@ describe('records', () => {
     expect(listed.map(({ name }) => name)).toEqual(['@', '*', '_x', 'www']);
   });
 
-  it('of no zone, and of no id, are not found; the platform’s zone is not changed', async () => {
+  it('of an unknown zone or id are not found; the platform’s zone cannot be changed', async () => {
     const engine = await engineWithZone();
     const record = { name: 'x', type: 'A', value: '192.0.2.1' };
     expect((await refusal(engine.call('records.put', { zone: 'other.test', ...record }))).code).toBe('not_found');
@@ -302,7 +299,7 @@ describe('propagation', () => {
     expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.2');
   });
 
-  it('keeps a removed record, and reports when it disappears', async () => {
+  it('keeps a removed record, and reports when it will disappear', async () => {
     const engine = await engineWithZone();
     const record = await put(engine, 'www', 'A', '192.0.2.1');
     await engine.call('settings.update', { propagation: 'PT48H' });
@@ -344,14 +341,14 @@ describe('propagation', () => {
     [{ resolver: '192.0.2.1:0' }, 'resolver'],
     [{ resolver: '192.0.2.999:53' }, 'resolver'],
     [{ resolver: '[::g]:53' }, 'resolver'],
-  ])('and resolver are held to what they can be: %j', async (settings, path) => {
+  ])('and resolver refuse invalid values: %j', async (settings, path) => {
     const error = await refusal((await startEngine({ empty: true })).call('settings.update', settings));
     expect(error.issues?.map((issue) => issue.path)).toEqual([path]);
   });
 });
 
 describe('zone files', () => {
-  it('of 10,000 records with three bad lines: the three are reported, the rest is taken', async () => {
+  it('of 10,000 records with three bad lines: the three are reported, the rest is accepted', async () => {
     const engine = await engineWithZone();
     const lines = Array.from({ length: 10_000 }, (_, index) => `h${index} 300 IN A 192.0.2.${index % 256}`);
     lines[17] = 'h17 300 IN A 192.0.2.999';
@@ -375,18 +372,18 @@ describe('zone files', () => {
     expect(await engine.call('zones.list')).toMatchObject([{ records: 9_997 }]);
   });
 
-  it('imports a file as one change, whatever the number of its parts', async () => {
+  it('import as one change, whatever the number of its parts', async () => {
     const engine = await engineWithZone();
     await engine.call('settings.update', { propagation: 'PT1H' });
     const text = Array.from({ length: 2000 }, (_, n) => `big A 10.0.${n >> 8}.${n & 255}`).join('\n');
     await engine.call('zones.import', { name: 'acme.test', text });
     const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
     expect([records.length, new Set(records.map(({ visibleAt }) => visibleAt)).size]).toEqual([2000, 1]);
-    // Identifiers of a part lie together in the store's index.
+    // Identifiers of a part are adjacent in the store's index.
     expect(new Set(records.map(({ id }) => id.slice(0, -3))).size).toBeLessThan(50);
   });
 
-  it('are imported in parts: other calls take turns, and an aborted import reports its progress', async () => {
+  it('import in parts: other calls take turns, and an aborted import reports its progress', async () => {
     const engine = await engineWithZone();
     const text = Array.from({ length: 30_000 }, (_, index) => `h${index} A 192.0.2.${index % 256}`).join('\n');
     const importing = refusal(engine.call('zones.import', { name: 'acme.test', text }));
@@ -397,7 +394,7 @@ describe('zone files', () => {
     expect(error.message).toMatch(/^[1-9][0-9]* records were imported; then: There is no zone "acme\.test"/);
   });
 
-  it('come out as they went in', async () => {
+  it('are exported as they were imported', async () => {
     const engine = await engineWithZone();
     const text = '@ 60 MX 10 mail\n@ CAA 0 issue "ca.example"\nmail A 192.0.2.1\nx TXT "a" "b\\255;"\n';
     expect(await engine.call('zones.import', { name: 'acme.test', text })).toMatchObject({
@@ -407,7 +404,7 @@ describe('zone files', () => {
     const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
     expect(exported).toContain('$ORIGIN acme.test.\n@ 3600 IN SOA ns.vivarium.localhost.');
     expect(exported).toContain('x 60 IN TXT "a" "b\\255;"');
-    // The same again is nothing new; in another zone everything is, but for SOA and NS, which it has itself.
+    // The same again adds nothing; in another zone everything is new except SOA and NS, which it has itself.
     expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({
       created: 0,
       existing: 4,
@@ -424,7 +421,7 @@ describe('zone files', () => {
     expect(withoutSoa(again)).toBe(withoutSoa(exported));
   });
 
-  it('bring their SOA and name servers along, with the negative TTL', async () => {
+  it('set SOA and name servers, with the negative TTL', async () => {
     const engine = await engineWithZone();
     const text = `
       @ 600 SOA ns1.provider.example. dns.provider.example. 2026112201 3600 600 604800 30
@@ -445,7 +442,7 @@ describe('zone files', () => {
       authority: [{ type: 'SOA', ttl: 30 }],
     });
 
-    // The same again is nothing new; another SOA takes the place of the first, and the serial only rises.
+    // The same again adds nothing; another SOA replaces the first, and the serial only rises.
     expect(await load()).toMatchObject({ created: 0, existing: 4 });
     const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
     expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({ created: 0 });
@@ -472,7 +469,7 @@ describe('zone files', () => {
 });
 
 describe('dns.query', () => {
-  it('asks the local server over UDP, and over TCP where the answer is long', async () => {
+  it('queries the local server over UDP, and over TCP if the answer is long', async () => {
     const engine = await engineWithZone();
     const { port } = engine.app.runtime.dns;
     await put(engine, 'www', 'CNAME', 'cname.vivarium.localhost');
@@ -510,7 +507,7 @@ describe('dns.query', () => {
     expect([big.answer.length, big.source]).toEqual([10, `127.0.0.1:${port} over TCP`]);
   });
 
-  it('asks the resolver that the setting names, and says what became of it', async () => {
+  it('queries the resolver that the setting names, and reports the outcome', async () => {
     const engine = await startEngine({ empty: true, ephemeral: true });
     const failing = await startFakeDns((query) => replyTo(query, { flags: 2 }));
     await engine.call('settings.update', { resolver: `127.0.0.1:${failing.port}` });
@@ -549,7 +546,7 @@ describe('dns.query', () => {
   });
 });
 
-it('a zone is exported whole, although it is read in parts and changes meanwhile', async () => {
+it('exports a complete zone, although it is read in parts and changes meanwhile', async () => {
   const engine = await startEngine({ empty: true, ephemeral: true });
   const { zones, records } = engine.app.services;
   const context = { signal: undefined };
@@ -580,7 +577,7 @@ it('the records of a large zone are listed in parts, with other calls in between
   await zones.import({ name: 'big.test', text, files: {}, force: false }, context);
   const first = (await records.list({ zone: 'big.test', name: 'h0' }, context))[0];
   const listing = records.list({ zone: 'big.test' }, context);
-  // A record that moves behind the others while they are listed is there once.
+  // A record that moves behind the others while they are listed appears once.
   await records.update({ id: first?.id ?? '', name: 'z', force: false }, context);
   const listed = await listing;
   expect([listed.length, listed[0]?.name, listed.filter(({ id }) => id === first?.id)]).toMatchObject([

@@ -7,11 +7,11 @@ import { applyAll, Crash, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf 
 const POINTS = 20;
 const timeout = { timeout: 180_000 };
 
-/** All changes, and back; how many writes and programs that takes. */
+/** Makes and undoes all changes; returns how many writes and programs that takes. */
 async function sequence(root: string, folder: string, crashes: ReturnType<typeof crashAt>) {
   const { machine, signals } = machineIn(root, folder, crashes);
   const applied = await applyAll(machine);
-  // A killed script is the end of Vivarium, too: the machine lost its power.
+  // A killed script ends Vivarium, too: the machine lost its power.
   if (signals.killed) throw new Crash();
   const during = treeOf(root);
   const left = leftOf(await machine.undo({ take: false }));

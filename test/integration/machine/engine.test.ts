@@ -9,7 +9,7 @@ import { makeRoot, SET_UPS, treeOf } from './set-ups.ts';
 const HOSTNAME = 'demo.vivarium.localhost';
 const ID = `hosts:${HOSTNAME}`;
 
-test.runIf(process.platform === 'linux')('a change is planned, made and taken back by commands', async () => {
+test.runIf(process.platform === 'linux')('a change is planned, made and undone by commands', async () => {
   const machineRoot = makeRoot(SET_UPS.neither ?? {});
   const before = treeOf(machineRoot);
   const { dataDir, call } = await startEngine({}, { machineRoot });

@@ -32,7 +32,7 @@ function setUp(changes: Partial<MachineOptions> = {}) {
 }
 
 describe.runIf(isLinux)('a plan', () => {
-  it('has every line, and changes nothing', async () => {
+  it('contains every line, and changes nothing', async () => {
     const { machine, root, before, folder } = setUp({ resolve: () => Promise.resolve(['192.0.2.80']) });
     const plan = await machine.plan(WISH);
     expect(plan.resolvesTo).toEqual(['192.0.2.80']);
@@ -89,7 +89,7 @@ describe.runIf(isLinux)('a plan', () => {
     expect(() => statSync(folder)).toThrow('ENOENT');
   });
 
-  it('is done only on the machine for which it was made', async () => {
+  it('can only be applied on the machine for which it was made', async () => {
     const { machine, codeFor, file, ledger } = setUp();
     const code = await codeFor('hosts:shop.acme.test');
     writeFileSync(file('etc/hosts'), '192.0.2.1 printer\n');
@@ -98,7 +98,7 @@ describe.runIf(isLinux)('a plan', () => {
     expect(ledger.read()).toEqual([]);
   });
 
-  it('is not done over a file that somebody changes at the last moment', async () => {
+  it('is not applied to a file that changes at the last moment', async () => {
     const { machine, codeFor, file, root } = setUp({
       run: ({ args }) => {
         writeFileSync(join(root, 'etc/hosts'), '192.0.2.1 printer\n');
@@ -112,7 +112,7 @@ describe.runIf(isLinux)('a plan', () => {
   });
 });
 
-test.runIf(isLinux)('a change that was made for another port says so', async () => {
+test.runIf(isLinux)('a change that was made for another port is marked as such', async () => {
   const { machine, codeFor } = setUp();
   await machine.apply(WISH, await codeFor('resolver:acme.test'));
   const noteFor = async (wish: Wish) =>
@@ -124,7 +124,7 @@ test.runIf(isLinux)('a change that was made for another port says so', async () 
 });
 
 describe.runIf(isLinux)('the ledger', () => {
-  it('has a change before it is done, for its owner only', async () => {
+  it('records a change before it is made, readable for its owner only', async () => {
     const seen: unknown[] = [];
     const { machine, codeFor, folder, ledger } = setUp({
       run: () => {
@@ -148,7 +148,7 @@ describe.runIf(isLinux)('the ledger', () => {
       /damaged, or was edited/,
     ],
     ['of something else', () => '[]', /damaged/],
-  ])('%s is refused, and kept; its script works', async (_what, edit, error) => {
+  ])('is refused and kept if it is %s; its script works', async (_what, edit, error) => {
     const { machine, codeFor, ledger, root, before } = setUp();
     await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
     const during = treeOf(root);
@@ -190,7 +190,7 @@ describe.runIf(isLinux)('two Vivariums with one ledger', () => {
     return { root, before: treeOf(root), one, other, plannedBy, firefox: join(root, FIREFOX) };
   }
 
-  it('make a policy file once, which says whose it is, and undo their own only', async () => {
+  it('create a policy file once, which names its owner, and undo only their own changes', async () => {
     const { root, before, one, other, plannedBy, firefox } = setUpTwo();
     const code = (await plannedBy(one, WISH, 'browser:firefox'))?.plan ?? '';
     const otherCode = (await plannedBy(other, OTHER_WISH, 'browser:firefox'))?.plan ?? '';
@@ -208,12 +208,12 @@ describe.runIf(isLinux)('two Vivariums with one ledger', () => {
       written,
       ['browser:firefox'],
     ]);
-    // By its id, either takes it back; here for the ports of the other.
+    // By its id, either of them undoes it; here for the ports of the other.
     expect(leftOf(await other.undo({ ids: ['browser:firefox'], take: false }))).toEqual([]);
     expect(treeOf(root)).toEqual(before);
   });
 
-  it('leave a policy file that somebody edited meanwhile, until it is to be taken', async () => {
+  it('leave a policy file that was edited meanwhile, until its removal is requested', async () => {
     const { root, before, one, other, plannedBy, firefox } = setUpTwo();
     await one.apply(WISH, (await plannedBy(one, WISH, 'browser:firefox'))?.plan ?? '');
     const edited = readFileSync(firefox, 'utf8').replace('"Fallback": true', '"Fallback": false');
@@ -227,7 +227,7 @@ describe.runIf(isLinux)('two Vivariums with one ledger', () => {
     }
     expect(readFileSync(firefox, 'utf8')).toBe(edited);
     expect(leftOf(await other.undo({ ids: ['browser:firefox'], take: true }))).toEqual([]);
-    // A folder with a file of somebody else stays.
+    // A folder that contains a foreign file stays.
     expect(readdirSync(join(root, 'etc/firefox/policies'))).toEqual(['notes.txt']);
     rmSync(join(root, 'etc/firefox'), { recursive: true });
     expect(treeOf(root)).toEqual(before);
@@ -235,7 +235,7 @@ describe.runIf(isLinux)('two Vivariums with one ledger', () => {
 });
 
 describe.runIf(isLinux)('undo', () => {
-  it('leaves what somebody else changed since, and takes it when it is asked to', async () => {
+  it('leaves what others have changed since, and removes it on request', async () => {
     const { machine, root, file, before } = setUp();
     await applyAll(machine);
     writeFileSync(file(DROP_IN), '[Resolve]\nDNS=9.9.9.9\n');
@@ -273,7 +273,7 @@ describe.runIf(isLinux)('undo', () => {
       true,
       1,
     ],
-  ])('takes its block out of a hosts file with %s', async (_what, edit, after, take, left) => {
+  ])('removes its block from a hosts file with %s', async (_what, edit, after, take, left) => {
     const { machine, codeFor, file } = setUp();
     const was = readFileSync(file('etc/hosts'), 'latin1');
     await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
@@ -320,7 +320,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     expect((await machine.status()).changes).toEqual([]);
   });
 
-  it('a change that waits is forgotten without a password', async () => {
+  it('a waiting change can be forgotten without a password', async () => {
     const { machine, codeFor, folder } = setUp({ mayWrite: () => false });
     await machine.apply(WISH, await codeFor('ports'));
     expect(await machine.undo({ take: false })).toMatchObject({
@@ -329,7 +329,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     expect(readdirSync(folder).sort()).toEqual(['ledger.json', 'ledger.lock', 'undo.sh']);
   });
 
-  it('the system asks, and a refusal leaves the command', async () => {
+  it('the system asks for a password, and a refusal leaves the command', async () => {
     const asked: unknown[] = [];
     const { machine, codeFor, folder } = setUp({
       mayWrite: () => false,
@@ -347,7 +347,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     expect(asked).toEqual([['/usr/bin/pkexec', '/bin/sh', true]]);
   });
 
-  it('undo.sh asks sudo for the files alone', async () => {
+  it('undo.sh asks sudo only for the files', async () => {
     const { machine, ledger, root, before } = setUp();
     await applyAll(machine);
     const programs = temporaryFolder();
@@ -373,7 +373,7 @@ describe.runIf(isLinux)('without the right to write', () => {
 /** Mounts need a namespace, which containers may refuse. */
 const canUnshare = isLinux && spawnSync('unshare', ['-rmn', 'true']).status === 0;
 
-test.runIf(canUnshare)('in a mount namespace, the scripts change the system’s own paths, and bring them back', () => {
+test.runIf(canUnshare)('in a mount namespace, the scripts change the system’s own paths, and restore them', () => {
   const root = makeRoot({ ...SET_UPS['systemd-resolved'], ...BROWSERS, 'mounted-hosts': '127.0.0.1 localhost\n' });
   const folder = temporaryFolder();
   const wish = { ...WISH };
@@ -412,11 +412,11 @@ cmp ${folder}/port /proc/sys/net/ipv4/ip_unprivileged_port_start
   expect(during('chromium/policies/managed/vivarium.json')).toContain(`"ProxyPacUrl": "${WISH.pacUrl}"`);
 });
 
-test.runIf(isLinux)('a file that is torn, because it had to be written in place, is whole again', async () => {
+test.runIf(isLinux)('a file that is torn, because it had to be written in place, is repaired', async () => {
   const { machine, codeFor, file, root, before } = setUp();
   await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
   const whole = readFileSync(file('etc/hosts'));
-  // The power failed while the text beside it was written over it.
+  // The power failed while the file was overwritten with the text beside it.
   writeFileSync(file('etc/hosts.vivarium-new'), whole);
   writeFileSync(file('etc/hosts'), whole.subarray(0, 20));
   expect((await machine.status()).changes).toMatchObject([{ state: 'partial' }]);

@@ -28,14 +28,14 @@ export const WISH: Wish = {
 
 const HOSTS = '127.0.0.1\tlocalhost\n# ça va: 100% \\ \'quoted\' "$HOME"\n::1 ip6-localhost';
 
-/** Browsers that read policies: one without a folder for them, the other with a policy of somebody else. */
+/** Browsers that read policies: one without a policy folder, the other with a foreign policy. */
 export const BROWSERS: Record<string, string> = {
   'usr/bin/firefox-esr': '',
   'usr/bin/chromium': '',
   'etc/chromium/policies/managed/other.json': '{"HomepageLocation":"https://example.org/"}',
 };
 
-/** The files of four kinds of Linux, by what resolves names there; a link begins with an arrow. */
+/** The files of four kinds of Linux, by their resolver; a link begins with an arrow. */
 export const SET_UPS: Record<string, Record<string, string>> = {
   'systemd-resolved': {
     'etc/hosts': HOSTS,
@@ -91,13 +91,13 @@ export function treeOf(root: string): Record<string, string> {
   );
 }
 
-/** What a simulated crash throws out of a write. */
+/** What a simulated crash throws from a write. */
 export class Crash extends Error {}
 
 /** Programs that change something: their calls are the points at which a script may be killed. */
 const COUNTED = ['cp', 'mv', 'rm', 'mkdir', 'rmdir', 'sync', 'systemctl', 'nmcli'];
 
-/** Counts writes and programs, and ends what runs at one of them; 0 never does. */
+/** Counts writes and programs, and ends the running script at one of them; with 0 never. */
 export interface Crashes {
   path: string;
   write: typeof writeFileAtomically;
@@ -137,7 +137,7 @@ ${isStub ? 'exit 0' : `PATH=${process.env.PATH ?? ''} exec ${name} "$@"`}
   };
 }
 
-/** Runs a program in a group of its own, as Vivarium does; a killed one counts as the crash of all. */
+/** Runs a program in a separate process group, as Vivarium does; a killed one counts as a crash of all. */
 export const runner =
   (path: string, signals: { killed: boolean }) =>
   ({ command, args }: Program): Promise<{ exitCode: number | null; stderr: string }> =>
@@ -188,7 +188,7 @@ export function machineIn(
 
 export type Machine = ReturnType<typeof machineIn>['machine'];
 
-/** What an undo left. */
+/** The state after an undo. */
 export const leftOf = ({ changes }: MachineChanges): MachineChange[] =>
   changes.filter(({ state }) => state !== 'undone');
 

@@ -16,7 +16,7 @@ const GUIDE = readFileSync(join(ROOT, 'docs', 'use-it-in-tests.md'), 'utf8');
 const blocksOf = (language: string): string[] =>
   [...GUIDE.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
 
-/** A project with the package, and with nothing else but what a test links. */
+/** A project with only the package and what a test links. */
 let project: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ interface Ended {
   left: string[];
 }
 
-/** Runs a program in the project to its end, which must come by itself. */
+/** Runs a program in the project, which must end by itself. */
 async function runNode(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   const temporary = temporaryFolder();
   const child = spawn(process.execPath, words, {
@@ -58,7 +58,7 @@ const program = (text: string): string[] => [
 ];
 
 describe('a program that imports the package', () => {
-  it('starts six Vivariums, each with a world of its own, and leaves no handle, file or process', async () => {
+  it('starts six Vivariums with a separate world each, and leaves no handle, file or process', async () => {
     const { code, said, left } = await runNode(
       program(`
         const environment = JSON.stringify(process.env);
@@ -104,7 +104,7 @@ describe('a program that imports the package', () => {
     }
   });
 
-  it('finds what a killed one has left, and removes it', async () => {
+  it('finds the files of a killed one, and removes them', async () => {
     const TMPDIR = temporaryFolder();
     await runNode(program("await startVivarium(); process.kill(process.pid, 'SIGKILL');"), { TMPDIR });
     expect(readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^vivarium-embedded-/)]);
@@ -112,7 +112,7 @@ describe('a program that imports the package', () => {
     expect(readdirSync(TMPDIR)).toEqual([]);
   });
 
-  it('returns to a snapshot, with its clock', async () => {
+  it('returns to a snapshot, including its clock', async () => {
     const { code, said, left } = await runNode(
       program(`
         const vivarium = await startVivarium({ clock: '2030-01-01' });
@@ -140,7 +140,7 @@ describe('a program that imports the package', () => {
     ]);
   });
 
-  it('says why its Vivariums failed, and starts others', async () => {
+  it('reports why its Vivariums failed, and starts others', async () => {
     const thread = join(project, 'node_modules', 'vivarium', 'out', 'main', 'thread.js');
     const flag = join(temporaryFolder(), 'fail');
     const failing = `if (process.env.FAILING) setInterval(() => {
@@ -165,7 +165,7 @@ describe('a program that imports the package', () => {
     expect(said).toBe('internal_error Vivarium failed: Error: Out of luck\nfalse\n');
   });
 
-  it('reaches what the zones say, with the root of the Vivarium, and other hostnames as always', async () => {
+  it('reaches hostnames in the zones, verified by the Vivarium’s root, and other hostnames as usual', async () => {
     const { code, said } = await runNode(
       program(`
         import { createServer } from 'node:http';
@@ -249,11 +249,11 @@ describe('the fixtures', () => {
     expect({ code, left }, said).toEqual({ code: 0, left: [] });
   });
 
-  it('of Playwright are made in its order, and lead its pages through the proxy', async () => {
+  it('of Playwright are created in order, and connect its pages through the proxy', async () => {
     const stand = join(project, 'node_modules', '@playwright', 'test');
     mkdirSync(stand, { recursive: true });
     writeFileSync(join(stand, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
-    // Playwright too takes no fixture whose first parameter is no pattern.
+    // Playwright too rejects a fixture whose first parameter is not a destructuring pattern.
     const isPattern = '[].concat(fixture)[0] === true || /^async ?\\(\\{/.test([].concat(fixture)[0])';
     writeFileSync(
       join(stand, 'index.js'),
@@ -321,7 +321,7 @@ describe('its declarations', () => {
     await vivarium.keys.create();
     // @ts-expect-error There is no such plan.
     await vivarium.projects.create({ name: 'Shop', plan: 'huge' });
-    test('has both', async (context) => context.tenant.fetch(context.vivarium.url('localhost')));
+    test('contain both', async (context) => context.tenant.fetch(context.vivarium.url('localhost')));
     await using other = await startVivarium();
     void [other.ca.file, vivarium.ca.pem, environment, globalThis.startVivarium];
   `;
@@ -330,7 +330,7 @@ describe('its declarations', () => {
     expect(await compile(USE, { moduleResolution })).toMatchObject({ code: 0, said: '' });
   });
 
-  it('promise nothing that the contract does not', async () => {
+  it('contain only types that the contract has', async () => {
     const text = `
       import type { Vivarium } from 'vivarium';
       import type { Client } from ${JSON.stringify(join(ROOT, 'main', 'embed', 'client.ts'))};
@@ -339,7 +339,7 @@ describe('its declarations', () => {
       const published: Pick<Vivarium, Exclude<keyof Client, 'ca'>> = own;
       void published;
     `;
-    // The contract is of types that only this repository has.
+    // The contract uses types that only this repository has.
     const options = { moduleResolution: 'nodenext', allowImportingTsExtensions: true, skipLibCheck: true };
     expect(await compile(text, options)).toMatchObject({ code: 0, said: '' });
   });
@@ -361,7 +361,7 @@ describe('its declarations', () => {
   }
 });
 
-it('the guide: two commands serve an app at its hostname, and its test waits out a 429 with a moved clock', async () => {
+it('the guide: two commands serve an app at its hostname, and its test skips a 429’s wait by moving the clock', async () => {
   const [commands = '', testing = ''] = blocksOf('text');
   const [install = '', serve = ''] = commands.trim().split('\n');
   const [limits = ''] = blocksOf('js');
@@ -374,7 +374,7 @@ it('the guide: two commands serve an app at its hostname, and its test waits out
     join(app, 'server.js'),
     "require('node:http').createServer((request, response) => response.end('My app')).listen(process.env.PORT);",
   );
-  // npm, but for the registry.
+  // npm, except for the registry.
   writeFileSync(
     join(programs, 'npm'),
     `#!/bin/sh

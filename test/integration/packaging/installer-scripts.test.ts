@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 const run = promisify(execFile);
 
-/** A system in a folder, as the scripts of the Linux packages find it once the package is unpacked. */
+/** A system in a folder, as the scripts of the Linux packages find it after unpacking. */
 function createSystem(programs: Record<string, string> = {}) {
   const place = temporaryFolder();
   const write = (name: string, script: string) => {
@@ -23,11 +23,11 @@ function createSystem(programs: Record<string, string> = {}) {
   write('apparmor.d/own', '');
   for (const name of ['update-alternatives', 'update-desktop-database', 'apparmor_parser'])
     write(`bin/${name}`, programs[name] ?? `echo ${name} "$@" >> ${join(place, 'calls')}`);
-  // It changes the user; here it only says to whom, and runs the rest.
+  // The real program changes the user; this one prints which user, and runs the rest.
   write('bin/setpriv', `echo "$1 $2" > ${join(place, 'user')}; shift 3; exec "$@"`);
   const calls = join(place, 'calls');
   return {
-    /** Runs a script as electron-builder fills it in; returns what it prints. */
+    /** Runs a script as filled in by electron-builder; returns its output. */
     async run(name: string, ...args: string[]): Promise<string> {
       const text = readFileSync(join(ROOT, 'resources', 'linux', name), 'utf8')
         .replaceAll('${executable}', 'vivarium-desktop')
@@ -48,15 +48,18 @@ describe.runIf(process.platform === 'linux')('the packages for Linux', () => {
     ['works', {}, 0o755, ['own', 'vivarium-desktop']],
     ['is denied to ordinary users', { 'vivarium-desktop': 'kill -TRAP $$' }, 0o4755, ['own', 'vivarium-desktop']],
     ['needs no profile that AppArmor could read', { apparmor_parser: 'exit 1' }, 0o755, ['own']],
-  ])('have a sandbox wherever they are installed: one that %s', async (_what, programs, sandboxMode, profiles) => {
-    const system = createSystem(programs);
-    await system.run('after-install.sh');
-    expect(system.sandboxMode()).toBe(sandboxMode);
-    expect(system.profiles()).toEqual(profiles);
-    expect(system.user()).toMatch(/^--reuid=nobody --regid=\d+\n$/);
-  });
+  ])(
+    'have a sandbox wherever they are installed: on a system that %s',
+    async (_what, programs, sandboxMode, profiles) => {
+      const system = createSystem(programs);
+      await system.run('after-install.sh');
+      expect(system.sandboxMode()).toBe(sandboxMode);
+      expect(system.profiles()).toEqual(profiles);
+      expect(system.user()).toMatch(/^--reuid=nobody --regid=\d+\n$/);
+    },
+  );
 
-  it.each(['remove', 'purge', '0'])('take their changes back when they are removed (%s)', async (what) => {
+  it.each(['remove', 'purge', '0'])('undo their changes when they are removed (%s)', async (what) => {
     const system = createSystem();
     await system.run('after-install.sh');
     await system.run('after-remove.sh', what);
@@ -65,7 +68,7 @@ describe.runIf(process.platform === 'linux')('the packages for Linux', () => {
     expect(system.calls()).toMatch(/apparmor_parser --remove .*\/vivarium-desktop\n/);
   });
 
-  it.each(['upgrade', 'failed-upgrade', '1'])('keep them for the version that follows (%s)', async (what) => {
+  it.each(['upgrade', 'failed-upgrade', '1'])('keep their changes during an upgrade (%s)', async (what) => {
     const system = createSystem();
     await system.run('after-install.sh');
     await system.run('after-remove.sh', what);
@@ -74,7 +77,7 @@ describe.runIf(process.platform === 'linux')('the packages for Linux', () => {
     expect(await system.run('before-remove.sh', what)).toBe('');
   });
 
-  it.each(['remove', '0'])('say before their removal what stays (%s)', async (what) => {
+  it.each(['remove', '0'])('list before their removal what stays (%s)', async (what) => {
     const text = await createSystem().run('before-remove.sh', what);
     expect(text).toContain('~/.local/share/vivarium');
     expect(text).toContain('"vivarium uninstall"');
@@ -87,7 +90,7 @@ describe.runIf(process.platform === 'linux')('the installer for Windows', () => 
     const templates = join(ROOT, 'node_modules', 'app-builder-lib', 'templates', 'nsis', 'include');
     const script = join(folder, 'installer.nsi');
     const strings = ['appRunning', 'appClosing', 'appCannotBeClosed'];
-    // In the order of electron-builder's own script, whose plug-ins are not of Debian.
+    // In the order of electron-builder's own script, whose plug-ins are not in Debian.
     writeFileSync(
       script,
       `Unicode true

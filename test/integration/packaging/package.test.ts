@@ -29,13 +29,13 @@ import {
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Neither plain Node, nor debugged from outside, nor other code. */
+/** Neither plain Node, nor debugging from outside, nor foreign code. */
 const FUSES_ON = ['embeddedAsarIntegrity', 'onlyLoadAppFromAsar', 'wasmTrapHandlers'];
 
 /** The package without Electron, as installed. */
 const INSTALLED_BYTES_MAX = 25 * 1000 * 1000;
 
-/** Packaging looks through node_modules, and archives. */
+/** Packaging searches node_modules and writes archives. */
 const PACKAGING_MS_MAX = 180_000;
 
 const run = promisify(execFile);
@@ -48,7 +48,7 @@ const bytesOf = (path: string): number =>
 // electron-builder makes packages for Linux on Linux and macOS; the program in them is a shell script here.
 describe.runIf(process.platform === 'linux')('the package', () => {
   let folder: string;
-  /** The app as it is installed, for this machine's processor. */
+  /** The app as installed, for this machine's processor. */
   let app: string;
   let resources: string;
   /** What is in the archive, at a path like the archive's. */
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('the package', () => {
     const fpm = join(folder, 'bin', 'fpm');
     makeStandInDistribution(join(folder, 'electron'));
     mkdirSync(join(folder, 'bin'));
-    // What would make the packages, which is not on every machine: keeps its arguments, and the scripts.
+    // Replaces the packaging program, which not every machine has: keeps its arguments, and the scripts.
     writeFileSync(
       fpm,
       `#!/bin/sh
@@ -95,7 +95,7 @@ done
     expect(bytes).toBeLessThan(INSTALLED_BYTES_MAX);
   });
 
-  it('has what runs, and nothing of what it is made from', () => {
+  it('contains what runs, but no sources', () => {
     const files = listPackage(join(resources, 'app.asar'), { isPack: false });
     for (const needed of [
       '/out/main/desktop.js',
@@ -120,7 +120,7 @@ done
   it.each([
     ['linux-unpacked', 'linux-x64.node'],
     ['linux-arm64-unpacked', 'linux-arm64.node'],
-  ])('%s has the database for its processor only, outside the archive', (name, binary) => {
+  ])('for %s contains the database only for its processor, outside the archive', (name, binary) => {
     const unpacked = join(folder, 'dist', name, 'resources', 'app.asar.unpacked');
     const binaries = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.node'),
@@ -128,14 +128,14 @@ done
     expect(binaries).toEqual([join('node_modules', 'better-sqlite3', 'prebuilds', binary)]);
   });
 
-  it('cannot be made plain Node, be debugged from outside, or be given other code', () => {
+  it('cannot be run as plain Node, be debugged from outside, or be given foreign code', () => {
     expect(readFuses(join(app, 'vivarium-desktop'))).toEqual(FUSES_ON);
   });
 
   const argumentsFor = (format: string): string[] => readFileSync(join(folder, `fpm-${format}`), 'utf8').split('\n');
 
   it.each(['deb', 'rpm'])(
-    'as %s puts the command on the path, and a desktop entry under the app’s own id',
+    'as %s installs the command on the PATH, and a desktop entry under the app’s own id',
     (format) => {
       const asked = argumentsFor(format);
       expect(asked).toContain('resources/bin/vivarium=/usr/bin/vivarium');
@@ -149,12 +149,12 @@ done
   it.each([
     ['deb', ['libc6 (>= 2.34)', 'libgbm1', 'libgtk-3-0t64 | libgtk-3-0', 'libasound2t64 | libasound2']],
     ['rpm', ['libc.so.6(GLIBC_2.34)(64bit)', 'libgbm.so.1()(64bit)', 'libgtk-3.so.0()(64bit)']],
-  ])('as %s needs what its programs need, under the names of each release', (format, needed) => {
+  ])('as %s depends on what its programs need, under the names of each release', (format, needed) => {
     const asked = argumentsFor(format);
     expect(asked.filter((_argument, index) => asked[index - 1] === '-d')).toEqual(expect.arrayContaining(needed));
   });
 
-  it.each(['deb', 'rpm'])('as %s has its own scripts, and names who made it', (format) => {
+  it.each(['deb', 'rpm'])('as %s contains its own scripts, and names its maker', (format) => {
     const asked = argumentsFor(format);
     const after = (option: string) => asked[asked.indexOf(option) + 1] ?? '';
     const scripts = ['--after-install', '--after-remove'].map((name) =>
@@ -184,7 +184,7 @@ done
     expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ name: expect.any(String) as string })]);
   });
 
-  it('opens its window on what is in the archive, and shows GTK an icon outside of it', async () => {
+  it('opens its window from the archive, and shows GTK an icon outside of it', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const desktop = STAND_IN.start(
       ['--', '--data-dir', dataDir, '--empty', ...FREE_PORTS],
@@ -202,7 +202,7 @@ done
     expect([icon.startsWith(`${archived}.unpacked/`), existsSync(icon)]).toEqual([true, true]);
   });
 
-  it('has a command line that prints, fails and finds no Vivarium as the one of the sources does', async () => {
+  it('has a command line that prints, fails and finds no Vivarium in the same way as in the sources', async () => {
     const launcher = join(resources, 'bin', 'vivarium');
     const command = (...words: string[]) =>
       run(launcher, words).then(
@@ -231,7 +231,7 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     makeStandInBundle(join(folder, 'electron'));
     mkdirSync(join(folder, 'bin'));
     const codesign = join(folder, 'bin', 'codesign');
-    // It tells what it was asked to sign, and keeps what it would have signed.
+    // It prints what it was asked to sign, and keeps a copy.
     writeFileSync(
       codesign,
       `#!/bin/sh\nfor bundle; do :; done\nprintf '%s\\n' "$@" > "$bundle.signing"\ncp "$bundle/Contents/${FRAMEWORK}" "$bundle.signed"\n`,
@@ -253,7 +253,7 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
   it.each([
     ['mac', 'darwin-x64.node'],
     ['mac-arm64', 'darwin-arm64.node'],
-  ])('%s is signed ad hoc after its fuses were set, because Apple silicon runs nothing else', (name, binary) => {
+  ])('for %s is signed ad hoc after its fuses were set, because Apple silicon runs nothing else', (name, binary) => {
     const bundle = join(dist, name, 'Vivarium.app');
     const contents = join(bundle, 'Contents');
     expect(readFuses(join(contents, FRAMEWORK))).toEqual(FUSES_ON);
@@ -295,7 +295,7 @@ describe.runIf(process.platform === 'linux')('the folder for Windows', () => {
   it.each([
     ['win-unpacked', 'win32-x64.node'],
     ['win-arm64-unpacked', 'win32-arm64.node'],
-  ])('%s has its fuses, its database, its command and a program that names its makers', (name, binary) => {
+  ])('for %s has its fuses, its database, its command and a program that names its makers', (name, binary) => {
     const place = join(folder, 'dist', name);
     expect(readFuses(join(place, 'Vivarium.exe'))).toEqual(FUSES_ON);
     const resources = join(place, 'resources');

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 let prefix: string;
 let installed: string;
 
-/** What `npm i -g` of the tarball makes, with the native database from here instead of the registry. */
+/** What `npm i -g` of the tarball installs, with the native database from here instead of the registry. */
 beforeAll(async () => {
   prefix = mkdtempSync(join(tmpdir(), 'vivarium-tarball-'));
   installed = await installTarball(prefix);
@@ -20,18 +20,18 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(prefix, { recursive: true, force: true }));
 
-/** Runs the installed command, as a shell does that finds it on the path. */
+/** Runs the installed command as a shell does that finds it on the PATH. */
 const vivarium = (...args: string[]) =>
   run(process.execPath, [join(prefix, 'bin', 'vivarium'), ...args], { cwd: temporaryFolder() });
 
 describe('the packed tarball', () => {
-  it('has the built program and no sources', () => {
+  it('contains the built program and no sources', () => {
     expect(readdirSync(join(installed, 'main', 'cli'))).toEqual(['bin.mjs', 'node-version.mjs']);
     expect(readdirSync(join(installed, 'out')).sort()).toEqual(['main', 'renderer']);
     expect(readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.map'))).toEqual([]);
   });
 
-  it('has no import of node:http, which would load an undici that nothing uses', () => {
+  it('has no import of node:http, which would load an unused copy of undici', () => {
     const chunks = readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.js'));
     const importing = chunks.filter((name) =>
       /\b(from|import) ?["'](node:)?http["']/.test(readFileSync(join(installed, 'out', 'main', name), 'utf8')),
@@ -39,7 +39,7 @@ describe('the packed tarball', () => {
     expect([chunks.length > 0, importing]).toEqual([true, []]);
   });
 
-  it('has code without its documentation and layout, which V8 would keep in memory', () => {
+  it('contains code without its documentation and layout, which V8 would keep in memory', () => {
     const chunks = readdirSync(join(installed, 'out', 'main')).filter((name) => name.endsWith('.js'));
     const codes = chunks.map((name) => readFileSync(join(installed, 'out', 'main', name), 'utf8'));
     expect(codes.filter((code) => /^\s*\/\*\*(?!.*@license)/m.test(code))).toEqual([]);
@@ -54,7 +54,7 @@ describe('the packed tarball', () => {
     expect(Object.keys(dependencies)).toEqual(['better-sqlite3']);
   });
 
-  it('installs a command that starts, asks and stops a Vivarium, and prints itself as vivarium', async () => {
+  it('installs a command that starts, queries and stops a Vivarium, and calls itself vivarium', async () => {
     const on = ['--data-dir', join(temporaryFolder(), 'data')];
     const { stdout } = await vivarium('start', '-d', '--any-ports', ...on);
     expect(stdout).toContain(`  Stop with vivarium stop ${on.join(' ')}\n`);
@@ -66,7 +66,7 @@ describe('the packed tarball', () => {
   });
 });
 
-it('in a clone the same command is the launcher', async () => {
+it('a clone’s command is the launcher', async () => {
   const bin = join(ROOT, 'main', 'cli', 'bin.mjs');
   const env = { ...process.env, npm_lifecycle_script: "'vivarium'" };
   const { stdout } = await run(process.execPath, [bin, 'help'], { cwd: temporaryFolder(), env });

@@ -58,7 +58,7 @@ function strike(id: string, parameters: Fault['parameters'] = {}): void {
   fault = { breakId: 'brk_1', entry: id, parameters: { ...defaults, ...parameters }, draw: 0.5 };
 }
 
-/** The bytes that come over HTTP/1.1 until the connection ends, and how it ends if not by FIN. */
+/** The bytes received over HTTP/1.1 until the connection ends, and how it ends if not by FIN. */
 const overHttp1 = (host: string, more = ''): Promise<string> =>
   new Promise((resolve) => {
     let text = '';
@@ -100,10 +100,10 @@ const HALF = BODY.slice(0, Math.ceil(BODY.length / 2));
 const literal = (text: string): string => text.replace(/[[\]{}.*+?^$()|\\]/g, '\\$&');
 const body = (text: string): RegExp => new RegExp(`\\r\\n\\r\\n${literal(text)}$`);
 
-/** What comes over HTTP/1.1 and, where it differs, over HTTP/2; null where the entry does not apply. */
+/** What arrives over HTTP/1.1 and, if different, over HTTP/2; null if the entry does not apply. */
 const SEEN: Record<string, [http1: RegExp | null, http2?: RegExp | null, parameters?: Fault['parameters']]> = {
   'connection.reset-on-accept': [/^<ECONNRESET>$/, /ECONNRESET/],
-  // Node’s client may take a reset for an end, over HTTP/2.
+  // Node’s client may report a reset as an end, over HTTP/2.
   'connection.reset-mid-body': [/<ECONNRESET>$/, new RegExp(`${literal(HALF)}(<\\w+>)*$`)],
   'connection.black-hole': [/^$/, /^(<\w+>)*$/, { seconds: 0 }],
   'connection.slow-close': [/chunked[^]*Bo/, body(BODY), { delayMs: 1 }],
@@ -180,7 +180,7 @@ describe.each([
 });
 
 describe('a request', () => {
-  it('is asked for with its facts once it has passed the limits, and is exempted by a field', async () => {
+  it('is looked up by its properties after passing the limits, and can be exempted by a header field', async () => {
     await start();
     fault = null;
     asked.length = 0;
@@ -207,7 +207,7 @@ describe('a request', () => {
     expect(asked).toEqual([]);
   });
 
-  it('has the stage that answered', async () => {
+  it('names the stage that answered', async () => {
     await start();
     strike('api.unavailable');
     await overHttp1(SHOP);

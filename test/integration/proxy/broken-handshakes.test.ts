@@ -26,7 +26,7 @@ beforeAll(() => {
 });
 afterAll(() => certificates.remove());
 
-/** A proxy at which a running break strikes handshakes for DEMO with this entry. */
+/** A proxy where a running break affects handshakes for DEMO with this entry. */
 async function startBroken(
   entry: string,
   make: (entry: string, hostname: string) => BrokenHandshake | Promise<BrokenHandshake> = broken.of,
@@ -55,7 +55,7 @@ async function faultOf(socket: TLSSocket): Promise<string> {
   return error.message;
 }
 
-test('a running break changes the handshake of the hostname that it strikes, and of no other', async () => {
+test('a running break changes the handshake of its own hostname, and of no other', async () => {
   const proxy = await startBroken('tls.expired');
   const [struck, other] = [open(proxy, DEMO), open(proxy, SHOP)];
   await Promise.all([once(struck, 'secureConnect'), once(other, 'secureConnect')]);
@@ -77,13 +77,13 @@ test('the traffic entry of a request names what broke the handshake of its conne
   expect(Object.fromEntries(faults)).toEqual({ [DEMO]: { breakId: 'brk_1', entry: 'tls.ecc384' }, [SHOP]: null });
 });
 
-test('the alert for an unknown name comes at once', async () => {
+test('the alert for an unknown name is sent at once', async () => {
   const proxy = await startBroken('tls.unrecognized-name');
   expect(await faultOf(open(proxy, DEMO))).toMatch(/unrecognized name/);
   await untilConnections(proxy, 0);
 });
 
-test('a handshake that stalls ends with the time limit for handshakes', async () => {
+test('a stalled handshake ends at the time limit for handshakes', async () => {
   const fakeClock = createFakeClock();
   const proxy = await startBroken('tls.handshake-stalls', broken.of, fakeClock);
   const socket = open(proxy, DEMO);
@@ -96,7 +96,7 @@ test('a handshake that stalls ends with the time limit for handshakes', async ()
   expect(await ended).toMatch(/disconnected before secure TLS connection|ECONNRESET/);
 });
 
-test('a client waits for a key longer than for a handshake, and then has as long as any', async () => {
+test('a client waits for a key longer than the handshake limit, and then has the usual time', async () => {
   const fakeClock = createFakeClock();
   const made = Promise.withResolvers<BrokenHandshake>();
   const proxy = await startBroken('tls.rsa8192', () => made.promise, fakeClock);
@@ -110,7 +110,7 @@ test('a client waits for a key longer than for a handshake, and then has as long
   expect(socket.getPeerX509Certificate()?.publicKey.asymmetricKeyDetails?.namedCurve).toBe('secp384r1');
 });
 
-test('a key that cannot be made is an internal error', async () => {
+test('a key that cannot be generated causes an internal error', async () => {
   const proxy = await startBroken('tls.rsa8192', () => Promise.reject(new Error('out of memory')));
   expect(await faultOf(open(proxy, DEMO))).toMatch(/internal error/);
 });
@@ -118,13 +118,13 @@ test('a key that cannot be made is an internal error', async () => {
 test.each([
   ['tls.no-alpn', ['h2', 'http/1.1'], false],
   ['tls.h2-only', ['h2', 'http/1.1'], 'h2'],
-])('%s chooses %j: %s', async (entry, offered, chosen) => {
+])('%s with the offer %j chooses: %s', async (entry, offered, chosen) => {
   const socket = open(await startBroken(entry), DEMO, { ALPNProtocols: offered });
   await once(socket, 'secureConnect');
   expect(socket.alpnProtocol).toBe(chosen);
 });
 
-test('a server of HTTP/2 only refuses a client that does not choose it', async () => {
+test('a server for HTTP/2 only refuses a client that does not negotiate it', async () => {
   const socket = open(await startBroken('tls.h2-only'), DEMO);
   await once(socket, 'secureConnect');
   socket.write(`GET / HTTP/1.1
@@ -138,7 +138,7 @@ Host: ${DEMO}
 test.each([
   ['without a certificate', null, /handshake failure/],
   ['with one', 'certificate', null],
-])('a client %s, where one is demanded', async (_name, given, fault) => {
+])('a server that demands a certificate answers a client %s', async (_name, given, fault) => {
   const proxy = await startBroken('tls.client-cert-missing');
   const { certificatePem: cert, privateKeyPem: key } = createLeaf({ issuer: root, hostnames: ['client.test'], clock });
   const socket = open(proxy, DEMO, given === null ? {} : { cert, key });
@@ -148,14 +148,14 @@ test.each([
   } else expect(await once(socket, 'secureConnect')).toEqual([]);
 });
 
-test('an alert comes before what the client still sends, and a client that never ends is cut after a while', async () => {
+test('an alert is sent before the client’s remaining data, and a client that never ends is cut off after a time', async () => {
   const fakeClock = createFakeClock();
   const proxy = await startBroken('tls.expired', broken.of, fakeClock);
   const [reader, endless] = [0, 1].map(() => {
     const socket = connectTcp({ host: '127.0.0.1', port: proxy.httpsPort, allowHalfOpen: true });
     socket.on('error', () => undefined);
     onTestFinished(() => void socket.destroy());
-    // The type of a handshake, and then none.
+    // A handshake record, followed by an invalid type.
     socket.write(Buffer.concat([Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]), Buffer.alloc(32_000)]));
     return socket;
   });

@@ -43,7 +43,7 @@ const ask = (path: string) =>
   sendRaw(running.httpPort, `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`);
 
 test.each(['/throws', '/rejects', '/leftovers'])(
-  'a target that fails (%s) costs a 500, and is in the log',
+  'a target that fails (%s) gives a 500, and is in the log',
   async (path) => {
     errors.length = 0;
     const answer = await ask(path);
@@ -60,13 +60,13 @@ test('a target that fails half-way ends the connection, which marks the answer a
 });
 
 test.each(['/after-end', '/throws-after-end'])(
-  'a target that goes on after its end (%s) harms nobody',
+  'a target that continues after its end (%s) has no effect',
   async (path) => {
     expect((await ask(path)).text).toMatch(/ok$/);
   },
 );
 
-test('a client that leaves before its answer leaves nothing behind', async () => {
+test('a client that disconnects before its answer leaves nothing behind', async () => {
   const socket = await openSocket(running.httpPort);
   running.summaries.length = 0;
   socket.write(`GET /never HTTP/1.1\r\nHost: ${DEMO}\r\n\r\nGET /never HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);

@@ -44,7 +44,7 @@ async function stillServes(): Promise<number> {
 
 test('rapid reset (CVE-2023-44487) ends the session', async () => {
   const session = await openSession();
-  // Node's client can miss the end of a session that it floods, so the server is asked.
+  // Node's client can miss the end of a session that it floods, so the test asks the server.
   while (running.proxy.connections() > 0) {
     for (let count = 0; count < 50 && !session.destroyed && !session.closed; count++) {
       const stream = session.request({ ':path': '/' });

@@ -71,7 +71,7 @@ describe('TLS', () => {
     });
   });
 
-  test('is served on ::1 under the same port', async () => {
+  test('is served on ::1 on the same port', async () => {
     const { stdout } = await curl(
       ...['--cacert', certificates.trustFile, '--resolve', `${SHOP}:${running.httpsPort}:[::1]`],
       `https://${SHOP}:${running.httpsPort}/`,
@@ -95,20 +95,20 @@ describe('TLS', () => {
     ['h2,http/1.1', 'ALPN protocol: h2'],
     ['http/1.1', 'ALPN protocol: http/1.1'],
     ['http/1.1,h2', 'ALPN protocol: h2'],
-  ])('agrees by ALPN: of %s on %s', async (offered, agreed) => {
+  ])('negotiates by ALPN: of %s chooses %s', async (offered, agreed) => {
     expect((await openssl('-servername', DEMO, '-alpn', offered)).stdout).toContain(agreed);
   });
 
-  test('a client that offers no supported protocol gets an alert', async () => {
+  test('sends an alert to a client that offers no supported protocol', async () => {
     expect((await openssl('-servername', DEMO, '-alpn', 'smtp')).stderr).toContain('no application protocol');
   });
 
-  test('a client without ALPN is served HTTP/1.1', async () => {
+  test('serves HTTP/1.1 to a client without ALPN', async () => {
     const { stdout } = await secureCurl(DEMO, '--no-alpn');
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
-  test('a session is resumed', async () => {
+  test('resumes a session', async () => {
     const first = tlsConnect({
       port: running.httpsPort,
       host: '127.0.0.1',
@@ -130,9 +130,9 @@ describe('TLS', () => {
   });
 });
 
-describe('the name in the handshake', () => {
+describe('the server name of the handshake', () => {
   test.each(['nope.acme.test', 'x.demo.vivarium.localhost', STAGING])(
-    'unknown, or without a certificate (%s): refused with unrecognized_name',
+    'is refused with unrecognized_name if it is unknown, or without a certificate (%s)',
     async (name) => {
       const { stdout, stderr } = await openssl('-servername', name);
       expect(stderr).toContain('unrecognized name');
@@ -140,25 +140,25 @@ describe('the name in the handshake', () => {
     },
   );
 
-  test('chooses the certificate', async () => {
+  test('selects the certificate', async () => {
     const socket = await secureSocket(SHOP);
     expect(socket.getPeerCertificate().subjectaltname).toBe(`DNS:${SHOP}`);
     socket.destroy();
   });
 
-  test('absent: the platform’s own leaf is shown', async () => {
+  test('may be absent: the client gets the platform’s own leaf', async () => {
     const { stdout } = await openssl('-noservername');
     const text = await runCommand('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], stdout);
     expect(text.stdout).toContain(`DNS:${DEFAULT_LEAF}`);
   });
 
-  test('absent, and an address asked for: 404 with what is served', async () => {
+  test('may be absent for a request to an address: 404 with what is served', async () => {
     const { stdout } = await curl('--insecure', `https://127.0.0.1:${running.httpsPort}/`);
     expect(stdout).toMatch(/^HTTP\/2 404/);
     expect(stdout).toContain(`https://${DEMO}:${running.httpsPort}`);
   });
 
-  test('may come in pieces, and in records of one byte', async () => {
+  test('may arrive in pieces, and in records of one byte', async () => {
     const message = buildClientHello({ extensions: [serverNameExtension('nope.test')] });
     for (const bytes of [record(message), records(message, 1)]) {
       const socket = await openSocket(running.httpsPort);
@@ -197,7 +197,7 @@ describe('the name in the handshake', () => {
     expect(Buffer.from(await answer, 'latin1').toString('hex')).toBe(alert);
   });
 
-  test('a hello that OpenSSL refuses ends the connection, not the process', async () => {
+  test('a ClientHello that OpenSSL refuses ends the connection, not the process', async () => {
     const socket = await openSocket(running.httpsPort);
     socket.write(
       record(
@@ -208,7 +208,7 @@ describe('the name in the handshake', () => {
     expect((await secureCurl(DEMO)).stdout).toMatch(/^HTTP\/2 200/);
   });
 
-  test.each(['', '16', '1603010100'])('a client that leaves after "%s" leaves nothing behind', async (bytes) => {
+  test.each(['', '16', '1603010100'])('a client that disconnects after "%s" leaves nothing behind', async (bytes) => {
     const own = await startProxy({ certificates });
     const socket = await openSocket(own.httpsPort);
     socket.end(Buffer.from(bytes, 'hex'));
@@ -236,7 +236,7 @@ describe('the name in the handshake', () => {
 
   test('garbage inside an open TLS connection ends it', async () => {
     const raw = await openSocket(running.httpsPort);
-    // A client that never learns of the alert, so that it is not the one who closes.
+    // A client that never receives the alert, so that the client is not the one to close.
     const client = new Duplex({
       read: () => undefined,
       write: (chunk, _encoding, done) => void raw.write(chunk, done),
@@ -262,12 +262,12 @@ describe('plain HTTP on the HTTPS port', () => {
     expect(stdout).toContain(`Use https://${DEMO}:${running.httpsPort}/v1/pets?x instead`);
   });
 
-  test('a browser gets a page', async () => {
+  test('is answered with a page in a browser', async () => {
     const { stdout } = await curl('--header', 'Accept: text/html', `http://127.0.0.1:${running.httpsPort}/`);
     expect(stdout).toContain('<h1>This port speaks HTTPS</h1>');
   });
 
-  test('what is neither TLS nor HTTP is answered like any malformed request', async () => {
+  test('is treated as a malformed request if it is neither TLS nor HTTP', async () => {
     expect((await sendRaw(running.httpsPort, '\0\0\0\0\r\n\r\n')).status).toBe(400);
   });
 });
@@ -351,7 +351,7 @@ describe('HTTP/2', () => {
     expect((await ask({ ':method': 'POST', ':path': '/' }, 'x'.repeat(100_000))).text).toContain('"bytes":100000');
   });
 
-  test('CONNECT is refused with words', async () => {
+  test('CONNECT is refused with an explanation', async () => {
     const stream = session.request({ ':method': 'CONNECT', ':authority': 'evil.test:443' });
     const status = await new Promise((resolve) => stream.once('response', (headers) => resolve(headers[':status'])));
     expect(status).toBe(405);
@@ -395,7 +395,7 @@ describe('a hostname that requires HTTPS', () => {
       expect(await ask(started, '/', `Host: ${DEMO}:9080`)).toBe(`308 https://${DEMO}:${httpsPort}/`);
     }));
 
-  test('is served over HTTP where HTTPS is behind: without a certificate, for a challenge, over TLS to a proxy', () =>
+  test('is served over HTTP without a certificate, for a challenge, and behind a proxy that terminates TLS', () =>
     strict(async (started) => {
       expect(await ask(started, '/', `Host: ${STAGING}`)).toBe('200');
       expect(await ask(started, '/.well-known/acme-challenge/x', `Host: ${DEMO}`)).toBe('200');

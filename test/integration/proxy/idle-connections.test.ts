@@ -32,7 +32,7 @@ const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost
 const untilIdle = () => expect.poll(() => running.proxy.inProgress()).toBe(0);
 const CLOSE = 'Connection: close\r\n';
 
-test('2,000 idle connections keep no client from being served, and no more than the limit stay open', async () => {
+test('2,000 idle connections do not block other clients, and no more than the limit stay open', async () => {
   running = await startProxy({ limits: { connectionsMax: 100 } });
   for (let batch = 0; batch < 20; batch++) {
     await Promise.all(Array.from({ length: 100 }, () => open()));
@@ -45,7 +45,7 @@ test('2,000 idle connections keep no client from being served, and no more than 
   expect(running.proxy.connections()).toBeLessThanOrEqual(101);
 });
 
-test('the longest idle goes first, with 408 when it has never been answered', async () => {
+test('the connection that is idle longest is closed first, with 408 if it never got an answer', async () => {
   running = await startProxy({ limits: { connectionsMax: 3 } });
   const [first, second, third] = [await open(), await open(), await open()];
   first.write(get('/'));
@@ -56,13 +56,13 @@ test('the longest idle goes first, with 408 when it has never been answered', as
   const next = readToEnd(third);
   await open();
   expect(await next).toMatch(/^HTTP\/1\.1 408/);
-  // It has been answered, so that more bytes could be taken for the answer to what it asks next.
+  // It has been answered, so more bytes could be read as the answer to its next request.
   const last = readToEnd(first);
   await open();
   expect(await last).toBe('');
 });
 
-test('a connection with a request in progress is never the one that goes', async () => {
+test('a connection with a request in progress is never closed to make room', async () => {
   const waiting: (() => void)[] = [];
   running = await startProxy({
     limits: { connectionsMax: 3 },
@@ -78,7 +78,7 @@ test('a connection with a request in progress is never the one that goes', async
   expect(await answer).toContain('late');
 });
 
-test('when all are busy, a new client is turned away and the others are served', async () => {
+test('when all connections are busy, a new client is refused and the others are served', async () => {
   const waiting: (() => void)[] = [];
   running = await startProxy({
     limits: { connectionsMax: 2 },
@@ -116,7 +116,7 @@ test.each([
   expect(slow.slice(1).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
 });
 
-test('a client that has just come is kept while one that trickles its body can make room', async () => {
+test('a new client is kept while one that trickles its body can make room', async () => {
   const clock = createFakeClock();
   running = await startProxy({
     clock,
@@ -136,7 +136,7 @@ test('a client that has just come is kept while one that trickles its body can m
 });
 
 test.each(['http', 'https'] as const)(
-  'a silent client is idle, but not one whose next request arrives slowly: %s',
+  'a silent client counts as idle, but not one whose next request arrives slowly: %s',
   async (scheme) => {
     const clock = createFakeClock();
     running = await startProxy({ clock, certificates: createTestCertificates([DEMO]) });
@@ -166,7 +166,7 @@ test.each(['http', 'https'] as const)(
   },
 );
 
-test('a client that does not read makes room, and is cut when unread responses take too much memory', async () => {
+test('a client that does not read makes room, and is cut off when unread responses take too much memory', async () => {
   running = await startProxy({
     limits: { patienceMs: 0, unreadBytesMax: 20_000_000, sweepIntervalMs: 20 },
     handle: (_, response) => void response.end(Buffer.alloc(8_000_000)),
@@ -180,7 +180,7 @@ test('a client that does not read makes room, and is cut when unread responses t
   await expect.poll(() => running.proxy.connections()).toBeGreaterThan(0);
 });
 
-test('a WebSocket counts with its connection to the upstream, while that is open', async () => {
+test('a WebSocket counts together with its connection to the upstream while that is open', async () => {
   const upstream = await startRawUpstream((socket) =>
     socket.once('data', () =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLoopback, LOOPBACK_BYTES_MAX, LOOPBACK_MS_MAX } from '../../../main/proxy/loopback.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
-/** A listener that does with a connection as told, once the header section has come. */
+/** A listener that runs `act` on a connection once the header section has arrived. */
 async function listen(answer: (socket: Socket, head: string) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -48,8 +48,8 @@ const GET = {
   body: null,
 } as const;
 
-describe('a request to the own listener', () => {
-  it('is on the wire what it was told to be, and nothing more', async () => {
+describe('a request to Vivarium’s own listener', () => {
+  it('is sent exactly as specified', async () => {
     const seen = Promise.withResolvers<string>();
     const { loopback } = await listen((socket, head) => {
       seen.resolve(head);
@@ -74,7 +74,7 @@ describe('a request to the own listener', () => {
     ]);
   });
 
-  it('gives headers in their spelling and order', async () => {
+  it('returns headers in their spelling and order', async () => {
     const { loopback } = await listen((socket) =>
       socket.end('HTTP/1.1 299 Odd Enough\r\nX-b: 2\r\nx-A: 1\r\nX-b: 3\r\nContent-Length: 2\r\n\r\nhi'),
     );
@@ -92,7 +92,7 @@ describe('a request to the own listener', () => {
     });
   });
 
-  it('keeps so much of a body, and says that there was more', async () => {
+  it('keeps the given length of a body, and reports whether there was more', async () => {
     const { loopback } = await listen((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const chunk = Buffer.alloc(65_536, 'a');
@@ -106,7 +106,7 @@ describe('a request to the own listener', () => {
     expect([body.length, cut]).toEqual([LOOPBACK_BYTES_MAX, true]);
   });
 
-  it('gives what has come when the time is over', async () => {
+  it('returns what has arrived when the time is over', async () => {
     const { clock, loopback, begun } = await listen((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
     const sent = loopback.send(GET);
     await begun;
@@ -114,7 +114,7 @@ describe('a request to the own listener', () => {
     expect(await sent).toMatchObject({ status: 200, cut: true });
   });
 
-  it('fails when nothing is answered in time', async () => {
+  it('fails when no answer arrives in time', async () => {
     const asked = Promise.withResolvers<undefined>();
     const { clock, loopback } = await listen(() => asked.resolve(undefined));
     const failed = expect(loopback.send(GET)).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('a request to the own listener', () => {
     });
   });
 
-  it('ends when its caller has gone', async () => {
+  it('ends when its caller aborts', async () => {
     const gone = new AbortController();
     const { loopback } = await listen(() => gone.abort());
     await expect(loopback.send(GET, gone.signal)).rejects.toMatchObject({ code: 'unavailable' });

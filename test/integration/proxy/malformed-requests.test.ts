@@ -135,18 +135,18 @@ test('a body that stops half-way is answered with 400 when the client closes its
   expect(answer.body).toMatchObject({ status: 400, message: expect.stringContaining('closed before') as unknown });
 });
 
-test('TLS on the HTTP port is closed without a word', async () => {
+test('TLS on the HTTP port is closed without an answer', async () => {
   const answer = await sendRaw(running.httpPort, Buffer.from('16030100c8010000c40303', 'hex'));
   expect(answer.text).toBe('');
 });
 
-test('what a fault leaves behind on a connection is not taken for a request', async () => {
+test('bytes after a fault on a connection are not parsed as a request', async () => {
   const answer = await sendRaw(running.httpPort, `GET / HTTP/1.1\nHost: x\n\n${request('GET /second HTTP/1.1')}`);
   expect(answer.text.match(/^HTTP\/1\.1 \d/gm)).toHaveLength(1);
   expect(running.summaries.map((summary) => summary.target)).not.toContain('/second');
 });
 
-test('a fault behind a good request is answered after that request', async () => {
+test('a fault after a valid request is answered after that request', async () => {
   const answer = await sendRaw(running.httpPort, `${request('GET /good HTTP/1.1')}nonsense\r\n\r\n`);
   expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   expect(answer.text).toContain('"url":"/good"');
@@ -159,7 +159,7 @@ test('a request after Connection: close is not served', async () => {
   expect(answer.text).toContain('"url":"/first"');
 });
 
-test('others are served all the while', async () => {
+test('others are served throughout', async () => {
   const socket = await openSocket(running.httpPort);
   socket.write('GET / HTTP/1.1\r\nX: half');
   const answer = await sendRaw(running.httpPort, request('GET / HTTP/1.1', `${HOST}Connection: close\r\n`));

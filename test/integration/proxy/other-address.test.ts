@@ -32,7 +32,7 @@ onLinux('another address serves the same hostnames, and paths of its own at its 
   const stop = await running.proxy.serveOn(OTHER, PLACE);
   expect(await get(OTHER, OTHER)).toMatchObject({ status: 200, text: expect.stringContaining('for others') as string });
   expect(await get(OTHER, SHOP)).toMatchObject({ status: 200, text: expect.stringContaining(SHOP) as string });
-  // A host of loopback is none there, nor the reverse.
+  // A host of loopback is not served there, and vice versa.
   expect(await get(OTHER, 'localhost')).toMatchObject({ status: 404 });
   expect(await get('127.0.0.1', OTHER)).toMatchObject({ status: 404 });
   await stop();

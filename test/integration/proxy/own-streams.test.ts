@@ -43,7 +43,7 @@ async function ask(headers: OutgoingHttpHeaders, body?: string): Promise<{ statu
   return { status: answer[':status'], body: await text(stream) };
 }
 
-test('a stream for an own path is answered by itself, and one to which a stage objects by that stage', async () => {
+test('a stream for a path of Vivarium is answered directly, unless a stage refuses it', async () => {
   const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, 'y']));
   expect({
     get: await ask({ ':path': '/file?query' }),
@@ -58,7 +58,7 @@ test('a stream for an own path is answered by itself, and one to which a stage o
   });
   expect(running.summaries).toEqual([]);
 
-  // These pass the stages, to the same answer or to their refusal.
+  // These pass the stages and get the same answer, or a stage's refusal.
   expect(await ask({ ':path': '/file', ':authority': 'localhost.' })).toEqual({ status: 200, body: 'ours' });
   expect(await ask({ ':path': '/length', ':method': 'POST', ':authority': 'localhost.' }, 'four')).toMatchObject({
     body: '4',
@@ -69,7 +69,7 @@ test('a stream for an own path is answered by itself, and one to which a stage o
   expect(running.summaries).toHaveLength(5);
 });
 
-test('a body that does not come ends its stream at the time limit, and no other', async () => {
+test('a body that does not arrive ends its stream at the time limit, and no other', async () => {
   const stream = session.request({ ':path': '/length', ':method': 'POST' });
   const ended = once(stream, 'close');
   expect(await ask({ ':path': '/file' })).toMatchObject({ body: 'ours' });
@@ -79,7 +79,7 @@ test('a body that does not come ends its stream at the time limit, and no other'
   expect(running.proxy.inProgress()).toBe(0);
 });
 
-test('stopping waits for an answer that comes later', async () => {
+test('stopping waits for a delayed answer', async () => {
   const answered = ask({ ':path': '/later' });
   while (later.length === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(running.proxy.inProgress()).toBe(1);
@@ -90,7 +90,7 @@ test('stopping waits for an answer that comes later', async () => {
   expect(running.proxy.connections()).toBe(0);
 });
 
-test('an answer to a client that has gone is dropped', async () => {
+test('an answer to a disconnected client is dropped', async () => {
   const stream = session.request({ ':path': '/later' });
   while (later.length === 0) await new Promise((resolve) => setImmediate(resolve));
   stream.close(constants.NGHTTP2_CANCEL);

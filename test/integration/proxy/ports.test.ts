@@ -17,7 +17,10 @@ const BOTH = ['127.0.0.1', '::1'];
 const bind = (port: number, addresses = BOTH) =>
   bindPort({ port, addresses, option: '--http-port', createServer: make });
 
-/** Takes a port on one address that is free on the other; one that the system gives for `host` alone may not be. */
+/**
+ * Takes a port on one address that is free on the other; a port that the system assigns for `host` alone may be taken
+ * there.
+ */
 async function take(host: string): Promise<number> {
   const { port, addresses, servers } = await bind(0);
   const others = servers.filter((_server, index) => addresses[index] !== host);
@@ -25,7 +28,7 @@ async function take(host: string): Promise<number> {
   return port;
 }
 
-test('port 0 is one number that is free on both addresses', async () => {
+test('port 0 selects one number that is free on both addresses', async () => {
   const { port, addresses, servers, warnings } = await bind(0);
   expect(port).toBeGreaterThan(0);
   expect(addresses).toEqual(BOTH);
@@ -33,7 +36,7 @@ test('port 0 is one number that is free on both addresses', async () => {
   expect(warnings).toEqual([]);
 });
 
-test.each(BOTH)('a port that is taken on %s is refused in one line: who holds it, and what to change', async (host) => {
+test.each(BOTH)('a port in use on %s is refused in one line with its holder, and what to change', async (host) => {
   const port = await take(host);
   const failure = await bind(port).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(VivariumError);
@@ -48,7 +51,7 @@ test.each(BOTH)('a port that is taken on %s is refused in one line: who holds it
 });
 
 test('an address that this machine lacks is a warning', async () => {
-  // RFC 3849: for documentation, so nobody's.
+  // RFC 3849: reserved for documentation.
   const { addresses, warnings } = await bind(0, ['127.0.0.1', '2001:db8::1']);
   expect(addresses).toEqual(['127.0.0.1']);
   expect(warnings).toEqual(['This machine has no 2001:db8::1: Vivarium listens on 127.0.0.1 only.']);

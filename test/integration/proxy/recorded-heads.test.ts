@@ -33,7 +33,7 @@ const handle: Handler = (request, response) => {
 const ask = (path: string, { method = 'GET', host = DEMO, fields = '', body = '' } = {}): string =>
   `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${fields}\r\n${body}`;
 
-/** The heads of final responses in what a connection carried. */
+/** The heads of final responses in the bytes of a connection. */
 const headsIn = (text: string): string[] =>
   text.match(/HTTP\/1\.1 [2-5]\d\d [^\r]*\r\n(?:[^\r\n]+\r\n)*\r\n/g)?.filter((head) => !head.includes('418')) ?? [];
 
@@ -60,7 +60,7 @@ test.each([
   ],
   ['an answer of the proxy', ask('/', { host: 'nobody.test' }) + LAST],
   ['HTTP/1.0', 'GET /chunks HTTP/1.0\r\nHost: demo.vivarium.localhost\r\n\r\n'],
-])('the head of a response is recorded as it was sent, with what Node adds: %s', async (_what, bytes) => {
+])('the head of a response is recorded as sent, including what Node adds: %s', async (_what, bytes) => {
   running = await startProxy({ handle, recording: 'heads' });
   const heads = await exchange(await openSocket(running.httpPort), bytes);
   expect(heads.length).toBeGreaterThan(0);
@@ -68,7 +68,7 @@ test.each([
   await expect.poll(recorded).toEqual(heads);
 });
 
-test('each of several responses that wait for an earlier one has its own', async () => {
+test('each of several pipelined responses has its own head', async () => {
   running = await startProxy({ handle, recording: 'heads' });
   const socket = await openSocket(running.httpPort);
   const heads = exchange(socket, ask('/late') + ask('/text') + ask('/chunks') + LAST);
@@ -78,7 +78,7 @@ test('each of several responses that wait for an earlier one has its own', async
   await expect.poll(recorded).toEqual(await heads);
 });
 
-test('over TLS too', async () => {
+test('heads are recorded over TLS too', async () => {
   running = await startProxy({ handle, recording: 'heads', certificates: createTestCertificates([DEMO]) });
   const socket = tlsConnect({ port: running.httpsPort, servername: DEMO, rejectUnauthorized: false });
   const heads = await exchange(socket, ask('/text') + LAST);

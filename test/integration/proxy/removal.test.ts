@@ -38,7 +38,7 @@ const streamOf = async (hostname: string) => {
 };
 
 describe('when a hostname is removed', () => {
-  test('its open responses are cut, and those of others continue', async () => {
+  test('its open responses are cut off, and those of others continue', async () => {
     const gone = await streamOf(DEMO);
     const stays = await streamOf(SHOP);
     running.proxy.publish(withoutDemo());
@@ -80,14 +80,14 @@ describe('when a hostname is removed', () => {
     await new Promise<void>((resolve) => (session.closed ? resolve() : session.once('close', () => resolve())));
   });
 
-  test('a hostname that goes to another project loses its connections, too', async () => {
+  test('a hostname that moves to another project loses its connections, too', async () => {
     const gone = await streamOf(SHOP);
     running.proxy.publish(testSnapshot({ routes: [routeFor(DEMO, 'prj_demo'), routeFor(SHOP, 'prj_demo')] }));
     await closed(gone);
   });
 });
 
-test('a publish that removes nothing leaves every connection alone', async () => {
+test('a publish that removes nothing leaves every connection open', async () => {
   const stays = await streamOf(DEMO);
   running.proxy.publish(testSnapshot({ routes: [...testSnapshot().routes, routeFor('new.test', 'prj_new')] }));
   const answer = await sendRaw(running.httpPort, `GET / HTTP/1.0\r\nHost: nope.test\r\n\r\n`);

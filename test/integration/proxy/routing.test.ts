@@ -29,8 +29,8 @@ afterAll(() => running.stop());
 
 const close = 'Connection: close\r\n\r\n';
 
-describe('a hostname that is served', () => {
-  test('leads to its target, which learns how it was asked for', async () => {
+describe('a served hostname', () => {
+  test('leads to its target, which learns how it was requested', async () => {
     const { stdout } = await curl(
       '--resolve',
       `${DEMO}:${running.httpPort}:127.0.0.1`,
@@ -49,7 +49,7 @@ describe('a hostname that is served', () => {
     });
   });
 
-  test('is served on ::1 under the same port', async () => {
+  test('is served on ::1 on the same port', async () => {
     const { stdout } = await curl(
       '--resolve',
       `${DEMO}:${running.httpPort}:[::1]`,
@@ -69,7 +69,7 @@ describe('a hostname that is served', () => {
     expect(answer.body).toMatchObject({ hostname: SHOP, url: '/x?y', origin: `http://${SHOP}` });
   });
 
-  test('is found through a client that takes Vivarium for its HTTP proxy', async () => {
+  test('is found through a client that uses Vivarium as its HTTP proxy', async () => {
     const { stdout } = await curl('--noproxy', '', '--proxy', base, `http://${SHOP}/v1/pets`);
     expect(stdout).toContain(`"hostname":"${SHOP}"`);
   });
@@ -84,7 +84,7 @@ describe('a hostname that is served', () => {
     expect((await sendRaw(running.httpPort, upgrade)).body).toMatchObject({ url: '/ws' });
   });
 
-  test('OPTIONS * is answered with Allow, and not counted', async () => {
+  test('is not needed for OPTIONS *, which is answered with Allow and not counted', async () => {
     const answer = await sendRaw(running.httpPort, `OPTIONS * HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain('Allow: GET, HEAD, POST');
@@ -97,7 +97,7 @@ describe('a hostname that is not served', () => {
     ['no more of the body', DEFAULT_PROXY_LIMITS.drainBytesMax, 'keep-alive'],
     ['more of the body', DEFAULT_PROXY_LIMITS.drainBytesMax + 1, 'close'],
   ])(
-    'answers with what becomes of the connection where %s is announced than is drained',
+    'is answered with the right Connection field if the request announces %s than is drained',
     async (_what, length, connection) => {
       const socket = await openSocket(running.httpPort);
       socket.write(`POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: ${length}\r\n\r\n`);
@@ -141,7 +141,7 @@ describe('a hostname that is not served', () => {
     }
   });
 
-  test('and is attached: why, as plain text in the page too', async () => {
+  test('is explained if it is attached, as plain text and in the page', async () => {
     const why = (hostname: string) => (hostname === 'shop.test' ? 'It belongs to <Acme>, and waits.' : null);
     const waiting = await startProxy({ whyUnserved: why });
     const ask = async (hostname: string, accept: string) => {
@@ -170,7 +170,7 @@ describe('a hostname that is not served', () => {
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  test('a body without end is cut off after a megabyte', async () => {
+  test('receives at most a megabyte of an endless body', async () => {
     const post = `POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 9000000\r\n\r\n`;
     await sendRaw(running.httpPort, post + 'x'.repeat(8_000_000)).catch(() => undefined);
     expect(running.summaries).toMatchObject([{ status: 404, stage: 'route' }]);
@@ -261,7 +261,7 @@ describe('the caller', () => {
     expect(running.limiter.asked.map(({ method }) => method)).toEqual(['peek']);
   });
 
-  test('a refusal is the target’s to render', async () => {
+  test('a refusal is rendered by the target', async () => {
     running.limiter.refusing = true;
     const { stdout } = await curl('--header', `Host: ${DEMO}`, `${base}/`);
     expect(stdout).toMatch(/^HTTP\/1\.1 429/);
@@ -276,19 +276,19 @@ describe('Expect: 100-continue', () => {
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
   });
 
-  test('a client that is refused keeps its body', async () => {
+  test('a refused client does not send its body', async () => {
     running.limiter.refusing = true;
     const answer = await sendRaw(running.httpPort, `${post}\r\n`);
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 429']);
   });
 
-  test('so does one that asks for what is not served', async () => {
+  test('a client that requests an unknown hostname does not send its body', async () => {
     const answer = await sendRaw(running.httpPort, `${post.replace(DEMO, 'nope.test')}\r\n`);
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
   });
 });
 
-test('every exchange is summed up, with the stage that answered it', async () => {
+test('every exchange is summarised, with the stage that answered it', async () => {
   await curl('--header', `Host: ${DEMO}`, '--header', `Authorization: Bearer ${DEMO_SECRET}`, `${base}/a?b`);
   await curl('--header', 'Host: nope.test', `${base}/c`);
   await curl('--header', `Host: ${MOVED}`, `${base}/d`);

@@ -11,7 +11,7 @@ import {
 } from '../../support/proxy-harness.ts';
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
 
-/** Real time-outs, short enough to wait for. */
+/** Real timeouts, short enough to wait for. */
 const SHORT = {
   headersTimeoutMs: 150,
   requestTimeoutMs: 300,
@@ -21,7 +21,7 @@ const SHORT = {
   lingerMs: 150,
 };
 
-/** Only these time-outs are short: a busy machine may need longer than another one for what comes before. */
+/** Only these timeouts are short: a busy machine may need longer than another one for what comes before. */
 const shorten = (...names: (keyof typeof SHORT)[]) => ({
   sweepIntervalMs: 20,
   ...Object.fromEntries(names.map((name) => [name, SHORT[name]])),
@@ -63,7 +63,7 @@ describe('over HTTP/1.1', () => {
     expect(answer.text).toMatch(/^connection: close\r$/im);
   });
 
-  test('a client that was answered already gets no second answer for the rest it owes', async () => {
+  test('a client that was answered already gets no second answer for an incomplete body', async () => {
     running = await startProxy({ limits: shorten('requestTimeoutMs', 'lingerMs') });
     const answer = await sendRaw(
       running.httpPort,
@@ -72,7 +72,7 @@ describe('over HTTP/1.1', () => {
     expect(answer.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
   });
 
-  test('a connection that is kept alive is closed when it stays silent', async () => {
+  test('a kept connection is closed when it stays silent', async () => {
     running = await startProxy({ limits: shorten('keepAliveTimeoutMs') });
     const socket = await openSocket(running.httpPort);
     socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
@@ -81,7 +81,7 @@ describe('over HTTP/1.1', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1);
   });
 
-  test('a client that does not take its response is cut off', async () => {
+  test('a client that does not read its response is cut off', async () => {
     // More than the kernel's socket buffers hold.
     const large = Buffer.alloc(64 * 1024 * 1024);
     running = await startProxy({
@@ -116,7 +116,7 @@ describe('over TLS', () => {
     await closed(socket);
   });
 
-  test('a session that stays silent is ended with GOAWAY', async () => {
+  test('a silent session is ended with GOAWAY', async () => {
     running = await startSecure('keepAliveTimeoutMs');
     const session = openSession();
     const code = await new Promise((resolve) => session.once('goaway', resolve));
@@ -140,7 +140,7 @@ describe('over TLS', () => {
     session.destroy();
   });
 
-  test('a stream whose response is not taken is reset', async () => {
+  test('a stream whose response is not read is reset', async () => {
     running = await startSecure(
       'responseStallMs',
       (_request, response) => void response.end(Buffer.alloc(1024 * 1024)),

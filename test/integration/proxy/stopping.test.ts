@@ -81,7 +81,7 @@ test('an HTTP/2 session gets GOAWAY, and its streams are finished', async () => 
   await stopped;
 });
 
-test('what is not answered by the deadline is cut', async () => {
+test('what is unanswered at the deadline is cut off', async () => {
   const socket = await openSocket(running.httpPort);
   socket.write(get('/wait'));
   await untilWaiting(1);

@@ -27,7 +27,7 @@ afterEach(async () => {
   certificates = null;
 });
 
-/** Real time-outs, short enough to wait for, and long enough for what comes before on a busy machine. */
+/** Real timeouts, short enough to wait for, and long enough for what comes before on a busy machine. */
 const SHORT = { sweepIntervalMs: 20, headersTimeoutMs: 1_000, handshakeTimeoutMs: 1_000, lingerMs: 1_000 };
 
 async function startSecure(options: Parameters<typeof startProxy>[0] = {}): Promise<void> {
@@ -57,7 +57,7 @@ function secure(socket: Socket, servername: string, ALPNProtocols = ['http/1.1']
 }
 
 describe('a tunnel', () => {
-  test('to port 443 is the HTTPS listener, which takes itself to be at that port', async () => {
+  test('to port 443 reaches the HTTPS listener, which then names port 443', async () => {
     await startSecure();
     const tls = await secure(await openTunnel(`${SHOP}:443`), SHOP);
     tls.write(get(SHOP));
@@ -76,7 +76,7 @@ describe('a tunnel', () => {
     session.destroy();
   });
 
-  test('to port 80 is the HTTP listener, for one request after another', async () => {
+  test('to port 80 reaches the HTTP listener, for one request after another', async () => {
     running = await startProxy();
     const socket = await openTunnel(`${SHOP}:80`);
     for (const path of ['/a', '/b']) {
@@ -86,14 +86,14 @@ describe('a tunnel', () => {
     socket.destroy();
   });
 
-  test('is redirected at the port that was asked for', async () => {
+  test('is redirected to the requested port', async () => {
     running = await startProxy();
     const socket = await openTunnel(`${MOVED}:80`);
     socket.write(get(MOVED));
     expect(await readToEnd(socket)).toContain(`Location: http://${SHOP}/\r\n`);
   });
 
-  test('carries what curl asks through it, by HTTP/1.1 and HTTP/2', async () => {
+  test('carries what curl requests through it, by HTTP/1.1 and HTTP/2', async () => {
     await startSecure();
     for (const version of ['--http1.1', '--http2']) {
       const { stdout } = await curl(
@@ -152,7 +152,7 @@ describe('a tunnel', () => {
   });
 });
 
-/** Each is refused, the connection closed, and nothing reached for the client. */
+/** Each is refused, the connection closed, and no other host connected. */
 describe.each<[threat: string, bytes: string | Buffer, status: number, message: RegExp]>([
   [
     'open proxy: a hostname of the internet',
@@ -181,7 +181,7 @@ describe.each<[threat: string, bytes: string | Buffer, status: number, message: 
   ['exhaustion: a head without end', `CONNECT ${SHOP}:443 HTTP/1.1\r\nX: ${'x'.repeat(20_000)}`, 431, /16384 bytes/],
   ['exhaustion: 101 fields', connectTo(`${SHOP}:443`, 'X: y\r\n'.repeat(100)), 431, /more than 100/],
 ])('threat: %s', (_, bytes, status, message) => {
-  test(`is refused with ${status} in words, and what follows is never read as a request`, async () => {
+  test(`is refused with ${status} and an explanation, and what follows is never parsed as a request`, async () => {
     running = await startProxy();
     const smuggled = Buffer.concat([Buffer.from(bytes), Buffer.from(get(SHOP))]);
     const answer = await sendRaw(running.httpPort, smuggled);
@@ -192,7 +192,7 @@ describe.each<[threat: string, bytes: string | Buffer, status: number, message: 
 });
 
 describe('threat', () => {
-  test('bytes sent before the 200: they are the tunnel’s own, as if they had come after it', async () => {
+  test('bytes sent before the 200: they belong to the tunnel, as if they had come after it', async () => {
     running = await startProxy();
     const text = (await sendRaw(running.httpPort, connectTo(`${SHOP}:80`) + get(SHOP))).text;
     const [established, answer] = text.split(/(?<=established\r\n\r\n)/);
@@ -210,7 +210,7 @@ describe('threat', () => {
     expect(Buffer.from(answer.text.slice(-7), 'latin1')).toEqual(Buffer.from([21, 3, 3, 0, 2, 2, 50]));
   });
 
-  test('response smuggling: a CONNECT behind a request that waits does not overtake its answer', async () => {
+  test('response smuggling: a CONNECT behind a pending request does not overtake its answer', async () => {
     let answerLate = (): void => undefined;
     const arrived = new Promise<void>((resolve) => {
       const handle: Handler = (_request, response) => {
@@ -253,7 +253,7 @@ describe('threat', () => {
     await expect(secure(socket, 'evil.test')).rejects.toThrow(/unrecognized name/i);
   });
 
-  test.each([80, 443])('a tunnel to port %s that says nothing is closed', async (port) => {
+  test.each([80, 443])('a silent tunnel to port %s is closed', async (port) => {
     await startSecure({ limits: SHORT });
     const socket = await openTunnel(`${SHOP}:${port}`);
     await closed(socket);
@@ -267,8 +267,8 @@ describe('threat', () => {
     await untilConnections(running, 0);
   });
 
-  test('a half-open tunnel whose client ends TCP without a word of TLS is closed', async () => {
-    // Not by a time-out.
+  test('a half-open tunnel whose client ends TCP without a TLS alert is closed', async () => {
+    // Not by a timeout.
     await startSecure({
       limits: { handshakeTimeoutMs: 600_000, headersTimeoutMs: 600_000, keepAliveTimeoutMs: 600_000 },
     });
@@ -291,7 +291,7 @@ describe('threat', () => {
     await untilConnections(running, 0);
   });
 
-  test('tunnels without number: the longest idle one makes room', async () => {
+  test('too many tunnels: the longest idle one makes room', async () => {
     running = await startProxy({ limits: { connectionsMax: 2 } });
     const first = await openTunnel(`${SHOP}:80`);
     const gone = closed(first);
@@ -301,7 +301,7 @@ describe('threat', () => {
     expect(running.proxy.connections()).toBe(2);
   });
 
-  test('tunnels do not hold up the end', async () => {
+  test('open tunnels do not delay a shutdown', async () => {
     await startSecure();
     const tunnels = [await openTunnel(`${SHOP}:80`), await openTunnel(`${SHOP}:443`)];
     const secured = await secure(await openTunnel(`${DEMO}:443`), DEMO);

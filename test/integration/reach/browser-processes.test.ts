@@ -9,7 +9,7 @@ import { track } from '../../support/engine.ts';
 import { until } from '../../support/upstream-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Time passes at once: a browser counts as started when nothing else has happened first. */
+/** Time passes at once: a browser counts as started if nothing else has happened first. */
 const instantClock = { realTimer: (_delayMs: number, callback: () => void) => createClock().realTimer(50, callback) };
 
 /** A program in place of a browser. */
@@ -31,7 +31,7 @@ function createProcesses(clock: { realTimer: typeof instantClock.realTimer } = c
 
 const WAITING = 'echo ready > "$1/ready"; exec sleep 600';
 
-test('a browser that runs is counted, ended on stop, and its profile removed', async () => {
+test('a running browser is counted, ended on stop, and its profile removed', async () => {
   const { processes, open, profiles } = createProcesses(instantClock);
   await open(createBrowser(WAITING));
   expect(processes.opened()).toBe(1);
@@ -40,14 +40,14 @@ test('a browser that runs is counted, ended on stop, and its profile removed', a
   expect([processes.opened(), profiles()]).toEqual([0, []]);
 });
 
-test('one whose window is closed leaves nothing behind', async () => {
+test('a browser whose window is closed leaves nothing behind', async () => {
   const { processes, open, profiles } = createProcesses(instantClock);
   await open(createBrowser('sleep 0.2; touch "$1/written-last"'));
   await until(() => processes.opened() === 0);
   expect(profiles()).toEqual([]);
 });
 
-test('one that cannot start is an error in its own words, and leaves nothing behind', async () => {
+test('a browser that cannot start gives an error with its own message, and leaves nothing behind', async () => {
   const { processes, open, profiles } = createProcesses();
   await expect(open(createBrowser('echo first >&2; echo Missing X server >&2; exit 1'))).rejects.toThrow(
     /^Chromium \(.*browser\) exited at once \(1\): Missing X server$/,
@@ -56,20 +56,20 @@ test('one that cannot start is an error in its own words, and leaves nothing beh
   expect(profiles()).toEqual([]);
 });
 
-test('one that will not start as root says what to do about it', async () => {
+test('a browser that refuses to run as root gives an error that tells what to do', async () => {
   const { open } = createProcesses();
   await expect(
     open(createBrowser('echo Running as root without --no-sandbox is not supported >&2; exit 1')),
   ).rejects.toThrow(/not supported\. Start Vivarium as an ordinary user.*VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox\.$/);
 });
 
-test('a program that is none is an error', async () => {
+test('an invalid program gives an error', async () => {
   const { open } = createProcesses();
   const browser = { name: 'Chromium', program: '/nowhere/chromium', confinedTo: null };
   await expect(open(browser)).rejects.toThrow(/could not be started: .*ENOENT/);
 });
 
-test('one that ignores SIGTERM is killed, with its child processes', async () => {
+test('a browser that ignores SIGTERM is killed, with its child processes', async () => {
   const { processes, open } = createProcesses(instantClock);
   const marker = join(temporaryFolder(), 'child');
   await open(
@@ -82,7 +82,7 @@ test('one that ignores SIGTERM is killed, with its child processes', async () =>
   expect(processes.opened()).toBe(0);
 });
 
-test('browsers without number: beyond the limit it says what to do', async () => {
+test('the limit on the number of browsers gives an error that tells what to do', async () => {
   const { processes, open } = createProcesses(instantClock);
   const browser = createBrowser(WAITING);
   await Promise.all(Array.from({ length: BROWSERS_MAX }, () => open(browser)));

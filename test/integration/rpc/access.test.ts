@@ -4,7 +4,7 @@ import { bodyOf, exchangeRaw, requestRaw, statusOf } from '../../support/rpc-raw
 
 const TOKEN_LINE = `Authorization: Bearer ${CONTROL_TOKEN}`;
 
-describe('with the right token, but from the wrong place', () => {
+describe('a request with the right token, but from the wrong place', () => {
   it.each<[string, (port: number) => string[]]>([
     ['a rebound name', (port) => [`Host: evil.example:${port}`]],
     ['our name on another port', (port) => [`Host: localhost:${port + 1}`]],
@@ -18,7 +18,7 @@ describe('with the right token, but from the wrong place', () => {
       'a sibling page’s fetch',
       (port) => [`Host: localhost:${port}`, 'Sec-Fetch-Site: same-site', 'Sec-Fetch-Mode: cors'],
     ],
-  ])('(%s) everything is answered 403 with the reason', async (_what, headersFor) => {
+  ])('(%s) is answered 403 with the reason, for any path', async (_what, headersFor) => {
     const { port, fake } = await startControl();
     for (const line of [
       'POST /api/projects/list',
@@ -35,26 +35,26 @@ describe('with the right token, but from the wrong place', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('an absolute request target is refused: this is no proxy', async () => {
+  it('is refused with an absolute request target: the port is not a proxy', async () => {
     const { port } = await startControl();
     const answer = await requestRaw(port, `GET http://127.0.0.1:${port}/`, [`Host: 127.0.0.1:${port}`]);
     expect(statusOf(answer)).toBe(403);
   });
 
-  it('a request without Host is refused', async () => {
+  it('is refused without Host', async () => {
     const { port } = await startControl();
     expect(statusOf(await exchangeRaw(port, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'))).toBe(400);
     expect(statusOf(await exchangeRaw(port, 'GET / HTTP/1.0\r\n\r\n'))).toBe(403);
   });
 
-  it('CONNECT gets nothing', async () => {
+  it('gets nothing with CONNECT', async () => {
     const { port } = await startControl();
     expect(await exchangeRaw(port, 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n')).toBe('');
   });
 });
 
-describe('its own names', () => {
-  it.each(['127.0.0.1', 'localhost', 'vivarium.localhost', 'LOCALHOST'])('%s is served', async (hostname) => {
+describe('the control port’s own names', () => {
+  it.each(['127.0.0.1', 'localhost', 'vivarium.localhost', 'LOCALHOST'])('include %s', async (hostname) => {
     const { port, fake } = await startControl();
     fake.teach('projects', 'list', () => []);
     const headers = [
@@ -68,7 +68,7 @@ describe('its own names', () => {
     expect(answer).not.toMatch(/access-control/i);
   });
 
-  it('the IPv6 address is served on the same port, where the system has it', async () => {
+  it('include the IPv6 address on the same port, if the system has it', async () => {
     const { port, fake, lines } = await startControl();
     if (lines.some(({ message }) => message.includes('no IPv6'))) return;
     fake.teach('projects', 'list', () => []);

@@ -26,7 +26,7 @@ describe('a body that cannot be read', () => {
     expect(await response.json()).toMatchObject({ code: 'invalid_request', message: expect.stringMatching(message) });
   });
 
-  it('is refused when it is not UTF-8', async () => {
+  it('is refused if it is not UTF-8', async () => {
     const { url } = await startControl();
     const response = await fetch(`${url}/api/projects/get`, {
       method: 'POST',
@@ -39,7 +39,7 @@ describe('a body that cannot be read', () => {
     ]);
   });
 
-  it('is refused when it is coded', async () => {
+  it('is refused if it is compressed', async () => {
     const { post } = await startControl();
     expect((await post('projects.get', 'x', { 'Content-Encoding': 'gzip' })).status).toBe(415);
   });
@@ -55,7 +55,7 @@ describe('a body that cannot be read', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('that turns out too large is answered 413, which the client gets to read', async () => {
+  it('that turns out too large is answered 413, which the client can read', async () => {
     const { url } = await startControl();
     const answer = await new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
       const sending = request(
@@ -77,7 +77,7 @@ describe('a body that cannot be read', () => {
     });
   });
 
-  it('of a client that waits to be asked is asked for', async () => {
+  it('is requested from a client that sends Expect', async () => {
     const { port, fake } = await startControl();
     fake.teach('projects', 'list', () => []);
     const socket = await openRaw(port);
@@ -105,8 +105,8 @@ describe('a body that cannot be read', () => {
   });
 });
 
-describe('a body of many properties that are none', () => {
-  // With 4,000,000, an answer that names them all is longer than a string can be.
+describe('a body of many unknown properties', () => {
+  // With 4,000,000, an answer that names them all exceeds the maximum length of a string.
   it('is answered with the first hundred and the count of the others', async () => {
     const { post, fake } = await startControl();
     fake.teach('projects', 'list', () => []);
@@ -121,7 +121,7 @@ describe('a body of many properties that are none', () => {
     expect((await post('projects.list')).status).toBe(200);
   });
 
-  it('is answered in short, however long their names are', async () => {
+  it('is answered briefly, however long their names are', async () => {
     const { post } = await startControl();
     const answer = await (await post('settings.update', { ['x'.repeat(10_000_000)]: 0 })).text();
     expect(answer.length).toBeLessThan(10_000);
@@ -145,7 +145,7 @@ describe('an error that cannot be written', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('a malformed request', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', 400],
     ['a TLS greeting', '\u0016\u0003\u0001\u0002\u0000\r\n\r\n', 400],
@@ -163,7 +163,7 @@ describe('what is no request', () => {
     expect(JSON.parse(bodyOf(answer))).toMatchObject({ message: expect.stringMatching(/\.$/) });
   });
 
-  it('an offer to upgrade to HTTP/2 is passed over', async () => {
+  it('an offer to upgrade to HTTP/2 is ignored', async () => {
     const { port, fake } = await startControl();
     fake.teach('projects', 'list', () => []);
     const headers = [...call(port), 'Upgrade: h2c', 'Connection: Upgrade', 'Content-Length: 0'];

@@ -4,7 +4,7 @@ import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 
 describe('a procedure called over HTTP', () => {
-  it('answers 200 with the JSON result, and is given the validated input', async () => {
+  it('answers 200 with the JSON result, and receives the validated input', async () => {
     const { fake, post } = await startControl();
     fake.teach('pets', 'create', (input) => ({ ...SAMPLE_PET, name: input.name }));
     const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3 });
@@ -20,7 +20,7 @@ describe('a procedure called over HTTP', () => {
     ]);
   });
 
-  it('refuses a field that the contract does not know, by its name', async () => {
+  it('refuses a field that the contract does not have, by its name', async () => {
     const { fake, post } = await startControl();
     const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3, catgoryId: 4 });
     expect(response.status).toBe(400);
@@ -37,7 +37,7 @@ describe('a procedure called over HTTP', () => {
     expect(fake.calls.map(({ input }) => input)).toEqual([undefined, undefined]);
   });
 
-  it('names every wrong place of the input, and what is allowed there', async () => {
+  it('names every invalid place of the input, and the allowed values', async () => {
     const { fake, post } = await startControl();
     const response = await post('projects.create', { name: 'a', plan: 'gold', limits: { perMinute: 0, perDay: 5 } });
     expect(response.status).toBe(400);
@@ -52,7 +52,7 @@ describe('a procedure called over HTTP', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('says what is missing when there is no input', async () => {
+  it('names what is missing when there is no input', async () => {
     const { post } = await startControl();
     expect(await (await post('projects.get')).json()).toEqual({
       code: 'invalid_request',
@@ -61,7 +61,7 @@ describe('a procedure called over HTTP', () => {
     });
   });
 
-  it('lists what there is where a property is not known', async () => {
+  it('lists the known properties for an unknown one', async () => {
     const { post } = await startControl();
     const body = (await (await post('settings.update', { banafter: 3 })).json()) as { message: string };
     expect(body.message).toMatch(/^banafter is not a known property; there are banAfter, banDuration, cors, /);
@@ -90,13 +90,13 @@ describe('a procedure called over HTTP', () => {
     ['-9007199254740991', '-9007199254740991'],
     ['"9223372036854775807"', '9223372036854775807'],
     ['"-9223372036854775808"', '-9223372036854775808'],
-  ])('takes the int64 %s exactly', async (literal, exact) => {
+  ])('accepts the int64 %s exactly', async (literal, exact) => {
     const { fake, post } = await startControl();
     fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
     expect(await (await post('pets.remove', `{"projectId":"p","id":${literal}}`)).json()).toMatchObject({ id: exact });
   });
 
-  it('answers with the error of a service unchanged, without further fields', async () => {
+  it('answers with a service’s error unchanged, without further fields', async () => {
     const { fake, post } = await startControl();
     fake.teach('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no project "prj_9".');
@@ -106,7 +106,7 @@ describe('a procedure called over HTTP', () => {
     expect(await response.json()).toEqual({ code: 'not_found', message: 'There is no project "prj_9".' });
   });
 
-  it('passes on the issues that a service found', async () => {
+  it('passes on the issues found by a service', async () => {
     const { fake, post } = await startControl();
     const issues = [{ path: 'slug', message: 'is taken' }];
     fake.teach('projects', 'create', () =>
@@ -119,7 +119,7 @@ describe('a procedure called over HTTP', () => {
     ]);
   });
 
-  it('says nothing of an unknown error to the caller, and everything to the log', async () => {
+  it('reveals nothing of an unknown error to the caller, and everything to the log', async () => {
     const { fake, post, lines } = await startControl();
     const cause = new Error('disk full');
     fake.teach('projects', 'list', () => {
@@ -139,7 +139,7 @@ describe('a procedure called over HTTP', () => {
     expect(error?.stack).toContain('no such table: secrets');
   });
 
-  it('takes an output that breaks the contract for a failure of its own', async () => {
+  it('treats an output that breaks the contract as its own failure', async () => {
     const { fake, post, lines } = await startControl();
     fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, plan: 'gold' }) as unknown as typeof SAMPLE_PROJECT);
     const response = await post('projects.get', { projectId: 'p' });
@@ -172,7 +172,7 @@ describe('a procedure called over HTTP', () => {
   });
 });
 
-describe('a path under /api that is no call', () => {
+describe('a path under /api that is not a call', () => {
   it.each([
     ['/api/pets/lst', 'Did you mean "pets.list" or "pets.get"?'],
     ['/api/project/get', 'Did you mean "projects.get"?'],
@@ -182,7 +182,7 @@ describe('a path under /api that is no call', () => {
     ['/api/constructor/call', 'There is no procedure'],
     ['/api/__proto__/toString', 'There is no procedure'],
     ['/api/pets/constructor', 'There is no procedure'],
-  ])('%s is answered 404 and names what is near', async (path, hint) => {
+  ])('%s is answered 404 and names the nearest ones', async (path, hint) => {
     const { url } = await startControl();
     const response = await fetch(url + path, { method: 'POST', headers: { Authorization: `Bearer ${CONTROL_TOKEN}` } });
     const body = (await response.json()) as { code: string; message: string };

@@ -33,7 +33,7 @@ async function watch(control: Control) {
 const EVENT: ChangeEvent = { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
 
 describe('a stream over HTTP', () => {
-  it('sends each value as an event, and says when it is at its end', async () => {
+  it('sends each value as an event, and marks its end', async () => {
     const control = await startControl();
     control.fake.teach('events', 'watch', async function* () {
       yield EVENT;
@@ -51,7 +51,7 @@ describe('a stream over HTTP', () => {
     ]);
   });
 
-  it('begins at once although nothing happens, and shows signs of life', async () => {
+  it('begins at once although nothing happens, and sends keep-alives', async () => {
     const clock = createFakeClock();
     const control = await startControl({ clock });
     control.fake.teach('events', 'watch', countingStream({ pauseAfter: 0 }).open);
@@ -65,7 +65,7 @@ describe('a stream over HTTP', () => {
     leave();
   });
 
-  it('ends for its service when the reader leaves', async () => {
+  it('ends for its service when the reader disconnects', async () => {
     const control = await startControl();
     const stream = countingStream({ pauseAfter: 2 });
     control.fake.teach('events', 'watch', stream.open);
@@ -75,7 +75,7 @@ describe('a stream over HTTP', () => {
     await stream.ended;
   });
 
-  it('does not run ahead of a reader that is slow', async () => {
+  it('does not run ahead of a slow reader', async () => {
     const control = await startControl();
     const stream = countingStream({ padding: 64 * 1024 });
     control.fake.teach('events', 'watch', stream.open);
@@ -116,7 +116,7 @@ describe('a stream over HTTP', () => {
     expect(JSON.parse(data)).toEqual(body);
   });
 
-  it('that yields what the contract does not have fails instead of sending it', async () => {
+  it('that yields a value outside the contract fails instead of sending it', async () => {
     const control = await startControl();
     control.fake.teach('events', 'watch', async function* () {
       yield { type: 'secret' } as unknown as ChangeEvent;

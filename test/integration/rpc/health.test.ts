@@ -3,7 +3,7 @@ import { VivariumError } from '../../../main/contract/errors.ts';
 import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
 import { requestRaw, statusOf } from '../../support/rpc-raw.ts';
 
-it('/healthz answers 503 until everything listens, and then 200 with nothing but ok', async () => {
+it('/healthz answers 503 until every listener is ready, and then 200 with nothing but ok', async () => {
   const { server, url } = await startControl();
   const early = await fetch(`${url}/healthz`);
   expect([early.status, await early.json()]).toEqual([503, { code: 'unavailable', message: 'Vivarium is starting.' }]);
@@ -14,7 +14,7 @@ it('/healthz answers 503 until everything listens, and then 200 with nothing but
   expect([head.status, await head.text()]).toEqual([200, '']);
 });
 
-it('/healthz takes GET and HEAD, from its own names and pages only', async () => {
+it('/healthz accepts GET and HEAD, from its own names and pages only', async () => {
   const { server, port } = await startControl();
   server.ready();
   const own = `Host: 127.0.0.1:${port}`;
@@ -23,7 +23,7 @@ it('/healthz takes GET and HEAD, from its own names and pages only', async () =>
   expect(statusOf(await requestRaw(port, 'GET /healthz', [own, 'Origin: http://evil.example']))).toBe(403);
 });
 
-it('/stop takes POST with the token, and then asks for the stop once', async () => {
+it('/stop accepts POST with the token, and then requests the stop once', async () => {
   const requestStop = vi.fn();
   const { url } = await startControl({ requestStop });
   const ask = async (method: string, token: string) =>

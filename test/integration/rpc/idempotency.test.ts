@@ -11,7 +11,7 @@ import { SAMPLE_PET } from '../../support/rpc-fake-services.ts';
 
 const PET = { projectId: 'p', name: 'Ghost', categoryId: '1' };
 
-/** A control port whose `pets.create` counts how often it ran. */
+/** A control port whose `pets.create` counts its runs. */
 async function countingControl() {
   const clock = createFakeClock();
   const control = await startControl({ clock });
@@ -32,7 +32,7 @@ async function connect({ port }: Control, key: string) {
   return { socket, client: createORPCClient<ContractClient>(link) };
 }
 
-it('does a call once for its key, and gives its outcome again, over HTTP and WebSocket alike', async () => {
+it('runs a call once per key, and repeats its outcome, over HTTP and WebSocket alike', async () => {
   const { control, created } = await countingControl();
   const first = await post(control, 'a');
   expect(first).toMatchObject({ status: 200, body: { id: '1' } });
@@ -43,7 +43,7 @@ it('does a call once for its key, and gives its outcome again, over HTTP and Web
   expect(created()).toBe(2);
 });
 
-it('gives a refusal again, and refuses another input, procedure, or a malformed key', async () => {
+it('repeats a refusal, and refuses another input or procedure, or a malformed key', async () => {
   const { control, created } = await countingControl();
   const refused = await post(control, 'a', { projectId: 'p' });
   expect(refused.status).toBe(400);
@@ -55,7 +55,7 @@ it('gives a refusal again, and refuses another input, procedure, or a malformed 
   expect(created()).toBe(0);
 });
 
-it('lets a call under way finish without its caller, and a second caller wait for it', async () => {
+it('lets a running call finish without its caller, and makes a second caller wait for it', async () => {
   const { control } = await countingControl();
   const begun = Promise.withResolvers<AbortSignal | undefined>();
   const answer = Promise.withResolvers<typeof SAMPLE_PET>();
@@ -84,7 +84,7 @@ it('keeps outcomes for ten minutes of real time, whatever the app’s clock does
   expect(await post(control, 'a')).toMatchObject({ body: { id: '2' } });
 });
 
-it('asks again for what only reads', async () => {
+it('runs read-only procedures every time', async () => {
   const { control } = await countingControl();
   let asked = 0;
   control.fake.teach('pets', 'get', () => ({ ...SAMPLE_PET, id: `${(asked += 1)}` }));
@@ -94,7 +94,7 @@ it('asks again for what only reads', async () => {
   expect(asked).toBe(2);
 });
 
-it('knows every procedure that changes something', () => {
+it('covers every procedure that changes something', () => {
   const changing = Object.entries(contract).flatMap(([namespace, procedures]) =>
     Object.keys(procedures)
       .map((name) => `${namespace}.${name}`)

@@ -33,7 +33,7 @@ describe('the files of the interface', () => {
       'text/javascript; charset=utf-8',
       'public, max-age=31536000, immutable',
     ],
-  ])('%s is served with its type and its caching', async (path, body, type, caching) => {
+  ])('%s is served with its media type and cache policy', async (path, body, type, caching) => {
     const { url } = await startControl({ assetsDir: buildInterface() });
     const response = await fetch(url + path);
     expect([response.status, await response.text()]).toEqual([200, body]);
@@ -41,7 +41,7 @@ describe('the files of the interface', () => {
     expect(response.headers.get('cache-control')).toBe(caching);
   });
 
-  it('come with a policy that lets nothing in but themselves', async () => {
+  it('are sent with a policy that admits only these files', async () => {
     const { url, port } = await startControl({ assetsDir: buildInterface() });
     const { headers } = await fetch(`${url}/`);
     const policy = headers.get('content-security-policy')?.split('; ');
@@ -61,7 +61,7 @@ describe('the files of the interface', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('are not sent again to who has them', async () => {
+  it('are not sent again to a client that has them', async () => {
     const { url } = await startControl({ assetsDir: buildInterface() });
     const etag = (await fetch(`${url}/icon.svg`)).headers.get('etag') ?? '';
     const again = await fetch(`${url}/icon.svg`, { headers: { 'If-None-Match': `"other", ${etag}` } });
@@ -69,7 +69,7 @@ describe('the files of the interface', () => {
     expect((await fetch(`${url}/icon.svg`, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
   });
 
-  it('answer HEAD with everything but themselves', async () => {
+  it('answer HEAD with everything except the content', async () => {
     const { url } = await startControl({ assetsDir: buildInterface() });
     const response = await fetch(`${url}/icon.svg`, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '6', '']);
@@ -82,7 +82,7 @@ describe('the files of the interface', () => {
   });
 
   it.each(['/assets', '/%252e%252e/secret.json', '/icon.svg/x.js'])(
-    '%s is a view, whose page says what it is',
+    '%s is a view with a title of its own',
     async (path) => {
       const { port } = await startControl({ assetsDir: buildInterface() });
       const answer = await requestRaw(port, `GET ${path}`, [`Host: 127.0.0.1:${port}`]);
@@ -106,7 +106,7 @@ describe('the files of the interface', () => {
     '/missing.js',
     '/assets/x.js/y.js',
     `/${'x'.repeat(5_000)}.js`,
-  ])('%s leads nowhere', async (path) => {
+  ])('%s is answered 404', async (path) => {
     const { port } = await startControl({ assetsDir: buildInterface() });
     const answer = await requestRaw(port, `GET ${path}`, [`Host: 127.0.0.1:${port}`]);
     expect([400, 404]).toContain(statusOf(answer));

@@ -34,7 +34,7 @@ function controlOn(port: number) {
 }
 
 it.each(['127.0.0.1', '::1'])(
-  'a port that is taken on %s is named in one line, with the option that changes it',
+  'a port in use on %s is named in one line, with the option that changes it',
   async (host) => {
     const port = await occupy(host, await freePort());
     if (port === null) return;
@@ -50,7 +50,7 @@ it.each(['127.0.0.1', '::1'])(
   },
 );
 
-it('the url that it says is where it answers', async () => {
+it('the reported URL is where it answers', async () => {
   const { url, port } = await controlOn(0).start();
   expect(url).toBe(`http://127.0.0.1:${port}`);
   expect((await fetch(`${url}/api/openapi.json`)).status).toBe(200);

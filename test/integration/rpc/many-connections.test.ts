@@ -17,13 +17,13 @@ async function open(port: number, text: string): Promise<Socket> {
 
 const HOST = (port: number): string => `Host: 127.0.0.1:${port}\r\n`;
 
-describe('a newcomer to the control port', () => {
+describe('a new client of the control port', () => {
   it.each<[string, (port: number) => string]>([
     ['send nothing', () => ''],
     ['trickle a header', (port) => `GET / HTTP/1.1\r\n${HOST(port)}X: `],
     ['trickle a body', (port) => `POST /api/status/get HTTP/1.1\r\n${HOST(port)}Content-Length: 9\r\n\r\n{`],
     ['do not read', (port) => `GET /api/openapi.json HTTP/1.1\r\n${HOST(port)}\r\n`.repeat(8)],
-  ])('is served while as many as there may be %s', async (_what, textFor) => {
+  ])('is served while the maximum number of connections are %s', async (_what, textFor) => {
     const clock = createFakeClock();
     const { post, port, fake } = await startControl({ clock });
     fake.teach('projects', 'list', () => []);
@@ -32,7 +32,7 @@ describe('a newcomer to the control port', () => {
     for (let count = 0; count < 5; count++) expect((await post('projects.list')).ok).toBe(true);
   });
 
-  it('does not take the place of who has the token', async () => {
+  it('does not displace a client with the token', async () => {
     const clock = createFakeClock();
     const { post, port, fake } = await startControl({ clock });
     const { promise, resolve } = Promise.withResolvers<[]>();

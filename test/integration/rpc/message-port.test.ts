@@ -33,7 +33,7 @@ describe('the desktop window, over a message port', () => {
     expect(await client.projects.list()).toEqual([SAMPLE_PROJECT]);
   });
 
-  it('gets errors as data', async () => {
+  it('receives errors as data', async () => {
     const { fake, client } = connectWindow();
     fake.teach('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
@@ -44,7 +44,7 @@ describe('the desktop window, over a message port', () => {
     });
   });
 
-  it('gets the first hundred of what is wrong, and the count of the others', async () => {
+  it('receives the first hundred issues, and the count of the others', async () => {
     const { client } = connectWindow();
     const input = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 0]));
     const { error } = await safe(client.settings.update(input));
@@ -75,7 +75,7 @@ describe('the desktop window, over a message port', () => {
   });
 
   it.each(['nonsense', 5, { i: '1', p: {} }, null])(
-    'is cut off when it sends %j, which is no message',
+    'is disconnected when it sends %j, which is not a message',
     async (message) => {
       const { port } = connectWindow();
       const closed = once(port, 'close');
@@ -84,7 +84,7 @@ describe('the desktop window, over a message port', () => {
     },
   );
 
-  it('can be cut off from this side', async () => {
+  it('can be disconnected from this side', async () => {
     const { port, close } = connectWindow();
     const closed = once(port, 'close');
     close();

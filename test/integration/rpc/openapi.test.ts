@@ -41,7 +41,7 @@ const ajv = () => {
 };
 
 describe('the OpenAPI document of the contract', () => {
-  it('has every procedure, where it is called, and nothing else', async () => {
+  it('has every procedure, with its path, and nothing else', async () => {
     const { openapi, info, servers, paths, security, components } = await readDocument();
     const names = Object.entries(contract).flatMap(([namespace, procedures]) =>
       Object.keys(procedures).map((name) => `/${namespace}/${name}`),
@@ -89,18 +89,18 @@ describe('the OpenAPI document of the contract', () => {
     expect(statuses.filter((status) => status !== 200 && !known.includes(status))).toEqual([]);
   });
 
-  it('asks for a body only where an input is required', async () => {
+  it('requires a body only if an input is required', async () => {
     const { paths } = await readDocument();
     expect(paths['/projects/list']?.post.requestBody?.required ?? false).toBe(false);
     expect(paths['/projects/get']?.post.requestBody?.required).toBe(true);
   });
 
-  it('says that watching is a stream of events', async () => {
+  it('describes watching as a stream of events', async () => {
     const { paths } = await readDocument();
     expect(Object.keys(paths['/events/watch']?.post.responses['200']?.content ?? {})).toEqual(['text/event-stream']);
   });
 
-  it('is read with GET only', async () => {
+  it('can only be read with GET', async () => {
     const { url } = await startControl();
     const response = await fetch(`${url}/api/openapi.json`, { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -11,7 +11,7 @@ const ask = (url: string, token: string | null) =>
   fetch(`${url}/sign-in`, { method: 'POST', headers: token === null ? {} : { authorization: `Bearer ${token}` } });
 
 describe('a link that signs in', () => {
-  it('carries a ticket, which is exchanged for a session and never for the token', async () => {
+  it('contains a ticket, which is exchanged for a session and never for the token', async () => {
     const { server, url, access } = await startControl();
     const path = server.signInPath();
     expect(path).toMatch(/^\/#ticket=\w{43}$/);
@@ -32,7 +32,7 @@ describe('a link that signs in', () => {
     expect([(await signInWith(link)).status, (await signInWith(link)).status]).toEqual([200, 404]);
   });
 
-  it('works for a minute, or as long as said', async () => {
+  it('works for a minute, or as long as requested', async () => {
     const clock = createFakeClock();
     const { server, url } = await startControl({ clock });
     const [early, late, long] = [undefined, undefined, 60_001].map((ms) => url + server.signInPath(ms));
@@ -43,7 +43,7 @@ describe('a link that signs in', () => {
     expect((await signInWith(long ?? '')).status).toBe(200);
   });
 
-  it('is given to who has the token', async () => {
+  it('is given to a caller with the token', async () => {
     const { url } = await startControl();
     const answer = await ask(url, CONTROL_TOKEN);
     const { path } = (await answer.json()) as { path: string };
@@ -65,14 +65,14 @@ describe('a link that signs in', () => {
     expect((await signInWith(link)).status).toBe(200);
   });
 
-  it('is forgotten when many more are asked for', async () => {
+  it('is forgotten when many more are requested', async () => {
     const { server, url } = await startControl();
     const first = server.signInPath();
     for (let count = 0; count < 20; count++) server.signInPath();
     expect((await signInWith(url + first)).status).toBe(404);
   });
 
-  it('is kept for its user when another user of the machine is faster', async () => {
+  it('still works for its user if another user of the machine is faster', async () => {
     const clock = createClock();
     let owner: number | null = 65_534;
     const signIn = createSignIn({
@@ -93,7 +93,7 @@ describe('a link that signs in', () => {
 });
 
 describe('a new token', () => {
-  it('signs everybody out', async () => {
+  it('signs every session out', async () => {
     const { server, url, access } = await startControl();
     const session = access.session();
     const socket = new WebSocket(`${url.replace('http', 'ws')}/rpc`, ['vivarium', `token.${session}`]);

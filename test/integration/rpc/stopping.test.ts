@@ -5,7 +5,7 @@ import { openRaw } from '../../support/rpc-raw.ts';
 import { connectBrowser } from '../../support/rpc-browser.ts';
 
 describe('stopping the control server', () => {
-  it('lets a call that is under way finish, and takes no other', async () => {
+  it('lets a running call finish, and accepts no other', async () => {
     const { server, fake, post, port } = await startControl();
     const asked = Promise.withResolvers<undefined>();
     const answer = Promise.withResolvers<never[]>();
@@ -22,7 +22,7 @@ describe('stopping the control server', () => {
     await stopped;
   });
 
-  it('cuts what is not done by the deadline', async () => {
+  it('cuts off what is unfinished at the deadline', async () => {
     const { server, fake, post } = await startControl();
     const asked = Promise.withResolvers<undefined>();
     fake.teach('projects', 'list', () => {
@@ -59,7 +59,7 @@ describe('stopping the control server', () => {
     await Promise.all([server.stop(60_000), closed]);
   });
 
-  it('tells browser tabs that it goes away', async () => {
+  it('tells browser tabs that it is shutting down', async () => {
     const control = await startControl();
     const { socket } = await connectBrowser(control);
     const closed = once(socket, 'close');
@@ -68,7 +68,7 @@ describe('stopping the control server', () => {
     expect(control.server.clients()).toBe(0);
   });
 
-  it('can be done twice, and before a start', async () => {
+  it('can be repeated, and done before a start', async () => {
     const { server } = await startControl();
     await server.stop(1_000);
     await server.stop(1_000);

@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import { createWebSocketTransport } from '../../../renderer/connection/web-socket.ts';
 import { browserTime } from '../../../renderer/time/real-time.ts';
 
-it('gives up a connection whose engine has stopped, with the calls that wait for it', async () => {
+it('abandons a connection whose engine has stopped, with the calls that wait for it', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => 'vivarium' });
   onTestFinished(() => {
     for (const client of server.clients) client.terminate();

@@ -21,7 +21,7 @@ describe('the interface in a browser, over WebSocket', () => {
     expect(control.server.clients()).toBe(1);
   });
 
-  it('gets errors of the catalogue, with their issues', async () => {
+  it('receives catalogued errors, with their issues', async () => {
     const control = await startControl();
     control.fake.teach('projects', 'remove', () => {
       throw new VivariumError('not_found', 'There is no such project.');
@@ -39,7 +39,7 @@ describe('the interface in a browser, over WebSocket', () => {
     ]);
   });
 
-  it('gets no more of an unknown error than that there was one', async () => {
+  it('receives nothing of an unknown error except that it happened', async () => {
     const control = await startControl();
     const { client } = await connectBrowser(control);
     const failed = await safe(client.clock.get());
@@ -79,12 +79,12 @@ describe('the interface in a browser, over WebSocket', () => {
     const { client, socket } = await connectBrowser(control);
     await client.events.watch();
     socket.pause();
-    // It goes on until the buffers of the system are full, which are some megabytes, and then waits.
+    // It continues until the system's buffers are full, which are some megabytes, and then waits.
     await stream.stalled();
     expect(stream.produced()).toBeLessThan(2_000);
   });
 
-  it('gets an error for an unknown procedure', async () => {
+  it('receives an error for an unknown procedure', async () => {
     const control = await startControl();
     const { client } = await connectBrowser(control);
     const unknown = client as unknown as { pets: { paint(): Promise<unknown> } };
@@ -123,7 +123,7 @@ describe('a WebSocket is refused', () => {
 
 describe('a tab is disconnected', () => {
   it.each(['nonsense', '{}', '[]', '{"i":"1","p":{}}', 'null', Buffer.from([0xff, 0x00])])(
-    'when it sends %j, which is no message',
+    'when it sends %j, which is not a message',
     async (message) => {
       const control = await startControl();
       const socket = openBrowserSocket(control);
@@ -133,7 +133,7 @@ describe('a tab is disconnected', () => {
     },
   );
 
-  it('once, however much it sends that is no message', async () => {
+  it('only once, however many invalid messages it sends', async () => {
     const control = await startControl();
     const socket = openBrowserSocket(control);
     await once(socket, 'open');
@@ -142,7 +142,7 @@ describe('a tab is disconnected', () => {
     expect(control.lines.filter(({ message }) => message.includes('violates the protocol'))).toHaveLength(1);
   });
 
-  it('when it has too many calls open', async () => {
+  it('when it has too many open calls', async () => {
     const control = await startControl();
     control.fake.teach('projects', 'list', () => new Promise<never>(() => undefined));
     const { client, socket } = await connectBrowser(control);

@@ -22,7 +22,7 @@ const INSTALL: Partial<Record<ShellName, string>> = {
   fish: 'vivarium completion fish | source',
 };
 
-/** A `vivarium` on the path that completes as the real one, and otherwise writes its words into a file. */
+/** A `vivarium` on the PATH that completes like the real one, and otherwise writes its arguments into a file. */
 function makeCommand(): { folder: string; words: () => string[] } {
   const folder = temporaryFolder();
   const said = join(folder, 'words');
@@ -77,7 +77,7 @@ it.each(['bash', 'zsh', 'fish'] as const)('commands, options and names are compl
   }
 });
 
-it('completes behind a colon in bash, which takes that for a word of its own', async () => {
+it('completes after a colon in bash, which treats that as a separate word', async () => {
   requireTool('bash');
   const command = makeCommand();
   const env = { PATH: `${command.folder}:${process.env['PATH'] ?? ''}`, VIVARIUM_DATA_DIR: await startNamed() };
@@ -89,7 +89,7 @@ it('completes behind a colon in bash, which takes that for a word of its own', a
 });
 
 describe('the candidates', () => {
-  it('come without a running Vivarium, but for its names', async () => {
+  it('are shown without a running Vivarium, except its names', async () => {
     const env = { VIVARIUM_DATA_DIR: temporaryFolder() };
     expect(await runCli(['complete', '--', 'projects', 'ge'], { env })).toMatchObject({
       code: 0,
@@ -115,7 +115,7 @@ describe('the candidates', () => {
   });
 
   it.each([[['complete']], [['complete', '--', 'nonsense', 'x', '']], [['complete', '--bash']], [['complete', '--x']]])(
-    'of %j are none, without a word of error',
+    'for %j are empty, without an error message',
     async (words) => {
       expect(await runCli(words)).toMatchObject({ code: 0, stderr: '' });
     },

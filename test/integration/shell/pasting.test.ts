@@ -9,8 +9,8 @@ import { makeDetail } from '../../support/page-traffic.ts';
 import { openTerminal, SHELLS, type ShellName } from '../../support/pasting.ts';
 
 /**
- * What strangers send is recorded, copied as curl, and pasted into a shell that somebody works in: it has to run curl,
- * and send what was recorded, byte by byte. Each attempt would make a file whose name begins with `pwned`.
+ * Requests from strangers are recorded, copied as curl, and pasted into a user's shell: the shell has to run curl, and
+ * send what was recorded, byte by byte. Each attack would create a file whose name begins with `pwned`.
  */
 const TOUCH = 'touch pwned';
 const WITHOUT_BLANK = "touch$IFS'pwned'";
@@ -84,7 +84,7 @@ const REQUESTS: readonly (readonly [what: string, request: Partial<TrafficDetail
   ['two fields', { requestHeaders: [{ name: '`X`', value: '$(x)' }, TWO_LINES] }],
 ];
 
-/** What a request was on the wire. */
+/** A request as sent on the wire. */
 interface Received {
   head: string;
   body: Buffer;
@@ -116,7 +116,7 @@ function receive(socket: Socket): void {
   });
 }
 
-/** Without what curl says by itself. */
+/** Without the headers that curl adds by itself. */
 const OWN_FIELDS = /^(host|user-agent|accept|content-length):/i;
 
 function sent({ head, body: sentBody }: Received): { first: string; fields: string[]; body: string } {

@@ -1,6 +1,6 @@
 /**
- * A process that adds pets to the database named by its argument until it is killed, and prints every id that was
- * acknowledged, one a line. Sixteen adds are under way at any time, as under load.
+ * A process that adds pets to the database named by its argument until it is killed, and prints every acknowledged id,
+ * one a line. Sixteen adds are in progress at any time, as under load.
  */
 import { writeSync } from 'node:fs';
 import { createClock } from '../../../main/base/clock.ts';

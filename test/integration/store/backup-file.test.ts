@@ -23,7 +23,7 @@ const BESIDES = {
   'demo-key.json': '{}',
 };
 
-/** A data folder with pets, the files beside the database, and some that no backup keeps. */
+/** A data folder with pets, the files beside the database, and some that no backup contains. */
 async function dataFolder(name: string, pets: number): Promise<string> {
   const file = temporaryFile();
   await makeDatabase(file, pets, name);
@@ -61,7 +61,7 @@ const keptBy = (name: string, pets: number): Record<string, unknown> => ({
 });
 
 describe('a backup file', () => {
-  it('has the database and the files beside it, for its owner only, and leaves nothing else', async () => {
+  it('contains the database and the files beside it, is readable only for its owner, and leaves nothing else', async () => {
     const folder = await dataFolder('Old', 30);
     const file = await backUp(folder);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -101,7 +101,7 @@ describe('a backup file', () => {
     copy.close();
   });
 
-  it('replaces nothing without force, and with it nothing but a backup', async () => {
+  it('replaces nothing without force, and with force only a backup', async () => {
     const folder = await dataFolder('Old', 1);
     const file = await backUp(folder);
     const before = readFileSync(file);
@@ -114,7 +114,7 @@ describe('a backup file', () => {
     await expect(backUp(folder, join(folder, 'none', 'backup'))).rejects.toThrow(/its folder does not exist/);
   });
 
-  it('is not made of a damaged database, and an older one stays', async () => {
+  it('is not made of a damaged database, and an older one is kept', async () => {
     const folder = await dataFolder('Old', 2_000);
     const file = await backUp(folder);
     const before = readFileSync(file);
@@ -147,7 +147,7 @@ describe('restoring', () => {
     expect(restoreFolder(folder, file).aside).toBe(join(folder, 'backups', 'set-aside-2'));
   });
 
-  it('takes a file of the folder of backups for the database alone', async () => {
+  it('uses a file in the backups folder for the database alone', async () => {
     const old = await dataFolder('Old', 3);
     const folder = await dataFolder('New', 7);
     const copy = join(temporaryFolder(), 'copy.db');
@@ -183,13 +183,13 @@ describe('restoring', () => {
     expect(contentOf(folder)).toEqual(before);
   });
 
-  it('is refused for a file that is not there', async () => {
+  it('is refused for a missing file', async () => {
     const folder = await dataFolder('New', 1);
     expect(() => restoreFolder(folder, join(folder, 'none.db'))).toThrow(/There is no file/);
   });
 });
 
-/** What a start makes of an interrupted restoration: the previous content or the new one, complete. */
+/** The result of a start after an interrupted restoration: the previous content or the new one, complete. */
 function expectEither(folder: string): 'as before' | 'restored' {
   claimDataFolder(folder).release();
   const kept = keptIn(folder);
@@ -221,7 +221,7 @@ describe('an interrupted restoration', () => {
     const turned = outcomes.indexOf('restored');
     expect(outcomes.slice(turned)).not.toContain('as before');
     expect([turned > 5, outcomes.length - turned > 5]).toEqual([true, true]);
-    // The same by a real kill, at the last operation before the turn, and in the middle of those after it.
+    // The same by a real kill, at the last operation before the switch, and in the middle of those after it.
     for (const operation of [turned, turned + 4]) {
       const folder = await dataFolder('New', 7);
       const child = spawnSync(process.execPath, [CHILD, folder, file, String(operation)], { encoding: 'utf8' });

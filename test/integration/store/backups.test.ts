@@ -12,7 +12,7 @@ const LATEST = latestVersion(MIGRATIONS);
 
 const DAY_MS = 86_400_000;
 
-/** A file as a backup of `takenAtMs` is named, written at the real second `writtenAt`. */
+/** A file named like a backup of `takenAtMs`, written at the real second `writtenAt`. */
 function placeBackup(file: string, takenAtMs: number, writtenAt: number): string {
   const stamp = new Date(takenAtMs).toISOString().replaceAll(/[-:.]/g, '');
   const path = join(dirname(file), 'backups', `vivarium-v1-${stamp}.db`);
@@ -61,7 +61,7 @@ describe('the daily backup', () => {
     expect(store.backupFiles()).toHaveLength(taken ? 2 : 1);
   });
 
-  it('leaves nothing half-done when the store is closed meanwhile', async () => {
+  it('leaves no incomplete file when the store is closed meanwhile', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 20_000);
     const clock = createFakeClock();
@@ -83,7 +83,7 @@ describe('the daily backup', () => {
     expect([...contentOf(dirname(file)).keys()]).toEqual(['vivarium.db']);
   });
 
-  it('clears what a killed one has left', async () => {
+  it('removes the files of a killed one', async () => {
     const file = temporaryFile();
     await makeDatabase(file);
     const backups = join(dirname(file), 'backups');
@@ -102,7 +102,7 @@ describe('the daily backup', () => {
 });
 
 describe('the folder of backups', () => {
-  it('keeps the newest five by when they were written, and touches nothing else', async () => {
+  it('keeps the five that were written last, and touches nothing else', async () => {
     const file = temporaryFile();
     await makeDatabase(file);
     const paths = [1, 2, 3, 4, 5, 6].map((second) => placeBackup(file, FAKE_NOW_MS - second * DAY_MS, second));
@@ -122,7 +122,7 @@ describe('the folder of backups', () => {
     expect([...contentOf(dirname(first)).keys()]).toEqual(expect.arrayContaining(others));
   });
 
-  it('is not made by an ephemeral store', () => {
+  it('is not created by an ephemeral store', () => {
     const store = openFile(':memory:');
     expect(store.backupFiles()).toEqual([]);
     store.close();

@@ -12,7 +12,7 @@ import { commandsOf } from './restoring.ts';
 
 const PAGE_BYTES = 4096;
 const PETS = 2_000;
-/** More than 2 MiB, which are not checked as a whole at the start. */
+/** More than 2 MiB, which is not checked as a whole at the start. */
 const MANY_PETS = 40_000;
 
 function overwrite(file: string, offset: number, bytes: Uint8Array): void {
@@ -44,7 +44,7 @@ function back(file: string): void {
   sqlite.close();
 }
 
-/** Faults by the name of their fixture; each damages a good database of 2,000 pets that has one backup. */
+/** Faults by the name of their fixture; each damages a valid database of 2,000 pets that has one backup. */
 const faults: Record<string, (file: string) => void> = {
   'header-overwritten': (file) => overwrite(file, 0, noise(16)),
   'header-zeroed': (file) => overwrite(file, 0, new Uint8Array(100)),
@@ -92,7 +92,7 @@ describe('a damaged database', () => {
     }
   });
 
-  it('whose backup is damaged too is not to be restored from it', async () => {
+  it('whose backup is damaged too cannot be restored from it', async () => {
     const file = temporaryFile();
     await makeDatabase(file, PETS);
     back(file);
@@ -104,7 +104,7 @@ describe('a damaged database', () => {
     expect(message).not.toContain(backup);
   });
 
-  it('without a backup is reported with how to begin anew', async () => {
+  it('without a backup is reported with how to start over', async () => {
     const file = temporaryFile();
     await makeDatabase(file, PETS);
     truncateSync(file, 10 * PAGE_BYTES);
@@ -115,7 +115,7 @@ describe('a damaged database', () => {
     expect(openFile(file).projects.list()).toEqual([]);
   });
 
-  it('keeps the log of a killed Vivarium as it is', async () => {
+  it('keeps the log of a killed Vivarium unchanged', async () => {
     const file = temporaryFile();
     await makeDatabase(file, PETS);
     back(file);
@@ -131,7 +131,7 @@ describe('a damaged database', () => {
     expect(readFileSync(file, 'latin1')).toBe(before);
   });
 
-  it('that is large is reported when the damaged page is read, or by the daily backup, which is then not kept', async () => {
+  it('that is large is reported when the damaged page is read, or by the daily backup, which is then discarded', async () => {
     const file = temporaryFile();
     await makeDatabase(file, MANY_PETS, 'A name of some length, to fill the pages of the file with something');
     back(file);

@@ -29,7 +29,7 @@ async function addUntilKilled(file: string, acknowledgedMin: number): Promise<bi
 }
 
 describe('a killed process', () => {
-  it.each(MOMENTS)('has lost nothing that it acknowledged, killed after %d pets', async (acknowledgedMin) => {
+  it.each(MOMENTS)('has lost none of the acknowledged pets, killed after %d pets', async (acknowledgedMin) => {
     const file = temporaryFile();
     await makeDatabase(file);
     const acknowledged = await addUntilKilled(file, acknowledgedMin);

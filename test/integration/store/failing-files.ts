@@ -4,8 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 const CHANGING = ['renameSync', 'rmSync', 'mkdirSync', 'copyFileSync', 'chmodSync', 'openSync', 'fsyncSync'] as const;
 
 /**
- * Runs `work`; from file operation number `first` on, `strike` takes the place of every operation. Returns how many
- * there were.
+ * Runs `work`; from file operation number `first` on, `strike` replaces every operation. Returns the number of
+ * operations.
  */
 export function strikeFiles(first: number, work: () => void, strike: () => void): number {
   const patched = fs as unknown as Record<string, (...args: unknown[]) => unknown>;

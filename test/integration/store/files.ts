@@ -7,7 +7,7 @@ import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { HERE, projectRow } from '../../unit/store/parts.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** The path of a database in an empty folder; a blank and a quote in it, as people have. */
+/** The path of a database in an empty folder; it contains a blank and a quote, as users' paths may. */
 export function temporaryFile(): string {
   const folder = join(temporaryFolder(), "Ann's data");
   mkdirSync(folder);
@@ -23,7 +23,7 @@ export function openFile(file: string, options: OpenOptions = {}): Store {
   return store;
 }
 
-/** A closed database with the project of `HERE`, and as many pets in it. */
+/** A closed database with the project of `HERE`, and that many pets in it. */
 export async function makeDatabase(file: string, pets = 0, name = 'Rex'): Promise<void> {
   const store = openFile(file);
   store.projects.insert(projectRow(HERE.projectId));
@@ -36,7 +36,7 @@ export async function makeDatabase(file: string, pets = 0, name = 'Rex'): Promis
   store.close();
 }
 
-/** Every file below a folder with its content, to see what has changed. */
+/** Every file below a folder with its content, to detect changes. */
 export function contentOf(folder: string): Map<string, string> {
   const content = new Map<string, string>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

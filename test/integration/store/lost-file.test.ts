@@ -6,7 +6,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { HERE, pet } from '../../unit/store/parts.ts';
 import { makeDatabase, openFile, temporaryFile } from './files.ts';
 
-/** An open store whose file is taken away by `take`; what it says of that, and the pets after the next start. */
+/** An open store whose file is removed by `take`; returns its log, and the pets after the next start. */
 async function lose(take: (file: string) => void) {
   const file = temporaryFile();
   await makeDatabase(file, 3);
@@ -18,15 +18,15 @@ async function lose(take: (file: string) => void) {
   expect(faults).toEqual([]);
   take(file);
   await clock.pass(1_000);
-  // Until it is closed, the file without a name takes changes.
+  // Until it is closed, the unlinked file accepts changes.
   await store.pets.add(HERE, pet('After'));
   store.close();
   const again = openFile(file);
   return { faults, again, pets: again.pets.count(HERE, null) };
 }
 
-describe('a database that is taken away while it is open', () => {
-  it('is written again with all its content, and says so', async () => {
+describe('a database that is removed while it is open', () => {
+  it('is written again with all its content, and this is logged', async () => {
     const { faults, pets } = await lose((file) => ['', '-wal', '-shm'].forEach((end) => rmSync(file + end)));
     expect([faults, pets]).toEqual([
       [
@@ -39,12 +39,12 @@ describe('a database that is taken away while it is open', () => {
     ]);
   });
 
-  it('is written again although its log stayed', async () => {
+  it('is written again although its log was left', async () => {
     const { pets } = await lose((file) => rmSync(file));
     expect(pets).toBe(5);
   });
 
-  it('leaves another file that is in its place, and keeps its content as a backup', async () => {
+  it('leaves another file in its place, and keeps its content as a backup', async () => {
     const { faults, pets, again } = await lose((file) => {
       copyFileSync(file, `${file}.copy`);
       renameSync(`${file}.copy`, file);

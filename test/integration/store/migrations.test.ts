@@ -11,7 +11,7 @@ import { commandsOf } from './restoring.ts';
 
 const LATEST = latestVersion(MIGRATIONS);
 
-/** The migration that is so many steps after the latest. */
+/** The migration that many steps after the latest. */
 const next = (step: number, sql: string): Migration => ({ version: LATEST + step, name: `test ${step}`, sql });
 const LONGER = [
   ...MIGRATIONS,
@@ -33,7 +33,7 @@ describe('migrations', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
-  it('bring an older file to the latest schema, after a backup of it as it was', async () => {
+  it('bring an older file to the latest schema, after a backup of it', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 3);
     const store = openFile(file, { migrations: LONGER });
@@ -50,7 +50,7 @@ describe('migrations', () => {
     expect([read(path, 'PRAGMA user_version'), read(path, 'SELECT count(*) FROM pets')]).toEqual([LATEST, 3]);
   });
 
-  it('make no backup where there is nothing to migrate', async () => {
+  it('make no backup if there is nothing to migrate', async () => {
     const file = temporaryFile();
     openFile(file, { migrations: LONGER }).close();
     expect(openFile(file, { migrations: LONGER }).backupFiles()).toEqual([]);
@@ -90,7 +90,7 @@ describe('migrations', () => {
     expect(allPets(openFile(file).pets, HERE)).toHaveLength(3);
   });
 
-  it('do not run when the backup before them can not be made', async () => {
+  it('do not run if the backup before them cannot be made', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 3);
     writeFileSync(join(dirname(file), 'backups'), 'a file where the folder would be');
@@ -116,7 +116,7 @@ describe('a newer schema', () => {
     expect(contentOf(dirname(file)).get('vivarium.db')).toBe(before.get('vivarium.db'));
   });
 
-  it('is seen in the log of a Vivarium that was killed, and the log stays', async () => {
+  it('is noticed in the log of a Vivarium that was killed, and the log is kept', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 1);
     const copy = join(dirname(file), 'copy.db');
@@ -133,7 +133,7 @@ describe('a newer schema', () => {
     for (const name of ['copy.db', 'copy.db-wal']) expect(after.get(name)).toBe(before.get(name));
   });
 
-  it('names the newest backup that can be used, and the commands that restore it', async () => {
+  it('names the newest usable backup, and the commands that restore it', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 3);
     const newer = openFile(file, { migrations: LONGER });

@@ -10,7 +10,7 @@ import { allPets, faultOf, HERE, pet, projectRow } from '../../unit/store/parts.
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
 
 describe('opening the store', () => {
-  it('makes a file of its owner alone, and finds everything in it again', async () => {
+  it('creates a file that only its owner can read, and finds everything in it again', async () => {
     const file = temporaryFile();
     const store = openFile(file);
     store.projects.insert(projectRow(HERE.projectId));
@@ -36,7 +36,7 @@ describe('opening the store', () => {
     ).toEqual(['wal', 2, 1, latestVersion(MIGRATIONS), 0x56495641, 1_000]);
   });
 
-  it('has nothing beside the file once it is closed, twice if need be', async () => {
+  it('leaves nothing beside the file once it is closed, even twice', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 10);
     const store = openFile(file);

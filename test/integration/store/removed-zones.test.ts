@@ -49,7 +49,7 @@ const shownIn = ({ zones, records }: Store) => ({
 
 const WITHOUT_BIG = { zones: ['other.test'], count: [1, 1], big: [null, null, null] };
 
-it('a removed zone is gone at once, and its rows in bounded steps with other work in between', async () => {
+it('a removed zone disappears at once, and its rows in bounded steps with other work in between', async () => {
   const file = temporaryFile();
   const store = zonesIn(file);
   store.zones.setUpdateSecret('big.test', 'c2VjcmV0');
@@ -81,7 +81,7 @@ it('the removal of a zone is finished after a kill', async () => {
   expect([shownIn(again), rowsIn(copy)]).toEqual([WITHOUT_BIG, { zones: 1, records: 1 }]);
 });
 
-it('a zone of the name of one that is being removed begins empty, and stays', async () => {
+it('a new zone with the name of one that is being removed is empty at first, and stays', async () => {
   const file = temporaryFile();
   const store = zonesIn(file);
   store.zones.remove('big.test');

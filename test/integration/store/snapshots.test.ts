@@ -38,7 +38,7 @@ async function restore(store: Store, source: { name: string } | { file: string }
   return snapshot;
 }
 
-/** Every row of every table but the serials, which go on. */
+/** Every row of every table except the serials, which continue. */
 function rowsOf(file: string): Record<string, unknown> {
   const sqlite = new Sqlite(file, { readonly: true });
   try {
@@ -142,7 +142,7 @@ async function fullStore(pets = 50) {
 }
 
 describe('a snapshot', () => {
-  it('brings every table back as it was, and the machine’s own settings stay', async () => {
+  it('restores every table, and leaves the machine’s own settings unchanged', async () => {
     const { file, store, folder } = await fullStore();
     const saved = await store.snapshots.save(target());
     expect(statSync(join(folder, 'snapshot-demo.db'))).toMatchObject({ size: saved.bytes });
@@ -168,13 +168,13 @@ describe('a snapshot', () => {
     expect({ ...after, settings: null, clock: null }).toEqual({ ...before, settings: null, clock: null });
     expect(store.settings.get()).toEqual({ lanKept: 'eth0', propagation: 'PT1H', trustedProxies: ['10.0.0.2'] });
     expect(store.zones.get('acme.test')?.serial).toBeGreaterThan(serial);
-    // Counts and ids go on from there: triggers and sequences are in place again.
+    // Counts and ids continue from there: triggers and sequences are in place again.
     expect(store.pets.count(HERE, 'available')).toBe(50);
     expect(store.pets.insert(HERE, pet('Next')).id).toBe(51n);
     expect(store.pets.count(HERE, 'available')).toBe(51);
   });
 
-  it('sets the clock to its moment, whatever real time has passed; a frozen one stays frozen', async () => {
+  it('sets the clock to its moment, however much real time has passed; a frozen clock stays frozen', async () => {
     const file = temporaryFile();
     const clock = createFakeClock();
     const store = openFile(file, { clock });
@@ -188,7 +188,7 @@ describe('a snapshot', () => {
     expect(store.clock.get()).toMatchObject({ frozenAtMs: 5 });
   });
 
-  it.each([50, 30_000])('is consistent while %i pets are added to', async (pets) => {
+  it.each([50, 30_000])('is consistent while %i pets are being added', async (pets) => {
     const { store, folder } = await fullStore(pets);
     let isWriting = true;
     const writing = (async () => {
@@ -204,7 +204,7 @@ describe('a snapshot', () => {
     copy.close();
   });
 
-  it('is restored under lists, and after the pets that wait to be added', async () => {
+  it('is restored below running lists, and after the pets that wait to be added', async () => {
     const { store } = await fullStore(3_000);
     await store.snapshots.save(target());
     await store.pets.list(HERE, query({ sort: 'name', descending: true }));
@@ -220,7 +220,7 @@ describe('a snapshot', () => {
     expect([items[0]?.name, total]).toEqual(['Rex 999', 3_000]);
   });
 
-  it('changes nothing where the disk is full', async () => {
+  it('changes nothing if the disk is full', async () => {
     const { store, folder } = await fullStore(3_000);
     await store.snapshots.save(target());
     const file = temporaryFile();
@@ -256,7 +256,7 @@ describe('a snapshot', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is not made beyond the limit on their number', async () => {
+  it('is not created beyond the limit on their number', async () => {
     const { store, folder } = await fullStore();
     await store.snapshots.save(target({ name: 'first' }));
     for (let number = 1; number < SNAPSHOTS_MAX; number++) writeFileSync(join(folder, `snapshot-x${number}.db`), '');
@@ -266,7 +266,7 @@ describe('a snapshot', () => {
     await store.snapshots.save(target({ name: 'first', force: true }));
   });
 
-  it('of an older schema is migrated; of a newer one refused', async () => {
+  it('of an older schema is migrated, and of a newer one refused', async () => {
     const olderFile = temporaryFile();
     const place = { file: olderFile, clock: createFakeClock(), log: silentLog, migrations: MIGRATIONS.slice(0, -1) };
     openDatabase(place).connection.sqlite.close();
@@ -325,7 +325,7 @@ describe('a snapshot', () => {
 });
 
 describe('a snapshot in a file to hand on', () => {
-  it('has no private key of a leaf and no secret, and is for another root', async () => {
+  it('contains no private key of a leaf and no secret, and can be used with another root', async () => {
     const { store } = await fullStore();
     const file = join(temporaryFolder(), 'demo.vivarium');
     store.settings.set('caKey', 'file');

@@ -10,7 +10,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { faultOf, HERE, pet } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
 
-/** The user "nobody"; root may write everywhere, and so could not see these faults. */
+/** The user "nobody"; root may write everywhere, and would never get these faults. */
 const NOBODY = 65_534;
 
 function asOrdinaryUser<Result>(work: () => Result): Result {
@@ -28,7 +28,7 @@ function restrict(path: string, mode: number, after: number): void {
   onTestFinished(() => chmodSync(path, after));
 }
 
-/** The folders down to the file have to be passable for the ordinary user; the last one is the matter of the test. */
+/** The folders down to the file have to be passable for the ordinary user; the last one is what the test is about. */
 async function sharedDatabase(): Promise<string> {
   const file = temporaryFile();
   await makeDatabase(file, 10);
@@ -38,7 +38,7 @@ async function sharedDatabase(): Promise<string> {
   return file;
 }
 
-describe('a place that can not be written', () => {
+describe('an unwritable place', () => {
   it.each([
     { what: 'a read-only folder', path: dirname, mode: 0o555, after: 0o777 },
     { what: 'a folder that can not be entered', path: dirname, mode: 0o000, after: 0o777 },
@@ -56,14 +56,14 @@ describe('a place that can not be written', () => {
     expect(contentOf(dirname(file)).get('vivarium.db')).toBe(before.get('vivarium.db'));
   });
 
-  it('is reported as well when there is no database yet', () => {
+  it('is reported even if there is no database yet', () => {
     const file = temporaryFile();
     chmodSync(dirname(dirname(file)), 0o755);
     restrict(dirname(file), 0o555, 0o755);
     expect(asOrdinaryUser(() => faultOf(() => openFile(file))).message).toContain('correct their permissions');
   });
 
-  it('is reported when the folder is missing, or no folder', async () => {
+  it('is reported when the folder is missing, or not a folder', async () => {
     const file = temporaryFile();
     const missing = join(dirname(file), 'missing', 'vivarium.db');
     expect(faultOf(() => openFile(missing))).toEqual({
@@ -75,7 +75,7 @@ describe('a place that can not be written', () => {
   });
 });
 
-describe('while it runs', () => {
+describe('a running store', () => {
   function open(file: string) {
     const clock = createFakeClock();
     const { connection } = openDatabase({ file, clock, log: silentLog });
@@ -87,7 +87,7 @@ describe('while it runs', () => {
     return { sqlite: connection.sqlite, pets };
   }
 
-  it('a full disk refuses new data, keeps existing data, and accepts data again when there is space', async () => {
+  it('refuses new data on a full disk, keeps existing data, and accepts data again when there is space', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 10);
     const { sqlite, pets } = open(file);
@@ -114,7 +114,7 @@ describe('while it runs', () => {
     expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
   });
 
-  it("another program's lock is named, and its end is enough", async () => {
+  it('names another program’s lock, and continues once the lock is released', async () => {
     const file = temporaryFile();
     await makeDatabase(file, 10);
     const { pets } = open(file);
@@ -129,7 +129,7 @@ describe('while it runs', () => {
     expect(pets.insert(HERE, pet('Rex')).id).toBe(11n);
   });
 
-  it('a folder named like the database is no reason to touch it', () => {
+  it('does not touch a folder that is named like the database', () => {
     const folder = temporaryFile();
     mkdirSync(folder);
     expect(faultOf(() => openFile(folder)).message).toContain('is a folder, not a Vivarium database');

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { dialUpstream } from '../../../main/proxy/upstream/dial.ts';
 import { closedPort } from '../../support/ports.ts';
 
-/** Stops this thread, as long work of the engine does. */
+/** Blocks this thread, as long work of the engine does. */
 const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-it('an upstream that refused during long work of the engine is not taken for a slow one', async () => {
+it('an upstream that refused during long work of the engine is not treated as a slow one', async () => {
   const url = `http://127.0.0.1:${await closedPort()}`;
   const dialled = dialUpstream({ url, verifyCertificate: true }, 100);
   await new Promise<void>((resolve) => process.nextTick(resolve));

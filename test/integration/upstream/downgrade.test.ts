@@ -40,7 +40,7 @@ async function setUp() {
   return { running, upstream, seen };
 }
 
-describe('an HTTP/2 request that would be another one in HTTP/1.1 never reaches the upstream:', () => {
+describe('an HTTP/2 request that would become another one in HTTP/1.1 never reaches the upstream:', () => {
   test.each<[string, Fields, string?]>([
     ['H2.CL, shorter than its body', withField('content-length', '0'), SMUGGLED],
     ['H2.CL, longer than its body', withField('content-length', '999'), SMUGGLED],
@@ -67,13 +67,13 @@ describe('an HTTP/2 request that would be another one in HTTP/1.1 never reaches 
   ])('%s', async (_threat, fields, body) => {
     const { running, upstream, seen } = await setUp();
     await sendHttp2(running.httpsPort, DEMO, fields, body);
-    // Whatever was begun with a body that belies its length was cut off, and never became a request.
+    // A request whose body does not match its length was cut off, and never became complete.
     expect(seen).toEqual([]);
     for (const { url, method } of upstream.requests) expect([method, url]).toEqual(['POST', '/front']);
   });
 });
 
-describe('a field that HTTP/1.1 would read as something else is left out (nghttp2 drops it first):', () => {
+describe('a field that HTTP/1.1 would read differently is left out (nghttp2 drops it first):', () => {
   test.each<[string, Fields]>([
     ['CR LF in a value', withField('x', 'a\r\ntransfer-encoding: chunked')],
     ['LF in a value', withField('x', 'a\ntransfer-encoding: chunked')],

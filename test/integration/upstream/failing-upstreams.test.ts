@@ -6,7 +6,7 @@ import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-r
 import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 import { closedPort } from '../../support/ports.ts';
 
-/** Real time-outs, short enough to wait for. */
+/** Real timeouts, short enough to wait for. */
 const SHORT = {
   sweepIntervalMs: 20,
   upstreamAnswerMs: 150,
@@ -33,7 +33,7 @@ describe('an upstream that', () => {
     expect(page.stdout).toContain(`Nothing is listening at the upstream ${url}.`);
   });
 
-  test('is down lets a client that uploads finish its request, and ask again', async () => {
+  test('is down lets an uploading client finish its request, and send another', async () => {
     const running = await proxyTo(`http://127.0.0.1:${await closedPort()}`);
     const socket = await openSocket(running.httpPort);
     socket.write(`POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 300000\r\n\r\n`);
@@ -52,7 +52,7 @@ describe('an upstream that', () => {
     expect(answer.body?.message).toContain(message);
   });
 
-  test('never answers costs a 504', async () => {
+  test('never answers gives a 504', async () => {
     const upstream = await startRawUpstream(() => undefined);
     const answer = await sendRaw((await proxyTo(upstream.url, { limits: SHORT })).httpPort, GET);
     expect(answer.body).toMatchObject({ code: 'gateway_timeout', status: 504 });
@@ -83,7 +83,7 @@ describe('an upstream that', () => {
     ],
     ['hangs up', '', 'closed the connection before answering. If it speaks HTTPS, start the target with https://.'],
     ['hangs up in its header section', 'HTTP/1.1 200 OK\r\nX-', 'closed the connection before answering'],
-  ])('%s costs a 502', async (_what, bytes, message) => {
+  ])('%s gives a 502', async (_what, bytes, message) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
     const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, GET);
     expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
@@ -98,17 +98,20 @@ describe('an upstream that', () => {
         startRawUpstream((socket) => socket.once('data', () => socket.write(bytes, () => socket.resetAndDestroy()))),
     ],
     ['stands still', (bytes: string) => startRawUpstream((socket) => socket.once('data', () => socket.write(bytes)))],
-  ])('%s in the middle of a response cuts the client off, who must not take it for whole', async (_what, start) => {
-    const upstream = await start('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');
-    const running = await proxyTo(upstream.url, { limits: SHORT });
-    const socket = await openSocket(running.httpPort);
-    socket.write(GET);
-    const text = await readToEnd(socket).catch((error: unknown) => String(error));
-    expect(text).not.toContain('0\r\n\r\n');
-    await untilConnections(running, 0);
-  });
+  ])(
+    '%s in the middle of a response ends the connection without marking the response as complete',
+    async (_what, start) => {
+      const upstream = await start('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n');
+      const running = await proxyTo(upstream.url, { limits: SHORT });
+      const socket = await openSocket(running.httpPort);
+      socket.write(GET);
+      const text = await readToEnd(socket).catch((error: unknown) => String(error));
+      expect(text).not.toContain('0\r\n\r\n');
+      await untilConnections(running, 0);
+    },
+  );
 
-  test('resets what would end with its connection cuts the client off, too', async () => {
+  test('resets a response that would end with its connection is reported as aborted, too', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 200 OK\r\n\r\nhalf', () => setImmediate(() => socket.resetAndDestroy())),
@@ -120,14 +123,14 @@ describe('an upstream that', () => {
     expect(running.summaries.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  test('has closed a kept connection is asked again, if asking twice does no harm', async () => {
+  test('has closed a kept connection gets the request again, if repeating it does no harm', async () => {
     let connections = 0;
     const upstream = await startRawUpstream((socket) => {
       connections += 1;
       let requests = 0;
       socket.on('data', () => {
         requests += 1;
-        // Says that it keeps the connection, and closes it when it is used.
+        // Announces that it keeps the connection, and closes it at the next request.
         if (requests === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
         else socket.destroy();
       });
@@ -142,7 +145,7 @@ describe('an upstream that', () => {
 });
 
 describe('a client that', () => {
-  test('aborts takes its request to the upstream along', async () => {
+  test('aborts ends its request to the upstream', async () => {
     const upstream = await startUpstream(() => undefined);
     const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
@@ -153,7 +156,7 @@ describe('a client that', () => {
     await untilConnections(running, 0);
   });
 
-  test('aborts in the middle of its body ends it for the upstream, too', async () => {
+  test('aborts in the middle of its body ends the body for the upstream, too', async () => {
     let aborted = false;
     const upstream = await startUpstream((request) => {
       request.on('error', () => (aborted = true));
@@ -169,7 +172,7 @@ describe('a client that', () => {
 });
 
 describe('a loop', () => {
-  test('answers 508 after five hops, and says which target leads back', async () => {
+  test('answers 508 after five hops, and names the target that leads back', async () => {
     const running = await startProxy();
     track(() => running.stop());
     running.proxy.publish(snapshotTo(`http://${DEMO}:${running.httpPort}`));

@@ -13,7 +13,7 @@ import {
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
 
-/** Real time-outs, short enough to wait for. */
+/** Real timeouts, short enough to wait for. */
 const SHORT = { sweepIntervalMs: 20, upstreamAnswerMs: 200, upstreamIdleMs: 200 };
 
 type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
@@ -27,7 +27,7 @@ async function proxyTo(url: string, options: ProxyStart = {}): Promise<RunningPr
 const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
 const AT_API = GET.replace(DEMO, SHOP);
 
-/** An upstream that answers whatever it is asked with `bytes`. */
+/** An upstream that answers every request with `bytes`. */
 const answering = (bytes: string, end = false) =>
   startRawUpstream((socket) =>
     socket.once('data', () => {
@@ -36,7 +36,7 @@ const answering = (bytes: string, end = false) =>
     }),
   );
 
-/** An upstream that writes `head` once and then `bytes` for as long as it is listened to. */
+/** An upstream that writes `head` once and then `bytes` for as long as the other side reads. */
 const flooding = (head: string, bytes: string) =>
   startRawUpstream((socket) =>
     socket.once('data', () => {
@@ -59,7 +59,7 @@ const trickling = (head: string, bytes: string) =>
     }),
   );
 
-describe('an unintelligible upstream costs its own request a 502, and no other request anything:', () => {
+describe('an invalid answer gives its own request a 502, and affects no other request:', () => {
   test.each([
     ['garbage', '\x00\xff\x16\x03\x01garbage\r\n\r\n'],
     ['HTTP/0.9', '<html>hello</html>'],
@@ -89,7 +89,7 @@ describe('an unintelligible upstream costs its own request a 502, and no other r
   });
 });
 
-describe('what one version of HTTP cannot carry is the same answer in all of them:', () => {
+describe('an answer that one version of HTTP cannot carry is the same in all versions:', () => {
   test.each([
     ['a status above 599', 'HTTP/1.1 999 Hm\r\nContent-Length: 1\r\n\r\na', 502, 'its status is 999'],
     ['a status of 000', 'HTTP/1.1 000 Hm\r\nContent-Length: 1\r\n\r\na', 502, 'its status is 0,'],
@@ -120,7 +120,7 @@ describe('what one version of HTTP cannot carry is the same answer in all of the
   });
 });
 
-describe('an upstream that never comes to the point costs a 504 or 502 in bounded time and memory:', () => {
+describe('an upstream whose answer never becomes complete gives a 504 or 502 in bounded time and memory:', () => {
   test('header bytes one by one', async () => {
     const upstream = await trickling('HTTP/1.1 200 OK\r\nX: ', 'a');
     const answer = await sendRaw((await proxyTo(upstream.url, { limits: SHORT })).httpPort, GET);
@@ -181,7 +181,7 @@ describe('an upstream with a body that contradicts its head', () => {
     expect((await sendRaw(running.httpPort, AT_API)).status).toBe(200);
   });
 
-  test('is longer than its Content-Length: the rest is no answer to the next request (response splitting)', async () => {
+  test('is longer than its Content-Length: the rest does not become the answer to the next request (response splitting)', async () => {
     const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
     let connections = 0;
     const upstream = await startRawUpstream((socket) => {
@@ -215,7 +215,7 @@ describe('an upstream with a body that contradicts its head', () => {
     await untilConnections(running, 0);
   });
 
-  test('stalls in the middle is given up', async () => {
+  test('stalls in the middle is abandoned', async () => {
     const upstream = await answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
     const running = await proxyTo(upstream.url, { limits: SHORT });
     const socket = await openSocket(running.httpPort);
@@ -226,7 +226,7 @@ describe('an upstream with a body that contradicts its head', () => {
   });
 });
 
-describe('what is legal in HTTP/1.1 and not where it goes', () => {
+describe('an answer that is legal in HTTP/1.1, but not for the client,', () => {
   async function overHttp2(
     bytes: string,
   ): Promise<{ headers: Record<string, unknown>; body: string; error: string; trailers: object }> {
@@ -251,7 +251,7 @@ describe('what is legal in HTTP/1.1 and not where it goes', () => {
     return { headers, body, error: failure, trailers };
   }
 
-  test('fields of the connection do not reach an HTTP/2 client, neither in front nor behind', async () => {
+  test('loses its connection fields on the way to an HTTP/2 client, in the head and in trailers', async () => {
     const { headers, body, trailers } = await overHttp2(
       'HTTP/1.1 200 OK\r\nConnection: keep-alive, x-own\r\nX-Own: 1\r\nKeep-Alive: timeout=5\r\nTE: trailers\r\nProxy-Connection: x\r\nTransfer-Encoding: chunked\r\n\r\n' +
         '4\r\nbody\r\n0\r\nConnection: close\r\nKeep-Alive: x\r\nHost: x\r\nX-Sum: 1\r\n\r\n',
@@ -264,7 +264,7 @@ describe('what is legal in HTTP/1.1 and not where it goes', () => {
     expect(trailers).not.toHaveProperty('connection');
   });
 
-  test('a status that HTTP/2 does not have is a 502', async () => {
+  test('becomes a 502 if its status does not exist in HTTP/2', async () => {
     const { headers, body } = await overHttp2('HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n');
     expect(headers[':status']).toBe(502);
     expect(body).toContain('bad_gateway');
@@ -273,13 +273,13 @@ describe('what is legal in HTTP/1.1 and not where it goes', () => {
   test.each([
     ['with a Content-Length', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nContent-Length: 4\r\n\r\nbody', 'GET'],
     ['to HEAD', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n', 'HEAD'],
-  ])('a Trailer field on an answer %s that has no trailers is no reason to fail', async (_what, bytes, method) => {
+  ])('is accepted with a Trailer field %s although it has no trailers', async (_what, bytes, method) => {
     const running = await proxyTo((await answering(bytes)).url);
     const { text } = await sendRaw(running.httpPort, GET.replace('GET', method));
     expect(text).toContain('HTTP/1.1 200 OK');
   });
 
-  test('trailers to an HTTP/1.0 client are left out', async () => {
+  test('loses its trailers on the way to an HTTP/1.0 client', async () => {
     const bytes =
       'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n';
     const running = await proxyTo((await answering(bytes)).url);

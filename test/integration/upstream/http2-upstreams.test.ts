@@ -24,7 +24,7 @@ type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF, 'localhost']);
 afterAll(() => certificates.remove());
 
-/** A server that speaks HTTP/2 only: without TLS, or with it. */
+/** A server that speaks only HTTP/2: without TLS, or with it. */
 async function startHttp2(serve: Serve, secure = false): Promise<{ port: number; url: string; server: Http2Server }> {
   const server = secure
     ? createSecureServer({ SNICallback: (name, done) => done(null, certificates.contextFor(name) ?? undefined) })
@@ -74,7 +74,7 @@ const CALL = {
   te: 'trailers',
 };
 
-/** What a stream has received. */
+/** The data that a stream has received. */
 function collect(stream: ClientHttp2Stream) {
   const seen = { text: '', status: 0, trailers: {} as IncomingHttpHeaders, closed: false };
   stream.on('response', (headers) => (seen.status = headers[':status'] ?? 0));
@@ -85,7 +85,7 @@ function collect(stream: ClientHttp2Stream) {
   return seen;
 }
 
-describe('an upstream that speaks HTTP/2 only', () => {
+describe('an upstream that speaks only HTTP/2', () => {
   test.each([
     ['without TLS', false],
     ['with TLS', true],
@@ -106,14 +106,14 @@ describe('an upstream that speaks HTTP/2 only', () => {
     await expect(probeUpstream({ url, verifyCertificate: true }, 'vivarium-test')).resolves.toBeUndefined();
   });
 
-  test('and first hears a body, which cannot be sent twice, is a 502 that asks to retry', async () => {
+  test('is detected by a first request with a body, which gets a 502 that asks to retry', async () => {
     const { url } = await startHttp2(echo);
     const running = await proxyTo(url);
     expect((await ask(running, 'POST', 'body')).body?.message).toContain('speaks another version of HTTP');
     expect((await ask(running, 'POST', 'body')).text).toContain('body');
   });
 
-  test('and is replaced by one of HTTP/1.1 is served in that', async () => {
+  test('is followed by HTTP/1.1 when a server for that replaces it', async () => {
     const { port, server, url } = await startHttp2((stream) => {
       stream.respond({ ':status': 200 });
       stream.end('two', () => stream.session?.destroy());
@@ -128,7 +128,7 @@ describe('an upstream that speaks HTTP/2 only', () => {
   });
 });
 
-describe('gRPC goes end to end', () => {
+describe('gRPC works end to end', () => {
   test('in both directions at once, with the status in its trailers', async () => {
     const { url } = await startHttp2((stream, headers) => {
       stream.respond({ ':status': 200, 'content-type': headers['content-type'] }, { waitForTrailers: true });
@@ -147,7 +147,7 @@ describe('gRPC goes end to end', () => {
     expect(seen.trailers).toMatchObject({ 'grpc-status': '0', 'grpc-message': 'trailers' });
   });
 
-  test('without a body, as a failure has it', async () => {
+  test('without a body, as in a failure', async () => {
     const { url } = await startHttp2((stream) =>
       stream.respond({ ':status': 200, 'grpc-status': '12', 'content-type': 'application/grpc' }, { endStream: true }),
     );
@@ -157,7 +157,7 @@ describe('gRPC goes end to end', () => {
     stream.close();
   });
 
-  test('until the client cancels, which the upstream learns, and its session continues', async () => {
+  test('until the client cancels, which the upstream notices, and its session continues', async () => {
     const streams: ServerHttp2Stream[] = [];
     const { url } = await startHttp2((stream) => {
       streams.push(stream);

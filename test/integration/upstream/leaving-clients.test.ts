@@ -19,8 +19,8 @@ const HOST = `Host: ${DEMO}\r\n`;
 const GET = `GET / HTTP/1.1\r\n${HOST}\r\n`;
 const UPGRADE = `GET / HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
-describe('a client that leaves takes its request along:', () => {
-  test('in the middle of its header section, before the upstream is asked', async () => {
+describe('a client that disconnects ends its request:', () => {
+  test('in the middle of its header section, before the upstream is contacted', async () => {
     const upstream = await startUpstream(() => undefined);
     const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
@@ -47,7 +47,7 @@ describe('a client that leaves takes its request along:', () => {
     await untilConnections(running, 0);
   });
 
-  test('in the middle of an upload that the upstream has answered already', async () => {
+  test('in the middle of an upload that the upstream has already answered', async () => {
     const upstream = await startUpstream((_request, response) => response.end('early'));
     const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
@@ -81,7 +81,7 @@ describe('a client that leaves takes its request along:', () => {
     let text = '';
     for await (const chunk of other) text += String(chunk);
     expect(text).toBe('served');
-    // What was answered as a whole leaves its connection to the next.
+    // A complete answer leaves its connection to the next request.
     const again = session.request({ ':path': '/' });
     again.resume();
     await new Promise((resolve) => again.once('close', resolve));
@@ -104,14 +104,14 @@ describe('a client that leaves takes its request along:', () => {
 
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 
-/** An upstream that grants every upgrade, does then as told, and never ends its side. */
+/** An upstream that grants every upgrade, then runs `act`, and never ends its side. */
 function startEndless(after: (socket: Socket) => void) {
   return startRawUpstream((socket) => void socket.once('data', () => socket.write(SWITCHED, () => after(socket))), {
     allowHalfOpen: true,
   });
 }
 
-/** Sends while there is room for it. */
+/** Sends until the buffers are full. */
 function push(socket: Socket): void {
   const write = (): void => {
     while (!socket.destroyed && socket.write('x'.repeat(64 * 1024)));
@@ -134,7 +134,7 @@ async function openTunnel(running: RunningProxy): Promise<Socket> {
   return socket;
 }
 
-describe('a client that leaves its WebSocket takes the upstream along, which does not end it itself:', () => {
+describe('a client that leaves its WebSocket closes the upstream connection, even if the upstream does not end it:', () => {
   test.each([
     ['resets, and the upstream sends', push, (socket: Socket) => socket.resetAndDestroy()],
     ['resets, and the upstream says nothing', () => undefined, (socket: Socket) => socket.resetAndDestroy()],
@@ -160,7 +160,7 @@ describe('a client that leaves its WebSocket takes the upstream along, which doe
     await untilRefused(upstream.sockets);
   });
 
-  test('ends its side, and hears the last words of the upstream', async () => {
+  test('ends its side, and receives the upstream’s last data', async () => {
     const upstream = await startEndless((socket) => socket.on('end', () => socket.end('goodbye')));
     const running = await proxyTo(upstream.url);
     const socket = await openTunnel(running);
@@ -182,7 +182,7 @@ describe('a client that leaves its WebSocket takes the upstream along, which doe
     await untilRefused(upstream.sockets);
   });
 
-  test('closes right after its last words, which the upstream gets', async () => {
+  test('closes right after its last data, which the upstream receives', async () => {
     let received = 0;
     const upstream = await startEndless((socket) => socket.on('data', (chunk: Buffer) => (received += chunk.length)));
     const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 1_000 } });
@@ -195,7 +195,7 @@ describe('a client that leaves its WebSocket takes the upstream along, which doe
 });
 
 describe('a client that trickles', () => {
-  test('its header section is given up, and the upstream never hears of it', async () => {
+  test('its header section is timed out, and the upstream never sees it', async () => {
     const upstream = await startUpstream(() => undefined);
     const running = await proxyTo(upstream.url, { limits: { sweepIntervalMs: 20, headersTimeoutMs: 200 } });
     const socket = await openSocket(running.httpPort);
@@ -209,13 +209,13 @@ describe('a client that trickles', () => {
 });
 
 describe('an upstream that answers before the whole request has come', () => {
-  test('is heard: the client gets the answer, and its connection is not held', async () => {
+  test('reaches the client with its answer, and the connection is not blocked', async () => {
     const upstream = await startUpstream((_request, response) =>
       response.writeHead(413, { Connection: 'close' }).end('too large'),
     );
     const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
-    // Within what is read away, so that the connection can go on.
+    // Within the limit that is drained, so that the connection can continue.
     socket.write(`POST / HTTP/1.1\r\n${HOST}Content-Length: 300000\r\n\r\n${'x'.repeat(1000)}`);
     await readUntil(socket, /too large/);
     socket.write(`${'x'.repeat(299_000)}${GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
@@ -241,7 +241,7 @@ describe('an upgrade that is not granted', () => {
     await untilConnections(running, 0);
   });
 
-  test('and whose answer stalls is given up, without a second answer', async () => {
+  test('and whose answer stalls is abandoned, without a second answer', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\nhalf')),
     );
@@ -254,7 +254,7 @@ describe('an upgrade that is not granted', () => {
     await untilConnections(running, 0);
   });
 
-  test('and whose answer never ends is read no faster than the client takes it', async () => {
+  test('and whose answer never ends is read no faster than the client reads it', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -270,7 +270,7 @@ describe('an upgrade that is not granted', () => {
     socket.pause();
     socket.write(UPGRADE);
     await until(() => [...upstream.sockets].some((each) => each.bytesWritten > 0 && each.writableNeedDrain));
-    // What has been taken and not passed on would show here: the system's buffers alone are this small.
+    // Data that was read but not forwarded would show here: the system's buffers alone are this small.
     const [accepted] = upstream.sockets;
     const before = accepted?.bytesWritten ?? 0;
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -8,7 +8,7 @@ import { DEFAULT_LEAF, DEMO, type Handler, SHOP, startProxy, type RunningProxy }
 import { openSocket, readToEnd } from '../../support/proxy-raw.ts';
 import { snapshotTo, startUpstream, until, type Upstream } from '../../support/upstream-server.ts';
 
-/** The limits are those that Vivarium has; the time that passes is the fake clock's. */
+/** The limits are Vivarium's own; the fake clock lets the time pass. */
 let clock: FakeClock;
 beforeEach(() => {
   clock = createFakeClock();
@@ -17,7 +17,7 @@ beforeEach(() => {
 type Version = 'HTTP/1.1' | 'HTTP/2';
 const VERSIONS: Version[] = ['HTTP/1.1', 'HTTP/2'];
 
-/** What has come back of a request, and how it ended. */
+/** What a request has received, and how it ended. */
 interface Asked {
   outgoing: ClientRequest | ClientHttp2Stream;
   status: number | null;
@@ -27,7 +27,7 @@ interface Asked {
 
 interface World {
   running: RunningProxy;
-  /** The response that the upstream has to make. */
+  /** The response that the upstream is to send. */
   answer: ServerResponse;
   upstream: Upstream;
   asked: Asked;
@@ -45,7 +45,10 @@ async function startWithCertificates(url: string, handle?: Handler): Promise<Run
   return running;
 }
 
-/** Asks the upstream, and waits until the request is there; with `body`, its first part is sent and its end is not. */
+/**
+ * Sends a request to the upstream, and waits until it has arrived; with `body`, its first part is sent and its end is
+ * not.
+ */
 async function ask(version: Version, method: string, body?: string): Promise<World> {
   const answers: ServerResponse[] = [];
   const upstream = await startUpstream((request, response) => {
@@ -99,7 +102,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const EVENTS = { 'Content-Type': 'text/event-stream' };
 
-describe.each(VERSIONS)('over %s, no time-out ends', (version) => {
+describe.each(VERSIONS)('over %s, no timeout ends', (version) => {
   test.each(['GET', 'POST'])('a %s whose answer begins after 40 s', async (method) => {
     const { answer, asked } = await ask(version, method);
     await clock.pass(40 * SECOND);
@@ -155,7 +158,7 @@ describe.each(VERSIONS)('over %s, no time-out ends', (version) => {
     expect(asked.text).toHaveLength(50 * piece.length);
   });
 
-  test('an upload of which a byte comes every 20 s', async () => {
+  test('an upload that receives one byte every 20 s', async () => {
     const { answer, upstream, asked } = await ask(version, 'POST', 'a');
     let received = '';
     upstream.requests[0]?.on('data', (chunk: Buffer) => (received += chunk.toString()));
@@ -199,7 +202,7 @@ describe.each(VERSIONS)('over %s, no time-out ends', (version) => {
   });
 });
 
-describe.each(VERSIONS)('over %s, a time-out ends', (version) => {
+describe.each(VERSIONS)('over %s, a timeout ends', (version) => {
   test('a request whose body stalls for 30 s before its answer begins', async () => {
     const { running, upstream, asked } = await ask(version, 'POST', 'half');
     await clock.pass(29 * SECOND);
@@ -226,10 +229,10 @@ describe('an answer over HTTP/2, with flow control,', () => {
   test.each([
     [9 * MINUTE, 'whole'],
     [11 * MINUTE, 'cut'],
-  ])('whose end is not taken for %d ms ends %s', async (silenceMs, end) => {
+  ])('whose end is not read for %d ms ends %s', async (silenceMs, end) => {
     const { answer, asked } = await ask('HTTP/2', 'GET');
     (asked.outgoing as ClientHttp2Stream).pause();
-    // What the client's window does not hold, the proxy does.
+    // What exceeds the client's window is held by the proxy.
     answer.end('x'.repeat(7 * WINDOW));
     await until(() => answer.writableFinished);
     await clock.pass(silenceMs);
@@ -238,7 +241,7 @@ describe('an answer over HTTP/2, with flow control,', () => {
     expect(asked.end).toBe(end);
   });
 
-  test('of the API that is taken piece by piece is never cut', async () => {
+  test('of the API that is read piece by piece is never cut off', async () => {
     const large = 'x'.repeat(16 * WINDOW);
     const running = await startWithCertificates('http://127.0.0.1:1', (_request, response) => void response.end(large));
     const asked = overHttp2(running, SHOP, 'GET');
@@ -263,7 +266,7 @@ describe('an answer over HTTP/2, with flow control,', () => {
   });
 });
 
-test('an answer that waits for the one before it on its connection waits as long as that takes', async () => {
+test('a pipelined answer waits as long as the one before it takes', async () => {
   const first: ServerResponse[] = [];
   const upstream = await startUpstream((request, response) => {
     if (request.url === '/slow') first.push(response);

@@ -41,7 +41,7 @@ describe('before the code for upstreams is loaded', () => {
     cut: vi.fn(),
   });
 
-  test('a request waits with its body, which others read too', async () => {
+  test('a request waits together with its body, which other stages read too', async () => {
     const upstream = await startUpstream((request, response) => void request.pipe(response));
     let read = 0;
     const front = await startUpstream((request, response) => {
@@ -53,7 +53,7 @@ describe('before the code for upstreams is loaded', () => {
     expect([await answer.text(), read]).toEqual([body, body.length]);
   });
 
-  test('a client that leaves causes no request', async () => {
+  test('a client that disconnects causes no request', async () => {
     const upstream = await startUpstream((_request, response) => void response.end());
     const front = await startUpstream((request, response) => {
       create().handle(request, contextOf(upstream.url, response));
@@ -105,7 +105,7 @@ describe('a request', () => {
     expect(running.summaries[0]?.address).toBe(address);
   });
 
-  test('says how it came: Forwarded (RFC 7239), X-Forwarded-*, Via (RFC 9110 §7.6.3)', async () => {
+  test('tells how it arrived: Forwarded (RFC 7239), X-Forwarded-*, Via (RFC 9110 §7.6.3)', async () => {
     const upstream = await startUpstream((_request, response) => response.end());
     const running = await proxyTo(upstream.url);
     await ask(running, 'GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1\r\nForwarded: for=192.0.2.1');
@@ -137,13 +137,13 @@ describe('a request', () => {
     ]);
   });
 
-  test('keeps the client’s Host if the project is set to', async () => {
+  test('keeps the client’s Host if the project is configured to', async () => {
     const upstream = await startUpstream((_request, response) => response.end());
     await ask(await proxyTo(upstream.url, { destination: { host: 'keep' } }), 'GET / HTTP/1.1');
     expect(upstream.requests[0]?.headers.host).toBe(DEMO);
   });
 
-  test('leaves behind what belongs to the connection (RFC 9110 §7.6.1)', async () => {
+  test('loses its hop-by-hop fields (RFC 9110 §7.6.1)', async () => {
     const upstream = await startUpstream((_request, response) => response.end());
     const running = await proxyTo(upstream.url);
     await sendRaw(
@@ -175,7 +175,7 @@ describe('a request', () => {
     expect(headers).toMatchObject({ te: 'trailers', connection: 'keep-alive' });
   });
 
-  test('of HTTP/2 reaches an HTTP/1.1 upstream, and its answer comes back', async () => {
+  test('over HTTP/2 reaches an HTTP/1.1 upstream, and its answer comes back', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
     track(() => certificates.remove());
     const upstream = await startUpstream((request, response) => {
@@ -294,7 +294,7 @@ describe('a request', () => {
       `PUT ${target} HTTP/1.1\r\nHost: ${DEMO}\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n`;
     const refused = await sendRaw(running.httpPort, expecting('/'));
     expect(refused.text).toMatch(/^HTTP\/1\.1 401 /);
-    // Whoever sent no body cannot send another request there either: the connection is closed.
+    // A client that sent no body cannot send another request there either: the connection is closed.
     expect(refused.text).toContain('Connection: close\r\n');
     const socket = await openSocket(running.httpPort);
     socket.write(expecting('/wanted'));
@@ -377,7 +377,7 @@ describe('a response', () => {
   const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
   test.each([1, 256, 16 * 1024, 16 * 1024 + 256, 300_000, 4_000_000])(
-    'of %i bytes comes through byte for byte',
+    'of %i bytes is forwarded byte for byte',
     async (length) => {
       const body = Buffer.alloc(length, EVERY_BYTE);
       const upstream = await startUpstream((request, response) => {
@@ -389,7 +389,7 @@ describe('a response', () => {
       const whole = await ask(running, 'GET /length HTTP/1.1');
       expect(whole.text).toContain(`Content-Length: ${length}\r\n`);
       expect(whole.text.slice(whole.text.indexOf('\r\n\r\n') + 4)).toBe(body.toString('latin1'));
-      // Of HTTP/1.0, so that it comes without chunks.
+      // Over HTTP/1.0, so that it is not chunked.
       const flowing = await ask(running, 'GET /chunks HTTP/1.0');
       expect(flowing.text.slice(flowing.text.indexOf('\r\n\r\n') + 4)).toBe(body.toString('latin1'));
     },
@@ -398,7 +398,7 @@ describe('a response', () => {
   test.each([
     ['with its length', '/length'],
     ['in chunks', '/chunks'],
-  ])('that its client reads in fits and starts comes through byte for byte, %s', async (_how, path) => {
+  ])('that its client reads in fits and starts is forwarded byte for byte, %s', async (_how, path) => {
     const body = Buffer.alloc(24 * 1024 * 1024, EVERY_BYTE);
     const upstream = await startUpstream((request, response) => {
       if (request.url === '/length') response.setHeader('Content-Length', body.length);
@@ -424,7 +424,7 @@ describe('a response', () => {
     expect(received.digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
   });
 
-  test('of which nothing is left to read when its client takes it again comes through, each time', async () => {
+  test('is forwarded each time the client resumes reading, even if its buffer was empty', async () => {
     // One byte more than is buffered for a client that does not read.
     const body = 'x'.repeat(256 * 1024 + 1);
     const answers = new Map<string | undefined, ServerResponse>();
@@ -449,7 +449,7 @@ describe('a response', () => {
     }
   });
 
-  test('loses what belongs to the connection of the upstream', async () => {
+  test('loses the hop-by-hop fields of the upstream', async () => {
     const upstream = await startUpstream((_request, response) => {
       response
         .writeHead(200, { Connection: 'close, X-Private', 'X-Private': 'secret', 'Proxy-Authenticate': 'Basic' })
@@ -492,7 +492,7 @@ describe('Server-Timing', () => {
 });
 
 describe('plan limits', () => {
-  test('apply if the project is set to: counted, reported, refused in the upstream’s place', async () => {
+  test('apply if the project is configured to: counted, reported, refused in the upstream’s place', async () => {
     const upstream = await startUpstream((_request, response) =>
       response.writeHead(200, { 'X-RateLimit-Limit': 'mine' }).end(),
     );

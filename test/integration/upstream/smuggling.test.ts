@@ -4,7 +4,7 @@ import { DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy-h
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
 import { snapshotTo, startUpstream, type Upstream } from '../../support/upstream-server.ts';
 
-/** What the attacker wants the upstream to take for a request of its own. */
+/** What the attacker wants the upstream to parse as a separate request. */
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
 const HOST = `Host: ${DEMO}\r\n`;
 
@@ -17,7 +17,7 @@ interface Seen {
   body: string;
 }
 
-/** An upstream of Node's, as lenient as it can be made, that writes down what it takes for a request. */
+/** A Node upstream, as lenient as possible, that records what it parses as a request. */
 async function setUp(): Promise<{ running: RunningProxy; upstream: Upstream; seen: Seen[] }> {
   const seen: Seen[] = [];
   const upstream = await startUpstream((request, response) => {
@@ -33,7 +33,7 @@ async function setUp(): Promise<{ running: RunningProxy; upstream: Upstream; see
   return { running, upstream, seen };
 }
 
-describe('request smuggling is refused before the upstream hears of it', () => {
+describe('request smuggling is refused before it reaches the upstream:', () => {
   test.each([
     ['CL.TE', post(`Content-Length: ${5 + SMUGGLED.length}\r\nTransfer-Encoding: chunked\r\n`, `0\r\n\r\n${SMUGGLED}`)],
     ['TE.CL', post('Transfer-Encoding: chunked\r\nContent-Length: 4\r\n', chunked(SMUGGLED))],
@@ -76,14 +76,14 @@ describe('request smuggling is refused before the upstream hears of it', () => {
     const answer = await sendRaw(running.httpPort, Buffer.from(bytes, 'latin1'), { halfClose: true });
     expect(answer.status).toBe(400);
     expect(answer.text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
-    // What of it came before the fault may have been on its way; it never became a request.
+    // The part before the fault may have been on its way; it never became a request.
     expect(seen).toEqual([]);
     expect((await sendRaw(running.httpPort, get('Connection: close\r\n'))).status).toBe(200);
     expect(seen).toEqual([{ request: 'GET /front', body: '' }]);
   });
 });
 
-describe('what is legal, and could smuggle if passed on unchanged,', () => {
+describe('a request that is legal, but could smuggle if forwarded unchanged,', () => {
   test.each([
     ['chunk extensions', 'Transfer-Encoding: chunked\r\n', `3;a="b"\r\nabc\r\n0;last\r\n\r\n`, 'abc'],
     ['leading zeros of a chunk size', 'Transfer-Encoding: chunked\r\n', `00003\r\nabc\r\n000\r\n\r\n`, 'abc'],
@@ -122,7 +122,7 @@ describe('what is legal, and could smuggle if passed on unchanged,', () => {
     for (const name of ['host', 'connection', 'authorization']) expect(trailers).not.toHaveProperty(name);
   });
 
-  test('Connection: host, via, x-forwarded-for takes nothing away that the upstream relies on', async () => {
+  test('with Connection: host, via, x-forwarded-for keeps every field that the upstream relies on', async () => {
     const { running, upstream } = await setUp();
     await sendRaw(
       running.httpPort,
@@ -140,7 +140,7 @@ describe('what is legal, and could smuggle if passed on unchanged,', () => {
     expect(upstream.requests[0]?.headers.forwarded).toContain('for=127.0.0.1');
   });
 
-  test('an absolute-form target goes to its own hostname, and to the upstream in origin form', async () => {
+  test('with an absolute-form target goes to its own hostname, and to the upstream in origin form', async () => {
     const { running, upstream } = await setUp();
     const absolute = (target: string, host: string): string =>
       `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
@@ -177,7 +177,7 @@ describe('an upgrade', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('behind a request that is not answered yet does not overtake its answer', async () => {
+  test('behind an unanswered request does not overtake its answer', async () => {
     const { running, upstream } = await setUp();
     upstream.server.on('upgrade', (_request, socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),

@@ -87,12 +87,12 @@ describe('a WebSocket', () => {
     await closed;
   });
 
-  test('is closed when its project is led elsewhere, while requests in progress are finished', async () => {
+  test('is closed when its project gets another target, while requests in progress are finished', async () => {
     const echo = await startEcho();
     const running = await setUp(echo.url);
     const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(socket, 'open');
-    // The same target again, as every publish says it, changes nothing.
+    // The same target again, as in every publish, changes nothing.
     running.proxy.publish(snapshotTo(echo.url));
     socket.send('still here');
     await once(socket, 'message');
@@ -102,7 +102,7 @@ describe('a WebSocket', () => {
     await closed;
   });
 
-  test('is led to names under localhost without asking a resolver', async () => {
+  test('reaches names under localhost without querying a resolver', async () => {
     const echo = await startEcho();
     const running = await setUp(echo.url.replace('127.0.0.1', 'deep.app.localhost'));
     const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
@@ -111,7 +111,7 @@ describe('a WebSocket', () => {
     await untilConnections(running, 0);
   });
 
-  test('is refused by the limit where the project has one, in words', async () => {
+  test('is refused by the limit if the project has one, with an explanation', async () => {
     const echo = await startEcho();
     const running = await startProxy({ snapshot: snapshotTo(echo.url, { limited: true }) });
     track(() => running.stop());
@@ -126,7 +126,7 @@ describe('a WebSocket', () => {
       'opened',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-RateLimit-Limit: mine\r\n\r\n',
     ],
-  ])('%s reports the rest of the limit, if the project has one', async (_what, answer) => {
+  ])('%s reports the remaining limit, if the project has one', async (_what, answer) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(answer)));
     const running = await startProxy({ snapshot: snapshotTo(upstream.url, { limited: true }) });
     track(() => running.stop());
@@ -146,7 +146,7 @@ describe('a WebSocket', () => {
     await untilConnections(running, 0);
   });
 
-  test('that the upstream does not want is answered with the upstream’s words, and closed', async () => {
+  test('that the upstream refuses gets the upstream’s answer, and is closed', async () => {
     const upstream = await startUpstream(() => undefined);
     upstream.server.on('upgrade', (_request, socket) =>
       socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nKeep-Alive: timeout=5\r\nX-Why: origin\r\n\r\nno'),
@@ -173,7 +173,7 @@ describe('a WebSocket', () => {
     expect(h2c.text).toContain('plain');
   });
 
-  test('whose client leaves before the upstream has answered leaves nothing open', async () => {
+  test('whose client disconnects before the upstream has answered leaves nothing open', async () => {
     const upstream = await startRawUpstream(() => undefined);
     const running = await setUp(upstream.url);
     const socket = await openSocket(running.httpPort);
@@ -204,7 +204,7 @@ describe('a WebSocket', () => {
     ).toBe(200);
   });
 
-  test('sends what came with the upgrade request itself on to the upstream', async () => {
+  test('forwards to the upstream what was sent along with the upgrade request', async () => {
     let received = '';
     const upstream = await startRawUpstream((socket) => {
       socket.on('data', (chunk: Buffer) => {
@@ -224,7 +224,7 @@ describe('a WebSocket', () => {
   });
 });
 
-describe('a server for WebSockets only', () => {
+describe('an upstream for WebSockets only', () => {
   const probe = (url: string, answerMs?: number) => probeUpstream({ url }, 'vivarium-test', answerMs);
 
   test('deploys if it answers other requests with 426', async () => {
@@ -241,7 +241,7 @@ describe('a server for WebSockets only', () => {
       server.close();
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    // So long may the handshake take on a busy machine.
+    // The handshake may take this long on a busy machine.
     await expect(probe(url, 1_000)).resolves.toBeUndefined();
   });
 
@@ -267,7 +267,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
     expect(settings.enableConnectProtocol).toBe(true);
     return { running, session };
   };
-  /** Opens a stream, whose status and fields it gives. */
+  /** Opens a stream; returns its status and fields. */
   const open = async (session: ClientHttp2Session, fields: OutgoingHttpHeaders = {}) => {
     const stream = session.request({
       ...{ ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https', ':path': '/chat', ':authority': DEMO },
@@ -301,7 +301,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
       const [heard] = (await once(stream, 'data')) as [Buffer];
       expect(heard).toEqual(Buffer.concat([Buffer.from([0x81, 3]), Buffer.from(text)]));
     }
-    // A stream that the client resets takes its upstream connection along, and only that.
+    // A stream that the client resets closes its upstream connection, and only that.
     first.stream.close(constants.NGHTTP2_CANCEL);
     await until(() => echo.server.clients.size === 1);
     for (const client of echo.server.clients) client.close(4001, 'enough');
@@ -319,7 +319,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
     ]);
   });
 
-  test('is cut alone when its hostname is removed or led elsewhere, and when Vivarium stops', async () => {
+  test('is closed alone when its hostname is removed or gets another target, and when Vivarium stops', async () => {
     const echo = await startEcho();
     const { running, session } = await serve(echo.url);
     const closed = async (change: () => void) => {
@@ -357,7 +357,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
     await until(() => running.summaries.length === 1);
   });
 
-  test('is refused by the limit in words, and elsewhere than at an upstream', async () => {
+  test('is refused by the limit with an explanation, and everywhere except at an upstream', async () => {
     const echo = await startEcho();
     const { running, session } = await serve(echo.url, { snapshot: snapshotTo(echo.url, { limited: true }) });
     expect((await open(session)).answer).toMatchObject({ ':status': 200, 'x-ratelimit-remaining': '59' });

@@ -1,4 +1,4 @@
-// Sends requests by net/http, all at once, and says for each what a program sees. See `break-clients.ts`.
+// Sends requests by net/http, all at once, and prints for each what a program sees. See `break-clients.ts`.
 package main
 
 import (

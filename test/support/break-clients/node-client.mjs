@@ -1,4 +1,4 @@
-// Sends requests by fetch, http or http2, all at once, and says for each what a program sees. See `break-clients.ts`.
+// Sends requests by fetch, http or http2, all at once, and prints for each what a program sees. See `break-clients.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import dns from 'node:dns';
 import { request } from 'node:http';
@@ -6,7 +6,7 @@ import { connect } from 'node:http2';
 
 const { jobs, ca } = JSON.parse(readFileSync(0, 'utf8'));
 
-// Every hostname is here, also those that a redirect names.
+// Every hostname leads here, including those that a redirect names.
 dns.lookup = (_hostname, options, callback) =>
   typeof options === 'object' && options.all
     ? callback(null, [{ address: '127.0.0.1', family: 4 }])

@@ -1,7 +1,7 @@
 /**
- * Chromium cannot be told of new standard schemes from outside, so that pages of `app://vivarium/` are loaded from
- * `https://vivarium.app.electron.invalid/`: an origin of its own, secure, with storage and modules, as a privileged
- * scheme is in Electron. The program sees its own addresses only. `.invalid` never resolves (RFC 6761 §6.4).
+ * Chromium cannot be given new standard schemes from outside, so pages of `app://vivarium/` are loaded from
+ * `https://vivarium.app.electron.invalid/`: a separate, secure origin with storage and modules, like a privileged
+ * scheme in Electron. The program sees only its own addresses. `.invalid` never resolves (RFC 6761 §6.4).
  */
 const SUFFIX = '.electron.invalid';
 

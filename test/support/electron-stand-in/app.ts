@@ -25,10 +25,10 @@ const CLOSE_MS_MAX = 1_000;
 
 const LOCK_FILE = 'SingletonLock';
 const MESSAGE_FILE = 'SingletonMessage';
-/** What Chromium leaves in the folder of `userData`, which it makes if need be. */
+/** What Chromium leaves in the folder of `userData`, which it creates if necessary. */
 const STATE_FILE = 'Local State';
 const APP_DATA = process.env['ELECTRON_STAND_IN_APP_DATA'];
-/** Electron waits for the GPU and D-Bus, up to seconds; here until this file is there, where one is named. */
+/** Electron waits for the GPU and D-Bus, up to seconds; the stand-in waits until this file exists, if one is named. */
 const READY_FILE = process.env['ELECTRON_STAND_IN_READY_FILE'];
 const READY_LOOK_MS = 20;
 
@@ -40,7 +40,7 @@ export interface Closable {
   destroy(): void;
 }
 
-/** The app's life: ready once the program's modules have run, and gone when it quits and nothing prevents it. */
+/** The app's life: ready once the program's modules have run, and ended when it quits and nothing prevents it. */
 class StandInApp
   extends StrictEmitter
   implements
@@ -73,15 +73,15 @@ class StandInApp
   readonly commandLine = strictly('app.commandLine', {
     hasSwitch: (name: string) => process.argv.includes(`--${name}`),
   }) as unknown as App['commandLine'];
-  /** macOS has one. */
+  /** Only macOS has one. */
   readonly dock = undefined;
-  /** Not of Electron: what was set, for the test to look at. */
+  /** Not part of Electron: what was set, for the test to inspect. */
   readonly standIn = {
     sandboxed: false,
     about: null as Parameters<App['setAboutPanelOptions']>[0] | null,
     windows: new Set<Closable>(),
     beforeExit: [] as (() => Promise<void>)[],
-    /** Boxes without a window, during which macOS lets this process do nothing. */
+    /** Boxes without a window, during which macOS blocks this process. */
     blockingBoxes: 0,
     isLeaving: () => this.#ending || this.#quitting,
   };
@@ -149,7 +149,7 @@ class StandInApp
     if (this.#ready && (name === 'userData' || name === 'sessionData')) {
       throw new Error(`"${name}" must be set before the app is ready.`);
     }
-    // As documented: such a folder has to be made first.
+    // As documented: such a folder has to exist.
     if (!existsSync(path)) throw new Error(`Failed to set path "${name}": ${path} does not exist.`);
     this.#paths.set(name, path);
   }
@@ -222,7 +222,7 @@ class StandInApp
     void this.#quitWithoutWindows();
   }
 
-  /** A window that stays takes the quitting back. */
+  /** A window that stays open cancels the quit. */
   async #quitWithoutWindows(): Promise<void> {
     const closed = await Promise.all([...this.standIn.windows].map((window) => window.askToClose()));
     const last = createEvent('will-quit', {});
@@ -270,13 +270,13 @@ function isHeld(lock: string): boolean {
   }
 }
 
-// Electron's own loop keeps the process, until the app ends.
+// Electron's own loop keeps the process alive until the app ends.
 setInterval(() => undefined, 60_000);
 
 export const ownApp = new StandInApp();
 export const app = strictly('app', ownApp);
 
-/** As Electron refuses what is called too early. */
+/** Electron refuses early calls in the same way. */
 export function requireReady(what: string): void {
   if (!ownApp.isReady()) throw new Error(`${what} cannot be used before the app is ready.`);
 }
@@ -301,11 +301,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-// What Chromium says of a system without D-Bus, unless it is to be quiet.
+// What Chromium prints on a system without D-Bus, unless it is to be quiet.
 if (!process.argv.includes('--log-level=3'))
   process.stderr.write(`[${process.pid}:0101/000000.000000:ERROR:dbus/bus.cc:408] Failed to connect to the bus\n`);
 
-// Electron shows a box, and goes on, unless the program listens itself.
+// Electron shows a box, and continues, unless the program listens itself.
 process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') > 1) return;
   const content = String(error.stack);

@@ -5,7 +5,7 @@ import { createEvent, refuseUnknown, StrictEmitter, strictly } from './strict.ts
 
 const windows = new Set<StandInBaseWindow>();
 
-/** A window without content that is never shown, and hears the end of a session on Windows. */
+/** A window without content that is never shown, and receives the end of a session on Windows. */
 class StandInBaseWindow extends StrictEmitter {
   readonly facade = strictly('BaseWindow', this);
 
@@ -17,7 +17,7 @@ class StandInBaseWindow extends StrictEmitter {
     windows.add(this);
   }
 
-  /** Not of Electron: Windows ends the session, and waits for an app only if one of its windows asks it to. */
+  /** Not part of Electron: Windows ends the session, and waits for an app only if one of its windows asks it to. */
   static endSession(): void {
     for (const window of windows) {
       const event = createEvent('query-session-end', { reasons: ['shutdown'] });

@@ -40,7 +40,7 @@ const OPTIONS = [
   'webPreferences',
 ];
 
-/** What a page must be here; any other value is one that the stand-in does not carry out. */
+/** The required options of a page; the stand-in does not support any other value. */
 const PREFERENCES: Record<string, boolean> = {
   sandbox: true,
   contextIsolation: true,
@@ -55,12 +55,15 @@ const PREFERENCES: Record<string, boolean> = {
   spellcheck: false,
 };
 
-/** Wayland draws no hidden window: `ready-to-show` comes when it is shown, if ever. It tells and takes no positions. */
+/**
+ * Wayland draws no hidden window: `ready-to-show` is emitted when it is shown, if ever. It neither reports nor accepts
+ * positions.
+ */
 const ON_WAYLAND = process.env['ELECTRON_STAND_IN_SESSION'] === 'wayland';
 
 const windows = new Set<StandInWindow>();
 
-/** A window without a screen: what is seen is Chromium's page, and whether it would be seen is remembered. */
+/** A window without a screen: its content is Chromium's page, and it only remembers whether it would be visible. */
 class StandInWindow
   extends StrictEmitter
   implements
@@ -98,7 +101,7 @@ class StandInWindow
   #fullScreen = false;
   #destroyed = false;
   #sized = Promise.resolve();
-  /** Whether `ready-to-show` is owed for a page that has been loaded. */
+  /** Whether `ready-to-show` is still to be emitted for a loaded page. */
   #undrawn = false;
 
   constructor(options: BrowserWindowConstructorOptions = {}) {
@@ -222,7 +225,7 @@ class StandInWindow
   setFullScreen(flag: boolean): void {
     if (flag === this.#fullScreen) return;
     this.#fullScreen = flag;
-    // After an animation, in life.
+    // In reality, after an animation.
     setImmediate(() => this.emit(flag ? 'enter-full-screen' : 'leave-full-screen'));
   }
 

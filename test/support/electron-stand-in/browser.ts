@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { ownApp } from './app.ts';
 import { tell } from './driver.ts';
 
-/** Chromium, as the app's windows share it. Its profile is below the program's own `userData`, and outlives a run. */
+/** Chromium, shared by the app's windows. Its profile is below the program's own `userData`, and outlives a run. */
 let launching: Promise<BrowserContext> | null = null;
 let firstPage: Page | undefined;
 
@@ -48,7 +48,7 @@ function debuggingPort(profile: string): string {
   return readFileSync(file, 'utf8').split('\n')[0] ?? '';
 }
 
-/** A new page, blank. The one that Chromium starts with is taken first. */
+/** A new blank page. The first call takes the page that Chromium starts with. */
 export async function openPage(): Promise<Page> {
   const context = await (launching ??= launch());
   const page = firstPage ?? (await context.newPage());

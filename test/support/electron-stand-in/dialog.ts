@@ -16,7 +16,7 @@ onCommand((command) => {
 
 /**
  * Shown to the test, which answers; closed with `cancelId` when its signal is aborted, as documented: on macOS with a
- * parent window only. Without one, macOS blocks the process, which then hears no signal either.
+ * parent window only. Without one, macOS blocks the process, which then receives no signal either.
  */
 function ask(options: MessageBoxOptions, hasParent: boolean): Promise<MessageBoxReturnValue> {
   requireReady('dialog.showMessageBox');

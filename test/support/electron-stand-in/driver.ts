@@ -1,6 +1,6 @@
 /**
- * The stand-in's line to the test that started it, over the process's own IPC channel: what happens goes out, what the
- * test does to the outer world (answers to dialogs, functions to run in the main process) comes in.
+ * The stand-in's connection to the test that started it, over the process's own IPC channel: events go out, and the
+ * test's actions in the outer world (answers to dialogs, functions to run in the main process) come in.
  */
 
 /** What the stand-in tells the test. */
@@ -11,12 +11,12 @@ export type StandInEvent =
   | { kind: 'dialog'; id: number; message: string; detail: string; buttons: string[] }
   | { kind: 'dialog-closed'; id: number }
   | { kind: 'error-box'; title: string; content: string }
-  /** An address or a folder was handed to another program. */
+  /** An address or a folder was opened in another program. */
   | { kind: 'opened'; what: string }
-  /** A page saves something; or not, because the program prevented it. */
+  /** A page starts a download, or fails to because the program prevented it. */
   | { kind: 'download'; url: string; prevented: boolean }
   | { kind: 'notification'; title: string; body: string }
-  /** Something was used that the stand-in does not carry out; the process ends. */
+  /** The program used something that the stand-in does not support; the process ends. */
   | { kind: 'fault'; message: string }
   | { kind: 'evaluated'; id: number; value?: unknown; error?: string };
 
@@ -33,11 +33,11 @@ export function tell(event: StandInEvent): void {
 
 export function onCommand(listener: (command: StandInCommand) => void): void {
   process.on('message', (command) => listener(command as StandInCommand));
-  // The channel must not keep the process, which ends when the app does.
+  // The channel must not keep the process alive; the process ends when the app does.
   process.channel?.unref();
 }
 
-/** Ends the process: the program relies on something that the stand-in does not do as Electron does. */
+/** Ends the process: the program relies on something that the stand-in does differently from Electron. */
 export function fault(message: string): never {
   const text = `The electron stand-in ${message}`;
   process.stderr.write(`${text}\n`);

@@ -51,7 +51,7 @@ export {
   Tray,
 };
 
-/** For functions of the test. What the tray shows, Electron does not tell. */
+/** For the test's functions. Electron does not expose what the tray shows. */
 const exported = {
   app,
   BaseWindow,

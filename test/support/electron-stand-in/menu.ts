@@ -6,7 +6,7 @@ import { refuseUnknown, StrictEmitter, strictly } from './strict.ts';
 
 const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator', 'enabled', 'checked'];
 
-/** The roles that the menus here have; what they do is the system's. */
+/** The menu roles in use here; the system implements them. */
 const ROLES = [
   'about',
   'close',
@@ -25,7 +25,7 @@ const ROLES = [
   'zoomOut',
 ];
 
-/** As documented in "Keyboard Shortcuts"; Electron ignores others without a word. */
+/** As documented in "Keyboard Shortcuts"; Electron silently ignores others. */
 const ACCELERATOR =
   /^((Command|Cmd|Control|Ctrl|CommandOrControl|CmdOrCtrl|Alt|Option|AltGr|Shift|Super|Meta)\+)*([\dA-Z]|F\d{1,2}|Plus|Space|Tab|Enter|Escape|Delete|[,./;'=[\]\\-])$/;
 
@@ -48,7 +48,7 @@ function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Me
       checked,
       submenu: Array.isArray(submenu) ? build(submenu) : undefined,
       click() {
-        // As documented: before the program hears of it.
+        // As documented: before the program is notified.
         if (type === 'checkbox') item.checked = !item.checked;
         (click as ((clicked: object) => void) | undefined)?.(item);
       },
@@ -69,7 +69,7 @@ const ownMenu = strictly('Menu', {
 } satisfies Partial<typeof Menu>);
 export { ownMenu as Menu };
 
-/** The icons in the tray, for the test to look at and to click. */
+/** The icons in the tray, for the test to inspect and click. */
 export const trays: StandInTray[] = [];
 
 class StandInTray

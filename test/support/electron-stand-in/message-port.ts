@@ -59,7 +59,7 @@ export class StandInPort extends StrictEmitter implements Pick<MessagePortMain, 
     else this.#waiting.push(data);
   }
 
-  /** The other end has gone, or this one was closed: either way `close` is emitted, once. */
+  /** The other end has closed, or this one was closed: either way `close` is emitted once. */
   disconnected(): void {
     if (this.#closed) return;
     this.#closed = true;

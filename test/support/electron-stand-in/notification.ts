@@ -3,7 +3,7 @@ import { requireReady } from './app.ts';
 import { tell } from './driver.ts';
 import { refuseUnknown, StrictEmitter, strictly } from './strict.ts';
 
-/** Those that are shown, for the test to click. */
+/** The visible notifications, for the test to click. */
 export const notifications: StandInNotification[] = [];
 
 class StandInNotification extends StrictEmitter implements Pick<Notification, 'show'> {

@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core';
 import { EXPOSE_EVENT } from './preload-world.ts';
 
-/** What a page asks that Electron decides, or lets the program decide. */
+/** A page's request that Electron decides, or lets the program decide. */
 export type PageQuestion =
   | { kind: 'open'; url: string }
   | { kind: 'permission'; permission: string }
@@ -10,7 +10,7 @@ export type PageQuestion =
 
 const BINDING = 'electronStandInAsk';
 
-/** Puts Electron's answers in the place of Chromium's own, in the world of every page of `context`. */
+/** Replaces Chromium's own answers with Electron's, in the world of every page of `context`. */
 export async function preparePages(
   context: BrowserContext,
   answer: (source: { page: object; url: string; isMainFrame: boolean }, question: PageQuestion) => Promise<unknown>,
@@ -27,7 +27,7 @@ export async function preparePages(
   const denied = () => { throw new DOMException('Permission denied.', 'NotAllowedError'); };
   const permit = async (permission) => (await ask({ kind: 'permission', permission })) || denied();
 
-  // New windows: denied ones are null to the page; no other answer is carried out.
+  // New windows: denied ones are null to the page; no other answer is supported.
   window.open = (url) => { ask({ kind: 'open', url: new URL(url ?? 'about:blank', location.href).href }); return null; };
   window.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a[href]') : null;

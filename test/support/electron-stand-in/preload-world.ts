@@ -16,20 +16,19 @@ type FromPreload =
   | { kind: 'port-close'; port: number }
   | { kind: 'fault'; message: string };
 
-/** Messages of pages, by channel. Channels are the program's own words: none is unknown. */
+/** Messages of pages, by channel. The program names its channels: none is unknown. */
 export const ownIpcMain = new EventEmitter();
 export const ipcMain = strictly('ipcMain', ownIpcMain);
 
-/** What of a frame a message comes from. */
+/** The part of a frame that a message comes from. */
 export interface Sender {
   contents: object;
   frame: () => object | null;
 }
 
 /**
- * Runs a preload script as a sandboxed one: in a world of its own beside the page's, in the main frame, before the
- * page, with no modules but what Electron gives it.
- * @returns closes the ports of a page that has gone
+ * Runs a preload script as a sandboxed one: in a separate world beside the page's, in the main frame, before the page,
+ * with no modules except those that Electron provides. @returns a function that closes the ports of a closed page
  */
 export async function attachPreload(cdp: CDPSession, file: string, sender: Sender): Promise<() => void> {
   const source = readFileSync(file, 'utf8');
@@ -40,7 +39,7 @@ export async function attachPreload(cdp: CDPSession, file: string, sender: Sende
 
   function adopt(context: number, port: number): StandInPort {
     const call = (expression: string) => {
-      // The page may have gone meanwhile, which its port hears of by itself.
+      // The page may have closed meanwhile; its port notices by itself.
       cdp.send('Runtime.evaluate', { contextId: context, expression }).catch(() => undefined);
     };
     const adopted = new StandInPort({
@@ -90,7 +89,7 @@ export async function attachPreload(cdp: CDPSession, file: string, sender: Sende
   return closePorts;
 }
 
-/** The script with what it may require around it. Everything else ends the stand-in, by its name. */
+/** The script with the modules that it may require. Any other module ends the stand-in with its name. */
 const worldSource = (preload: string): string => `
 if (window === window.top && location.href !== 'about:blank') (() => {
   const send = (told) => globalThis.${BINDING}(JSON.stringify(told));

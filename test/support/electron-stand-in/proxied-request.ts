@@ -8,19 +8,19 @@ import { strictly } from './strict.ts';
 
 export type VerifyProc = NonNullable<Parameters<Session['setCertificateVerifyProc']>[0]>;
 
-/** How the pages of a session get to the network. */
+/** How the pages of a session reach the network. */
 export interface Network {
   /** `host:port` */
   proxy: string;
   verify: VerifyProc;
 }
 
-/** What Chromium says of a proxy that refuses, and of a certificate that the program does. */
+/** Chromium's errors for a refusing proxy, and for a certificate that the program refuses. */
 class Unreachable extends Error {}
 
 /**
- * Answers a request of a page as Chromium's network service would: through the proxy, by CONNECT where it is secure,
- * and with the program's word on the certificate. Redirects are the page's own business.
+ * Answers a request of a page as Chromium's network service would: through the proxy, with CONNECT for https, and with
+ * the program's decision on the certificate. The page follows redirects by itself.
  */
 export async function answerOverNetwork(route: Route, network: Network): Promise<void> {
   try {
@@ -69,7 +69,7 @@ async function tunnel(url: URL, proxy: { host: string; port: number }, verify: V
     socket.destroy();
     throw new Unreachable(`The proxy answered ${response.statusCode} for ${authority}.`);
   }
-  // Chromium verifies by itself, and asks the program what it makes of that.
+  // Chromium verifies by itself, and asks the program to judge the result.
   const secured = connect({ socket, servername: url.hostname, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] });
   await once(secured, 'secureConnect');
   if (!(await isAccepted(secured, url.hostname, verify))) {

@@ -16,7 +16,7 @@ registerHooks({
 });
 
 Object.defineProperty(process, 'versions', {
-  // As Electron tells of BoringSSL.
+  // As Electron reports BoringSSL.
   value: { ...process.versions, electron: packageFile.version, chrome: 'stand-in', openssl: '0.0.0' },
 });
 

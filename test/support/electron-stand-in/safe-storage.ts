@@ -5,8 +5,8 @@ import { requireReady } from './app.ts';
 import { strictly } from './strict.ts';
 
 /**
- * The keyring of the session that the test makes up: a file with its key. Without one, or where it is locked (the file
- * is a folder), Chromium encrypts with a constant, and says so by its tag only.
+ * The keyring of the test's imaginary session: a file with its key. Without one, or if it is locked (the file is a
+ * folder), Chromium encrypts with a constant, and shows it only by its tag.
  */
 const KEYRING = process.env['ELECTRON_STAND_IN_KEYRING'];
 const TAGS = { constant: 'v10', keyring: 'v11' };

@@ -32,7 +32,7 @@ export const protocol = strictly('protocol', {
   isProtocolHandled: (scheme) => handlers.has(scheme),
 } satisfies Partial<Protocol>);
 
-/** Permission handlers, as a session has them. Without one, Electron permits. */
+/** Permission handlers of a session. Without one, Electron permits. */
 interface PermissionHandlers {
   request: Parameters<Session['setPermissionRequestHandler']>[0];
   check: Parameters<Session['setPermissionCheckHandler']>[0];
@@ -58,7 +58,7 @@ export class StandInSession
 {
   readonly facade = strictly('session', this);
   readonly permissionHandlers: PermissionHandlers = { request: null, check: null, device: null, display: null };
-  /** The only way to a network; without it there is none. */
+  /** The only way to the network; without it there is none. */
   network: Network | null = null;
   beforeRequest: RequestListener | null = null;
   readonly protocol = protocol as Protocol;
@@ -95,7 +95,7 @@ export class StandInSession
   setProxy(config: ProxyConfig): Promise<void> {
     refuseUnknown('setProxy', config, ['mode', 'proxyRules', 'proxyBypassRules']);
     const { mode, proxyRules = '', proxyBypassRules } = config;
-    // Otherwise Chromium would take names under .localhost past it.
+    // Otherwise Chromium would bypass it for names under .localhost.
     if (mode !== 'fixed_servers' || proxyBypassRules !== '<-loopback>' || !/^[\d.]+:\d+$/.test(proxyRules)) {
       fault('carries out one fixed proxy for everything only.');
     }
@@ -127,7 +127,7 @@ export const defaultSession = ownSession.facade;
 
 const partitions = new Map<string, StandInSession>();
 
-/** The session that a program means by what it was given. */
+/** The session that a program refers to by its argument. */
 export const sessionOf = (facade: unknown): StandInSession =>
   [...partitions.values()].find((candidate) => candidate.facade === facade) ?? ownSession;
 
@@ -182,7 +182,7 @@ function toRequest(url: string, request: PageRequest): Request {
   });
 }
 
-/** Lets the program decide on a download; true when it may go on. */
+/** Lets the program decide on a download; true if it may continue. */
 export function mayDownload(url: string, contents: unknown, asking: StandInSession): boolean {
   const event = createEvent('will-download', {});
   asking.emit('will-download', event, strictly('a download', { getURL: () => url }), contents);

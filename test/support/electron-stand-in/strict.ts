@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { fault } from './driver.ts';
 
-/** What the language itself asks of any object: whether it can be awaited, or printed. */
+/** What the language itself reads of any object: whether it can be awaited, or printed. */
 const ASKED_BY_ANYBODY: ReadonlySet<string> = new Set(['then', 'toJSON', 'constructor', 'inspect']);
 
 /**
- * `part` as the program gets it: using anything that it does not have ends the process, with the name of what is
- * missing. Private state works, because methods run on the part itself.
+ * `part` as the program sees it: using a missing member ends the process with the member's name. Private state works,
+ * because methods run on the part itself.
  */
 export function strictly<Part extends object>(name: string, part: Part): Part {
   const bound = new Map<string | symbol, unknown>();
@@ -24,13 +24,13 @@ export function strictly<Part extends object>(name: string, part: Part): Part {
   });
 }
 
-/** An object with known members only; for what is handed over as options. */
+/** An object with known members only; for values passed as options. */
 export function refuseUnknown(what: string, given: object, known: readonly string[]): void {
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown !== undefined) fault(`does not carry out the option "${unknown}" of ${what}.`);
 }
 
-/** An event as Electron hands it over: it can be prevented. */
+/** An event as Electron passes it: it can be prevented. */
 export interface StandInEvent {
   preventDefault(): void;
   readonly defaultPrevented: boolean;
@@ -52,7 +52,10 @@ export function createEvent<Fields extends object>(name: string, fields: Fields)
 
 type Listener = (...values: unknown[]) => void;
 
-/** Emits the events that it was made with. Listening for any other ends the process: it would wait for ever. */
+/**
+ * Emits the events that it was created with. Listening for any other ends the process: the listener would wait for
+ * ever.
+ */
 export class StrictEmitter extends EventEmitter {
   readonly #name: string;
   readonly #events: readonly string[];

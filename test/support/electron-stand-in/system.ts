@@ -19,7 +19,7 @@ export const nativeTheme = strictly('nativeTheme', {
   shouldUseDarkColors: false,
 } satisfies Partial<NativeTheme>);
 
-/** As in Electron, what listens first decides whether the end of a session on Linux is ever delayed. */
+/** As in Electron, the first listener decides whether the end of a session on Linux is ever delayed. */
 class StandInPowerMonitor extends StrictEmitter {
   #delays = false;
 
@@ -34,7 +34,7 @@ class StandInPowerMonitor extends StrictEmitter {
     });
   }
 
-  /** Not of Electron: the session ends, and waits for an app only if that asks it to. */
+  /** Not part of Electron: the session ends, and waits for an app only if that asks it to. */
   endSession(): void {
     const event = createEvent('shutdown', {});
     if (this.#delays) this.emit('shutdown', event);

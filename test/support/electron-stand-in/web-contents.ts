@@ -29,7 +29,7 @@ let copied = '';
 
 export const clipboard = strictly('clipboard', { readText: () => Promise.resolve(copied) });
 
-/** One page, and the events by which the program is asked what it may do. */
+/** One page, and the events that ask the program what the page may do. */
 export class StandInContents
   extends StrictEmitter
   implements
@@ -100,7 +100,7 @@ export class StandInContents
     this.emit('did-finish-load');
   }
 
-  /** What its page calls itself; empty once it is gone. */
+  /** The title of its page; empty once it is closed. */
   async title(): Promise<string> {
     return (await this.#page?.title().catch(() => '')) ?? '';
   }
@@ -109,7 +109,7 @@ export class StandInContents
     await (await this.#open()).setViewportSize(size);
   }
 
-  /** Runs the page's `beforeunload` after user interaction; false when it keeps the page. */
+  /** Runs the page's `beforeunload` after user interaction; false if it keeps the page. */
   async mayUnload(): Promise<boolean> {
     if (this.#page === null) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -129,7 +129,7 @@ export class StandInContents
     this.#stay();
   }
 
-  /** Ends the page with its window. */
+  /** Closes the page with its window. */
   async destroy(): Promise<void> {
     if (this.#destroyed) return;
     this.#destroyed = true;
@@ -143,7 +143,7 @@ export class StandInContents
     return (this.#opening ??= this.#openPage());
   }
 
-  /** A page that has crashed cannot be driven any more: another one takes its place. */
+  /** A crashed page can no longer be driven: a new one replaces it. */
   async #openPage(): Promise<Page> {
     const page = await openPage();
     this.#page = page;
@@ -173,7 +173,7 @@ export class StandInContents
     return page;
   }
 
-  /** Whether a navigation of the page itself may go on. */
+  /** Whether a navigation of the page itself may continue. */
   mayNavigate(address: string, isMainFrame: boolean): boolean {
     if (isMainFrame && this.#loading.has(address)) return true;
     const url = fromChromium(address);

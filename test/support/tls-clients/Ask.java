@@ -9,7 +9,10 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Arguments: the root's file, the HTTPS port, hostnames. Prints a line for each: the hostname, a tab, what Java says. */
+/**
+ * Arguments: the root's file, the HTTPS port, hostnames. Prints a line for each: the hostname, a tab, what Java
+ * reports.
+ */
 public class Ask {
   public static void main(String[] args) throws Exception {
     KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());

@@ -1,4 +1,4 @@
-// Arguments: the root's file, the HTTPS port, hostnames. Prints a line for each: the hostname, a tab, what Go says.
+// Arguments: the root's file, the HTTPS port, hostnames. Prints a line for each: the hostname, a tab, what Go reports.
 package main
 
 import (

@@ -25,15 +25,15 @@ const address = (type: 'A' | 'AAAA', value: string): DnsRecord => ({
   data: { type, address: value },
 });
 
-describe('what validations ask of DNS', () => {
-  test('joins the strings of a record, and has the shortest TTL of all', async () => {
+describe('the DNS queries of validations', () => {
+  test('join the strings of a record, and return the shortest TTL of all', async () => {
     const { texts } = dnsOf({ 'a.test TXT': [txt(300, 'vivarium.localhost;', ' accounturi=x'), txt(60, 'other')] });
     const expected = { ok: true, values: ['vivarium.localhost; accounturi=x', 'other'], ttlSeconds: 60 };
     expect(await texts('a.test')).toEqual(expected);
     expect(await texts('b.test')).toEqual({ ok: true, values: [] });
   });
 
-  test('has the addresses of both families, and this machine’s for localhost', async () => {
+  test('return the addresses of both families, and this machine’s for localhost', async () => {
     const { addresses } = dnsOf({
       'a.test AAAA': [address('AAAA', '::1')],
       'a.test A': [address('A', '127.0.0.1')],
@@ -43,7 +43,7 @@ describe('what validations ask of DNS', () => {
     expect(await addresses('b.test')).toEqual({ ok: true, values: [] });
   });
 
-  test('says why there is no answer, and how to have one', async () => {
+  test('report why there is no answer, and how to get one', async () => {
     const refused: DnsReply = { kind: 'answered', rcode: 'REFUSED', answers: [], authority: [], source };
     const failed: DnsReply = { kind: 'failed', reason: 'timeout', source };
     const unreachable: DnsReply = { kind: 'failed', reason: 'unreachable', detail: 'the port is closed', source };

@@ -12,7 +12,7 @@ const CLAIM = {
 const GOOD = `vivarium.localhost; accounturi=${CLAIM.accountUri}`;
 const seconds = (moment: string): number => Date.parse(moment) / 1_000;
 
-describe('a record that stays', () => {
+describe('a persistent record', () => {
   test.each<[string, readonly string[], 'valid' | 'malformed' | 'unauthorized', Partial<typeof CLAIM>?]>([
     ['names the CA and the account', [GOOD], 'valid'],
     ['in other case and without blanks', [`VIVARIUM.localhost;ACCOUNTURI=${CLAIM.accountUri}`], 'valid'],
@@ -46,7 +46,7 @@ describe('a record that stays', () => {
 });
 
 // The example of draft-ietf-acme-dns-account-label-02 §3.2.
-test('an account has a label of its own', () => {
+test('has a separate label for each account', () => {
   expect(accountLabel('https://example.com/acme/acct/ExampleAccount')).toBe('_ujmmovf2vn55tgye.');
 });
 
@@ -61,7 +61,7 @@ describe('the methods of DNS', () => {
     ['dns-01', '_acme-challenge.app.acme.test', digest],
     ['dns-account-01', `${accountLabel(CLAIM.accountUri)}_acme-challenge.app.acme.test`, digest],
     ['dns-persist-01', '_validation-persist.app.acme.test', `${GOOD}; policy=wildcard`],
-  ] as const)('%s asks for %s', async (method, name, right) => {
+  ] as const)('%s queries %s', async (method, name, right) => {
     const records = new Map<string, string>([[name, right]]);
     const validate = createValidation({
       resolve: () => Promise.reject(new Error('It asks for no address.')),

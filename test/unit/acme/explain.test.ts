@@ -57,8 +57,8 @@ const FORBIDDEN: CaaVerdict = {
   warnings: [],
 };
 
-describe('an order is explained', () => {
-  test('that waits for its client', () => {
+describe('the explanation of an order', () => {
+  test('shows that it waits for its client', () => {
     const { message, walk } = explain({}, authorization({}));
     expect(message).toBe('The client has yet to prove control of *.acme.test.');
     expect(walk.map(({ step, state }) => [step, state])).toEqual([
@@ -68,7 +68,7 @@ describe('an order is explained', () => {
     ]);
   });
 
-  test('that CAA refused, with the record and what was asked', () => {
+  test('shows a refusal by CAA, with the record and the query', () => {
     const detail = FORBIDDEN.message;
     const error = { type: 'caa', detail, status: 403 };
     const attempts = [{ what: '_acme-challenge.acme.test TXT', found: '"x"' }];
@@ -100,14 +100,14 @@ describe('an order is explained', () => {
     );
   });
 
-  test('whose record limits how long other orders may use it', () => {
+  test('shows how long its record lets other orders use the validation', () => {
     const { walk } = explain({}, authorization({ status: 'valid' }, { status: 'valid', reusableUntilMs: 60_000 }));
     expect(walk.find(({ step }) => step.endsWith('authorization'))?.message).toBe(
       'It may be used until 1970-01-01T01:00:00.000Z, and by other orders until 1970-01-01T00:01:00.000Z.',
     );
   });
 
-  test('that CAA refused at the end, though it had allowed the validation', () => {
+  test('shows a refusal by CAA at finalization, after CAA had allowed the validation', () => {
     const of = authorization(
       { status: 'valid' },
       { status: 'valid', caa: { atMs: 0, message: FORBIDDEN.message, verdict: FORBIDDEN } },
@@ -116,7 +116,7 @@ describe('an order is explained', () => {
     expect(walk.find(({ caa }) => caa !== undefined)).toMatchObject({ state: 'failed', caa: { decisive: [RECORD] } });
   });
 
-  test('with its certificate, when it is renewed, and its revocation', () => {
+  test('shows its certificate with the renewal date, and its revocation', () => {
     const certificate: AcmeCertificate = {
       ...{ serial: '0A', accountId: 'a1', orderId: 'o1', identifiers: ORDER.identifiers, pem: 'PEM', issuerKey: 'ff' },
       ...{ notBeforeMs: 0, notAfterMs: 90 * 86_400_000, wireNotBeforeMs: 0, wireNotAfterMs: 90 * 86_400_000 },
@@ -141,10 +141,10 @@ describe('an order is explained', () => {
   });
 });
 
-describe('a kept walk over CAA', () => {
-  test('is whole, if it is small', () => expect(keptVerdict(FORBIDDEN)).toEqual(FORBIDDEN));
+describe('a stored walk over CAA', () => {
+  test('is complete if it is small', () => expect(keptVerdict(FORBIDDEN)).toEqual(FORBIDDEN));
 
-  test('has of many and long records those that decide, cut, and no edit that is cut', () => {
+  test('contains the deciding records if there are many or long ones, cut off, but no edit that is cut off', () => {
     const others = Array.from({ length: 500 }, (_, index) => `acme.test. CAA 0 iodef "mailto:${index}@acme.test"`);
     const long = `acme.test. CAA 0 issue "${'x'.repeat(60_000)}"`;
     const [step] = FORBIDDEN.trace;

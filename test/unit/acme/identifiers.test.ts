@@ -6,7 +6,7 @@ const dns = (value: string) => ({ type: 'dns', value }) as const;
 const ip = (value: string) => ({ type: 'ip', value }) as const;
 
 describe('identifiers', () => {
-  test('are in normal form, each once', () => {
+  test('are normalised, each once', () => {
     const given = [dns('A.acme.test'), dns('a.acme.test'), dns('*.acme.test'), ip('127.0.0.1'), ip('::1')];
     expect(readIdentifiers(given).map(({ value }) => value)).toEqual([
       ...['a.acme.test', '*.acme.test', '127.0.0.1', '::1'],

@@ -13,7 +13,7 @@ const HEADER = { alg: 'ES256', url: 'https://localhost/acme/new-account', nonce:
 const signed = (header: Record<string, unknown>, key: KeyObject = privateKey): Promise<FlattenedJWSInput> =>
   new FlattenedSign(Buffer.from('{}')).setProtectedHeader({ ...HEADER, ...header }).sign(key);
 
-/** A header as it is, with a signature that fits nothing: JOSE does not sign what is wrong. */
+/** A header as given, with an arbitrary signature: JOSE does not sign invalid headers. */
 const unsigned = (header: unknown): Record<string, unknown> => ({
   protected: Buffer.from(JSON.stringify(header)).toString('base64url'),
   payload: 'e30',
@@ -41,7 +41,7 @@ describe('a JWS', () => {
     });
   });
 
-  test('of RSA is read and verified', async () => {
+  test('with an RSA key is read and verified', async () => {
     const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const own = readJws(JSON.stringify(await signed({ alg: 'RS256', jwk: jwkOf(keys.publicKey) }, keys.privateKey)));
     expect(await verifyJws(own, keyOf(own))).toBe('{}');
@@ -71,7 +71,7 @@ describe('a JWS', () => {
     expect(() => readJws(JSON.stringify(body))).toThrow(expect.objectContaining({ type }) as AcmeError);
   });
 
-  test('is refused with the key of another', async () => {
+  test('is refused with another account’s key', async () => {
     const other = jwkOf(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).publicKey);
     await expect(verifyJws(readJws(JSON.stringify(await signed({ jwk }))), other)).rejects.toMatchObject({
       type: 'malformed',
@@ -84,7 +84,7 @@ describe('a JWS', () => {
     await expect(verifyJws(read, { ...keyOf(read), x: 'AAAA' })).rejects.toMatchObject({ type });
   });
 
-  test('with anything changed is refused with a problem, never with another error', async () => {
+  test('with any mutation is refused with an ACME problem, never with another error', async () => {
     const text = JSON.stringify(await signed({ jwk }));
     const random = sequence(19);
     for (let round = 0; round < 1_000; round++) {
@@ -92,20 +92,20 @@ describe('a JWS', () => {
       const changed = text.slice(0, at) + String.fromCharCode(32 + random(95)) + text.slice(at + random(3));
       if (changed === text) continue;
       const error: unknown = await readAndVerify(changed).catch((thrown: unknown) => thrown);
-      // Unused bits of base64url, and members beside those of RFC 7515, change nothing.
+      // Unused bits of base64url, and members beyond those of RFC 7515, change nothing.
       if (typeof error !== 'string') expect(error, changed).toBeInstanceOf(AcmeError);
     }
   });
 });
 
 describe('nonces', () => {
-  test('are good once', () => {
+  test('are valid once', () => {
     const nonces = createNonces();
     const nonce = nonces.create();
     expect([nonces.use(nonce), nonces.use(nonce), nonces.use('another')]).toEqual([true, false, false]);
   });
 
-  test('are bounded: the oldest is forgotten', () => {
+  test('are limited in number: the oldest is forgotten', () => {
     const nonces = createNonces(2);
     const made = [nonces.create(), nonces.create(), nonces.create()];
     expect(made.map((nonce) => nonces.use(nonce))).toEqual([false, true, true]);

@@ -18,7 +18,7 @@ function outcome(step: () => string): string {
 }
 
 describe('an order', () => {
-  test('is finalized when it is ready, and only then', () => {
+  test('is finalized only when it is ready', () => {
     expect(ORDERS.map((state) => outcome(() => stepOrder(state, 'finalize')))).toEqual([
       'orderNotReady 403',
       'processing',
@@ -26,7 +26,7 @@ describe('an order', () => {
     ]);
   });
 
-  test('becomes valid by a certificate alone, which only one that is being processed gets', () => {
+  test('becomes valid only by a certificate, and only from processing', () => {
     const pairs = ORDERS.flatMap((state) => ORDER_EVENTS.map((event) => [state, event] as const));
     const valid = pairs.filter(
       ([state, event]) => state !== 'valid' && outcome(() => stepOrder(state, event)) === 'valid',
@@ -42,13 +42,13 @@ describe('an order', () => {
 });
 
 describe('an authorization', () => {
-  test('is deactivated while it is open, and stays as it is after that', () => {
+  test('can be deactivated while it is open, and stays unchanged after that', () => {
     expect(AUTHORIZATIONS.map((state) => stepAuthorization(state, 'deactivate'))).toEqual([
       ...['deactivated', 'deactivated', 'invalid', 'deactivated', 'expired'],
     ]);
   });
 
-  test('becomes valid from pending alone', () => {
+  test('becomes valid only from pending', () => {
     expect(AUTHORIZATIONS.map((state) => stepAuthorization(state, 'validated'))).toEqual([
       ...['valid', 'valid', 'invalid', 'deactivated', 'expired'],
     ]);

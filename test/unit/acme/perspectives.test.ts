@@ -52,7 +52,7 @@ const caa = (verdict: CaaVerdict['verdict']): CaaVerdict => ({
   ...{ verdict, message: `It is ${verdict}.`, change: '', edits: [], decisive: [], trace: [], warnings: [] },
 });
 
-test('the attempts say which perspective saw what, and how many agree', () => {
+test('the attempts name each perspective’s finding, and how many agree', () => {
   const unreached: Outcome = { attempts: [], error: new AcmeError('dns', 'There was no answer.') };
   const seen = [...remotes(2, 1, GOOD, BAD), { by: 'perspective 3', result: unreached }];
   expect(corroborate(GOOD, seen).attempts).toEqual([
@@ -64,18 +64,18 @@ test('the attempts say which perspective saw what, and how many agree', () => {
   ]);
 });
 
-test('a failure at the primary perspective stays one, whatever others see', () => {
+test('a failure at the primary perspective remains a failure, whatever others see', () => {
   expect(corroborate(BAD, remotes(3, 0, GOOD, BAD))).toBe(BAD);
   const forbidden = caa('forbidden');
   expect(corroborateCaa(forbidden, remotes(3, 0, caa('allowed'), forbidden))).toBe(forbidden);
 });
 
-test('a record is used again no longer than any perspective has seen', () => {
+test('a record is reused no longer than the shortest TTL that any perspective has seen', () => {
   const seen = (reuseMs: number): Outcome => ({ ...GOOD, reuseMs });
   expect(corroborate(seen(3_000), remotes(3, 1, seen(2_000), seen(1_000))).reuseMs).toBe(1_000);
 });
 
-test('a failed look-up elsewhere is a disagreement about CAA, and a tolerated one is told', () => {
+test('a failed remote lookup is a disagreement about CAA, and a tolerated one is reported', () => {
   const verdicts = remotes(3, 2, caa('allowed'), caa('lookup_failed'));
   expect(corroborateCaa(caa('allowed'), verdicts)).toMatchObject({
     verdict: 'lookup_failed',

@@ -8,7 +8,7 @@ test.each([
   ['letsencrypt-2028@100ms', 4_500],
   ['classic@1m', 90 * 60_000],
   ['classic@24h', 90 * DAY_MS],
-])('a certificate of the profile %s lives as long for clients', (name, wireMs) => {
+])('a certificate of the profile %s has the profile’s lifetime for clients', (name, wireMs) => {
   expect(findProfile(name)?.wireLifetimeMs).toBe(wireMs);
 });
 
@@ -18,6 +18,6 @@ test.each([
   ['a life of more than its own', 'classic@25h'],
   ['no duration', 'classic@'],
   ['a duration in days', 'classic@1d'],
-])('there is no profile: %s', (_what, name) => {
+])('no profile is found for: %s', (_what, name) => {
   expect(findProfile(name)).toBeUndefined();
 });

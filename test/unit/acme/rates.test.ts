@@ -4,7 +4,7 @@ import { decide } from '../../../main/acme/rates.ts';
 const RATE = { count: 5, periodMs: 1_000 };
 
 describe('a rate', () => {
-  test('allows as many as it says at once, and then one at a time', () => {
+  test('allows its maximum at once, and then one at a time', () => {
     let used: number | null = null;
     const left: number[] = [];
     for (let count = 0; count < 5; count++) {
@@ -19,7 +19,7 @@ describe('a rate', () => {
     expect(decide(RATE, used, 200).waitMs).toBe(0);
   });
 
-  test('is whole again after its period, and holds no more than that', () => {
+  test('is full again after its period, and holds no more than its maximum', () => {
     expect(decide(RATE, 1_000, 1_000)).toEqual({ next: 1_200, waitMs: 0, left: 4 });
     expect(decide(RATE, 1_000, 99_000)).toEqual({ next: 99_200, waitMs: 0, left: 4 });
   });

@@ -12,7 +12,7 @@ describe('renewal information', () => {
     expect(window.endMs / DAY_MS).toBeCloseTo(endDays, 6);
   });
 
-  test('says at once for a revoked certificate', () => {
+  test('asks for an immediate renewal of a revoked certificate', () => {
     const atMs = 50 * DAY_MS;
     expect(renewalWindow({ notBeforeMs: 0, notAfterMs: 90 * DAY_MS }, atMs)).toEqual({
       startMs: atMs - HOUR_MS,
@@ -35,7 +35,7 @@ test.each([
   ['in six hours', 90 * DAY_MS, 21_600],
   ['in 15 seconds, where a life of 90 days takes 90 minutes', 90 * 60_000, 15],
   ['in a second at least', 9_000, 1],
-])('asks clients to ask again %s', (_what, wireMs, seconds) => {
+])('asks clients to check again %s', (_what, wireMs, seconds) => {
   const dates = { notBeforeMs: 0, notAfterMs: 90 * DAY_MS, wireNotBeforeMs: 0, wireNotAfterMs: wireMs };
   expect(askAgainSeconds(dates)).toBe(seconds);
 });

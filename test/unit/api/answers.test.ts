@@ -44,13 +44,13 @@ describe('401 says invalid_token', () => {
     ['viv_0123', false],
     ['Bearer viv_0123', true],
     ['bearer   viv_0123', true],
-  ])('for the Authorization %j: %j', (authorization, invalidToken) => {
+  ])('401 for the Authorization field %j explains: %j', (authorization, invalidToken) => {
     const [, challenge] = unauthorized({ headers: { authorization } }).headers;
     expect(challenge).toBe(`Bearer realm="Animal Store API"${invalidToken ? ', error="invalid_token"' : ''}`);
   });
 });
 
-describe('what is not an operation', () => {
+describe('a request that is not an operation', () => {
   const routes = createRoutes(Object.values(OPERATIONS));
   const unrouted = (method: string, url: string) => {
     const found = routes.find(method, url, ORIGIN);

@@ -32,14 +32,14 @@ describe('the members of a JSON object', () => {
     expect(readJsonObject(text, NAMES)).toEqual({ values: expected, repeated: [] });
   });
 
-  test('a name that comes twice is reported, also when one of the two is escaped', () => {
+  test('a repeated name is reported, even if one of the two is escaped', () => {
     expect(readJsonObject(String.raw`{"name":"a","\u006eame":"b"}`, NAMES)).toEqual({
       values: { name: 'b' },
       repeated: ['name'],
     });
   });
 
-  test('an unknown name that comes twice is not', () => {
+  test('a repeated unknown name is not reported', () => {
     expect(readJsonObject('{"x":1,"x":2}', NAMES).repeated).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('the members of a JSON object', () => {
     expect(() => readJsonObject(text, NAMES)).toThrow(words);
   });
 
-  test('the deepest nesting that is allowed', () => {
+  test('the deepest allowed nesting is accepted', () => {
     expect(readJsonObject(nested(NESTING_MAX), NAMES)).toEqual({ values: {}, repeated: [] });
   });
 });

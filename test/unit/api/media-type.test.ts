@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { unsupportedBody } from '../../../main/api/media-type.ts';
 
-describe('a body is read', () => {
+describe('a body is accepted', () => {
   test.each([
     'application/json',
     'Application/JSON',

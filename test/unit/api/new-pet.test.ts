@@ -66,7 +66,7 @@ describe('name', () => {
     ['blanks around', '  Rex  '],
     ['quotes and control characters', '"\\\n\u0000'],
     ['a right-to-left name', 'حيوان'],
-  ])('%s is kept as it is', (_title, name) => {
+  ])('%s is kept unchanged', (_title, name) => {
     expect(validate(withName(JSON.stringify(name)))).toEqual({ value: { name, categoryId: 1n, status: 'available' } });
   });
 
@@ -93,7 +93,7 @@ describe('name', () => {
 });
 
 describe('status', () => {
-  test.each(['available', 'pending', 'sold'])('%s is taken', (status) => {
+  test.each(['available', 'pending', 'sold'])('%s is accepted', (status) => {
     expect(validate(`{"name":"a","categoryId":1,"status":"${status}"}`)).toMatchObject({ value: { status } });
   });
 
@@ -105,7 +105,7 @@ describe('status', () => {
 });
 
 describe('the body as a whole', () => {
-  test('all fields that are missing are named', () => {
+  test('all missing fields are named', () => {
     expect(validate('{}')).toMatchObject({
       error: {
         message: expect.stringMatching(/"name" is missing; it must .*"categoryId" is missing; it must /) as string,
@@ -113,16 +113,16 @@ describe('the body as a whole', () => {
     });
   });
 
-  test('no body at all is refused', () => {
+  test('a missing body is refused', () => {
     expect(validate('')).toMatchObject({ error: { code: 'invalid_request' } });
   });
 
-  test('unknown fields are dropped, also id and those that are special in JavaScript', () => {
+  test('unknown fields are dropped, including id and special names of JavaScript', () => {
     const text = '{"name":"a","categoryId":1,"id":7,"__proto__":{"status":"sold"},"constructor":1,"hasOwnProperty":2}';
     expect(validate(text)).toEqual({ value: { name: 'a', categoryId: 1n, status: 'available' } });
   });
 
-  test('a field given twice is refused by its name', () => {
+  test('a repeated field is refused by its name', () => {
     expect(validate('{"name":"a","categoryId":1,"categoryId":2}')).toMatchObject({
       error: { issues: [{ path: 'categoryId', message: 'was given more than once; send it once' }] },
     });

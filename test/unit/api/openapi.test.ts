@@ -117,7 +117,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  test('has an example for each parameter, body and response, which the same schema takes', () => {
+  test('has an example for each parameter, body and response, which the same schema accepts', () => {
     const ajv = addFormats.default(new Ajv2020({ strict: false }));
     const faultOf = (schema: unknown, example: unknown) => {
       const whole = { ...(schema as object), components: document.components };
@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('has the bounds of int64 to the last digit', () => {
+  test('has the bounds of int64 exact to the last digit', () => {
     const text = openApiText(Object.values(OPERATIONS), SERVERS);
     const exact = parseExactJson(text) as unknown as Document;
     expect(exact.components.schemas['Pet']).toMatchObject({
@@ -143,7 +143,7 @@ describe('the OpenAPI document', () => {
     expect(text).not.toContain('9223372036854776000');
   });
 
-  test('marks getPet, and nothing else, as deprecated with its headers', () => {
+  test('marks only getPet as deprecated, with its headers', () => {
     const all = Object.values(document.paths).flatMap((item) => Object.values(item));
     expect(all.filter(({ deprecated }) => deprecated).map(({ operationId }) => operationId)).toEqual(['getPet']);
     expect(all.flatMap((shown) => shown['x-sunset'] ?? [])).toEqual(['2030-12-05']);
@@ -166,7 +166,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('says of no operation that it is unstable', () => {
+  test('marks no operation as unstable', () => {
     expect(openApiText(Object.values(OPERATIONS), SERVERS)).not.toContain('x-stability');
   });
 

@@ -19,7 +19,7 @@ function filled(count: number) {
 }
 
 describe('a page', () => {
-  test('leads to the next one while more pets match, with limit and status kept', () => {
+  test('links to the next page while more pets match, keeping limit and status', () => {
     const { pages } = filled(7);
     expect(pages.read(PRODUCTION, { limit: 3 }).next).toBe('?limit=3&after=3');
     expect(pages.read(PRODUCTION, { limit: 3, after: 3n }).next).toBe('?limit=3&after=6');
@@ -32,21 +32,21 @@ describe('a page', () => {
     expect(filled(3).pages.read(PRODUCTION, { limit: 3 }).next).toBeNull();
   });
 
-  test('is made once for a revision', () => {
+  test('is created once for a revision', () => {
     const { store, pages } = filled(3);
     const first = pages.read(PRODUCTION, { limit: 2 });
     expect(pages.read(PRODUCTION, { limit: 2 })).toBe(first);
     expect(store.pets.pagesRead()).toBe(1);
   });
 
-  test('is made anew after a change', () => {
+  test('is created again after a change', () => {
     const { store, pages } = filled(1);
     pages.read(PRODUCTION, { limit: 5 });
     store.pets.put(PRODUCTION, { id: 2n, name: 'New', categoryId: 1n, status: 'sold' });
     expect(pages.read(PRODUCTION, { limit: 5 }).body.text).toContain('New');
   });
 
-  test('of another dataset, status, limit or place is another page', () => {
+  test('is a different one for another dataset, status, limit or position', () => {
     const { pages } = filled(4);
     const texts = [
       pages.read(PRODUCTION, { limit: 2 }),
@@ -59,7 +59,7 @@ describe('a page', () => {
     expect(texts[4]).toBe('[]');
   });
 
-  test('is forgotten when many others were made since', () => {
+  test('is forgotten after many other pages were created', () => {
     const { store, pages } = filled(1);
     for (let after = 0n; after < BigInt(PAGES_MAX); after++) pages.read(PRODUCTION, { limit: 1, after });
     pages.read(PRODUCTION, { limit: 1, after: 1n });
@@ -69,7 +69,7 @@ describe('a page', () => {
     expect(store.pets.pagesRead()).toBe(PAGES_MAX + 2);
   });
 
-  test('of great size pushes others out', () => {
+  test('of great size displaces others', () => {
     const store = createMemoryStore();
     for (let id = 1n; id <= 100n; id++) {
       store.pets.put(PRODUCTION, { id, name: '🐈'.repeat(1000), categoryId: 1n, status: 'sold' });

@@ -28,7 +28,7 @@ describe('the query of listPets', () => {
     ['color=red&color=blue&x', { limit: 20 }],
     ['Limit=0&LIMIT=x', { limit: 20 }],
     ['__proto__=1&constructor=2&toString=3', { limit: 20 }],
-  ])('%j is read', (text, value) => {
+  ])('%j is accepted', (text, value) => {
     expect(validate(text)).toEqual({ value });
   });
 
@@ -70,13 +70,13 @@ describe('the query of listPets', () => {
     });
   });
 
-  test('everything that is wrong is named at once', () => {
+  test('every fault is named at once', () => {
     expect(validate('limit=0&status=x&after=y')).toMatchObject({
       error: { issues: [{ path: 'limit' }, { path: 'status' }, { path: 'after' }] },
     });
   });
 
-  test('a query that was read once is remembered as the same value', () => {
+  test('a query that was read before is returned as the same value', () => {
     expect(read('limit=33')).toBe(read('limit=33'));
   });
 });

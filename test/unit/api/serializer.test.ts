@@ -41,12 +41,12 @@ describe('the serializer of a schema', () => {
     expect(serializerOf(schema)(value)).toBe(text);
   });
 
-  test('refuses a schema that it has no exact form for, when it is made', () => {
+  test('refuses a schema without an exact form, when it is created', () => {
     expect(() => serializerOf(z.object({ at: z.date() }))).toThrow('type date');
   });
 });
 
-test('a body knows its length in bytes, and is latin1 only where that is the same as UTF-8', () => {
+test('knows a body’s length in bytes, and uses latin1 only where that equals UTF-8', () => {
   expect(bodyOf('abc')).toEqual({ text: 'abc', encoding: 'latin1', length: '3' });
   expect(bodyOf('é')).toEqual({ text: 'é', encoding: 'utf8', length: '2' });
   expect(bodyOf('🐈')).toEqual({ text: '🐈', encoding: 'utf8', length: '4' });

@@ -16,14 +16,14 @@ describe('reading', () => {
     });
   });
 
-  it('moves the offset by exactly what it was advanced by', async () => {
+  it('moves the offset by exactly the advance', async () => {
     const clock = createFakeClock();
     await clock.advance(48 * HOUR_MS);
     await clock.pass(1_000);
     expect(clock.state()).toMatchObject({ now: FAKE_NOW_MS + 48 * HOUR_MS + 1_000, offsetMs: 48 * HOUR_MS });
   });
 
-  it('keeps monotonic time apart from adjustments', async () => {
+  it('keeps monotonic time independent of adjustments', async () => {
     const clock = createFakeClock();
     await clock.advance(HOUR_MS);
     await clock.pass(10);
@@ -51,7 +51,7 @@ describe('reading', () => {
     expect(clock.now()).toBe(FAKE_NOW_MS);
   });
 
-  it('reset goes back to the real time and runs', async () => {
+  it('reset returns to the real time and unfreezes it', async () => {
     const clock = createFakeClock();
     await clock.advance(HOUR_MS);
     clock.freeze();
@@ -66,7 +66,7 @@ describe('reading', () => {
     });
   });
 
-  it('a stored setting brings back offset and freeze', async () => {
+  it('a stored setting restores offset and freeze', async () => {
     const clock = createFakeClock();
     await clock.advance(HOUR_MS);
     const running = createFakeClock({ setting: clock.setting() });
@@ -83,7 +83,7 @@ describe('reading', () => {
     ['an advance by NaN', (clock: ReturnType<typeof createFakeClock>) => clock.advance(Number.NaN)],
     ['an advance past its last year', (clock: ReturnType<typeof createFakeClock>) => clock.advance(CLOCK_MAX_MS)],
     ['a time before 1970', (clock: ReturnType<typeof createFakeClock>) => clock.set(-1)],
-  ])('refuses %s and stays where it was', async (_what, adjust) => {
+  ])('refuses %s and stays unchanged', async (_what, adjust) => {
     const clock = createFakeClock();
     await expect(adjust(clock)).rejects.toThrow(RangeError);
     expect(clock.now()).toBe(FAKE_NOW_MS);
@@ -101,7 +101,7 @@ describe('timers', () => {
     expect(ran).toEqual([100]);
   });
 
-  it('that fall due on the way of an advance have run, in order and at their own time, when it returns', async () => {
+  it('that fall due during an advance have run, in order and at their own time, when it returns', async () => {
     const clock = createFakeClock();
     const ran: [string, number][] = [];
     const note = (name: string) => () => void ran.push([name, clock.now() - FAKE_NOW_MS]);
@@ -118,7 +118,7 @@ describe('timers', () => {
     expect(clock.now()).toBe(FAKE_NOW_MS + 1_000);
   });
 
-  it('made by a timer on the way run on the same way', async () => {
+  it('created by a timer during an advance run in the same advance', async () => {
     const clock = createFakeClock();
     const ran: number[] = [];
     clock.at(FAKE_NOW_MS + 100, () => {
@@ -139,7 +139,7 @@ describe('timers', () => {
     expect(finished).toBe(true);
   });
 
-  it('of the past run in the next turn, not inside the call that made them', async () => {
+  it('with a past time run in the next turn, not inside the call that created them', async () => {
     const clock = createFakeClock();
     let ran = false;
     clock.at(FAKE_NOW_MS - 1, () => void (ran = true));
@@ -180,7 +180,7 @@ describe('timers', () => {
     expect(ran).toBe(true);
   });
 
-  it('are found in time when the real clock jumped ahead, as after a sleep', async () => {
+  it('are run in time when the real clock has jumped ahead, as after sleep', async () => {
     const clock = createFakeClock();
     let ran = false;
     clock.at(FAKE_NOW_MS + 10 * HOUR_MS, () => void (ran = true));
@@ -188,7 +188,7 @@ describe('timers', () => {
     expect(ran).toBe(true);
   });
 
-  it('two advances at once run one after the other', async () => {
+  it('of two concurrent advances run one after the other', async () => {
     const clock = createFakeClock();
     await Promise.all([clock.advance(100), clock.advance(200)]);
     expect(clock.now()).toBe(FAKE_NOW_MS + 300);
@@ -243,7 +243,7 @@ describe('repeating timers', () => {
 });
 
 describe('adjustments', () => {
-  it('are announced with their direction, after they are in force', async () => {
+  it('are announced with their direction, after they have taken effect', async () => {
     const clock = createFakeClock();
     const seen: [boolean, number][] = [];
     clock.onAdjusted(({ backward }) => seen.push([backward, clock.now() - FAKE_NOW_MS]));
@@ -257,7 +257,7 @@ describe('adjustments', () => {
     ]);
   });
 
-  it('passing time is not an adjustment', async () => {
+  it('do not include the passing of time', async () => {
     const clock = createFakeClock();
     let announced = 0;
     const stop = clock.onAdjusted(() => void announced++);

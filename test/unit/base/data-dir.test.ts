@@ -21,7 +21,7 @@ describe('the data folder of a platform', () => {
   });
 });
 
-describe('the data folder that a command means', () => {
+describe('the data folder of a command', () => {
   it.each<[string | undefined, Record<string, string>, string]>([
     [undefined, {}, '/home/ada/.local/share/vivarium'],
     ['/x', { VIVARIUM_DATA_DIR: '/y' }, '/x'],
@@ -36,7 +36,7 @@ describe('the data folder that a command means', () => {
     );
   });
 
-  it.each(['', 'home', './home'])('is none with the home folder %j, unless it is named', (homeDir) => {
+  it.each(['', 'home', './home'])('is undefined with the home folder %j, unless it is named', (homeDir) => {
     const place = { platform: 'linux', env: {}, homeDir, workingDir: '/projects' } as const;
     expect(() => resolveDataDir(undefined, place)).toThrow(
       `HOME is ${JSON.stringify(homeDir)}, which is not an absolute path: set it, or name the data folder with --data-dir.`,
@@ -45,7 +45,7 @@ describe('the data folder that a command means', () => {
     expect(resolveDataDir(undefined, { ...place, env: { XDG_DATA_HOME: '/data' } })).toBe('/data/vivarium');
   });
 
-  it('has to be named where the environment names one', () => {
+  it('has to be named if the environment names one', () => {
     const place = { platform: 'linux', homeDir: '/home/ada' } as const;
     expect(impliedDataDir({ ...place, env: {} })).toBe('/home/ada/.local/share/vivarium');
     expect(impliedDataDir({ ...place, env: { VIVARIUM_DATA_DIR: '/y' } })).toBeNull();

@@ -47,17 +47,17 @@ describe('parseDuration', () => {
     ['2h30m', 'PT2H30M'],
     ['0s', 'PT0S'],
     ['1500 ms', 'PT1.5S'],
-  ])('the contract takes "%s" as %s', (text, iso) => {
+  ])('the contract parses "%s" as %s', (text, iso) => {
     expect(duration.parse(text)).toBe(iso);
   });
 
-  it('says what is accepted', () => {
+  it('names the accepted forms', () => {
     expect(duration.safeParse('5').error?.issues.map(({ message }) => message)).toEqual([
       'must be a duration such as "10m", "48 hours", "1d2h", or "PT10M" (ISO 8601), in units from weeks to milliseconds',
     ]);
   });
 
-  it('refuses a duration beyond what milliseconds hold exactly', () => {
+  it('refuses a duration that milliseconds cannot represent exactly', () => {
     expect(() => parseDuration('P99999999999999999W')).toThrow('too long');
     expect(() => parseDuration('99999999999999999 weeks')).toThrow('too long');
   });

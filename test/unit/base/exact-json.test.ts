@@ -21,7 +21,7 @@ describe('exactInteger', () => {
   });
 
   it.each(['1.5', '1e-1', '0.1', '123456e-7', '1e400', '1e999999999', '1e-999999999'])(
-    '%s is no integer here',
+    '%s is not an integer here',
     (literal) => {
       expect(exactInteger(literal)).toBeNull();
     },
@@ -50,7 +50,7 @@ describe('parseExactJson', () => {
     expect(parseExactJson(text)).toEqual(value);
   });
 
-  it('takes a number called __proto__ as an ordinary member too', () => {
+  it('treats a number named __proto__ as an ordinary member', () => {
     const value = parseExactJson('{"__proto__":7,"a":1}') as object;
     expect(Object.entries(value)).toEqual([
       ['__proto__', 7n],
@@ -58,7 +58,7 @@ describe('parseExactJson', () => {
     ]);
   });
 
-  it('takes __proto__ as an ordinary name', () => {
+  it('treats __proto__ as an ordinary name', () => {
     const value = parseExactJson('{"__proto__":{"admin":true}}') as object;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect('admin' in value).toBe(false);
@@ -72,7 +72,7 @@ describe('parseExactJson', () => {
     expect(() => parseExactJson('['.repeat(1_000_000) + ']'.repeat(1_000_000))).toThrow('nests deeper than 256 levels');
   });
 
-  it('does not count brackets inside of strings', () => {
+  it('does not count brackets inside strings', () => {
     const text = JSON.stringify({ name: '\\"[{'.repeat(1_000) });
     expect(parseExactJson(text)).toEqual(JSON.parse(text));
   });

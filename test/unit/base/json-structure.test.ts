@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { JsonStructure } from '../../../main/base/exact-json.ts';
 
-/** The structural characters of a text that comes in pieces. */
+/** The structural characters of a text that arrives in pieces. */
 function structureOf(...pieces: string[]): string {
   const structure = new JsonStructure();
   let found = '';

@@ -13,7 +13,7 @@ const line = (message: string): LogLine => ({ at: '2026-11-21T09:00:00.000Z', le
 const LINE_BYTES = '2026-11-21T09:00:00.000Z info  1\n'.length;
 
 describe('the log file', () => {
-  it('has every line as soon as it is written, for its owner alone', () => {
+  it('contains every line as soon as it is written, readable only for its owner', () => {
     const folder = logsFolder();
     const log = openLogFile(folder, expect.unreachable);
     log.write(line('first'));
@@ -22,7 +22,7 @@ describe('the log file', () => {
     log.close();
   });
 
-  it('continues the file of the last start', () => {
+  it('continues the file of the previous start', () => {
     const folder = logsFolder();
     for (const message of ['one', 'two']) {
       const log = openLogFile(folder, expect.unreachable);
@@ -35,7 +35,7 @@ describe('the log file', () => {
     ]);
   });
 
-  it('is at most four files of its size, the oldest lines gone first', () => {
+  it('consists of at most four files of its maximum size, and drops the oldest lines first', () => {
     const folder = logsFolder();
     const log = openLogFile(folder, expect.unreachable, 2 * LINE_BYTES);
     for (let number = 0; number < 30; number++) log.write(line(String(number % 10)));
@@ -49,7 +49,7 @@ describe('the log file', () => {
     expect(kept).toEqual(['23', '45', '67', '89']);
   });
 
-  it('takes a line that is larger than a file', () => {
+  it('accepts a line that is larger than a file', () => {
     const folder = logsFolder();
     const log = openLogFile(folder, expect.unreachable, 10);
     log.write(line('long'));
@@ -57,7 +57,7 @@ describe('the log file', () => {
     expect(readFileSync(join(folder, 'vivarium.log'), 'utf8')).toContain('long');
   });
 
-  it('hands on what it cannot write', () => {
+  it('passes on what it cannot write', () => {
     const folder = logsFolder();
     writeFileSync(folder, 'a file where the folder should be');
     const told: string[] = [];

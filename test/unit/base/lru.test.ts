@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LruMap } from '../../../main/base/lru.ts';
 
-/** A map of three with `a`, `b` and `c`, in this order, and what has left it. */
+/** A map of three with `a`, `b` and `c`, in this order, and its evicted entries. */
 function three() {
   const dropped: string[] = [];
   const map = new LruMap<number>(3, (value, key) => dropped.push(`${key}=${value}`));
@@ -28,7 +28,7 @@ describe('a map in order of use', () => {
     expect([keys(), dropped, map.size]).toEqual([order, gone, order.length]);
   });
 
-  it('gives the values it has', () => {
+  it('returns its values', () => {
     const { map } = three();
     expect([map.get('a'), map.peek('b'), map.use('c', () => 9), map.use('d', () => 4)]).toEqual([1, 2, 3, 4]);
     map.delete('d');

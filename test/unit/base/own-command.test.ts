@@ -12,7 +12,7 @@ const from = (workingDir: string, env: Origin['env'] = {}): Origin => ({
   homeDir: '/home/ada',
 });
 
-describe('a command of Vivarium is printed as it works where it was typed', () => {
+describe('a printed command of Vivarium', () => {
   it.each([
     ['in the clone', from(clone), 'npm run -s vivarium -- status get'],
     ['in a folder of the clone', from(join(clone, 'docs')), 'npm run -s vivarium -- status get'],
@@ -24,22 +24,22 @@ describe('a command of Vivarium is printed as it works where it was typed', () =
     ],
     ['through npx', from(clone, { VIVARIUM_COMMAND: 'npx vivarium' }), 'npx vivarium status get'],
     ['installed', from('/home/ada', { VIVARIUM_COMMAND: 'vivarium' }), 'vivarium status get'],
-  ])('%s', (_where, origin, line) => {
+  ])('works where it was typed: %s', (_where, origin, line) => {
     expect(typed('vivarium status get', origin)).toBe(line);
   });
 
-  it('with the data folder, quoted, unless it is the default one or named already', () => {
+  it('contains the data folder, quoted, unless it is the default or already named', () => {
     const origin = from(clone, { VIVARIUM_COMMAND: 'vivarium' });
     expect(ownCommand('/a b', origin)('vivarium stop')).toBe("vivarium stop --data-dir '/a b'");
     expect(ownCommand('/a', origin)('vivarium stop --data-dir /b')).toBe('vivarium stop --data-dir /b');
     const usual = '/home/ada/.local/share/vivarium';
     expect(ownCommand(usual, origin)('vivarium stop')).toBe('vivarium stop');
-    // A command without the folder means another one there.
+    // A command without the folder refers to another one there.
     const elsewhere = from(clone, { VIVARIUM_COMMAND: 'vivarium', VIVARIUM_DATA_DIR: '/a' });
     expect(ownCommand(usual, elsewhere)('vivarium stop')).toBe(`vivarium stop --data-dir ${usual}`);
   });
 
-  it('in a help text on the lines of commands, and nowhere else', () => {
+  it('is adapted in a help text only on the lines of commands', () => {
     const text = `vivarium call: one procedure of vivarium
 
 Usage

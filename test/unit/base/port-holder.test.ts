@@ -17,11 +17,11 @@ test.each([
   [8080, ['4711']],
   [80, ['4713']],
   [54321, []],
-])('port %i is listened to by the sockets %j', (port, inodes) => {
+])('port %i is held by the sockets %j', (port, inodes) => {
   expect(listeningInodes(TABLE, port)).toEqual(inodes);
 });
 
-test('names the process whose file descriptors have the socket', () => {
+test('names the process whose file descriptors include the socket', () => {
   const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));
@@ -40,7 +40,7 @@ test('names the process whose file descriptors have the socket', () => {
   expect(findPortHolder(8080, { proc: join(proc, 'missing') })).toBeNull();
 });
 
-test('tells whose end of a connection is', () => {
+test('names the process at the other end of a connection', () => {
   const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(
@@ -56,7 +56,7 @@ test('tells whose end of a connection is', () => {
   expect(findConnectionOwner(0xd431, 8080, join(proc, 'none'))).toBeNull();
 });
 
-test('shows no character of a name that a terminal carries out', () => {
+test('escapes control characters in a process’s name', () => {
   const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(join(proc, 'net/tcp'), TABLE.join('\n'));

@@ -13,12 +13,12 @@ import {
 import { choosePort } from '../../../main/cli/app-port.ts';
 import { freePort } from '../../support/ports.ts';
 
-test('the descendants of a process are its children, theirs, and what is left in its session', () => {
+test('the descendants of a process are its children, their children, and other processes of its session', () => {
   const table = parseColumns('  1 0 1\n 10 1 10\n 11 10 10\n 12 11 12\n 13 1 10\n 14 1 14\n garbage\n');
   expect([...descendants(10, table)].sort()).toEqual([10, 11, 12, 13]);
 });
 
-test('lsof’s fields and netstat’s lines have ports, families and processes', () => {
+test('lsof’s fields and netstat’s lines are parsed into ports, families and processes', () => {
   const lsof = 'p42\nf21\ntIPv4\nn127.0.0.1:5173\nf22\ntIPv6\nn[::1]:5174\np43\nf3\ntIPv4\nn*:80\n';
   expect(parseLsof(lsof)).toEqual([
     { port: 5173, isIPv6: false, pid: 42 },
@@ -39,7 +39,7 @@ test('lsof’s fields and netstat’s lines have ports, families and processes',
 });
 
 describe.runIf(process.platform === 'linux')('on this machine', () => {
-  test('a child’s port is found, by one address where another program has the other', async () => {
+  test('a child’s port is found, even at one address while another program has the other', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');

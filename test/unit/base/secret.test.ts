@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createExternalKeySecret, createIdSeries } from '../../../main/base/secret.ts';
 
-test('identifiers of a series are in order and differ in their last three characters, those of two series in all', () => {
+test('identifiers of one series are ascending and differ in their last three characters, those of two series in all', () => {
   const [one, other] = [createIdSeries('rec'), createIdSeries('rec')];
   const ids = Array.from({ length: 4_000 }, one);
   expect(ids).toEqual([...new Set(ids)].sort());

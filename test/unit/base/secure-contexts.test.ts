@@ -26,7 +26,7 @@ test('a leaf keeps its context, and another leaf gets another', () => {
   expect(contexts.size).toBe(1);
 });
 
-test('the least recently used goes first', () => {
+test('the least recently used one is evicted first', () => {
   for (const name of ['a', 'b', 'c', 'a', 'd']) contexts.contextFor(`${name}.test`, leaf);
   expect(['a', 'b', 'c', 'd'].filter((name) => contexts.leafOf(`${name}.test`) !== null)).toEqual(['a', 'c', 'd']);
 });
@@ -42,7 +42,7 @@ test('an unused one is dropped after ten minutes of real time, frozen clock or n
   expect(contexts.size).toBe(1);
 });
 
-test('what is dropped is made anew', () => {
+test('a dropped one is created again', () => {
   const context = contexts.contextFor('a.test', leaf);
   contexts.drop('a.test');
   expect(contexts.contextFor('a.test', leaf)).not.toBe(context);

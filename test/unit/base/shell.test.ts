@@ -22,18 +22,18 @@ describe('a word of a POSIX shell', () => {
     expect(posixWord(text)).not.toMatch(/[^\n\P{C}]|[\p{Zl}\p{Zp}]/u);
   });
 
-  it('may be bytes', () => {
+  it('may contain any bytes', () => {
     const octets = Uint8Array.from({ length: 255 }, (_, index) => index + 1);
     expect(execFileSync('sh', ['-c', `printf %s ${posixWord(octets)}`])).toEqual(Buffer.from(octets));
     expect(posixWord(new TextEncoder().encode('été'))).toBe("'été'");
   });
 
-  it('has lines that every terminal takes', () => {
+  it('has lines that are short enough for every terminal', () => {
     const lines = [posixWord("it's ".repeat(2_000)), posixPrintf('\u0001é'.repeat(2_000))].join('\n').split('\n');
     expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(1_024);
   });
 
-  it('is written by printf where it has NUL and line ends at the end', () => {
+  it('is written by printf if it contains NUL or ends with line ends', () => {
     expect(execFileSync('sh', ['-c', posixPrintf('-%s\u0000\\n\n\n')]).toString()).toBe('-%s\u0000\\n\n\n');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nextTurn, createTurns } from '../../../main/base/turns.ts';
 
 describe('turns', () => {
-  it('let two run at a time, and the others in the order of their calls', async () => {
+  it('let two actions run at a time, and the others in the order of their calls', async () => {
     const turns = createTurns(2);
     const begun: string[] = [];
     const ends = new Map<string, PromiseWithResolvers<string>>();
@@ -32,7 +32,7 @@ describe('turns', () => {
     expect(await next).toBe('yes');
   });
 
-  it('are not overtaken by a call that comes when one ends', async () => {
+  it('are not overtaken by a call that arrives when one ends', async () => {
     const turns = createTurns(1);
     const begun: string[] = [];
     const action = (name: string) => () => {

@@ -9,7 +9,7 @@ import { breaksOn, type Parts, request } from './parts.ts';
 const strikes = ({ breaks }: Parts, more: Parameters<typeof request>[0] = {}) =>
   breaks.faults.request?.(request(more))?.entry ?? null;
 
-it('asks nothing while nothing of its kind is broken', async () => {
+it('consults no rule while nothing of its kind is broken', async () => {
   const parts = breaksOn();
   expect(parts.breaks.faults).toEqual({ request: null, question: null, handshake: null, named: null });
   const { id } = await parts.start('dns.servfail', { on: { hostname: 'shop.acme.test' } });
@@ -45,7 +45,7 @@ it.each([
   expect(parts.breaks.list()).toMatchObject([{ seen: selects ? 1 : 0, struck: selects ? 1 : 0 }]);
 });
 
-it('keeps to the version of HTTP, the environment and the scheme of an entry', async () => {
+it('respects the HTTP version, the environment and the scheme of an entry', async () => {
   const parts = breaksOn();
   await parts.start('http.refused-stream');
   await parts.start('api.staging-down');
@@ -60,7 +60,7 @@ it('keeps to the version of HTTP, the environment and the scheme of an entry', a
   expect(parts.breaks.faults.handshake?.(null)).toBeNull();
 });
 
-it('gives a request to the oldest rule that strikes, and counts for all that select it', async () => {
+it('assigns a request to the oldest rule that strikes, and counts it for all rules that select it', async () => {
   const parts = breaksOn();
   await parts.start('api.unavailable', { nth: 2 });
   await parts.start('http.early-hints-flood', { on: { hostname: 'shop.acme.test' } });
@@ -75,7 +75,7 @@ it('gives a request to the oldest rule that strikes, and counts for all that sel
   ]);
 });
 
-it('goes on with the next number after a restart, whichever way the engine ended', async () => {
+it('continues with the next number after a restart, however the engine ended', async () => {
   const whole = breaksOn();
   await whole.start('api.unavailable', { rate: 0.3, seed: 42 });
   const expected = Array.from({ length: 400 }, () => strikes(whole) !== null);
@@ -89,7 +89,7 @@ it('goes on with the next number after a restart, whichever way the engine ended
   expect(found).toEqual(expected);
 });
 
-it('neither lists, names nor gives away what a drill has broken', async () => {
+it('neither lists, names nor reveals what a drill has broken', async () => {
   const on = { hostname: 'shop.acme.test' };
   const parts = breaksOn(edit().states);
   await parts.start('api.unavailable', { on, isHidden: true });
@@ -111,7 +111,7 @@ it('neither lists, names nor gives away what a drill has broken', async () => {
   expect(again.store.breaks.list()).toHaveLength(1);
 });
 
-it('ends by the app’s clock: as it passes, moved over the end, and moved back', async () => {
+it('ends by the app’s clock: as it passes, when it is moved past the end, and when it is moved back', async () => {
   const { clock, breaks, start, again } = breaksOn();
   await start('api.unavailable', { forMs: 60_000 });
   await clock.pass(59_999);
@@ -130,7 +130,7 @@ it('ends by the app’s clock: as it passes, moved over the end, and moved back'
   expect(next.store.breaks.list()).toEqual([]);
 });
 
-it('strikes by the name of an entry what is about the hostname that it selects, at the share of the entry', async () => {
+it('strikes by the name of an entry what concerns the selected hostname, at the share of the entry', async () => {
   const { breaks, start } = breaksOn();
   expect(await start('ca.bad-nonces', { rate: undefined })).toMatchObject({ rate: 0.05 });
   const { id } = await start('ca.renew-now', { on: { hostname: '*.acme.test' } });
@@ -164,7 +164,7 @@ it.each(['stop', 'stopAll', 'expiry'] as const)('undoes an edit once: %s', async
   expect(breaks.list()).toEqual([]);
 });
 
-it('has stored what undoes an edit before it makes it, and undoes it after `kill -9`', async () => {
+it('stores what undoes an edit before it makes the edit, and undoes it after `kill -9`', async () => {
   const { world, state, states } = edit();
   const parts = breaksOn(states);
   vi.mocked(state.apply).mockImplementationOnce(() => {
@@ -185,7 +185,7 @@ it('has stored what undoes an edit before it makes it, and undoes it after `kill
   expect([world.text, late.breaks.list()]).toEqual(['whole', []]);
 });
 
-it('makes no edit again at the start after a repair in which the engine ended', async () => {
+it('does not repeat an edit at the start after a repair in which the engine ended', async () => {
   const { world, state, states } = edit();
   const parts = breaksOn(states);
   const { id } = await parts.start('domain.no-record');
@@ -203,7 +203,7 @@ it('makes no edit again at the start after a repair in which the engine ended', 
   expect([world.text, next.breaks.list(), next.store.breaks.list()]).toEqual(['whole', [], []]);
 });
 
-it('leaves nothing of an edit that fails, refuses a second of the same, and tries to undo again', async () => {
+it('leaves nothing of an edit that fails, refuses a second one on the same place, and retries the undo', async () => {
   const { clock, breaks, start, store } = (() => {
     const { state, states } = edit();
     vi.mocked(state.apply).mockImplementationOnce(() => {
@@ -228,7 +228,7 @@ it('leaves nothing of an edit that fails, refuses a second of the same, and trie
   expect(breaks.list()).toEqual([]);
 });
 
-it('has one edit of the same at a time', async () => {
+it('has one edit on the same place at a time', async () => {
   const { state } = edit();
   const records: StateBreak = { ...state, prepare: () => ({ edits: 'records', detail: 1 }) };
   const { start } = breaksOn(new Map([['domain.no-record', records]]));
@@ -238,7 +238,7 @@ it('has one edit of the same at a time', async () => {
   );
 });
 
-it('runs a thousand, and no more', async () => {
+it('runs at most a thousand breaks', async () => {
   const { breaks, start } = breaksOn();
   for (let n = 0; n < BREAKS_MAX; n++) await start('api.unavailable', { on: { path: `/v1/pets/${n}` } });
   await expect(start('api.unavailable')).rejects.toThrow('1000 breaks are already running');

@@ -90,7 +90,7 @@ it.each<[string, string, Partial<StartInput>, string]>([
   expect(breaks.list()).toEqual([]);
 });
 
-it('fills in defaults, and takes numbers as text and hostnames in any case', async () => {
+it('fills in defaults, and accepts numbers as text and hostnames in any case', async () => {
   const { start } = breaksOn();
   expect(
     await start('api.unavailable', { on: { hostname: 'Shop.Acme.TEST.' }, parameters: { retryAfterS: '5' } }),

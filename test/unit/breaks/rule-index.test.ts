@@ -10,7 +10,7 @@ it('strikes all, or every n-th', () => {
   expect(struck({ seed: 1, nth: 3 }, 10)).toEqual([3, 6, 9]);
 });
 
-it.each([0.01, 0.1, 0.5, 0.99])('strikes a share of %f, by the seed', (rate) => {
+it.each([0.01, 0.1, 0.5, 0.99])('strikes a share of %f, determined by the seed', (rate) => {
   const shares = [0, 1, 2, 4_294_967_295].map((seed) => struck({ seed, rate }).length / 10_000);
   for (const share of shares) expect(Math.abs(share - rate)).toBeLessThan(0.015);
   expect(struck({ seed: 7, rate })).toEqual(struck({ seed: 7, rate }));
@@ -23,7 +23,7 @@ it('strikes a share of every n-th', () => {
   expect(Math.abs(some.length / 1_000 - 0.5)).toBeLessThan(0.05);
 });
 
-it('draws numbers from 0 up to 1 that are spread evenly, also where a share is struck and after 2^32 requests', () => {
+it('draws evenly spread numbers from 0 up to 1, even if only a share is struck, and after 2^32 requests', () => {
   for (const [rate, from] of [
     [1, 0],
     [0.1, 0],

@@ -63,7 +63,7 @@ const leaf = async (entry: string): Promise<X509Certificate> => {
   return first;
 };
 
-test('there are 27, each with an entry of the catalogue and a hostname of its own', () => {
+test('there are 27, each with a catalogue entry and a hostname', () => {
   expect(BROKEN_HANDSHAKES.size).toBe(27);
   expect(new Set(TLS_ENTRIES.map(({ id }) => id))).toEqual(BROKEN_HANDSHAKES);
   expect([...STANDING_HOSTS.keys()]).toContain('expired.break.vivarium.localhost');
@@ -74,7 +74,7 @@ test.each<[string, number, number]>([
   ['tls.expired', -100, -10],
   ['tls.not-yet-valid', 30, 120],
   ['tls.too-long', -1 / 24, 1_000],
-])('%s is valid from day %d to day %d in real time, whatever the app’s clock says', async (entry, begin, end) => {
+])('%s is valid from day %d to day %d in real time, whatever the app’s clock shows', async (entry, begin, end) => {
   await clock.advance(400 * DAY_MS);
   const { realNow } = clock.state();
   const { validFromDate, validToDate } = await leaf(entry);
@@ -93,7 +93,7 @@ test.each<[string, string]>([
   expect((await leaf(entry)).subjectAltName).toBe(names);
 });
 
-test('names and subjects', async () => {
+test('the names and subjects are broken as named', async () => {
   expect((await leaf('tls.1000-sans')).subjectAltName?.split(', ')).toHaveLength(1_000);
   expect((await leaf('tls.no-common-name')).subject).toBe('O=Vivarium');
   expect((await leaf('tls.no-subject')).subject ?? '').toBe('');
@@ -101,12 +101,12 @@ test('names and subjects', async () => {
   expect((await leaf('tls.sha1')).signatureAlgorithm).toBe('ecdsa-with-SHA1');
 });
 
-test('keys', async () => {
+test('the keys are broken as named', async () => {
   expect((await leaf('tls.ecc384')).publicKey.asymmetricKeyDetails?.namedCurve).toBe('secp384r1');
   expect((await leaf('tls.rsa1024')).publicKey.asymmetricKeyDetails?.modulusLength).toBe(1_024);
 });
 
-test('chains', async () => {
+test('the chains are broken as named', async () => {
   const intermediate = intermediateOf(root, null, null).certificate.subject;
   const subjects = async (entry: string) => (await certificates(entry)).map(({ subject }) => subject).slice(1);
   expect(await subjects('tls.expired')).toEqual([intermediate]);
@@ -119,7 +119,7 @@ test('chains', async () => {
   expect(strange?.verify(root.certificate.publicKey)).toBe(false);
 });
 
-test('terms', () => {
+test('the other terms of the handshake are broken as named', () => {
   const termsOf = (entry: string) => broken.of(entry, HOST) as BrokenHandshake;
   expect(termsOf('tls.no-alpn')).toMatchObject({ protocols: null, http2Only: false });
   expect(termsOf('tls.h2-only')).toMatchObject({ protocols: ['h2'], http2Only: true });
@@ -130,7 +130,7 @@ test('terms', () => {
 });
 
 describe('a handshake', () => {
-  test('is kept for a day, until the root changes, apart for each hostname', async () => {
+  test('is kept for a day, until the root changes, separately for each hostname', async () => {
     const first = broken.of('tls.expired', HOST);
     expect(broken.of('tls.expired', HOST)).toBe(first);
     expect(broken.of('tls.expired', 'www.acme.test')).not.toBe(first);
@@ -147,7 +147,7 @@ describe('a handshake', () => {
     expect(broken.revoked()).toMatchObject([{ serial: serialNumber, reason: 'keyCompromise' }]);
   });
 
-  test('below a root without intermediates is signed by the root, where that shows the fault', async () => {
+  test('below a root without intermediates is signed by the root, if that shows the fault', async () => {
     open(true);
     expect((await leaf('tls.expired')).verify(root.certificate.publicKey)).toBe(true);
     expect(() => broken.of('tls.reversed-chain', HOST)).toThrow('Renew the root: `ca.renew`.');

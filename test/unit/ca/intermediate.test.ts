@@ -20,7 +20,7 @@ describe('an intermediate', () => {
   const { certificate } = intermediate;
   const { extensions } = readCertificate(certificate.raw);
 
-  test('is a P-256 authority of its root, with another key and name, as long as it', () => {
+  test('is a P-256 authority of its root, with a different key and name and the same end', () => {
     expect(certificate.ca).toBe(true);
     expect(certificate.checkIssued(root.certificate)).toBe(true);
     expect(certificate.verify(root.certificate.publicKey)).toBe(true);
@@ -53,7 +53,7 @@ describe('an intermediate', () => {
     expect(() => createLeaf({ issuer: intermediate, hostnames: ['www.acme.com'], clock })).toThrow('The root may not');
   });
 
-  test('has the same key for the same root, renewed or not, and another for another root', () => {
+  test('has the same key for the same root, renewed or not, and a different key for another root', () => {
     const same = intermediateOf(renewRoot(root, FAKE_NOW_MS), null, null);
     expect(same.keyIdentifier).toEqual(intermediate.keyIdentifier);
     const other = intermediateOf(createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' }), null, null);
@@ -69,7 +69,7 @@ describe('an intermediate', () => {
       'that of other suffixes',
       intermediateOf(createRoot({ realNowMs: FAKE_NOW_MS, owner: 'a', suffixes: ['test'] }), null, null).certificatePem,
     ],
-  ])('is made anew from %s, and stays what it is', (_name, pem) => {
+  ])('is created again from %s, unchanged', (_name, pem) => {
     const made = intermediateOf(root, 'http://127.0.0.1:4780', pem);
     expect(made.certificatePem).not.toBe(pem);
     expect(intermediateOf(root, 'http://127.0.0.1:4780', made.certificatePem).certificatePem).toBe(made.certificatePem);
@@ -85,7 +85,7 @@ function open(leavesOnly = false, filesUrl: () => string | null = () => null): A
 const leafOf = (authority: Authority) => createLeaf({ issuer: authority.issuer(), hostnames: ['a.test'], clock });
 
 describe('in a data folder', () => {
-  test('is made on first need, and then the same at every start', () => {
+  test('is created on first need, and then the same at every start', () => {
     const { directory, issuer } = open();
     expect(readdirSync(directory).toSorted()).toEqual(['root-key.pem', 'root.pem']);
     const first = issuer();
@@ -93,7 +93,7 @@ describe('in a data folder', () => {
     expect(openAuthority({ directory, clock }).issuer().fingerprint).toBe(first.fingerprint);
   });
 
-  test('is replaced with its root, for the same key', () => {
+  test('is replaced with its root, keeping its key', () => {
     const authority = open();
     const leaf = leafOf(authority);
     const before = authority.issuer();
@@ -115,7 +115,7 @@ describe('in a data folder', () => {
     expect(authority.issuer().fingerprint).not.toBe(before.fingerprint);
   });
 
-  test('a root from before signs leaves itself, until it is renewed', () => {
+  test('is not used with a root from before, which signs leaves itself until it is renewed', () => {
     const authority = open(true);
     const before = leafOf(authority);
     expect(authority.intermediate()).toBeNull();
@@ -128,7 +128,7 @@ describe('in a data folder', () => {
     expect(authority.chainOf(after.certificatePem)).toEqual([authority.intermediate()?.certificatePem]);
   });
 
-  test('a damaged file is replaced; one that cannot be does not stop issuance', () => {
+  test('replaces a damaged file; issuance continues even if the file cannot be replaced', () => {
     const { directory } = open();
     const file = join(directory, 'intermediate.pem');
     writeFileSync(file, 'garbage');

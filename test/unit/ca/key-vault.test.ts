@@ -36,7 +36,7 @@ describe('the root’s key', () => {
     });
   });
 
-  test('is sealed and nowhere else when it has been moved', async () => {
+  test('is sealed and nowhere else after a move', async () => {
     const vault = await open();
     await vault.move('keyring');
     expect([vault.storage(), files()]).toEqual(['keyring', ['root-key.sealed']]);
@@ -44,7 +44,7 @@ describe('the root’s key', () => {
     expect(statSync(join(directory, 'root-key.sealed')).mode & 0o777).toBe(0o600);
   });
 
-  test('is opened at the next start, and comes back as it was', async () => {
+  test('is opened at the next start, and can be moved back unchanged', async () => {
     await (await open()).move('keyring');
     const vault = await open();
     expect([vault.storage(), vault.sealedKeyPem]).toEqual(['keyring', PEM]);
@@ -54,13 +54,13 @@ describe('the root’s key', () => {
     expect(statSync(join(directory, 'root-key.pem')).mode & 0o777).toBe(0o600);
   });
 
-  test('moves in turn when it is moved twice at once', async () => {
+  test('moves one after the other when it is moved twice at once', async () => {
     const vault = await open();
     await Promise.all([vault.move('keyring'), vault.move('file'), vault.move('keyring')]);
     expect([vault.storage(), files()]).toEqual(['keyring', ['root-key.sealed']]);
   });
 
-  test('keeps its older seal where it cannot be sealed again', async () => {
+  test('keeps its older seal if it cannot be sealed again', async () => {
     await (await open()).move('keyring');
     Object.assign(sealer, { renewed: true, refuses: 'there is no keyring' });
     expect((await open()).sealedKeyPem).toBe(PEM);
@@ -73,7 +73,7 @@ describe('the root’s key', () => {
     expect(sealer.sealed).toBe(2);
   });
 
-  test('in both places counts as the one in its file, with a warning, and can be sealed anew', async () => {
+  test('in both places counts as the one in its file, with a warning, and can be sealed again', async () => {
     writeFileSync(join(directory, 'root-key.sealed'), 'left behind');
     const vault = await open();
     expect([vault.storage(), warnings]).toEqual([
@@ -104,7 +104,7 @@ describe('the root’s key stays in its file', () => {
     expect([vault.storage(), files()]).toEqual(['file', ['root-key.pem']]);
   });
 
-  test('and the description gives the reason', async () => {
+  test('and the description contains the reason', async () => {
     sealer.refuses = 'This session has no keyring.';
     expect((await open()).describe()).toMatchObject({
       sealable: false,
@@ -118,7 +118,7 @@ describe('a sealed key', () => {
     await (await open()).move('keyring');
   });
 
-  test('is not opened by plain Node, which says by what it is', async () => {
+  test('cannot be opened by plain Node, which names the program that can', async () => {
     await expect(open(null)).rejects.toThrow(
       /root-key\.sealed\) is sealed with this system’s keyring, which only the desktop app can open\. Start the desktop app/,
     );
@@ -131,7 +131,7 @@ describe('a sealed key', () => {
       () => writeFileSync(join(directory, 'root-key.sealed'), 'foreign'),
       'this was not sealed here',
     ],
-  ])('stays as it is when %s', async (_why, spoil, reason) => {
+  ])('stays unchanged when %s', async (_why, spoil, reason) => {
     spoil();
     const before = readFileSync(join(directory, 'root-key.sealed'));
     await expect(open()).rejects.toThrow(reason);

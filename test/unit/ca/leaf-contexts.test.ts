@@ -13,7 +13,7 @@ beforeEach(() => {
   leaves = createLeafContexts({ issuer: () => root, clock, leavesMax: 3 });
 });
 
-test('a hostname keeps its context, however it is spelt', () => {
+test('a hostname keeps its context, in any spelling', () => {
   const context = leaves.contextFor('a.test');
   expect(leaves.contextFor('A.TEST.')).toBe(context);
   expect(leaves.size).toBe(1);
@@ -24,7 +24,7 @@ test('each hostname has its own', () => {
   expect(leaves.leafFor('a.test').sans).toEqual(['a.test']);
 });
 
-test('the least recently used goes first', () => {
+test('the least recently used one is evicted first', () => {
   const [a, b] = ['a.test', 'b.test', 'c.test'].map(leaves.contextFor);
   leaves.contextFor('a.test');
   leaves.contextFor('d.test');
@@ -33,7 +33,7 @@ test('the least recently used goes first', () => {
   expect(leaves.contextFor('b.test')).not.toBe(b);
 });
 
-test('a dropped hostname gets a new leaf', () => {
+test('an evicted hostname gets a new leaf', () => {
   const { serial } = leaves.leafFor('a.test');
   leaves.drop('A.test');
   expect(leaves.size).toBe(0);
@@ -61,19 +61,19 @@ test('with the app’s clock frozen, a leaf is renewed before it ends in real ti
   expect(renewed.wireNotAfterMs).toBe(FAKE_NOW_MS + 150 * DAY_MS);
 });
 
-test('a leaf of a future that was taken back is made anew', async () => {
+test('a leaf from the future is replaced after the clock was set back', async () => {
   await clock.advance(10 * DAY_MS);
   const { serial } = leaves.leafFor('a.test');
   await clock.reset();
   expect(leaves.leafFor('a.test').serial).not.toBe(serial);
 });
 
-test('addresses are in the leaf for clients that name no host only, because BoringSSL takes no leaf with them', () => {
+test('addresses are only in the leaf for clients that name no host, because BoringSSL refuses leaves with addresses', () => {
   expect(leaves.leafFor(NO_HOSTNAME).sans).toEqual(['vivarium.localhost', 'localhost', '127.0.0.1', '::1']);
   expect(leaves.leafFor('vivarium.localhost').sans).toEqual(['vivarium.localhost']);
 });
 
-test('which names a leaf has can be said', () => {
+test('the names of a leaf can be queried', () => {
   const named = createLeafContexts({
     issuer: () => root,
     clock,
@@ -82,7 +82,7 @@ test('which names a leaf has can be said', () => {
   expect(named.leafFor('acme.test').sans).toEqual(['acme.test', 'www.acme.test']);
 });
 
-test('a name that the root may not sign for is refused, and nothing is held', () => {
+test('a name that the root may not sign for is refused, and nothing is cached', () => {
   expect(() => leaves.contextFor('www.acme.com')).toThrow('ca.extend');
   expect(leaves.size).toBe(0);
 });

@@ -28,7 +28,7 @@ describe('a leaf', () => {
     expect(certificate.ca).toBe(false);
   });
 
-  test('is what it says it is', () => {
+  test('reports its own properties correctly', () => {
     expect(certificate.serialNumber).toBe(leaf.serial);
     expect(certificate.fingerprint256).toBe(leaf.fingerprint);
     expect(certificate.subject).toBe('CN=demo.vivarium.localhost');
@@ -55,7 +55,7 @@ describe('a leaf', () => {
     expect(extensions.size).toBe(7);
   });
 
-  test('has a key and a serial number of its own', () => {
+  test('has a unique key and serial number', () => {
     const other = make('demo.vivarium.localhost');
     expect(other.privateKeyPem).not.toBe(leaf.privateKeyPem);
     expect(other.serial).not.toBe(leaf.serial);
@@ -73,7 +73,7 @@ describe('the subject', () => {
     const read = readCertificate(certificate.raw);
     expect(certificate.subject).toBe(subject);
     expect(children(read.subject)).toHaveLength(subject === undefined ? 0 : 1);
-    // RFC 5280 §4.2.1.6: critical where the subject is empty.
+    // RFC 5280 §4.2.1.6: critical if the subject is empty.
     expect(read.extensions.get(EXTENSION.subjectAltName)?.critical).toBe(critical);
   });
 });
@@ -84,7 +84,7 @@ describe('dates', () => {
     ['a hundred days ahead', 100 * DAY_MS],
     ['forty years ahead', 14_610 * DAY_MS],
     ['a year behind', -365 * DAY_MS],
-  ])('surround each its own now, the app’s clock being %s', async (_name, offsetMs) => {
+  ])('include the current time of both clocks, with the app’s clock %s', async (_name, offsetMs) => {
     const moved = createFakeClock();
     await moved.set(FAKE_NOW_MS + offsetMs);
     const leaf = createLeaf({ issuer: root, hostnames: ['a.test'], clock: moved });
@@ -115,7 +115,7 @@ describe('dates', () => {
 });
 
 describe('names', () => {
-  test('are normalised and counted once', () => {
+  test('are normalised, without duplicates', () => {
     expect(make('A.Test.', 'a.test', '0:0::1', '::1').sans).toEqual(['a.test', '::1']);
   });
 
@@ -130,13 +130,13 @@ describe('names', () => {
     expect(() => make(...hostnames)).toThrow(message);
   });
 
-  test('outside the constraints name the fix', () => {
+  test('outside the constraints are refused with the fix', () => {
     expect(() => make('www.acme.com')).toThrow('localhost, test, example, internal');
     expect(() => make('www.acme.com')).toThrow('ca.extend');
   });
 });
 
-test('a leaf that the root’s end has shortened is due for renewal in its last third', () => {
+test('a leaf shortened by the root’s end is due for renewal in its last third', () => {
   const nowMs = root.notAfterMs - 8 * HOUR_MS;
   const short = createLeaf({ issuer: root, hostnames: ['a.test'], clock: createFakeClock({ nowMs }) });
   const at = (hours: number) => ({ now: nowMs + hours * HOUR_MS, realNow: nowMs + hours * HOUR_MS });

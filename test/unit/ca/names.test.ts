@@ -31,7 +31,7 @@ describe('the names of a leaf', () => {
     '127.0.0.1:443',
     '1.2.3',
     'x'.repeat(64),
-  ])('"%s" is neither hostname nor address', (text) => {
+  ])('"%s" is neither a hostname nor an address', (text) => {
     expect(() => parseLeafName(text)).toThrow(`A certificate cannot be made for "${text}"`);
   });
 });

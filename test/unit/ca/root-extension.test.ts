@@ -13,7 +13,7 @@ const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
 const extend = (suffix: string) => extendRoot(root, suffix, FAKE_NOW_MS);
 
 describe('an extended root', () => {
-  test('has the same key and subject, a new serial number and one suffix more', () => {
+  test('has the same key and subject, a new serial number and one more suffix', () => {
     const extended = extend('acme.com');
     expect(extended.certificate.publicKey.equals(root.certificate.publicKey)).toBe(true);
     expect(extended.certificate.subject).toBe(root.certificate.subject);
@@ -30,7 +30,7 @@ describe('an extended root', () => {
     expect(later.notAfterMs).toBe(root.notAfterMs + 86_400_000);
   });
 
-  test('leaves out narrower suffixes that the new one covers', () => {
+  test('omits narrower suffixes that the new one covers', () => {
     const twice = extendRoot(extend('shop.acme.com'), 'acme.com', FAKE_NOW_MS);
     expect(twice.constraints.suffixes).toEqual([...root.constraints.suffixes, 'acme.com']);
   });
@@ -68,7 +68,7 @@ describe('a suffix', () => {
     ['corp', 'corp'],
     ['fritz.box', 'fritz.box'],
     ['local', 'local'],
-  ])('%s is taken as %s', (text, suffix) => {
+  ])('%s is accepted as %s', (text, suffix) => {
     expect(extend(text).constraints.suffixes.at(-1)).toBe(suffix);
   });
 
@@ -125,7 +125,7 @@ describe('the root of a folder', () => {
     expect(second.older()).toHaveLength(2);
   });
 
-  test('is not its own older certificate, as an interrupted extension leaves it', () => {
+  test('does not count as its own older certificate, as an interrupted extension leaves it', () => {
     const directory = join(temporaryFolder(), 'ca');
     const { root: current } = openAuthority({ directory, clock });
     const start = current().fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
@@ -136,7 +136,7 @@ describe('the root of a folder', () => {
     expect(again.older()).toHaveLength(1);
   });
 
-  test('is as it was when the suffix is refused', () => {
+  test('stays unchanged when the suffix is refused', () => {
     const directory = join(temporaryFolder(), 'ca');
     const authority = openAuthority({ directory, clock });
     const before = authority.root();
@@ -145,7 +145,7 @@ describe('the root of a folder', () => {
     expect(readdirSync(directory).sort()).toEqual(['root-key.pem', 'root.pem']);
   });
 
-  test('is opened in spite of a damaged older certificate, with a warning', () => {
+  test('is opened despite a damaged older certificate, with a warning', () => {
     const directory = join(temporaryFolder(), 'ca');
     openAuthority({ directory, clock });
     writeFileSync(join(directory, 'root-00000000.pem'), 'garbage');

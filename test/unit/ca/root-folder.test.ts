@@ -44,7 +44,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const contents = () => [readFileSync(certificateFile, 'utf8'), readFileSync(keyFile, 'utf8')];
 
 describe('the first start', () => {
-  test('makes two files, the key for its owner alone', () => {
+  test('creates two files, the key readable only for its owner', () => {
     const root = load();
     expect(readdirSync(directory).sort()).toEqual(['root-key.pem', 'root.pem']);
     expect([directory, certificateFile, keyFile].map(modeOf)).toEqual(['700', '644', '600']);
@@ -53,13 +53,13 @@ describe('the first start', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('names the user and the machine, and takes other suffixes', () => {
+  test('names the user and the machine, and accepts other suffixes', () => {
     const root = loadOrCreateRoot({ directory, clock, owner: 'anna@laptop', suffixes: ['test'] });
     expect(describeRoot(root).subject).toContain('anna@laptop');
     expect(describeRoot(root).permittedSuffixes).toEqual(['test']);
   });
 
-  test('dates the root by real time, at any time of the app’s clock', async () => {
+  test('dates the root by real time, whatever the app’s clock shows', async () => {
     const moved = createFakeClock();
     await moved.set(Date.UTC(2060, 0, 1));
     const root = loadOrCreateRoot({ directory, clock: moved });
@@ -76,7 +76,7 @@ describe('a later start', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('tightens modes that are too open, with a warning', () => {
+  test('restricts modes that are too open, with a warning', () => {
     load();
     chmodSync(directory, 0o755);
     chmodSync(keyFile, 0o640);
@@ -86,7 +86,7 @@ describe('a later start', () => {
     expect(warnings).toHaveLength(3);
   });
 
-  test('leaves tighter modes as they are', () => {
+  test('leaves stricter modes unchanged', () => {
     load();
     chmodSync(certificateFile, 0o600);
     chmodSync(keyFile, 0o400);
@@ -95,7 +95,7 @@ describe('a later start', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('makes a certificate for a key without one, as an interrupted first start leaves it', () => {
+  test('creates a certificate for a key without one, as an interrupted first start leaves it', () => {
     const first = load();
     const [, key] = contents();
     rmSync(certificateFile);
@@ -109,21 +109,21 @@ describe('a later start', () => {
   test.each<[number, number]>([
     [3_562, 0],
     [3_564, 1],
-  ])('%i days after its making logs %i warnings of its end', async (days, count) => {
+  ])('%i days after the root’s creation logs %i warnings of its end', async (days, count) => {
     load();
     const later = createFakeClock({ nowMs: FAKE_NOW_MS + days * DAY_MS });
     loadOrCreateRoot({ directory, clock: later, log });
     expect(warnings).toHaveLength(count);
   });
 
-  test('with this machine’s clock before the root’s making is a warning', () => {
+  test('logs a warning if this machine’s clock is before the root’s creation', () => {
     load();
     loadOrCreateRoot({ directory, clock: createFakeClock({ nowMs: FAKE_NOW_MS - DAY_MS }), log });
     expect(warnings[0]).toContain('not valid yet');
   });
 });
 
-describe('is refused, with the file and what to do, and nothing written:', () => {
+describe('a start is refused, with the file and what to do, and nothing written, because of', () => {
   function expectRefusal(...messages: string[]) {
     const before = existsSync(directory) && statSync(directory).isDirectory() ? readdirSync(directory).sort() : null;
     for (const message of messages) expect(load).toThrow(message);
@@ -154,13 +154,13 @@ describe('is refused, with the file and what to do, and nothing written:', () =>
     expect(contents()).toEqual(before);
   });
 
-  test('a certificate that is none', () => {
+  test('an invalid certificate', () => {
     load();
     writeFileSync(certificateFile, 'hello');
     expectRefusal(`${certificateFile} holds no certificate`);
   });
 
-  test('a leaf in the place of the root', () => {
+  test('a leaf in place of the root', () => {
     const leaf = createLeaf({ issuer: load(), hostnames: ['a.test'], clock });
     writeFileSync(certificateFile, leaf.certificatePem);
     writeFileSync(keyFile, leaf.privateKeyPem);
@@ -181,20 +181,20 @@ describe('is refused, with the file and what to do, and nothing written:', () =>
     expectRefusal(`${keyFile} cannot be read (it is a folder)`, 'your user owns');
   });
 
-  test('a file far too large', () => {
+  test('a file that is far too large', () => {
     load();
     writeFileSync(certificateFile, 'x'.repeat(65_537));
     expectRefusal(`${certificateFile} cannot be read (it has 65537 bytes, more than 65536)`);
   });
 
-  test('a file in the place of the folder', () => {
+  test('a file in place of the folder', () => {
     mkdirSync(join(home, 'data'));
     writeFileSync(directory, '');
     expectRefusal(`The folder ${directory} cannot be used (there is another file of that name)`);
   });
 });
 
-describe('making a file', () => {
+describe('creating a file', () => {
   test('never replaces one, and leaves nothing else behind', () => {
     const path = join(home, 'root-key.pem');
     createFile(path, 'first', 0o600);
@@ -205,7 +205,7 @@ describe('making a file', () => {
     expect(readdirSync(home)).toEqual(['root-key.pem']);
   });
 
-  test('in a folder that is gone is an error that names the file', () => {
+  test('in a missing folder is an error that names the file', () => {
     const path = join(home, 'gone', 'root-key.pem');
     expect(() => createFile(path, 'x', 0o600)).toThrow(`${path} cannot be written (its folder does not exist)`);
   });

@@ -28,14 +28,14 @@ describe('a new root', () => {
   const certificate = new X509Certificate(root.certificatePem);
   const { extensions } = readCertificate(certificate.raw);
 
-  test('is a P-256 authority that signed itself', () => {
+  test('is a self-signed P-256 authority', () => {
     expect(certificate.ca).toBe(true);
     expect(certificate.verify(certificate.publicKey)).toBe(true);
     expect(certificate.checkPrivateKey(root.privateKey)).toBe(true);
     expect(certificate.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
   });
 
-  test('lasts ten years from now, and began an hour ago', () => {
+  test('is valid for ten years from now, starting an hour ago', () => {
     expect(certificate.validFromDate.toISOString()).toBe('2026-11-20T08:00:00.000Z');
     expect(certificate.validToDate.toISOString()).toBe('2036-11-20T09:00:00.000Z');
   });
@@ -56,13 +56,13 @@ describe('a new root', () => {
     expect(extensions.size).toBe(5);
   });
 
-  test('has a positive serial number of 16 octets, every time', () => {
+  test('has a positive serial number of 16 octets, a new one each time', () => {
     for (let round = 0; round < 300; round++) {
       expect(createRoot({ realNowMs: NOW_MS, owner: 'a' }).certificate.serialNumber).toMatch(/^[4-7][0-9A-F]{31}$/);
     }
   });
 
-  test('describes itself', () => {
+  test('has a complete description', () => {
     expect(describeRoot(root)).toEqual({
       subject: expect.stringMatching(/^O=Vivarium, CN=Vivarium root \(anna@laptop [0-9a-f]{6}\)$/) as string,
       serial: certificate.serialNumber,
@@ -76,12 +76,12 @@ describe('a new root', () => {
     });
   });
 
-  test('made on a 29 February ends on 1 March', () => {
+  test('created on 29 February ends on 1 March', () => {
     const made = createRoot({ realNowMs: Date.UTC(2028, 1, 29), owner: 'a' });
     expect(new Date(made.notAfterMs).toISOString()).toBe('2038-03-01T00:00:00.000Z');
   });
 
-  test('made in 2045 ends beyond UTCTime', () => {
+  test('created in 2045 ends beyond UTCTime', () => {
     const made = createRoot({ realNowMs: Date.UTC(2045, 0, 1), owner: 'a' });
     expect(made.certificate.validToDate.toISOString()).toBe('2055-01-01T00:00:00.000Z');
   });
@@ -103,13 +103,13 @@ describe('the owner in the subject', () => {
     expect(shown(owner)).toBe(text);
   });
 
-  test('is cut so that the common name has 64 characters', () => {
+  test('is shortened so that the common name has 64 characters', () => {
     expect([...commonNameOf(`${'é'.repeat(200)}@host`)]).toHaveLength(64);
   });
 });
 
 describe('suffixes', () => {
-  test('are normalised, counted once, and read back from the certificate', () => {
+  test('are normalised, without duplicates, and read back from the certificate', () => {
     const made = createRoot({ realNowMs: NOW_MS, owner: 'a', suffixes: ['Test.', 'test', 'bücher.example'] });
     expect(made.constraints.suffixes).toEqual(['test', 'xn--bcher-kva.example']);
   });
@@ -128,7 +128,7 @@ describe('suffixes', () => {
 });
 
 describe('reading a root back', () => {
-  test('gives the same root', () => {
+  test('returns the same root', () => {
     const read = openRoot(texts(root.certificatePem, keyPem(root)));
     expect(describeRoot(read)).toEqual(describeRoot(root));
     expect(read.keyIdentifier).toEqual(root.keyIdentifier);
@@ -170,7 +170,7 @@ describe('reading a root back', () => {
     );
   });
 
-  test('messages never hold the key', () => {
+  test('messages never contain the key', () => {
     const damaged = keyPem(root).replace('MI', '??');
     try {
       openRoot(texts(root.certificatePem, damaged));

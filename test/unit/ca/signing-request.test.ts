@@ -33,7 +33,7 @@ describe('a signing request', () => {
     expect(request.publicKey.equals(keys.publicKey)).toBe(true);
   });
 
-  test('may have a common name alone, or names of other kinds', () => {
+  test('may have only a common name, or names of other kinds', () => {
     expect(readSigningRequest(createCsr({ names: [], commonName: 'a.acme.test' }))).toMatchObject({ dns: [], ip: [] });
     const mail = taggedOctets(GENERAL_NAME.email, Buffer.from('anna@acme.test'));
     expect(readSigningRequest(createCsr({ names: [], generalNames: [mail] })).others).toBe(1);
@@ -52,7 +52,7 @@ describe('a signing request', () => {
     expect(() => readSigningRequest(der)).toThrow(message);
   });
 
-  test('with any octet changed is read or refused with a sentence', () => {
+  test('with any octet changed is read, or refused with a sentence', () => {
     const der = createCsr({ names });
     for (let index = 0; index < der.length; index++) {
       const changed = Buffer.from(der);

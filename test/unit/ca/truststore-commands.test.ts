@@ -22,7 +22,7 @@ const FINGERPRINT = `AB:12:CD:34${':00'.repeat(28)}`;
 const lines = (commands: readonly Command[], platform: NodeJS.Platform) =>
   commands.map((command) => pasteable([command], platform));
 
-/** A system's programs, by the text of their command lines; anything else that is run is an error. */
+/** A system's programs, by the text of their command lines; any other program is an error. */
 function createFakeSystem(
   platform: NodeJS.Platform,
   answers: Record<string, Partial<CommandResult>>,
@@ -70,7 +70,7 @@ describe('Linux', () => {
 });
 
 describe('NSS', () => {
-  test('adds an authority for servers alone, and deletes by nickname', () => {
+  test('adds an authority for servers only, and deletes by nickname', () => {
     const commands = [
       addCommand('certutil', 'sql:/home/anna/.pki/nssdb', 'Vivarium root ab12cd34', file),
       deleteCommand('certutil', 'sql:/home/anna/.pki/nssdb', 'Vivarium root ab12cd34'),
@@ -81,7 +81,7 @@ describe('NSS', () => {
     ]);
   });
 
-  test('looks at nicknames with Vivarium in them, and at trusted authorities', () => {
+  test('checks nicknames with Vivarium in them, and trusted authorities', () => {
     const list = [
       '',
       'Certificate Nickname                                         Trust Attributes',
@@ -102,7 +102,7 @@ describe('NSS', () => {
     ]);
   });
 
-  test('knows no nickname for a root that shares its subject with something else', () => {
+  test('finds no nickname for a root that shares its subject with another certificate', () => {
     const root = { identity: 'current' as const, fingerprint: FINGERPRINT, name: 'Vivarium root (anna@laptop 123456)' };
     const nicknames = ['Vivarium root ab12cd34'];
     const trusted = new Set([FINGERPRINT]);
@@ -127,7 +127,7 @@ describe('macOS', () => {
     return { ...fake, stores: fake.storesOf(createMacosStore({ home: '/Users/anna', run: fake.run })) };
   };
 
-  test('shows the command, which macOS asks a password for', async () => {
+  test('shows the command, because macOS asks for a password', async () => {
     const { stores, asked, noted } = system({ [LIST]: { exitCode: 44 } });
     expect(await stores.trust('system')).toMatchObject({
       state: 'untrusted',
@@ -152,26 +152,26 @@ describe('macOS', () => {
         message: 'The store has the root, but a handshake with localhost failed: curl: (60) SSL certificate problem',
       },
     ],
-  ])('is trusted when a handshake shows it, not by what the keychain says: %d', async (exitCode, stderr, expected) => {
+  ])('is trusted if a handshake succeeds, not by the keychain’s contents: %d', async (exitCode, stderr, expected) => {
     const handshake = '/usr/bin/curl --silent --show-error --head --output /dev/null https://localhost:8443/';
     const answers = { [LIST]: { stdout: current.certificatePem }, [VERIFY]: {}, [handshake]: { exitCode, stderr } };
     const { stores } = system(answers, { hostname: 'localhost', port: 8443 });
     expect(await stores.list()).toMatchObject([expected]);
   });
 
-  test('is trusted when macOS reports it as trusted, not by being in the keychain', async () => {
+  test('is trusted if macOS reports it as trusted, not by being in the keychain', async () => {
     const { stores, answers } = system({ [LIST]: { stdout: current.certificatePem }, [VERIFY]: { exitCode: 1 } });
     expect(await stores.trust('system')).toMatchObject({ state: 'untrusted', command: TRUST });
     answers[VERIFY] = { exitCode: 0 };
     expect(await stores.trust('system')).toMatchObject({ state: 'trusted', message: HAS_ROOT });
   });
 
-  test('has the old certificate taken out with the new one put in', async () => {
+  test('removes the old certificate when it adds the new one', async () => {
     const { stores } = system({ [LIST]: { stdout: old.certificatePem + another.certificatePem } });
     expect(await stores.trust('system')).toMatchObject({ state: 'other_root', command: `${remove(old)} && ${TRUST}` });
   });
 
-  test('untrusts our certificates by SHA-1, and no other', async () => {
+  test('untrusts our certificates by SHA-1, and no others', async () => {
     const all = current.certificatePem + old.certificatePem + another.certificatePem;
     const { stores } = system({ [LIST]: { stdout: all }, [VERIFY]: {} });
     expect((await stores.untrust('system')).command).toBe(`${remove(current)} && ${remove(old)}`);
@@ -216,7 +216,7 @@ describe('Windows', () => {
     return { ...fake, stores: fake.storesOf(createWindowsStore({ environment, run: fake.run })) };
   };
 
-  test('adds the root after Windows has asked, and reads the store again', async () => {
+  test('adds the root after a Windows confirmation, and reads the store again', async () => {
     const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp]) }, [TRUST]: {} });
     await expect(stores.trust('system')).rejects.toThrow('was read again, and it does not contain the root');
     asked.length = 0;
@@ -249,7 +249,7 @@ describe('Windows', () => {
     });
   });
 
-  test('untrusts ours by SHA-1, and another’s only when asked for it', async () => {
+  test('untrusts ours by SHA-1, and another’s only on request', async () => {
     const { stores, answers, asked } = system({ [LIST]: { stdout: store([corp, current, old, another]) } });
     for (const root of [current, old]) {
       Object.defineProperty(answers, remove(root), {
@@ -263,7 +263,7 @@ describe('Windows', () => {
     expect(asked).toEqual([LIST, remove(current), remove(old), LIST]);
   });
 
-  test('has its own certutil named by its path', () => {
+  test('runs its own certutil by its path', () => {
     expect(windowsCertutil({})).toBe(tool);
     expect(windowsCertutil({ SystemRoot: 'D:\\WINNT' })).toBe('D:\\WINNT\\System32\\certutil.exe');
   });

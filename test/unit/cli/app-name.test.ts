@@ -15,7 +15,7 @@ function folderWith(files: Record<string, string>): string {
   return folder;
 }
 
-/** A repository `shop`, and a worktree of it beside it. */
+/** A repository `shop`, and a worktree next to it. */
 const worktree = (head: string, extra: Record<string, string> = {}) => ({
   'shop/.git/HEAD': 'ref: refs/heads/main\n',
   'shop/.git/worktrees/wt/HEAD': head,
@@ -53,7 +53,7 @@ describe('the name of the app in a folder', () => {
       'lib',
       null,
     ],
-  ])('is that %s', async (_what, files, place, name, label) => {
+  ])('comes from %s', async (_what, files, place, name, label) => {
     expect(await readAppFolder(join(folderWith(files), place))).toEqual({ name, worktree: label });
   });
 
@@ -64,7 +64,7 @@ describe('the name of the app in a folder', () => {
     ['shop.acme.test', null, { hostname: 'shop.acme.test' }],
     ['shop.acme.test', 'fix-ui', { hostname: 'fix-ui.shop.acme.test' }],
     ['*.acme.test', 'fix-ui', { hostname: '*.fix-ui.acme.test' }],
-  ])('with the word %s in the worktree %s leads to %j', (word, label, expected) => {
+  ])('with the argument %s in the worktree %s gives %j', (word, label, expected) => {
     expect(placeOf(word, { name: 'shop', worktree: label })).toEqual(expected);
   });
 });

@@ -6,7 +6,10 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const BIN = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'bin.mjs');
 
-/** The installed command, with a program that prints what it will call itself; `name` is the installation's folder. */
+/**
+ * The installed command, with a program that prints the name it will use for itself; `name` is the installation's
+ * folder.
+ */
 function install(name: string): { file: string; linked: (link: string) => string; ask: (file: string) => string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'vivarium-bin-')));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -33,14 +36,14 @@ function install(name: string): { file: string; linked: (link: string) => string
 
 const isWindows = process.platform === 'win32';
 
-it.skipIf(isWindows)('the installed command calls itself as it was run', () => {
+it.skipIf(isWindows)('the installed command names itself as it was run', () => {
   const { file, linked, ask } = install('installed');
   expect(ask(linked('bin/vivarium'))).toBe('vivarium');
   expect(ask(linked('.bin/vivarium'))).toBe('npx vivarium');
   expect(ask(file)).toBe(`node ${file}`);
 });
 
-it.skipIf(isWindows)('quotes its path where a shell needs that', () => {
+it.skipIf(isWindows)('the installed command quotes its path if a shell needs that', () => {
   const { file, ask } = install("Ada's tools");
   expect(ask(file)).toBe(`node '${file.replace("'", String.raw`'\''`)}'`);
 });

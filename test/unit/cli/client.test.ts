@@ -23,13 +23,13 @@ describe('a stream of events', () => {
     ['without blanks', ['event:x\ndata:1\n\n'], ['x 1']],
     ['cut short', ['data: 1\n\ndata: 2\n'], ['message 1']],
     ['empty', [], []],
-  ])('%s is read', async (_how, chunks, events) => {
+  ])('is read: %s', async (_how, chunks, events) => {
     expect(await read(...chunks)).toEqual(events);
   });
 });
 
-describe('a call that takes long', () => {
-  /** An engine whose call stays open, with the time-outs of the command line to run. */
+describe('a long call', () => {
+  /** An engine whose call stays open; the timeouts of the command line run against it. */
   async function startCall() {
     const asked: { path: string; response: ServerResponse }[] = [];
     const server = createServer(({ url = '' }, response) => {
@@ -57,7 +57,7 @@ describe('a call that takes long', () => {
     return { server, url, asked, call, elapse };
   }
 
-  it('is given up when the engine does not answer its health either', async () => {
+  it('is abandoned if the engine does not answer its health check either', async () => {
     const { server, url, call, elapse } = await startCall();
     const arrived = once(server, 'asked');
     elapse();
@@ -66,7 +66,7 @@ describe('a call that takes long', () => {
     await expect(call).rejects.toThrow(`Process 7 has not answered at ${url} for 5 s.`);
   });
 
-  it('goes on while the engine answers its health', async () => {
+  it('continues while the engine answers its health check', async () => {
     const { server, asked, call, elapse } = await startCall();
     for (const look of [1, 2]) {
       const arrived = once(server, 'asked');

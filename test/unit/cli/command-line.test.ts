@@ -26,7 +26,7 @@ describe('an engine’s message on the command line', () => {
     expect(withCommandLines(text, asItIs)).toBe(shown);
   });
 
-  it('is the call that the engine wrote', () => {
+  it('is printed as the call that the engine wrote', () => {
     const text = mention('projects.update', { projectId: 'demo', plan: 'pro' });
     expect(text).toBe('`projects.update {"projectId":"demo","plan":"pro"}`');
     expect(withCommandLines(text, asItIs)).toBe('vivarium projects update demo --plan pro');
@@ -62,7 +62,7 @@ describe('an engine’s message on the command line', () => {
   });
 });
 
-describe('the project of a command that names none', () => {
+describe('the default project of a command', () => {
   const [demo, app] = [{ slug: 'demo' }, { slug: 'app' }];
 
   it('is the only one, whatever the folder is called', () => {

@@ -29,7 +29,7 @@ describe('the candidates for a word', () => {
     expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'down', 'domains']);
   });
 
-  it('say what an option of a procedure does', async () => {
+  it('explain the options of a procedure', async () => {
     const found = await candidatesFor(['domains', 'attach', '--lo'], COMMANDS, NAMES);
     expect(found).toEqual([{ value: '--local', does: expect.stringMatching(/^deploy, put the record/) as string }]);
   });
@@ -88,7 +88,7 @@ describe('the candidates for a word', () => {
     [['pets', 'list', '--output', ''], ':files'],
     [['projects', 'create', 'X', '--plan', 'p'], ['pro']],
     [['doctor', 'run', '--areas', 'li'], ['listeners']],
-    // Words without options: the project, or what follows where it is left out.
+    // Words without options: the project, or what follows if it is omitted.
     [
       ['pets', 'list', ''],
       ['demo', 'app'],

@@ -58,7 +58,7 @@ describe('npm start', () => {
     [{ platform: 'darwin', env: { CI: '1' } }, 'this is a build machine (CI is set)', false],
     [{ userId: 0 }, 'Electron does not run as root', true],
     [{ sandboxFix: '  sudo x' }, 'this system denies Electron its sandbox until you run\n\n  sudo x\n\n', true],
-  ])('with %j says: %s; opens a browser: %s', (surroundings, reason, open) => {
+  ])('with %j prints: %s; opens a browser: %s', (surroundings, reason, open) => {
     expect(planStart({ ...DESK, ...surroundings })).toEqual({
       window: false,
       reason,
@@ -75,7 +75,7 @@ describe('npm start', () => {
     [{ args: ['-d', '--any-ports'] }, 'start', ['-d', '--any-ports']],
     [{ args: ['--detach', '--headless'] }, 'start', ['--detach']],
     [{ args: ['--help'], env: {} }, 'start', ['--help']],
-  ])('with %j opens no window, without a word', (surroundings, command, args) => {
+  ])('with %j silently opens no window', (surroundings, command, args) => {
     expect(planStart({ ...DESK, ...surroundings })).toEqual({
       window: false,
       reason: null,
@@ -86,7 +86,7 @@ describe('npm start', () => {
   });
 });
 
-describe('npm start without -- before its options, which npm takes', () => {
+describe('npm start without -- before its options, which npm then takes', () => {
   it.each<[args: string[], taken: Record<string, string>, line: string | null]>([
     [[], { npm_config_headless: 'true', npm_config_empty: 'true' }, 'npm start -- --headless --empty'],
     [['9080'], { npm_config_http_port: 'true' }, 'npm start -- --http-port 9080'],
@@ -133,11 +133,11 @@ describe('Electron’s sandbox', () => {
     ['nothing is restricted', { 'proc/sys/kernel/apparmor_restrict_unprivileged_userns': '0\n' }],
     ['the system knows no such restriction', {}],
     ['a profile names the program', { ...RESTRICTED, 'etc/apparmor.d/own': `profile own "${PROGRAM}" { userns, }` }],
-  ])('needs nothing where %s', (_what, files) => {
+  ])('needs nothing if %s', (_what, files) => {
     expect(fixOn(files)).toBeNull();
   });
 
-  it('needs nothing where its helper runs as root', () => {
+  it('needs nothing if its helper runs as root', () => {
     const root = temporaryFolder();
     const helper = join(root, 'node_modules', 'electron', 'dist', 'chrome-sandbox');
     mkdirSync(dirname(helper), { recursive: true });
@@ -163,7 +163,7 @@ describe('Electron’s runtime', () => {
     'dist/electron': '',
   };
 
-  it('is there when its program is, in the version of the package', () => {
+  it('counts as installed when its program exists in the version of the package', () => {
     const root = installed(WHOLE);
     expect(findElectron(root)).toBe(join(root, 'node_modules', 'electron', 'dist', 'electron'));
   });
@@ -173,7 +173,7 @@ describe('Electron’s runtime', () => {
     ['an older one was', { ...WHOLE, 'dist/version': '44.0.0' }],
     ['its program is not there', { ...WHOLE, 'path.txt': 'Electron.app/Contents/MacOS/Electron' }],
     ['it is not installed at all', {}],
-  ])('is not there when %s', (_what, files) => {
+  ])('is missing when %s', (_what, files) => {
     expect(findElectron(installed(files))).toBeNull();
   });
 

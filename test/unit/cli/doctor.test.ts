@@ -36,7 +36,7 @@ describe('the doctor’s report', () => {
     expect(text).toContain(`System DNS ${LONG} → ${LONG} one or two`);
   });
 
-  it('is whole where there is no width', () => {
+  it('is not cut without a width', () => {
     expect(linesOf(null)).toEqual([
       `ok  Local DNS  ${LONG}`,
       '',

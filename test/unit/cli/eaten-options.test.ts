@@ -48,11 +48,11 @@ it.each([
   ['the command was given it as well', ['--json=false'], { npm_config_json: 'true' }],
   ['another script called it', [], { npm_config_json: 'true', npm_lifecycle_event: 'dev' }],
   ['it was not called through a script', [], { npm_config_json: 'true', VIVARIUM_COMMAND: 'vivarium' }],
-])('nothing is refused where %s', (_why, words, env) => {
+])('nothing is refused if %s', (_why, words, env) => {
   expect(refuse(words, env)).not.toThrow();
 });
 
-it('nothing is refused that a configuration file of npm sets', () => {
+it('an option that an npm configuration file sets is not refused', () => {
   const folder = temporaryFolder();
   const file = join(folder, 'npmrc');
   writeFileSync(file, 'fund=false\njson = true\nloglevel=info\n');
@@ -60,7 +60,7 @@ it('nothing is refused that a configuration file of npm sets', () => {
   expect(refuse([], env)).not.toThrow();
 });
 
-it('says how to give --local, which npm takes without a trace', () => {
+it('the error tells how to pass --local, which npm takes without a trace', () => {
   const hint = (words: readonly string[], env: Record<string, string>, flags = FLAGS) =>
     tracelessHint(['domains', 'attach'], words, flags, { env, platform: 'linux' });
   const script = { npm_command: 'run', npm_lifecycle_event: 'vivarium' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileContent } from '../../../main/cli/views.ts';
 
-describe('a result that is a file', () => {
+describe('the file content of a result', () => {
   it.each([
     [{ text: 'www A 127.0.0.1\n' }, 'www A 127.0.0.1\n'],
     [{ format: 'pem', fileName: 'root.pem', text: '-----BEGIN' }, '-----BEGIN'],
@@ -14,7 +14,7 @@ describe('a result that is a file', () => {
     [['text'], null],
     ['text', null],
     [null, null],
-  ])('%j has %j', (result, content) => {
+  ])('in the form %j is %j', (result, content) => {
     expect(fileContent('zones.export', result)).toEqual(content);
   });
 

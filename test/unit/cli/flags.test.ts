@@ -9,7 +9,7 @@ const FLAGS: Flag[] = [
   { name: 'note', kind: 'value', mayBeEmpty: true },
 ];
 
-describe('the words of a command line', () => {
+describe('the arguments of a command line', () => {
   it.each<[string[], Record<string, string[]>, string[]]>([
     [[], {}, []],
     [['a', 'b'], {}, ['a', 'b']],

@@ -31,7 +31,7 @@ const helps = [
   ...procedures.map(({ namespace, name }) => [`vivarium ${namespace} ${name}`, procedureHelp(namespace, name)]),
 ] as [string, string][];
 
-/** Runs an example up to the point at which it would be sent; throws when it would be refused before. */
+/** Runs an example up to the point where it would be sent; throws if it is refused before. */
 async function check(line: string): Promise<void> {
   const words = splitShellLine(line);
   const env = words[0]?.includes('=') === true ? Object.fromEntries([(words.shift() ?? '').split('=')]) : {};
@@ -97,7 +97,7 @@ it('the commands that an empty list names work', async () => {
 });
 
 describe('the help', () => {
-  it('of a namespace has all its procedures, with what they do', () => {
+  it('of a namespace has all its procedures, with descriptions', () => {
     for (const { namespace, name, summary } of procedures) {
       const line = namespaceHelp(namespace)
         .split('\n')
@@ -112,7 +112,7 @@ describe('the help', () => {
       expect(generalHelp(COMMANDS)).toMatch(new RegExp(`^  ${namespace} `, 'm'));
   });
 
-  it('of Vivarium has all commands with what they do, and each has all its options', () => {
+  it('of Vivarium has all commands with descriptions, and each has all its options', () => {
     for (const { name, summary, options, help, isHidden = false } of commands) {
       const row = new RegExp(`^  vivarium ${name} .*  ${summary}$`, 'm');
       expect([name, row.test(generalHelp(COMMANDS))]).toEqual([name, !isHidden]);
@@ -121,7 +121,7 @@ describe('the help', () => {
     }
   });
 
-  it('fits 60 columns, but for what is copied, and loses no word; a pipe gets it as it is', () => {
+  it('fits 60 columns, except for text to be copied, and drops no word; a pipe gets it unchanged', () => {
     const wordsOf = (text: string) => text.split(/[\s,]+/);
     for (const [, text] of helps) {
       const fitted = fitHelp(text, 60);
@@ -149,7 +149,7 @@ describe('the help', () => {
     ]);
   });
 
-  it('names the topic of exit codes, whose table has the codes that commands exit with', () => {
+  it('names the topic of exit codes, whose table contains the codes that commands exit with', () => {
     expect(generalHelp(COMMANDS)).toMatch(/^ {2}vivarium help exit-codes {2}/m);
     const codes = new Set(EXIT_CODES.map(([code]) => Number(code)));
     expect([...codes]).toEqual([EXIT_OK, EXIT_FAILED, EXIT_NOT_RUNNING]);
@@ -192,7 +192,7 @@ describe('the help', () => {
     ['clock advance', /such as 10m/],
     ['settings update', /--cors TEXT +\*; such as http:\/\/localhost:5173; may be given more than once$/m],
     ['status get', /^ {2}vivarium status get$/m],
-  ])('of %s says %s', (command, pattern) => {
+  ])('of %s contains: %s', (command, pattern) => {
     const [namespace = '', name = ''] = command.split(' ');
     expect(procedureHelp(namespace, name)).toMatch(pattern);
   });
@@ -205,7 +205,7 @@ describe('the help', () => {
     }
   });
 
-  it('fits no option of a procedure over one of the command line', () => {
+  it('has no procedure option with the name of a command-line option', () => {
     const own = [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG].map(({ name }) => name);
     for (const procedure of procedures) {
       const { namespace, name } = procedure;
@@ -231,10 +231,10 @@ it.each([
   ['trust', 'system', /^There is no command "trust"\. Did you mean "ca trust"\?/],
   ['watch', '', /^There is no command "watch"\. Did you mean "traffic watch" or "events watch"\?/],
   ['create', 'project', /^There is no command "create"\. "npm run/],
-])('%s %s is unknown, and what is near is named', (namespace, name, message) => {
+])('names the nearest match for the unknown %s %s', (namespace, name, message) => {
   expect(() => findProcedure(namespace, name)).toThrow(message);
 });
 
-it('a misspelt command is named from the table too', () => {
+it('names the nearest match for a misspelt command from the table too', () => {
   expect(() => requireNamespace('srve', ['serve', 'call'])).toThrow('Did you mean "serve"?');
 });

@@ -47,11 +47,11 @@ describe('a script in the text of package.json', () => {
       '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"b"},"y":{"dev":"x"}}',
     ],
     ['two of the name, as JSON.parse has it', '{"scripts":{"dev":"x","dev":"a"}}', '{"scripts":{"dev":"x","dev":"b"}}'],
-  ])('is changed alone: %s', (_what, before, after) => {
+  ])('is changed without touching the rest: %s', (_what, before, after) => {
     expect(withScripts(before, { dev: 'b' }, 'dev')).toBe(after);
   });
 
-  it('is added behind another one, in its form', () => {
+  it('is added after another one, in the same format', () => {
     const before = '{\n\t"scripts": {\n\t\t"dev": "a",\n\t\t"test": "t"\n\t}\n}\n';
     const after = '{\n\t"scripts": {\n\t\t"dev": "b",\n\t\t"dev:app": "a",\n\t\t"test": "t"\n\t}\n}\n';
     expect(withScripts(before, { dev: 'b', 'dev:app': 'a' }, 'dev')).toBe(after);
@@ -75,7 +75,7 @@ projects:
   });
 
   it.each(['next dev', 'a: b # c', '"quoted" --x="y"', 'yes', '- dash', '店 {x}'])(
-    'is one that "vivarium check" takes, with the command %s',
+    'is accepted by "vivarium check" with the command %s',
     async (run) => {
       const text = vivariumFile({ name: `The ${run}`, hostname: 'app.acme.test', run });
       expect(await checkFile(text, {})).toEqual([]);
@@ -88,14 +88,14 @@ projects:
     ['yes', '  "yes":\n    name: "yes"\n'],
     ['42', '  "42":\n    name: "42"\n'],
     ['A: "b" #c', '  a-b-c:\n    name: "A: \\"b\\" #c"\n'],
-  ])('puts %s in quotes where YAML needs them', async (name, lines) => {
+  ])('contains %s in quotes if YAML needs them', async (name, lines) => {
     const text = vivariumFile({ name, hostname: null, run: null });
     expect(text).toContain(lines);
     expect((await readWorld(text, {})).world.projects?.[slugify(name)]?.name).toBe(name);
   });
 });
 
-describe('what a folder says', () => {
+describe('the facts of a folder', () => {
   it.each<[string, Record<string, string>, object]>([
     [
       'Next.js with pnpm',
@@ -125,7 +125,7 @@ describe('what a folder says', () => {
     expect(await readInitFolder(folderWith(files))).toMatchObject(said);
   });
 
-  it('is refused where its package.json is none', async () => {
+  it('cannot be read from an invalid package.json', async () => {
     const cwd = folderWith({ 'package.json': '{ "scripts": ' });
     expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
       code: 1,
@@ -136,7 +136,7 @@ describe('what a folder says', () => {
 });
 
 describe('vivarium init', () => {
-  it('writes the file and one word, and nothing a second time', async () => {
+  it('writes the file and one word, and does nothing the second time', async () => {
     const cwd = folderWith({ 'package.json': packageOf('next dev --turbo') });
     const { code, stdout, stderr } = await runHere(['init', '--yes'], { cwd });
     expect([code, stderr]).toEqual([
@@ -161,7 +161,7 @@ describe('vivarium init', () => {
     ['another command', ['--', 'vite', '--host'], 'vite', { dev: 'vivarium run -- vite --host' }],
     ['variables', [], 'DEBUG=1 vite', { dev: 'vivarium run -- npm run dev:app', 'dev:app': 'DEBUG=1 vite' }],
     ['two commands', [], 'a & vite', { dev: 'vivarium run -- npm run dev:app', 'dev:app': 'a & vite' }],
-  ])('knows %s', async (_what, words, dev, scripts) => {
+  ])('recognises %s', async (_what, words, dev, scripts) => {
     const cwd = folderWith({ 'package.json': packageOf(dev) });
     expect(await runHere(['init', '--yes', ...words], { cwd })).toMatchObject({ code: 0 });
     expect(JSON.parse(read(cwd, 'package.json'))).toMatchObject({ scripts });
@@ -179,7 +179,7 @@ describe('vivarium init', () => {
     expect([readdirSync(cwd), read(cwd, 'package.json')]).toEqual([['package.json'], packageOf('vite')]);
   });
 
-  it('keeps a byte order mark, and a dev:app that is there', async () => {
+  it('keeps a byte order mark, and an existing dev:app', async () => {
     const text = `\uFEFF${JSON.stringify({ scripts: { dev: 'a && b', 'dev:app': 'c' } })}`;
     const cwd = folderWith({ 'package.json': text });
     const start = 'vivarium run -- npm run dev';
@@ -191,14 +191,14 @@ describe('vivarium init', () => {
     expect(read(cwd, 'package.json')).toBe(text.replace('a && b', 'vivarium run -- a'));
   });
 
-  it('takes the command from a script that has "vivarium run" already', async () => {
+  it('takes the command from a script that already runs "vivarium run"', async () => {
     const cwd = folderWith({ 'package.json': packageOf('vivarium run shop -- next dev') });
     expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({ code: 0 });
     expect(read(cwd, 'vivarium.yaml')).toBe(vivariumFile({ name: 'shop', hostname: null, run: 'next dev' }));
     expect(read(cwd, 'package.json')).toBe(packageOf('vivarium run shop -- next dev'));
   });
 
-  it('leaves a vivarium.yaml that is there as it is', async () => {
+  it('leaves an existing vivarium.yaml unchanged', async () => {
     const cwd = folderWith({ 'vivarium.yml': 'vivarium: 1\n', 'manage.py': '' });
     expect(await runHere(['init', '--yes'], { cwd })).toMatchObject({
       code: 0,
@@ -207,7 +207,7 @@ describe('vivarium init', () => {
     expect(readdirSync(cwd)).toEqual(['manage.py', 'vivarium.yml']);
   });
 
-  it('asks for name, command and consent, and takes none for no', async () => {
+  it('asks for name, command and consent, and respects a no', async () => {
     const cwd = folderWith({ 'package.json': packageOf('vite') });
     const folder = await readInitFolder(cwd);
     const ask = async (...answers: (string | null)[]) => {
@@ -236,7 +236,7 @@ describe('vivarium init', () => {
     expect([code, read(cwd, 'package.json')]).toEqual([0, packageOf('vivarium run -- vite')]);
   });
 
-  it('writes nothing over what has changed since it was shown', async () => {
+  it('does not overwrite what has changed since it was shown', async () => {
     const cwd = folderWith({ 'package.json': packageOf('vite') });
     const folder = await readInitFolder(cwd);
     const question = (text: string, byDefault: string) => {
@@ -251,7 +251,7 @@ describe('vivarium init', () => {
 });
 
 describe('AGENTS.md', () => {
-  it('keeps what is there, and replaces its own part', async () => {
+  it('keeps its other content, and replaces Vivarium’s part', async () => {
     const cwd = folderWith({ 'package.json': packageOf('vite'), 'AGENTS.md': '# Shop\r\n\r\nUse tabs.\r\n' });
     await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
     const first = read(cwd, 'AGENTS.md');
@@ -269,7 +269,7 @@ describe('AGENTS.md', () => {
     expect(read(cwd, 'AGENTS.md')).toBe(first.replace('Use tabs', 'Use spaces'));
   });
 
-  it('names commands that there are', async () => {
+  it('names existing commands only', async () => {
     const cwd = folderWith({ 'manage.py': '' });
     await runHere(['init', '--yes', '--agents'], { cwd });
     const commands = [...read(cwd, 'AGENTS.md').matchAll(/`vivarium ([^`]+)`/g)].map(([, line = '']) =>

@@ -8,7 +8,7 @@ import { findProcedure, type CliProcedure } from '../../../main/cli/procedures.t
 import type { TargetSetting } from '../../../main/contract/projects.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 
-/** The project chosen for a line that names none is `chosen`. */
+/** The default project is `chosen`. */
 const SOURCES = {
   readFile: (path: string) => Promise.resolve(`content of ${path}`),
   chooseProject: () => Promise.resolve('chosen'),
@@ -30,7 +30,7 @@ function build(line: string): Promise<unknown> {
   return inputOf(findProcedure(namespace, name), words);
 }
 
-describe('the input that a command line makes', () => {
+describe('the input from a command line', () => {
   it.each<[string, object]>([
     ['status get', {}],
     ['projects get prj_1', { projectId: 'prj_1' }],
@@ -153,12 +153,12 @@ describe('the input that a command line makes', () => {
     ['pets remove --project-id p --id 9223372036854775808', /^ID must be an integer from -9223372036854775808/],
     ['clock advance -10m', /^DURATION is negative, but the clock only advances\. To go back: `clock\.set /],
     ['clock set tomorrow', /^MOMENT must be a moment in ISO 8601/],
-  ])('%s is refused in its own words', async (line, message) => {
+  ])('%s is refused with a specific message', async (line, message) => {
     await expect(build(line)).rejects.toThrow(message);
   });
 });
 
-describe('kinds of input that the contract may get', () => {
+describe('kinds of input that the contract may get in future', () => {
   const procedure = (inputType: z.ZodType): CliProcedure => ({
     namespace: 'n',
     name: 'p',

@@ -5,7 +5,7 @@ import { allInTools, fit, withoutSecrets } from '../../../main/cli/mcp/answer.ts
 import { define, offered, procedureNamed } from '../../../main/cli/mcp/definitions.ts';
 import { TOOLS } from '../../../main/cli/mcp/tools.ts';
 
-/** Rather more tokens than there are: JSON of this kind has about four characters a token. */
+/** An overestimate of the tokens: JSON of this kind has about four characters a token. */
 const CHARACTERS_PER_TOKEN = 3;
 
 describe('the tools of assistants', () => {
@@ -25,12 +25,12 @@ describe('the tools of assistants', () => {
     expect(inputSchema['required'] ?? []).toEqual(required);
   });
 
-  it('name procedures that there are', () => {
+  it('name existing procedures', () => {
     const covered = TOOLS.flatMap(({ covers = [] }) => covers);
     expect(covered.map(procedureNamed)).toHaveLength(covered.length);
   });
 
-  it('are all in the guide, those that read in its first table', () => {
+  it('are all in the guide, the read-only ones in its first table', () => {
     const guide = readFileSync(join(import.meta.dirname, '../../../docs/work-with-an-assistant.md'), 'utf8');
     const tables = guide.split('| To ').slice(1);
     const named = tables.map((table) => [...table.matchAll(/^\|.*$/gm)].join('').match(/(?<=`)[a-z_]+(?=`)/g) ?? []);
@@ -64,7 +64,7 @@ describe('an answer', () => {
     expect(fitted.shown).toBe(shown);
   });
 
-  it('has no secret, by name or form, nor by a name of the user’s', () => {
+  it('contains no secret, by name or form, or by a name that the user has added', () => {
     const secret = 'viv_0123456789abcdefghijklmnopqrstuv';
     const value = { password: 'sesame', url: 'http://a.test/?api_key=sesame', badge: 'sesame', text: `key ${secret}` };
     const shown = JSON.parse(withoutSecrets(JSON.stringify(value), ['badge'])) as object;

@@ -35,7 +35,7 @@ describe('vivarium rehearse renewals', () => {
     expect(json.clients[0]?.dark[0]).toMatchObject({ why: expect.any(String), remedy: expect.any(String) });
   });
 
-  test('has the same report for the same seed, and exits with 0 when all names stay lit', async () => {
+  test('gives the same report for the same seed, and exits with 0 if no name goes dark', async () => {
     const calm = [...WORDS, '--policy', 'third-left', '--event', 'revocation=none'];
     const [one, same, other] = [await runHere(calm), await runHere(calm), await runHere([...calm, '--seed', '5'])];
     expect([one.code, other.code]).toEqual([0, 0]);
@@ -43,7 +43,7 @@ describe('vivarium rehearse renewals', () => {
     expect(other.stdout).not.toBe(one.stdout);
   });
 
-  test('follows what clients hold of the running Vivarium', async () => {
+  test('uses the clients’ certificates in the running Vivarium', async () => {
     const { fake, dataDir } = await startAsked();
     const invalid: AcmeOrderInfo = { ...ORDER, status: 'invalid', names: ['dark.acme.test'] };
     fake.teach('acme', 'orders', () => [ORDER, invalid, { ...ORDER, id: 'c' }]);
@@ -86,7 +86,7 @@ describe('vivarium rehearse renewals', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Name the hostnames')]);
   });
 
-  test('keeps its options to itself', async () => {
+  test('does not share its options with vivarium rehearse', async () => {
     const { code, stderr } = await runHere(['rehearse', 'vivarium.yaml', '--profile', 'classic']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--profile is for "rehearse renewals".')]);
   });

@@ -100,7 +100,7 @@ describe('a result for people', () => {
     expect(renderResult(value, plain)).toBe(text);
   });
 
-  it('leaves out what does not fit the terminal, and says so', () => {
+  it('omits what does not fit the terminal, and reports it', () => {
     const rows = [{ id: 'prj_1', name: 'Aquarium', baseUrl: 'http://aquarium.vivarium.localhost' }];
     expect(renderResult(rows, { ...plain, width: 20 })).toBe(
       lines('id     name', 'prj_1  Aquarium', 'Not shown: baseUrl.', '--json has', 'everything.'),
@@ -108,7 +108,7 @@ describe('a result for people', () => {
     expect(renderResult([{ text: 'x'.repeat(30) }], { ...plain, width: 10 })).toBe(lines('text', `${'x'.repeat(9)}…`));
   });
 
-  it('is coloured by what it says', () => {
+  it('is coloured by its meaning', () => {
     const style = createStyle(true);
     expect(renderResult([{ status: 'failed', name: 'failed' }], { style, width: null })).toContain(
       '\u001b[31mfailed\u001b[0m',
@@ -147,7 +147,7 @@ it.each([
   expect(widthOf(text)).toBe(width);
 });
 
-it('what is cut ends in an ellipsis and fits', () => {
+it('a truncated text ends in an ellipsis and fits', () => {
   expect(fit('Aquarium', 4)).toBe('Aqu…');
   expect(fit('猫猫猫', 4)).toBe('猫…');
   expect(fit('abc', 3)).toBe('abc');
@@ -162,7 +162,7 @@ it.each([
   expect(printable(text)).toBe(shown);
 });
 
-it('a JSON line keeps its value, and drives no terminal', () => {
+it('a JSON line keeps its value, and escapes control characters', () => {
   const value = { name: 'a\u009b31m\u202e', text: 'b\nc' };
   const json = JSON.stringify(value);
   expect(jsonLine(json, {})).toBe(`${json}\n`);
@@ -171,6 +171,6 @@ it('a JSON line keeps its value, and drives no terminal', () => {
   expect(JSON.parse(shown)).toEqual(value);
 });
 
-it('a file’s text keeps its lines and tabs, and drives no terminal', () => {
+it('a file’s text keeps its lines and tabs, and escapes control characters', () => {
   expect(printableLines('a\tb\n\u001b[2Jc\n')).toBe('a\tb\n\\u{1b}[2Jc\n');
 });

@@ -42,10 +42,10 @@ it.each<[string, string | undefined, string | RegExp]>([
     'a',
     /projects\.a\.run \(line 2, column 23\) cannot be combined with target/,
   ],
-])('says which one it cannot choose: %#', async (text, word, message) => {
+])('the command of a vivarium.yaml is not chosen, with a reason: %#', async (text, word, message) => {
   await expect(find(text, word)).rejects.toThrow(message);
 });
 
-it('is none without a file', async () => {
+it('there is no command without a file', async () => {
   expect(await runOfFile(undefined, { workingDir: temporaryFolder() } as Io)).toBeNull();
 });

@@ -14,7 +14,7 @@ function folderWith(content: string | null): string {
 const runtime = (changes: object) =>
   JSON.stringify({ pid: process.pid, control: { url: 'http://127.0.0.1:4780', token: 't' }, ...changes });
 
-it('finds the one that is alive', () => {
+it('a live Vivarium is found', () => {
   const dataDir = folderWith(runtime({}));
   expect(findRunning(dataDir)).toEqual({ url: 'http://127.0.0.1:4780', token: 't', pid: process.pid, dataDir });
 });
@@ -58,7 +58,7 @@ it('a copy of the folder of a running one counts as not running, and names that 
   );
 });
 
-it('finds one on a folder that is reached by a link, or was renamed', () => {
+it('a Vivarium is found on a folder that is reached by a link, or was renamed', () => {
   const dataDir = folderWith(null);
   writeFileSync(join(dataDir, 'runtime.json'), runtime({ dataDir }));
   const link = join(folderWith(null), 'link');

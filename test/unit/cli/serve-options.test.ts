@@ -44,7 +44,7 @@ describe('the options of serve', () => {
     [[], { VIVARIUM_EMPTY: 'TRUE' }, { empty: true }],
     [[], { VIVARIUM_EMPTY: '0', VIVARIUM_EPHEMERAL: '' }, {}],
     [['--http-port', '0', '--https-port', '0'], {}, { httpPort: 0, httpsPort: 0 }],
-  ])('%j with %j', (args, env, expected) => {
+  ])('%j with %j are read', (args, env, expected) => {
     expect(read(args, env)).toEqual({ ...DEFAULTS, ...expected });
   });
 

@@ -9,7 +9,7 @@ const rendererOf = (width: number | null, colour = false) => ({ style: createSty
 const row = (rest: Partial<TrafficEntry> = {}, width: number | null = 100, colour = false) =>
   new TrafficRows().row(makeEntry(1, rest), rendererOf(width, colour));
 
-/** The time in the time zone of this process is the test's business in `people.test.ts`. */
+/** `people.test.ts` tests the time in the time zone of this process. */
 const withoutTime = (line: string) => line.replace(/^\d\d:\d\d:\d\d/, 'hh:mm:ss');
 
 describe('a request', () => {
@@ -66,7 +66,7 @@ describe('a request', () => {
     for (const line of lines) expect([line, widthOf(line) <= width, line.includes('\n')]).toEqual([line, true, false]);
   });
 
-  it('is whole in a pipe', () => {
+  it('is not cut in a pipe', () => {
     const target = `/v1/pets?q=${'x'.repeat(300)}`;
     const project = 'a'.repeat(63);
     expect(row({ target, project }, null)).toContain(target);
@@ -85,7 +85,7 @@ describe('a request', () => {
 });
 
 describe('the list', () => {
-  it('has aligned columns, the newest first, and what is kept below', () => {
+  it('has aligned columns, newest first, with the number of kept entries below', () => {
     const items = [makeEntry(2, { project: 'storefront-app', status: 404 }), makeEntry(1)];
     const text = renderFor('traffic.list', { items, kept: 2, recording: true }, rendererOf(null));
     expect(text.split('\n').map(withoutTime)).toEqual([
@@ -99,7 +99,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('has the dates where its entries are of several days', () => {
+  it('shows the dates if its entries are from several days', () => {
     const items = [makeEntry(2), makeEntry(1, { at: '2027-01-05T09:00:00.000Z', status: 502 })];
     const lines = (colour: boolean) =>
       renderFor('traffic.list', { items, kept: 2, recording: true }, rendererOf(null, colour)).split('\n');
@@ -123,7 +123,7 @@ describe('the list', () => {
 describe('the stream', () => {
   const batch = (rest: object) => ({ entries: [], missed: 0, cleared: false, ...rest });
 
-  it('has its header once, one request a line, and notices for what is missing', () => {
+  it('prints its header once, one request a line, and notices for missed entries', () => {
     const view = createStreamView('traffic.watch');
     expect(view.header(rendererOf(null))).toMatch(/^time {6}status/);
     const { lines, notices } = view.value(batch({ entries: [makeEntry(1), makeEntry(2)] }), rendererOf(null));

@@ -8,8 +8,8 @@ import { makeDomain } from '../../support/page-domains.ts';
 
 const PLAIN = { style: createStyle(false), width: null };
 
-describe('what files own', () => {
-  it('is a row an entry', () => {
+describe('the objects owned by files', () => {
+  it('are printed as one row each', () => {
     const entries = [
       { kind: 'zone', what: 'acme.test' },
       { kind: 'project', what: 'acme' },
@@ -21,7 +21,7 @@ describe('what files own', () => {
   });
 });
 
-describe('what was removed is one sentence', () => {
+describe('the result of a removal', () => {
   it.each([
     ['projects.remove', { id: 'prj_1', name: 'Aquarium', slug: 'aquarium' }, 'Removed Aquarium (prj_1).'],
     ['keys.revoke', { id: 'key_1', name: 'CI', prefix: 'viv_3fQ9' }, 'Revoked CI (viv_3fQ9…).'],
@@ -47,7 +47,7 @@ describe('what was removed is one sentence', () => {
     ],
     ['traffic.clear', { cleared: 1 }, 'Removed 1 entry.'],
     ['traffic.clear', { cleared: 0 }, 'Removed 0 entries.'],
-  ])('%s of %j', (procedure, result, sentence) => {
+  ])('of %s, %j, is one sentence', (procedure, result, sentence) => {
     expect(renderFor(procedure, result, PLAIN)).toBe(`${sentence}\n`);
   });
 });
@@ -64,7 +64,7 @@ describe('a table in a narrow terminal', () => {
     );
   });
 
-  it('of domains and keys begins with what names them, and has no column without values', () => {
+  it('of domains and keys begins with their names, and omits columns without values', () => {
     const domain = {
       projectId: 'prj_1',
       kind: 'apex',
@@ -146,7 +146,7 @@ describe('an empty list', () => {
     ['limits.reset', [], /^No requests of the project have been counted\.\n$/],
     ['limits.usage', [], /^No requests of the project are counted at present\. .* projects list\n$/],
     ['orders.list', { items: [], total: 0 }, /^There are no such orders\.\n\ntotal {2}0\n$/],
-  ])('%s says what is not there, and what to do', (procedure, result, text) => {
+  ])('%s tells what is missing, and what to do', (procedure, result, text) => {
     expect(renderFor(procedure, result, PLAIN)).toMatch(text);
   });
 
@@ -155,7 +155,7 @@ describe('an empty list', () => {
     ['deploys.list', /deploys create shop\n$/],
     ['pets.list', /pets seed shop 10\n$/],
     ['domains.list', /domains attach shop shop\.acme\.test --local\n$/],
-  ])('%s names the project that was asked about', (procedure, text) => {
+  ])('%s names the requested project', (procedure, text) => {
     expect(renderFor(procedure, [], PLAIN, 'shop')).toMatch(text);
   });
 });
@@ -221,7 +221,7 @@ describe('the exit code', () => {
     expect(exitCodeFor(procedure, JSON.stringify(result))).toBe(code);
   });
 
-  it('is decided for procedures that exist', () => {
+  it('is determined for existing procedures', () => {
     const namespaces = contract as unknown as Record<string, Record<string, unknown> | undefined>;
     const unknown = FAILED_RESULTS.filter(({ procedure }) => {
       const [namespace = '', name = ''] = procedure.split('.');
@@ -231,7 +231,7 @@ describe('the exit code', () => {
   });
 });
 
-it('a check that passed is named by its subject, one that failed by its problem', () => {
+it('a passed check is named by its subject, a failed one by its problem', () => {
   const check = { message: 'As it is.' } as const;
   const checks = [
     { ...check, code: 'wrong_target', outcome: 'ok' },

@@ -18,7 +18,7 @@ test.each([
   expect(readAcmeRate(text)).toEqual(expected);
 });
 
-test('a wrong limit of ACME clients names all of them', () => {
+test('an error for an invalid limit of ACME clients names all of them', () => {
   const message = settingsUpdate.safeParse({ acmeRates: ['orders 1 PT1H'] }).error?.issues[0]?.message;
   expect(message).toContain('limits are newAccounts, newAccountsPerRange, newOrders');
 });

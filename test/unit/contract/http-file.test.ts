@@ -10,7 +10,7 @@ import {
 
 const plain = (text: string) => readHttpFile(text).requests.map(({ from: _from, to: _to, ...request }) => request);
 
-/** As the REST Client of VS Code and the HTTP client of JetBrains have it in their documentation. */
+/** As in the documentation of VS Code's REST Client and JetBrains' HTTP client. */
 const FILE = `@hostname = localhost
 @limit=5
 
@@ -65,7 +65,7 @@ describe('a file of requests', () => {
     ]);
   });
 
-  it('gives each request its place: without one, the text of the others stays', () => {
+  it('gives each request its range: removing it leaves the text of the others unchanged', () => {
     const [first, second, third] = readHttpFile(FILE).requests;
     const { from = 0, to = 0 } = second ?? {};
     expect(FILE.slice(from, to)).toMatch(/^### Add a pet\n[^]*\n}\n\n\n$/);
@@ -80,7 +80,7 @@ describe('a file of requests', () => {
     }
   });
 
-  it('takes another file after it, without a change of its last request', () => {
+  it('accepts another file after it, without a change to its last request', () => {
     const both = readHttpFile(joinTexts('POST /a\n\nbody', '@b = c\n\nGET /{{b}}'));
     expect(both.variables).toEqual({ b: 'c' });
     expect(both.requests.map(({ target, body }) => [target, body])).toEqual([
@@ -98,7 +98,7 @@ describe('a file of requests', () => {
     ],
     ['GET /pets\nno header', '“no header” is not a header field.'],
     ['POST /pets\n\n<b>HTML</b>', undefined],
-  ])('says what cannot be sent: %j', (text, fault) => {
+  ])('reports what cannot be sent: %j', (text, fault) => {
     expect(readHttpFile(text).requests[0]?.fault).toBe(fault);
   });
 
@@ -106,7 +106,7 @@ describe('a file of requests', () => {
     expect(readHttpFile(text).requests).toEqual([]);
   });
 
-  it('may say what its response must be, as httpYac reads it', () => {
+  it('may state what its response must be, as httpYac reads it', () => {
     const text = 'POST /pets\n?? status == 201\nAccept: */*\n\n{"name": "What??"}\n\n?? header location exists\n';
     const [request] = plain(text);
     const checks = ['status == 201', 'header location exists'];
@@ -119,7 +119,7 @@ describe('a file of requests', () => {
     expect(plain(again)[0]?.checks).toEqual(checks);
   });
 
-  it('is written as it is read', () => {
+  it('is written in the form in which it is read', () => {
     const request: HttpRequest = {
       name: 'Two\nlines ',
       method: 'PUT',

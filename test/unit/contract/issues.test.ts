@@ -10,7 +10,7 @@ function issuesOf(procedure: { '~orpc': { inputSchema?: unknown } }, input: unkn
 
 const { projects, pets, settings, clock, limits } = contract;
 
-describe('what a wrong input is answered with', () => {
+describe('the answer to an invalid input', () => {
   it.each<[string, ReturnType<typeof issuesOf>, [path: string, message: string | RegExp][]]>([
     ['a missing string', issuesOf(projects.get, {}), [['projectId', 'is required: a string']]],
     ['another type', issuesOf(projects.get, { projectId: 5 }), [['projectId', 'must be a string']]],
@@ -100,7 +100,7 @@ describe('what a wrong input is answered with', () => {
     expect(issuesOf(settings.update, { cors: [...cors, ...cors], banAfter: 0 }).length).toBeLessThanOrEqual(100);
   });
 
-  it('counts the others, of unknown properties too', () => {
+  it('counts the others, including unknown properties', () => {
     const input = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`k${index}`, 0]));
     const result = (settings.update['~orpc'].inputSchema as z.ZodType).safeParse({ ...input, banAfter: 0 });
     const { issues, total } = toInputIssues((result.error?.issues ?? []) as readonly SchemaIssue[], input);

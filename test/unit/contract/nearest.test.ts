@@ -14,7 +14,7 @@ const NAMES = [
   'pets.create',
 ];
 
-describe('what a word was probably meant to be', () => {
+describe('the nearest match', () => {
   it.each([
     ['project', ['projects']],
     ['pest', ['pets']],
@@ -29,11 +29,11 @@ describe('what a word was probably meant to be', () => {
     expect(nearest(word, NAMES)).toEqual(found);
   });
 
-  it('names a candidate once that comes twice', () => {
+  it('names a repeated candidate once', () => {
     expect(nearest('statsu', [...NAMES, 'status'])).toEqual(['status']);
   });
 
-  it('is asked in a sentence', () => {
+  it('is suggested in a sentence', () => {
     expect(didYouMean('pest', NAMES)).toBe(' Did you mean "pets"?');
     expect(didYouMean('pets.', NAMES)).toBe(' Did you mean "pets.create", "pets.list" or "pets"?');
     expect(didYouMean('zzzzzz', NAMES)).toBe('');

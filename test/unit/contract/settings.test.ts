@@ -20,7 +20,7 @@ test.each<[string, string, string | undefined]>([
   ['propagation', 'PT48H', undefined],
   ['propagation', 'PT48H0.001S', WAIT_BOUNDS],
   ['issuanceDelay', 'P3D', WAIT_BOUNDS],
-  // More milliseconds than a number can count.
+  // More milliseconds than a number can represent.
   ['issuanceDelay', `P${'9'.repeat(30)}D`, WAIT_BOUNDS],
   ['resolver', 'local', undefined],
   ['resolver', '192.0.2.53:53', undefined],
@@ -35,7 +35,7 @@ test.each<[string, string, string | undefined]>([
   expect(messageFor({ [name]: value })).toBe(message);
 });
 
-test('settings in force are milliseconds and addresses', () => {
+test('effective settings are milliseconds and addresses', () => {
   expect(settingsInForce(DEFAULT_SETTINGS)).toEqual({
     ban: { afterRefusals: 20, durationMs: 600_000 },
     propagationMs: 0,

@@ -23,7 +23,7 @@ it.each([
   ['http://user:word@127.0.0.1', /user name or password/],
   ['http://127.0.0.1/?q', /query or fragment/],
   ['http://127.0.0.1/#f', /query or fragment/],
-])('%s cannot, for one reason', (url, reason) => {
+])('%s cannot be an upstream, for one reason', (url, reason) => {
   expect(complaints(url)).toEqual([expect.stringMatching(reason)]);
 });
 
@@ -36,7 +36,7 @@ it.each([
   ['/a#b', false],
   ['/a\\b', false],
   ['/a\r\nX: y', false],
-])('%j can be what a deploy requests: %s', (checkPath, can) => {
+])('%j can be the path that a deploy requests: %s', (checkPath, can) => {
   expect(target.safeParse({ kind: 'upstream', url: 'http://a', checkPath }).success).toBe(can);
 });
 
@@ -51,7 +51,7 @@ it.each([
   expect(targetInput.parse(text)).toEqual({ kind: 'upstream', url });
 });
 
-it('"api" as text is the built-in API, and an object is taken as it is', () => {
+it('"api" as text is the built-in API, and an object is accepted unchanged', () => {
   expect(targetInput.parse('api')).toEqual({ kind: 'api' });
   expect(targetInput.parse({ kind: 'upstream', url: 'http://a', limited: true })).toMatchObject({ limited: true });
 });

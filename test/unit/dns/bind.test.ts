@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { bindAddresses, type Opener } from '../../../main/dns/server.ts';
 
-/** Sockets that fail where `fault` says so, and know which are open. */
+/** Sockets that fail where `fault` requires it, and know which of them are open. */
 function fakeSockets(fault: (socket: string, port: number, attempt: number) => string | null) {
   const open = new Set<string>();
   let free = 40_000;
@@ -20,8 +20,8 @@ function fakeSockets(fault: (socket: string, port: number, attempt: number) => s
   return { sockets, open };
 }
 
-describe('one port for four sockets', () => {
-  test('all of them', async () => {
+describe('binding one port for four sockets', () => {
+  test('opens all of them', async () => {
     const { sockets, open } = fakeSockets(() => null);
     const bound = await bindAddresses(sockets, 5380);
     expect(bound).toMatchObject({ port: 5380, addresses: ['127.0.0.1', '::1'], warnings: [] });
@@ -29,7 +29,7 @@ describe('one port for four sockets', () => {
   });
 
   test.each(['tcp 127.0.0.1', 'udp 127.0.0.1', 'tcp ::1', 'udp ::1'])(
-    '%s is taken: nothing stays open',
+    'leaves nothing open if %s is taken',
     async (taken) => {
       const { sockets, open } = fakeSockets((socket) => (socket === taken ? 'EADDRINUSE' : null));
       const failure: unknown = await bindAddresses(sockets, 5380).catch((error: unknown) => error);
@@ -41,7 +41,7 @@ describe('one port for four sockets', () => {
     },
   );
 
-  test('any free port: chosen again while one of the four is taken', async () => {
+  test('chooses another free port while one of the four is taken', async () => {
     const { sockets, open } = fakeSockets((socket, _port, attempt) =>
       socket === 'udp ::1' && attempt < 3 ? 'EADDRINUSE' : null,
     );
@@ -49,14 +49,14 @@ describe('one port for four sockets', () => {
     expect(open.size).toBe(4);
   });
 
-  test('any free port: not tried without end', async () => {
+  test('does not try free ports without end', async () => {
     let tries = 0;
     const { sockets } = fakeSockets((socket) => (socket === 'udp ::1' && ++tries > 0 ? 'EADDRINUSE' : null));
     await expect(bindAddresses(sockets, 0)).rejects.toMatchObject({ code: 'conflict' });
     expect(tries).toBe(32);
   });
 
-  test.each(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])('without IPv6 (%s): a warning', async (code) => {
+  test.each(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])('logs a warning without IPv6 (%s)', async (code) => {
     const { sockets, open } = fakeSockets((socket) => (socket.includes('::1') ? code : null));
     expect(await bindAddresses(sockets, 5380)).toMatchObject({
       addresses: ['127.0.0.1'],
@@ -69,7 +69,7 @@ describe('one port for four sockets', () => {
     ['EACCES', '1024 or above'],
     ['EADDRNOTAVAIL', 'EADDRNOTAVAIL'],
     ['EMFILE', 'EMFILE'],
-  ])('%s on IPv4 is refused in words', async (system, text) => {
+  ])('refuses %s on IPv4 with an explanation', async (system, text) => {
     const { sockets } = fakeSockets(() => system);
     await expect(bindAddresses(sockets, 53)).rejects.toMatchObject({
       code: 'conflict',

@@ -25,7 +25,7 @@ function setUp(address = '192.168.1.5') {
 
 const { A, AAAA, HTTPS, TXT, NS, SOA } = TYPE_CODES;
 
-describe('what other devices are answered', () => {
+describe('answers to other devices', () => {
   test.each<[string, number, number, unknown[]]>([
     ['shop.acme.test', A, 0, [{ type: 'A', address: '192.168.1.5' }]],
     ['shop.acme.test', AAAA, 0, []],
@@ -35,7 +35,7 @@ describe('what other devices are answered', () => {
     ['any.wild.test', A, 0, [{ type: 'A', address: '192.168.1.5' }]],
     ['wild.test', A, 0, []],
     ['vivarium.internal', A, 0, [{ type: 'A', address: '192.168.1.5' }]],
-    // Below localhost, a device means itself; everything else is somebody else's.
+    // Below localhost, a device means itself; all other names belong to others.
     ['demo.vivarium.localhost', A, 5, []],
     ['test', SOA, 5, []],
     ['example.org', A, 5, []],
@@ -45,7 +45,7 @@ describe('what other devices are answered', () => {
     expect([read?.rcode, read?.answer.map((record) => record.data)]).toEqual([rcode, data]);
   });
 
-  test('HTTPS records tell the port, and are gone with the hostname at once', () => {
+  test('HTTPS records tell the port, and disappear with the hostname at once', () => {
     const { devices, ask } = setUp();
     expect(ask('shop.acme.test', HTTPS).read?.answer).toMatchObject([{ ttlSeconds: 5, data: { type: 'HTTPS' } }]);
     devices.publish(['acme.test']);
@@ -54,7 +54,7 @@ describe('what other devices are answered', () => {
     expect(ask('acme.test', A).read?.rcode).toBe(5);
   });
 
-  test('an interface with IPv6 only has AAAA records', () => {
+  test('an interface with only IPv6 has AAAA records', () => {
     const { ask } = setUp('fd00::5');
     expect(ask('shop.acme.test', A).read?.answer).toEqual([]);
     expect(ask('shop.acme.test', AAAA).read?.answer).toMatchObject([{ data: { address: 'fd00::5' } }]);
@@ -72,7 +72,7 @@ describe('what other devices are answered', () => {
   });
 });
 
-test('datagrams of one network are limited, whichever of its addresses they name', async () => {
+test('datagrams of one network are limited together, whichever of its addresses they name', async () => {
   const clock = createFakeClock();
   const admits = createSenderLimit(clock);
   const admitted = (count: number, address: (index: number) => string) =>

@@ -4,7 +4,7 @@ import { showRecord } from '../../../main/dns/dnssec-format.ts';
 const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex');
 const NAME = `04${hex('host')}07${hex('example')}03${hex('com')}00`;
 
-describe('the presentation of a record that is kept in octets', () => {
+describe('the presentation of a record that is stored as octets', () => {
   it.each([
     // RFC 4034 §3.3, with a shorter signature.
     [

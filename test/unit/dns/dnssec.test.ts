@@ -50,7 +50,7 @@ describe('the examples of the RFCs', () => {
     expect(['', '*', 'a.example', '*.example', 'a.*.example'].map(labelCount)).toEqual([0, 0, 2, 1, 3]);
   });
 
-  test('names in data of types without a form here are in lower case (RFC 4034 §6.2)', () => {
+  test('names in data of types without a text form here are in lower case (RFC 4034 §6.2)', () => {
     expect(canonicalData({ type: 'TYPE17', octets: '\x01A\x00\x01B\x00' })).toBe('\x01a\x00\x01b\x00');
     expect(canonicalData({ type: 'TYPE18', octets: '\x00A\x01B\x00' })).toBe('\x00A\x01b\x00');
     expect(canonicalData({ type: 'TYPE65280', octets: 'AB' })).toBe('AB');
@@ -59,7 +59,7 @@ describe('the examples of the RFCs', () => {
 
 describe.each(DNS_TABLES)('signed: $title', ({ zones, facts }) => {
   const { ask, verdict } = signedZones(zones, NOW);
-  test.each(facts)('$question is valid, and without DNSSEC as before', ({ question }) => {
+  test.each(facts)('$question is valid, and unchanged without DNSSEC', ({ question }) => {
     const [name = '', type = ''] = question.split(' ');
     const owner = dnsName(name);
     const signed = ask(owner, code(type));
@@ -131,7 +131,7 @@ describe('proofs', () => {
     expect(verdict(absolute(name), code(type), response)).toBeNull();
   });
 
-  /** What a resolver can do without: SOA in a proof, what follows from a DNAME, and what it asks for again. */
+  /** Records that a resolver does not need: SOA in a proof, what follows from a DNAME, and what it queries again. */
   const SPARE = /^(.* SOA|.* \+SOA|a\.renamed TXT .*|www A A)$/;
 
   test.each(PROOFS.filter(([question]) => !/NSEC|RRSIG/.test(question)))(
@@ -159,7 +159,7 @@ describe('proofs', () => {
     );
   });
 
-  test('over UDP a reply that is too large is truncated, and TCP has it', () => {
+  test('a reply that is too large for UDP is truncated, and TCP returns it', () => {
     const zone = zoneOf('big.test', Array.from({ length: 72 }, (_each, index) => `@ A 192.0.2.${index}`).join('\n'));
     const big = signedZones([zone], NOW);
     expect(big.ask('big.test', 1, false, 'udp').truncated).toBe(false);
@@ -167,7 +167,7 @@ describe('proofs', () => {
     expect(big.verdict('big.test', 1, big.ask('big.test', 1))).toBeNull();
   });
 
-  test('a zone that is not signed answers the same octets, whatever the other zones do', () => {
+  test('an unsigned zone gives the same octets, whatever the other zones do', () => {
     const other = zoneOf('plain.test', 'www A 192.0.2.9');
     const beside = signedZones([ZONE, other], NOW, { unsigned: 'plain.test' });
     const alone = signedZones([other], NOW, { unsigned: 'plain.test' });
@@ -180,7 +180,7 @@ describe('proofs', () => {
     }
   });
 
-  test('names that come and go change the chain', () => {
+  test('added and removed names change the chain', () => {
     const { set, ask: ask2, verdict: verdict2 } = signedZones([ZONE], NOW);
     const index = set.get('acme.test');
     ask2('nowhere.acme.test', 1);
@@ -229,7 +229,7 @@ describe('the app’s clock', () => {
     expect(verdict('host.acme.test', 1, response, NOW - 15 * DAY_MS)).toMatch(/ is not valid before 2026-/);
   });
 
-  test('a retiring key goes at the end of its roll', () => {
+  test('a retiring key is removed at the end of its rollover', () => {
     const [old] = signingWith().keys;
     const signing = { ...signingWith() };
     const keys = [...(old === undefined ? [] : [{ ...old, retiresAtMs: NOW + ROLL_MS }]), ...signing.keys];

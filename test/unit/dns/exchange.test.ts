@@ -57,7 +57,7 @@ describe('the same query again', () => {
     }),
   );
 
-  test('gets the same reply with its own id, and none that was another’s', () => {
+  test('gets the same reply with its own id, and never that of another', () => {
     for (const zones of new Set(queries.map((each) => each.zones))) {
       const { run, errors } = exchange(zones);
       const own = queries.filter((each) => each.zones === zones);
@@ -75,7 +75,7 @@ describe('the same query again', () => {
     ['class', message({ class: 3 })],
     ['flags', message({ flags: 0 })],
     ['EDNS', message({ rest: opt() })],
-  ])('gets another reply with another %s', (_what, other) => {
+  ])('gets another reply with a different %s', (_what, other) => {
     const { run } = exchange();
     const first = run(message(), 'udp');
     expect(run(other, 'udp')).not.toEqual(first);
@@ -91,7 +91,7 @@ describe('the same query again', () => {
     }
   });
 
-  test('gets what is true after a change', () => {
+  test('gets the current answer after a change', () => {
     const set = zoneSetOf(ZONES);
     const run = createExchange({ zones: () => set, log: { error: () => undefined } });
     const rcodeOf = () => headerOf(run(message({ name: 'new.acme.test' }), 'udp') ?? Buffer.alloc(12)).rcode;
@@ -116,7 +116,7 @@ function withId(octets: Buffer, id: number): Buffer {
   return copy;
 }
 
-describe('messages that are no queries', () => {
+describe('a message that is not a query', () => {
   test.each([
     ['an empty one', Buffer.alloc(0)],
     ['one octet', Buffer.from([1])],
@@ -124,18 +124,18 @@ describe('messages that are no queries', () => {
     ['a response', message({ flags: 0x8000 })],
     ['a response of another opcode', message({ flags: 0xa800 })],
     ['a response that is malformed', message({ flags: 0x8180, counts: [9, 9, 9, 9] })],
-  ])('%s gets no reply', (_what, octets) => {
+  ])('gets no reply if it is %s', (_what, octets) => {
     expect(exchange().run(octets, 'udp')).toBeNull();
     expect(exchange().run(octets, 'tcp')).toBeNull();
   });
 
-  test.each([1, 2, 3, 4, 5, 6, 15])('opcode %i is NOTIMP', (opcode) => {
+  test.each([1, 2, 3, 4, 5, 6, 15])('gets NOTIMP for opcode %i', (opcode) => {
     const reply = ask(message({ id: 77, flags: (opcode << 11) | RD }));
     expect(headerOf(reply)).toMatchObject({ id: 77, qr: true, opcode, rcode: 'NOTIMP', counts: [0, 0, 0, 0] });
     expect(reply).toHaveLength(12);
   });
 
-  test('a dynamic update of our own zone is NOTIMP, with any content', () => {
+  test('gets NOTIMP if it is a dynamic update of our own zone, with any content', () => {
     const update = message({ flags: 5 << 11, counts: [1, 1, 3, 2], name: 'acme.test', type: 6 });
     expect(headerOf(ask(update)).rcode).toBe('NOTIMP');
   });
@@ -150,7 +150,7 @@ const record = (name: Buffer, type: number, data: Buffer, claimed = data.length)
   return Buffer.concat([name, fixed, data]);
 };
 
-describe('malformed queries', () => {
+describe('a malformed query', () => {
   const rest = (...parts: Buffer[]) => Buffer.concat(parts);
   test.each<[string, Buffer]>([
     ['no question', message({ counts: [0, 0, 0, 0] })],
@@ -193,13 +193,13 @@ describe('malformed queries', () => {
       message({ rest: opt({ options: Buffer.concat([Buffer.from([0, 12, 0x10, 0]), Buffer.alloc(4096)]) }) }),
     ],
     ['a question for OPT', message({ type: 41 })],
-  ])('%s is FORMERR, with the id', (_what, octets) => {
+  ])('gets FORMERR with the id: %s', (_what, octets) => {
     for (const transport of ['udp', 'tcp'] as const) {
       expect(headerOf(ask(octets, transport))).toMatchObject({ id: 0x1234, qr: true, opcode: 0, rcode: 'FORMERR' });
     }
   });
 
-  test('every truncation of a good query is FORMERR, or without a reply below twelve octets', () => {
+  test('gets FORMERR if it is truncated anywhere, or no reply below twelve octets', () => {
     const whole = message({ rest: opt({ options: Buffer.from([0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8]) }) });
     expect(headerOf(ask(whole)).rcode).toBe('NOERROR');
     for (let length = 0; length < whole.length; length++) {
@@ -208,7 +208,7 @@ describe('malformed queries', () => {
     }
   });
 
-  test('a transfer is REFUSED, with the SOA that IXFR brings along too', () => {
+  test('a transfer is REFUSED, even with the SOA that IXFR adds', () => {
     const soa = record(pointer(12), 6, Buffer.concat([pointer(16), pointer(16), Buffer.alloc(20)]));
     expect(headerOf(ask(message({ type: 252 }), 'tcp')).rcode).toBe('REFUSED');
     expect(headerOf(ask(message({ type: 251, counts: [1, 0, 1, 0], rest: soa }), 'tcp')).rcode).toBe('REFUSED');
@@ -217,7 +217,7 @@ describe('malformed queries', () => {
     expect(headerOf(ask(message({ type: 251, counts: [1, 0, 1, 0], rest: chained }), 'tcp')).rcode).toBe('FORMERR');
   });
 
-  test('a signature that we can’t check is passed over', () => {
+  test('a signature that we cannot check is ignored', () => {
     const tsig = record(wireName('key.acme.test'), 250, Buffer.concat([wireName('hmac-sha256'), Buffer.alloc(40)]));
     const reply = ask(message({ counts: [1, 0, 0, 2], rest: Buffer.concat([opt(), tsig]) }));
     expect(headerOf(reply)).toMatchObject({ rcode: 'NOERROR', counts: [1, 2, 0, 1] });
@@ -233,7 +233,7 @@ describe('cookies (RFC 7873)', () => {
     return at > 0 && reply.readUInt32BE(at) === 0x000a_0018 ? reply.subarray(at + 4) : null;
   };
 
-  test('a client cookie comes back with one of ours, which depends on it', () => {
+  test('a client cookie comes back with a server cookie, which depends on it', () => {
     const { run } = exchange();
     const of = (client: Buffer) => cookieOf(run(message({ rest: opt({ options: option(client) }) }), 'udp') as Buffer);
     const first = of(CLIENT);
@@ -247,7 +247,7 @@ describe('cookies (RFC 7873)', () => {
     );
   });
 
-  test('a query with a cookie gets the answer of one without, and errors and truncation their cookie', () => {
+  test('a query with a cookie gets the same answer as without, and errors and truncation include the cookie', () => {
     const query = (name: string, version = 0) => message({ name, rest: opt({ version, options: option(CLIENT) }) });
     const plain = ask(message({ rest: opt() }));
     const reply = ask(query('www.acme.test'));
@@ -262,7 +262,7 @@ describe('cookies (RFC 7873)', () => {
     }
   });
 
-  test('a query for a cookie alone gets one', () => {
+  test('a query with only a cookie gets a cookie', () => {
     const header = message().subarray(0, 12);
     header.writeUInt16BE(0, 4);
     header.writeUInt16BE(1, 10);
@@ -275,11 +275,11 @@ describe('cookies (RFC 7873)', () => {
     }
   });
 
-  test.each([0, 1, 7, 9, 15, 41, 60])('one of %i octets is FORMERR', (octets) => {
+  test.each([0, 1, 7, 9, 15, 41, 60])('a cookie of %i octets is FORMERR', (octets) => {
     expect(headerOf(ask(message({ rest: opt({ options: option(Buffer.alloc(octets)) }) }))).rcode).toBe('FORMERR');
   });
 
-  test.each([8, 16, 40])('one of %i octets is none', (octets) => {
+  test.each([8, 16, 40])('a cookie of %i octets is ignored', (octets) => {
     expect(headerOf(ask(message({ rest: opt({ options: option(Buffer.alloc(octets)) }) }))).rcode).toBe('NOERROR');
   });
 });
@@ -298,7 +298,7 @@ describe('a reply', () => {
     expect(ask(message({ flags: 0x01f0 })).readUInt16BE(2) & 0x00f0).toBe(0);
   });
 
-  test('finds a name with a dot inside a label missing, and not another name present', () => {
+  test('does not confuse a dot inside a label with a label separator', () => {
     const name = Buffer.concat([Buffer.from([8]), Buffer.from('www.acme'), wireName('test')]);
     expect(headerOf(ask(message({ name }))).rcode).toBe('REFUSED');
     const inside = Buffer.concat([Buffer.from([5]), Buffer.from('w.w\0w'), wireName('acme.test')]);
@@ -307,11 +307,11 @@ describe('a reply', () => {
     expect(reply.subarray(12, 12 + inside.length)).toEqual(inside);
   });
 
-  test('has no OPT where the query had none', () => {
+  test('has no OPT if the query had none', () => {
     expect(headerOf(ask(message())).counts).toEqual([1, 2, 0, 0]);
   });
 
-  test('is in the zones of this moment', () => {
+  test('comes from the current zones', () => {
     let zones: Zone[] = [];
     const run = createExchange({ zones: () => zoneSetOf(zones), log: { error: () => undefined } });
     expect(headerOf(run(message(), 'udp') ?? Buffer.alloc(12)).rcode).toBe('REFUSED');
@@ -319,7 +319,7 @@ describe('a reply', () => {
     expect(headerOf(run(message(), 'udp') ?? Buffer.alloc(12)).rcode).toBe('NOERROR');
   });
 
-  test('is SERVFAIL when we fail ourselves, which is logged, but not without end', () => {
+  test('is SERVFAIL after a failure of our own, which is logged a limited number of times', () => {
     let logged = 0;
     const run = createExchange({
       zones: () => {
@@ -356,7 +356,7 @@ describe('EDNS', () => {
     expect(reply.answers).toHaveLength(2);
   });
 
-  test('a refusal and a failed ALIAS have their reason (RFC 8914)', () => {
+  test('a refusal and a failed ALIAS contain their reason (RFC 8914)', () => {
     expect(edns({}, 'www.other.test').additionals).toMatchObject([
       { rdata: [{ infoCode: 20, extraText: 'www.other.test. is in no zone here' }] },
     ]);
@@ -373,7 +373,7 @@ describe('EDNS', () => {
     [1232, 1232],
     [4096, 1232],
     [65535, 1232],
-  ])('a client that takes %i octets gets at most %i', (udpOctets, limit) => {
+  ])('a client that accepts %i octets gets at most %i', (udpOctets, limit) => {
     const sizes = many(100, (n) => `s${n} TXT "${'x'.repeat(n * 13)}"`);
     const { run } = exchange([zoneOf('acme.test', sizes)]);
     const whole: number[] = [];
@@ -396,7 +396,7 @@ describe('EDNS', () => {
 });
 
 describe('an answer that is too large', () => {
-  test('is cut to question and OPT over UDP, and whole over TCP', () => {
+  test('is truncated to question and OPT over UDP, and complete over TCP', () => {
     const query = message({ name: 'big.acme.test', rest: opt() });
     const cut = ask(query);
     expect(headerOf(cut)).toMatchObject({ tc: true, aa: true, rcode: 'NOERROR', counts: [1, 0, 0, 1] });
@@ -412,7 +412,7 @@ describe('an answer that is too large', () => {
     expect(headerOf(ask(message({ name: 'm.acme.test', type: 15 }))).counts).toEqual([1, 1, 0, 1]);
   });
 
-  test('has every host of a referral, and of other answers the first sixteen', () => {
+  test('has every host of a referral, and the first sixteen of other answers', () => {
     const referral = ask(message({ name: 'x.wide.acme.test', rest: opt() }));
     expect(headerOf(referral)).toMatchObject({ tc: false, counts: [1, 0, 20, 20 + 1] });
     expect(headerOf(ask(message({ name: 'mails.acme.test', type: 15, rest: opt() }))).counts).toEqual([
@@ -423,12 +423,12 @@ describe('an answer that is too large', () => {
     ]);
   });
 
-  test('is cut when a referral’s glue does not fit (RFC 9471 §3.1)', () => {
+  test('is truncated when a referral’s glue does not fit (RFC 9471 §3.1)', () => {
     expect(headerOf(ask(message({ name: 'x.cut.acme.test', rest: opt() })))).toMatchObject({ tc: true, aa: false });
     expect(headerOf(ask(message({ name: 'x.cut.acme.test' }), 'tcp')).counts).toEqual([1, 0, 1, 100]);
   });
 
-  test('is SERVFAIL, with the reason, when not even TCP can carry it', () => {
+  test('is SERVFAIL, with the reason, if not even TCP can carry it', () => {
     const reply = Packet.parse(ask(message({ name: 'huge.acme.test', rest: opt() }), 'tcp'));
     expect(reply.header.rcode).toBe(2);
     expect(reply.additionals).toMatchObject([{ rdata: [{ extraText: 'The answer has more than 65535 octets' }] }]);
@@ -436,8 +436,8 @@ describe('an answer that is too large', () => {
   });
 });
 
-describe('no message takes long', () => {
-  /** Names of 2,000 pointers each, as often as they fit: what cost dns2 alone 1.7 s. */
+describe('the processing of hostile messages', () => {
+  /** Names of 2,000 pointers each, as many as fit: these took dns2 alone 1.7 s. */
   function pointers(size: number, section: 'question' | 'additional'): Buffer {
     const chain = Buffer.alloc(4000);
     for (let at = 0; at < chain.length; at += 2) pointer(Math.max(12 + 15 + at - 2, 12)).copy(chain, at);
@@ -473,11 +473,11 @@ describe('no message takes long', () => {
     ['4 KB of options', message({ rest: opt({ options: Buffer.alloc(3996) }) })],
   ];
 
-  test.each(heavy)('%s: at most 20 ms', (_what, octets) => {
+  test.each(heavy)('takes at most 20 ms: %s', (_what, octets) => {
     const { run, errors } = exchange();
     const worst = { udp: Infinity, tcp: Infinity };
     for (const transport of ['udp', 'tcp'] as const) {
-      // The best of three is what it takes; the rest is other programs on this machine.
+      // The best of three counts; the rest is other programs on this machine.
       for (let round = 0; round < 3; round++) {
         const before = process.cpuUsage();
         run(octets, transport);
@@ -489,7 +489,7 @@ describe('no message takes long', () => {
     expect(errors).toEqual([]);
   });
 
-  test('random and mutated messages get a well-formed reply or none, and no error of ours', () => {
+  test('gives a well-formed reply or none to random and mutated messages, and no error of ours', () => {
     const { run, errors } = exchange();
     const next = sequence(42);
     const good = message({ rest: opt({ options: Buffer.from([0, 10, 0, 4, 1, 2, 3, 4]) }) });

@@ -16,7 +16,7 @@ function readAll(stream: Buffer, pieces: (offset: number) => number): Buffer[] {
   return messages;
 }
 
-describe('messages come out of a TCP stream', () => {
+describe('messages from a TCP stream', () => {
   const messages = [octets(12), octets(300, 1), octets(0), octets(65_535, 2), octets(1, 3)];
   const stream = Buffer.concat(messages.map(framed));
 
@@ -26,11 +26,11 @@ describe('messages come out of a TCP stream', () => {
     ['in pieces of 2, which cut the lengths off', () => 2],
     ['in pieces of 3', () => 3],
     ['in pieces that grow', (offset) => offset + 1],
-  ])('%s', (_how, pieces) => {
+  ])('are read: %s', (_how, pieces) => {
     expect(readAll(stream, pieces)).toEqual(messages);
   });
 
-  test('and what is left unread is kept', () => {
+  test('are read up to an incomplete one, which is kept', () => {
     const reader = new FrameReader();
     reader.push(stream.subarray(0, 100));
     expect(reader.next()).toEqual(messages[0]);

@@ -47,7 +47,7 @@ describe('a response of our own server', () => {
   });
 });
 
-describe('what is no response', () => {
+describe('a message that is not a response', () => {
   const query = message({ name: 'www.acme.test' });
   const self = Buffer.from([0xc0, 12 + 15 + 4]);
   it.each<[string, Buffer]>([
@@ -68,7 +68,7 @@ describe('what is no response', () => {
       replyTo(query, { answer: [record(257, Buffer.from([0, 9, 65])), record(1, Buffer.alloc(4))] }),
     ],
     ['a CNAME with something after it', replyTo(query, { answer: [record(5, Buffer.concat([POINTER, POINTER]))] })],
-  ])('%s reads as null', (_case, octets) => {
+  ])('reads as null: %s', (_case, octets) => {
     expect(readResponse(octets)).toBeNull();
   });
 

@@ -25,7 +25,7 @@ const shownIn = (octets: Buffer | null) =>
 test.each<[string, number, string[][] | null]>([
   [HOST, A, [[`${HOST} A`], [`${HOST} TYPE47`]]],
   [HOST, QUESTION_TYPES.ANY, [[`${HOST} A`], [`${HOST} TYPE47`]]],
-  // That there is none: clients need not wait for it.
+  // An explicit denial: clients need not wait for it.
   [HOST, AAAA, [[`${HOST} TYPE47`], [`${HOST} A`]]],
   ['_http._tcp.local', PTR, [['_http._tcp.local PTR'], [`${HOST} A`, `${HOST} TYPE47`]]],
   ['vivarium._http._tcp.local', SRV, [['vivarium._http._tcp.local SRV'], [`${HOST} A`, `${HOST} TYPE47`]]],
@@ -33,12 +33,12 @@ test.each<[string, number, string[][] | null]>([
   ['_services._dns-sd._udp.local', PTR, [['_services._dns-sd._udp.local PTR'], [`${HOST} A`, `${HOST} TYPE47`]]],
   ['other.local', A, null],
   ['shop.acme.test', A, null],
-])('asked for %s, type %i', (name, type, shown) => {
+])('a question for %s, type %i', (name, type, shown) => {
   const questions = [{ name, type, unicast: false }];
   expect(shownIn(answerMulticast({ id: 0, questions }, OWN, { legacy: false }))).toEqual(shown);
 });
 
-test('a client without a cache gets its id and question back, and a short life', () => {
+test('a client without a cache gets its id and question back, and a short TTL', () => {
   const questions = [{ name: HOST, type: A, unicast: false }];
   const read = readResponse(answerMulticast({ id: 7, questions }, OWN, { legacy: true }) ?? Buffer.alloc(0));
   expect(read).toMatchObject({
@@ -47,7 +47,7 @@ test('a client without a cache gets its id and question back, and a short life',
   });
 });
 
-test('a probe asks for the name and proposes the address; a farewell ends its life', () => {
+test('a probe asks for the name and proposes the address; a goodbye ends its TTL', () => {
   const asked = readMulticast(probe(OWN));
   expect(asked).toEqual({
     id: 0,
@@ -70,7 +70,7 @@ test.each<[string, string, boolean, boolean]>([
   expect(elsewhere === null ? null : losesName(elsewhere, OWN, isAnnounced)).toBe(false);
 });
 
-test('what is malformed is ignored', () => {
+test('a malformed message is ignored', () => {
   const whole = announcement(OWN);
   for (let length = 0; length < whole.length; length++) expect(readMulticast(whole.subarray(0, length))).toBeNull();
 });

@@ -32,7 +32,7 @@ function changeOf(words: readonly string[], versions: readonly RecordVersion[], 
   return { put, remove: new Set(remove) };
 }
 
-/** What is answered at each of the moments: `a b`, with the TTL where it is not 3600; `-` for nothing. */
+/** The answer at each of the moments: `a b`, with the TTL if it is not 3600; `-` for nothing. */
 function shownAt(versions: readonly RecordVersion[], moments: readonly number[]): string[] {
   return moments.map((nowMs) => {
     const shown = versions
@@ -74,7 +74,7 @@ describe('an RRset through its propagation', () => {
     expect(shownAt(replay(changes), moments)).toEqual(Object.values(shown));
   });
 
-  it('shows, with one delay, what was wanted so much before: any changes at any times', () => {
+  it('shows, with one delay, the records set that long ago: any changes at any times', () => {
     let seed = 7;
     const next = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     for (let round = 0; round < 200; round++) {
@@ -95,7 +95,7 @@ describe('an RRset through its propagation', () => {
     }
   });
 
-  it('is given as states from moment to moment, up to the requested number', () => {
+  it('is returned as states from moment to moment, up to the requested number', () => {
     const versions = replay(['0 0 +a', '1 5 -a +b', '2 5 +b/60', '3 9 +c']);
     const told = (max: number) =>
       statesOf(versions, 4, max).map(({ fromMs, versions: seen }) => [
@@ -112,7 +112,7 @@ describe('an RRset through its propagation', () => {
     expect(statesOf(replay(['0 0 +a']), 4, 9)).toHaveLength(1);
   });
 
-  it('keeps no version that is over, and none that will never show', () => {
+  it('keeps no version that has ended, and none that will never show', () => {
     expect(replay(['0 1 +a', '5 1 -a', '9 1 +b'])).toHaveLength(1);
     expect(replay(['0 1 +a', '5 1 -a', '6 1 +b'])).toHaveLength(1);
     expect(replay(['0 5 +a', '0 5 -a'])).toEqual([]);

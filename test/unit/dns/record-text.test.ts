@@ -9,14 +9,14 @@ import {
 } from '../../../main/dns/record-text.ts';
 import { typeCode, typeName, type RecordType } from '../../../main/dns/record.ts';
 
-/** A value that is wrong must throw, so that a table of right ones can be short. */
+/** Throws for an invalid value, so that a table of valid ones can be short. */
 function read(type: RecordType, value: string) {
   const result = parseValue(type, value);
   if (!result.ok) throw new Error(result.message);
   return result.data;
 }
 
-describe('a value that is put', () => {
+describe('a record’s value', () => {
   test.each<[RecordType, string, string, string]>([
     ['A', '192.0.2.1', '192.0.2.1', '192.0.2.1'],
     ['AAAA', '2001:DB8::0:1', '2001:db8::1', '2001:db8::1'],
@@ -75,14 +75,14 @@ describe('a value that is put', () => {
     expect('message' in result ? result.message : '').toContain(message);
   });
 
-  test('a long text is cut into strings of 255 octets, and shown whole', () => {
+  test('a long text is split into strings of 255 octets, and shown as one', () => {
     const data = read('TXT', 'é'.repeat(200));
     expect(data.type === 'TXT' && data.strings.map(({ length }) => length)).toEqual([255, 145]);
     expect(formatValue(data)).toBe('é'.repeat(200));
   });
 });
 
-describe('CAA that is stored with a warning', () => {
+describe('a CAA record that is stored with a warning', () => {
   test.each([
     ['0 issue "%%%%%"', 'malformed'],
     ['0 issue "ca.example; account"', 'malformed'],
@@ -105,7 +105,7 @@ describe('CAA that is stored with a warning', () => {
     '0 issue " ca1.example.net ; a = b "',
     '0 issuewild "ca-1.example"',
     '0 iodef "mailto:security@example.com"',
-  ])('%s has none', (value) => {
+  ])('%s has no warning', (value) => {
     expect(parseValue('CAA', value)).toMatchObject({ ok: true, warnings: [] });
   });
 });
@@ -126,7 +126,7 @@ test.each([
   expect(parseTtl(text)).toBe(seconds);
 });
 
-test('types and their codes', () => {
+test('types are converted to their codes and back', () => {
   expect([typeCode('caa'), typeCode('ANY'), typeCode('TYPE65'), typeCode('ALIAS'), typeCode('TYPE65536')]).toEqual([
     257,
     255,
@@ -137,7 +137,7 @@ test('types and their codes', () => {
   expect([typeName(257), typeName(252), typeName(65)]).toEqual(['CAA', 'AXFR', 'HTTPS']);
 });
 
-test('a record as one line', () => {
+test('a record is written as one line', () => {
   const record = { name: 'www.acme.test', ttlSeconds: 60, data: read('CNAME', 'cname.acme.test') };
   expect(formatRecord(record)).toBe('www.acme.test. 60 IN CNAME cname.acme.test.');
   expect(formatRecord(record, 'acme.test')).toBe('www 60 IN CNAME cname');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ReplyCache } from '../../../main/dns/reply-cache.ts';
 import { message, opt } from '../../support/dns-client.ts';
 
-/** What stands for a reply: the query's question between a header and a tail of its own. */
+/** A stand-in for a reply: the query's question between a header and a unique tail. */
 function replyTo(query: Buffer, questionEnd: number, tail: string): Buffer {
   const header = Buffer.from([query[0] ?? 0, query[1] ?? 0, 0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
   return Buffer.concat([header, query.subarray(12, questionEnd), Buffer.from(tail, 'latin1')]);
@@ -19,7 +19,7 @@ function kept(): ReplyCache {
 }
 
 describe('a cache of replies', () => {
-  test('knows nothing at first, and nothing when it was cleared', () => {
+  test('is empty at first, and after it was cleared', () => {
     const cache = new ReplyCache();
     expect(cache.find(query)).toBeNull();
     cache.keep(query, end, reply);
@@ -33,13 +33,13 @@ describe('a cache of replies', () => {
     expect(kept().find(other)).toEqual(replyTo(other, end, 'the answer'));
   });
 
-  test('gives a piece of memory that is the caller’s', () => {
+  test('returns a buffer that belongs to the caller', () => {
     const cache = kept();
     cache.find(query)?.fill(0);
     expect(cache.find(query)).toEqual(reply);
   });
 
-  test('distinguishes queries by every octet but the id’s, and by their length', () => {
+  test('distinguishes queries by their length and every octet except the id', () => {
     const cache = kept();
     for (let at = 2; at < query.length; at++) {
       for (const bit of [1, 0x20, 0x80]) {
@@ -52,7 +52,7 @@ describe('a cache of replies', () => {
     expect(cache.find(message({ id: 7, rest: opt() }))).toBeNull();
   });
 
-  test('keeps what follows a question, such as EDNS, out of the reply', () => {
+  test('does not return what follows a question, such as EDNS', () => {
     const cache = new ReplyCache();
     const withEdns = message({ rest: opt() });
     const its = replyTo(withEdns, end, 'with EDNS');
@@ -60,7 +60,7 @@ describe('a cache of replies', () => {
     expect(cache.find(withEdns)).toEqual(its);
   });
 
-  test('leaves out what is long', () => {
+  test('does not store long replies', () => {
     const cache = new ReplyCache();
     const long = replyTo(query, end, 'x'.repeat(1000));
     cache.keep(query, end, long);
@@ -68,7 +68,7 @@ describe('a cache of replies', () => {
     expect(cache.find(Buffer.alloc(60_000))).toBeNull();
   });
 
-  test('never gives another’s reply, however many there were, and keeps most of the latest', () => {
+  test('never returns another query’s reply, however many there were, and keeps most of the latest', () => {
     const cache = new ReplyCache();
     const made = (n: number): [Buffer, Buffer] => {
       const own = message({ name: `host${n}.zone${n % 97}.test` });

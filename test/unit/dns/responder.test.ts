@@ -35,7 +35,7 @@ describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
   });
 });
 
-describe('what the tables can’t say', () => {
+describe('facts that the tables cannot express', () => {
   const set = zoneSetOf([zoneOf('a.test', 'www A 192.0.2.1')]);
   const question = { name: 'www.a.test', type: 1, class: CLASS_IN };
 
@@ -62,7 +62,7 @@ describe('what the tables can’t say', () => {
     expect(answer(set, { ...question, type: 41 })).toMatchObject({ rcode: 'FORMERR', authoritative: false });
   });
 
-  test('a refusal, and an ALIAS that fails, say why', () => {
+  test('a refusal and a failing ALIAS give the reason', () => {
     const zones = [zoneOf('a.test', 'l ALIAS l.a.test.\nx ALIAS www.other.test.')];
     expect(ask(zones, 'www.other.test. A').detail).toEqual({ code: 20, text: 'www.other.test. is in no zone here' });
     expect(ask(zones, 'l.a.test. A').detail?.text).toBe('ALIAS at l.a.test. leads back to l.a.test.');
@@ -82,7 +82,7 @@ describe('what the tables can’t say', () => {
     expect(CNAME_HOPS_MAX).toBe(10);
   });
 
-  test('with a CNAME and addresses at one name, each question gets its own', () => {
+  test('with a CNAME and addresses at one name, each question gets its own type', () => {
     const data = (name: string, address: string) => ({ name, ttlSeconds: 60, data: { type: 'A' as const, address } });
     const careless = zoneOf('a.test', 'www CNAME other.a.test.');
     const zones = [{ ...careless, records: [...careless.records, data('www.a.test', '192.0.2.9')] }];

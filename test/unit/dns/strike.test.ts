@@ -16,7 +16,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 
 const ZONES = [platformZone(), zoneOf('acme.test', '@ A 127.0.0.1\nshop A 127.0.0.1\nshop AAAA ::1\n@ MX 10 shop')];
 
-/** A server whose name `broken` is struck by one entry; the others are not. */
+/** A server whose name `broken` is struck by one entry, and no other name. */
 function serverWith(entry: string | null, broken = 'shop.acme.test', draw = 0) {
   const clock = createFakeClock();
   const set = zoneSetOf(ZONES);
@@ -70,7 +70,7 @@ describe('a break of DNS answers', () => {
     ['dns.resolvers-disagree', '0 aa; 300 A 192.0.2.10'],
     ['dns.badvers', '16'],
     ['dns.zone-doubled', '3 aa; 0 SOA'],
-  ])('%s is answered alike over UDP, TCP and HTTPS, with its name', async (entry, expected) => {
+  ])('%s is answered the same way over UDP, TCP and HTTPS, with its name', async (entry, expected) => {
     const { ask, doh } = serverWith(entry);
     const text = `${expected}; Broken on purpose: ${entry}`;
     const query = question('shop.acme.test');
@@ -104,7 +104,7 @@ describe('a break of DNS answers', () => {
     ['dns.servfail', 'shop.acme.test', 'acme.test', 'A'],
     ['dns.servfail', 'elsewhere.example', 'elsewhere.example', 'A'],
     ['dns.servfail', 'shop.acme.test', 'shop.acme.test.acme.test', 'A'],
-  ])('%s of %s leaves %s %s as it is', (entry, broken, name, type) => {
+  ])('%s of %s leaves %s %s unchanged', (entry, broken, name, type) => {
     expect(serverWith(entry, broken).ask(question(name, type), 'udp')).toBeNull();
   });
 
@@ -117,13 +117,13 @@ describe('a break of DNS answers', () => {
   test.each([
     ['dns.formerr-edns', 'FORMERR without an OPT', { rcode: 1, edns: false }],
     ['dns.badvers', 'BADVERS with one', { rcode: 16, edns: true }],
-  ])('%s answers EDNS with %s, and other queries as ever', (entry, _what, expected) => {
+  ])('%s answers EDNS with %s, and other queries as usual', (entry, _what, expected) => {
     const { ask } = serverWith(entry);
     expect(read(ask(question('shop.acme.test'), 'udp')?.reply)).toMatchObject(expected);
     expect(ask(question('shop.acme.test', 'A', Buffer.alloc(0)), 'udp')).toBeNull();
   });
 
-  test('truncates over UDP; dns.truncated closes TCP, dns.tcp-only answers there, and HTTPS is not concerned', () => {
+  test('truncates over UDP; dns.truncated closes TCP, dns.tcp-only answers over TCP, and HTTPS is unaffected', () => {
     for (const entry of ['dns.truncated', 'dns.tcp-only']) {
       const { ask } = serverWith(entry);
       expect(shown(read(ask(question('shop.acme.test'), 'udp')?.reply))).toMatch(/^0 aa tc; /);
@@ -142,7 +142,7 @@ describe('a break of DNS answers', () => {
     expect(await answer).toBe(SILENT);
   });
 
-  test('dns.slow sends the right answer after its delay; beyond 1,000 that wait, none; after the stop, none', async () => {
+  test('dns.slow sends the right answer after its delay; more than 1,000 waiting queries get none, and none after the stop', async () => {
     const { ask, exchange, strikes, clock } = serverWith('dns.slow');
     const query = question('shop.acme.test');
     expect(ask(query, 'udp')).toEqual({ reply: exchange(query, 'udp'), delayMs: 3_000, closes: false });
@@ -157,7 +157,7 @@ describe('a break of DNS answers', () => {
     expect(sent).toBe(1_000);
   });
 
-  test('is neither kept for the next client nor taken from the cache', () => {
+  test('is neither cached for the next client nor taken from the cache', () => {
     const { ask, exchange } = serverWith('dns.nxdomain');
     const query = question('shop.acme.test');
     const right = exchange(query, 'udp');

@@ -88,7 +88,7 @@ describe('a signature (RFC 8945 §5.2)', () => {
     expect(serverSeconds).toBe(found.error === 18 ? nowSeconds : null);
   });
 
-  test('is good once: the message again gets the same reply and is not applied', () => {
+  test('is valid once: a repeated message gets the same reply and is not applied', () => {
     let applied = 0;
     const run = createUpdateExchange({
       secretOf: () => SECRET,
@@ -153,7 +153,7 @@ describe('a plan', () => {
       ),
   };
 
-  /** What changes of each RRset: records to have, and values to remove; or the rcode. */
+  /** The changes of each RRset: records to have, and values to remove; or the rcode. */
   function planned(records: readonly Written[], prerequisites: readonly Written[] = []): unknown {
     const all = [...prerequisites, ...records];
     let plan: unknown = null;

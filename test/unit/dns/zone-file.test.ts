@@ -168,7 +168,7 @@ describe('a zone file', () => {
     expect(faults).toMatchObject([{ line, message: expect.stringContaining(message) as string }]);
   });
 
-  test('an unclosed parenthesis costs its own line, not the file', () => {
+  test('an unclosed parenthesis affects only its own line', () => {
     const { records, faults } = read('a A 192.0.2.1\nb TXT ( "x"\nc A 192.0.2.3\nd TXT ( "y" )\ne A 192.0.2.5');
     expect(faults).toEqual([{ line: 2, message: expect.stringContaining('")" is missing') as string }]);
     expect(records.map(({ name }) => name)).toEqual(['a.acme.test', 'c.acme.test', 'd.acme.test', 'e.acme.test']);
@@ -184,20 +184,20 @@ describe('a zone file', () => {
     expect(faults.map(({ line }) => line)).toEqual([100, 5000, 10_000]);
   });
 
-  test('a file of nothing but faults ends early, with a final fault', () => {
+  test('a file that consists only of faults ends early, with a final fault', () => {
     const { faults } = read('x BOGUS y\n'.repeat(5000));
     expect(faults).toHaveLength(1001);
     expect(faults.at(-1)?.message).toContain('the rest of the file was skipped');
   });
 
-  test('more records than fit, and more characters, are refused', () => {
+  test('too many records or characters are refused', () => {
     const { records, faults } = read(`a 60 A 192.0.2.1\n${' A 192.0.2.1\n'.repeat(100_000)}`);
     expect(records).toHaveLength(100_000);
     expect(faults).toEqual([{ line: 100_001, message: expect.stringContaining('may have 100000 records') as string }]);
     expect(read(' '.repeat(16 * 1024 * 1024 + 1)).faults).toHaveLength(1);
   });
 
-  test('$GENERATE counts against the records of a file, and comes in parts', () => {
+  test('$GENERATE counts against the limit on records, and is read in parts', () => {
     const text = '$GENERATE 0-2147483647 a$ A 192.0.2.1\nb A 192.0.2.1';
     const parts = [...readZoneFileInParts(text, { apex: 'acme.test' }, 150)];
     expect(parts.length).toBeGreaterThan(600);
@@ -207,19 +207,19 @@ describe('a zone file', () => {
     expect(read('$GENERATE 1-100000 a$ A 192.0.2.999').faults).toHaveLength(1001);
   });
 
-  test('unclosed parentheses by the thousand don’t make reading slow', () => {
+  test('thousands of unclosed parentheses do not slow down reading', () => {
     const before = process.cpuUsage();
     read('a TXT ( "x"\n'.repeat(900) + 'b A 192.0.2.1\n'.repeat(20_000));
     expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
   });
 
-  test('records that the zone has already count for the rules', () => {
+  test('the rules consider records that are already in the zone', () => {
     const at = (name: string) => (name === 'www.acme.test' ? [{ type: 'A', address: '192.0.2.1' } as const] : []);
     expect(read('www CNAME other', { at }).faults).toHaveLength(1);
     expect(read('www A 192.0.2.2', { at }).faults).toEqual([]);
   });
 
-  test('what a careless provider takes is said to be so, and taken with force', () => {
+  test('lines that a careless provider accepts are reported as such, and accepted with force', () => {
     const text = 'a A 192.0.2.1\na CNAME b\n@ CNAME c\nd ALIAS e\nf A nowhere\ng.other. A 192.0.2.1';
     const { faults } = read(text, { supportsAlias: false });
     expect(faults.map(({ line, forcible }) => [line, forcible ?? false])).toEqual([
@@ -230,11 +230,11 @@ describe('a zone file', () => {
     expect([forced.records.length, forced.faults.map(({ line }) => line)]).toEqual([4, [5, 6]]);
   });
 
-  test('ALIAS in a zone whose provider has none is refused', () => {
+  test('ALIAS in a zone whose provider does not support it is refused', () => {
     expect(read('@ ALIAS x', { supportsAlias: false }).faults[0]?.message).toContain('has no ALIAS records');
   });
 
-  test('a CAA value that is malformed is read, with a warning', () => {
+  test('a malformed CAA value is read, with a warning', () => {
     const { records, warnings } = read('@ CAA 0 issue "%%%%%"');
     expect(records).toHaveLength(1);
     expect(warnings).toEqual([{ line: 1, message: expect.stringContaining('malformed') as string }]);
@@ -263,7 +263,7 @@ six AAAA 2001:db8::1
   expect(linesOf(text)[1]).toBe('@ 3600 IN SOA ns.vivarium.localhost. hostmaster 7 7200 900 1209600 300');
 });
 
-test('types without a name here, or of a name in octets, are read by RFC 3597', () => {
+test('types that have no name here, or whose data is in octets, are read by RFC 3597', () => {
   const { records, faults } = read(
     'a TYPE65280 \\# 3 010203\nb type1 \\# 4 c0000201\nc TYPE255 \\# 0\nd A \\# 3 010203',
   );
@@ -289,7 +289,7 @@ describe('a hostile file', () => {
     expect(parts.flatMap(({ faults }) => faults.map(({ message }) => message))).toEqual(messages);
   });
 
-  test('comes in parts by its length too', () => {
+  test('is also read in parts by its length', () => {
     const lines = Array.from({ length: 50 }, () => `x TXT ( ${'y '.repeat(5_000)} )`);
     const blank = '\n'.repeat(1_000_000);
     for (const text of [lines.join('\n'), blank]) {

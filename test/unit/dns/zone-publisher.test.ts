@@ -13,7 +13,7 @@ const a = (
 
 type SettledVersion = StoredVersion & { zone: string };
 
-/** A store in memory that counts what is read. */
+/** A store in memory that counts reads. */
 function storedIn(versions: Record<string, StoredVersion[]>) {
   const reads: string[] = [];
   const serials: Record<string, number> = {};
@@ -75,7 +75,7 @@ function publish(stored: StoredZones, clock: FakeClock, onPublished: () => void 
   return { zones, ...createZonePublisher({ clock, stored, zones, onPublished }) };
 }
 
-/** Names that have an A in their zone. */
+/** Names that have an A record in their zone. */
 const names = (zones: ZoneSet, candidates: readonly string[]) =>
   candidates.filter((name) =>
     findZone(zones, name)
@@ -89,7 +89,7 @@ const serialOf = (zones: ZoneSet, apex: string) => {
 };
 
 describe('the visible zones', () => {
-  it('change at the moments of propagation, each told once, and the serial with them', async () => {
+  it('change at the moments of propagation, each announced once, together with the serial', async () => {
     const clock = createFakeClock();
     const both = ['old.a.test', 'new.a.test'];
     const { stored } = storedIn({ 'a.test': [a('old.a.test', null, NOW + 2_000), a('new.a.test', NOW + 1_000)] });
@@ -110,7 +110,7 @@ describe('the visible zones', () => {
     stop();
   });
 
-  it('take changes over without reading what else is there, and are as if all had been read', () => {
+  it('apply changes without reading the rest, with the same result as reading everything', () => {
     const before = [a('x.a.test'), a('a.test')];
     const gone = [
       { ...a('x.a.test', null, null, '192.0.2.4'), ttlSeconds: 10 },
@@ -147,7 +147,7 @@ describe('the visible zones', () => {
     loaded.stop();
   });
 
-  it('come and go with the zones', () => {
+  it('appear and disappear with the zones', () => {
     const { stored, versions } = storedIn({});
     const { zones, zoneChanged, stop } = publish(stored, createFakeClock());
     versions['a.test'] = [a('x.a.test')];
@@ -159,7 +159,7 @@ describe('the visible zones', () => {
     stop();
   });
 
-  it('have their SOA and NS once, with the records that the apex has besides', () => {
+  it('contain their SOA and NS once, with the apex’s other records', () => {
     const { stored, serials } = storedIn({ 'a.test': [a('a.test')] });
     serials['a.test'] = 7;
     const { zones, recordsChanged, stop } = publish(stored, createFakeClock());
@@ -179,7 +179,7 @@ describe('the visible zones', () => {
     stop();
   });
 
-  it('are right although the store fails, which is tried again a minute later', async () => {
+  it('stay correct when the store fails, and retry a minute later', async () => {
     const errors: unknown[] = [];
     const clock = createFakeClock({ onError: (error) => errors.push(error) });
     const { stored } = storedIn({ 'a.test': [a('new.a.test', NOW + 1_000)] });
@@ -215,7 +215,7 @@ describe('the visible zones', () => {
     stop();
   });
 
-  it('take what arrives at one moment in parts, and questions in between', async () => {
+  it('apply in parts what becomes visible at one moment, and answer questions in between', async () => {
     const clock = createFakeClock();
     const many = Array.from({ length: 1_000 }, (_, n) => a(`h${n}.a.test`, NOW + 1_000));
     const { stored, reads } = storedIn({ 'a.test': many });
@@ -230,14 +230,14 @@ describe('the visible zones', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await passing;
-    // It has all arrived when the call that moved the clock returns.
+    // All of it has become visible when the call that moved the clock returns.
     expect([thereOf(), published(), seen.size > 5]).toEqual([1_000, 1_000, true]);
     // None of the parts reads the whole zone, although it begins without names.
     expect(reads).not.toContain('all of a.test');
     stop();
   });
 
-  it('leave out what this version can’t read, and keep the rest', () => {
+  it('skip records that this version cannot read, and keep the rest', () => {
     const broken = { ...a('broken.a.test'), value: 'not an address' };
     const { stored } = storedIn({ 'a.test': [broken, { ...a('later.a.test'), type: 'SVCB' }, a('good.a.test')] });
     const { zones, stop } = publish(stored, createFakeClock());

@@ -59,7 +59,7 @@ describe('whether a record is allowed at its name', () => {
     expect(faults(name, text, present)).toEqual([expect.stringContaining(message)]);
   });
 
-  test('not an ALIAS without support, nor a TTL that is none', () => {
+  test('not an ALIAS without support, and not an invalid TTL', () => {
     expect(faults('acme.test', 'ALIAS x', [], false)[0]).toContain('has no ALIAS records');
     for (const ttl of [-1, 1.5, 2 ** 31, Number.NaN])
       expect(faults('acme.test', 'A 192.0.2.1', [], true, ttl)).toHaveLength(1);
@@ -72,7 +72,7 @@ test.each([
   ['acme.test', 'ALIAS x', 0],
   ['www.acme.test', 'SOA a b 1 1 1 1 1', 1],
   ['www.other.test', 'A 192.0.2.1', 1],
-])('of %s %s, a careless provider finds %i faults', (name, text, count) => {
+])('in %s %s, a careless provider finds %i faults', (name, text, count) => {
   expect(carelessFaults('acme.test', { name, ttlSeconds: 60, data: data(text) })).toHaveLength(count);
 });
 
@@ -116,7 +116,7 @@ describe('a zone set', () => {
   });
 
   test('looks a name up in as many steps as it has labels, however large the zones are', () => {
-    // Counted, not timed: the Maps' look-ups are all there is.
+    // Counted, not timed: the Maps' lookups are all there is.
     const records = Array.from({ length: 50_000 }, (_, n) => ({
       name: `h${n}.big.test`,
       ttlSeconds: 60,
@@ -152,7 +152,7 @@ describe('the index of a zone', () => {
     Object.fromEntries(names.map((name) => [name, locate(index, `${name}.acme.test`).kind]));
   const recordsOf = (line: string) => zoneOf('acme.test', line).records.filter(({ name }) => name !== 'acme.test');
 
-  test('changes where it is changed', () => {
+  test('changes only the changed name', () => {
     const index = new ZoneIndex(zone);
     index.replace('new.deep.acme.test', recordsOf('new.deep A 192.0.2.9'));
     index.replace('www.acme.test', []);
@@ -169,7 +169,7 @@ describe('the index of a zone', () => {
     expect(kinds(index, ['x.b.c', 'b.c', 'c'])).toEqual({ 'x.b.c': 'absent', 'b.c': 'absent', c: 'absent' });
   });
 
-  test('cuts off what is below a delegation, and gives it back when that goes', () => {
+  test('hides what is below a delegation, and shows it again when that is removed', () => {
     const index = new ZoneIndex(zone);
     const below = ['sub', 'ns.sub', 'h.in.sub', 'nothing.sub'];
     expect(Object.values(kinds(index, below))).toEqual(Array(4).fill('delegated'));
@@ -182,7 +182,7 @@ describe('the index of a zone', () => {
     expect(located.kind === 'delegated' ? located.cut.name : null).toBe('sub.acme.test');
   });
 
-  test('is the same after many changes as when it is made at once', () => {
+  test('is the same after many changes as when it is built at once', () => {
     const names = ['a', 'b.a', '*.a', 'c.b.a', 'd', 'e.d', '@'];
     const types = ['A 192.0.2.1', 'TXT "x"', 'NS ns.elsewhere.test.'];
     const random = sequence(20261120);
@@ -211,7 +211,7 @@ describe('the index of a zone', () => {
     }
   });
 
-  test('refuses what is outside, and an apex without SOA, and stays as it was', () => {
+  test('refuses names outside the zone, and an apex without SOA, and stays unchanged', () => {
     const index = new ZoneIndex(zone);
     expect(() => index.replace('other.test', [])).toThrow('is not in the zone');
     expect(() => index.replace('acme.test', [])).toThrow('exactly one SOA');
@@ -219,7 +219,7 @@ describe('the index of a zone', () => {
   });
 });
 
-/** What a location says, without the nodes around it. */
+/** The contents of a location, without the nodes around it. */
 function shown(location: ReturnType<typeof locate>) {
   const node = 'node' in location ? location.node : 'cut' in location ? location.cut : null;
   return [location.kind, node?.name, node?.rrsets.map(({ type }) => type).sort()];
@@ -228,7 +228,7 @@ function shown(location: ReturnType<typeof locate>) {
 describe('the platform’s zone', () => {
   const soaSerial = ({ negative }: ZoneIndex) => (negative.data[0]?.type === 'SOA' ? negative.data[0].serial : null);
 
-  test('follows the hostnames, with a later serial for other ones only', () => {
+  test('follows the hostnames, and raises its serial only for different ones', () => {
     const digests: string[] = [];
     const serialOf = (digest: string) =>
       (digests.includes(digest) ? digests.indexOf(digest) : digests.push(digest)) + 1;
@@ -248,7 +248,7 @@ describe('the platform’s zone', () => {
   });
 });
 
-test('the platform’s zone has loopback addresses for its own names and every hostname served', () => {
+test('has loopback addresses for its own names and every served hostname', () => {
   const zone = platformZone({ hostnames: ['demo.vivarium.localhost', 'demo-staging.vivarium.localhost'] });
   expect(zone.records.map((record) => formatRecord(record))).toEqual([
     'vivarium.localhost. 3600 IN SOA ns.vivarium.localhost. hostmaster.vivarium.localhost. 1 7200 900 1209600 300',

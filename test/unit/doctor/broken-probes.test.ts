@@ -35,7 +35,7 @@ function looked(broken: string | null) {
 it.each([
   ['machine.root-gone', 'The system does not have the root any longer.'],
   ['ca.root-ending', 'It ends in 9 days.'],
-])('%s is found, and named', async (entry, evidence) => {
+])('%s is found and named', async (entry, evidence) => {
   expect((await looked(null)).map(({ status }) => status)).toEqual(['ok', 'ok']);
   const wrong = (await looked(entry)).filter(({ status }) => status !== 'ok');
   expect(wrong).toMatchObject([{ status: 'warning' }]);
@@ -44,7 +44,7 @@ it.each([
   );
 });
 
-it('asks about entries of the catalogue alone', async () => {
+it('only entries of the catalogue are probed', async () => {
   const asked: string[] = [];
   await lookBroken({ named: (entry) => (asked.push(entry), null) }, (find) => {
     storeSeen(find, STORE);

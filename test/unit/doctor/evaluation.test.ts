@@ -35,11 +35,11 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 20, 9);
 
-/** All that a check says, to look for words in. */
+/** The whole text of a check. */
 const said = ({ evidence, fix, commands, otherwise }: DoctorCheck): string =>
   [...evidence, fix ?? '', commands ?? '', ...(otherwise === undefined ? [] : ['or', otherwise])].join('\n');
 
-/** Whatever is wrong says what to do, and what is well needs nothing. */
+/** Every failed check tells what to do, and a passed one has no fix. */
 function expectCheck(check: DoctorCheck, status: DoctorCheck['status'], words: RegExp): void {
   expect([check.status, said(check)]).toEqual([status, expect.stringMatching(words)]);
   expect(check.evidence.length).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ describe('the DNS server', () => {
     [null, 'ok', /own DNS server/],
     [{ place: '192.0.2.1:53', reply: { rcode: 'REFUSED', values: [] } }, 'ok', /192\.0\.2\.1:53, the setting/],
     [{ place: '192.0.2.1:53', reply: { reason: 'timeout' } }, 'failed', /--resolver local/],
-  ] as const)('of the setting %j', (foreign, status, words) => {
+  ] as const)('with the setting %j', (foreign, status, words) => {
     expectCheck(evaluateResolver({ foreign }), status, words);
   });
 });
@@ -306,7 +306,7 @@ describe('a domain', () => {
     expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
   });
 
-  it('of the platform, one of which fails', () => {
+  it('of the platform, with one failure', () => {
     const good = { hostname: 'demo.test', handshake: HANDSHAKE };
     expectCheck(evaluatePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);
     const bad = { hostname: 'bad.test', handshake: REFUSED };
@@ -356,7 +356,7 @@ describe('a trust store', () => {
     expectCheck(check, expected, words);
   });
 
-  it('that is not there', () => {
+  it('that does not exist', () => {
     expectCheck(evaluateNoStores(), 'skipped', /--cacert/);
   });
 });
@@ -409,7 +409,7 @@ describe('the data folder', () => {
     expectCheck(evaluateFolder(evidence), status, words);
   });
 
-  it('has logs, or says where there would be some', () => {
+  it('has logs, or tells where they would be', () => {
     expectCheck(evaluateLogs({ path: '/d/logs', files: 2, bytes: 3_400 }), 'ok', /In \/d\/logs: 2 files, 3\.4 kB/);
     expectCheck(evaluateLogs({ path: '/d/logs', files: 0, bytes: 0 }), 'ok', /None in \/d\/logs/);
   });
@@ -425,7 +425,7 @@ describe('the database', () => {
     expectCheck(evaluateDatabase({ path: '/d.db', bytes: 1e6, integrity, restore: ['cp a b'] }), status, words);
   });
 
-  it('that is not there, or has no backup', () => {
+  it('that does not exist, or has no backup', () => {
     const integrity = { state: 'damaged', what: 'x' } as const;
     expectCheck(evaluateDatabase({ path: null, bytes: null, integrity, restore: null }), 'skipped', /ephemeral/);
     expectCheck(evaluateDatabase({ path: '/d.db', bytes: null, integrity, restore: null }), 'skipped', /no \/d\.db/);
@@ -517,7 +517,7 @@ describe('the system', () => {
     [{ ...files, max: 1_024, connections: 512 }, 'warning', /512 connections.*LimitNOFILE.*\nulimit -n 4096/s],
     [{ ...files, max: 256, connections: 128 }, 'failed', /128 connections/],
     [{ ...files, max: null, connections: 2_048 }, 'skipped', /does not report/],
-  ] as const)('lets files be open: %j', (evidence, status, words) => {
+  ] as const)('has a limit on open files: %j', (evidence, status, words) => {
     expectCheck(evaluateOpenFiles(evidence), status, words);
   });
 

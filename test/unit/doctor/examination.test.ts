@@ -28,19 +28,19 @@ it('reports in the order of the areas, with counts and times', async () => {
   });
 });
 
-it('looks at the areas that are asked for', async () => {
+it('checks only the requested areas', async () => {
   const { doctor } = setUp([well('root', 'b'), well('engine', 'a')]);
   expect(brief((await doctor.run(['root'])).checks)).toEqual(['root.b ok']);
 });
 
-it('looks at what is too much for each run only when it is asked for', async () => {
+it('runs expensive checks only on request', async () => {
   const unasked = finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', ['Not tried.']);
   const { doctor } = setUp([{ ...well('browsers', 'chromium'), unasked }, well('engine', 'a')]);
   expect(brief((await doctor.run()).checks)).toEqual(['engine.a ok', 'browsers.all skipped']);
   expect(brief((await doctor.run(['browsers'])).checks)).toEqual(['browsers.chromium ok']);
 });
 
-it('a probe that throws or hangs is reported, and hides no other', async () => {
+it('reports a probe that throws or hangs, and still shows the others', async () => {
   const { doctor, clock } = setUp([
     probe('data', 'hangs', never),
     probe('dns', 'throws', () => {
@@ -57,7 +57,7 @@ it('a probe that throws or hangs is reported, and hides no other', async () => {
   expect(checks.map(({ evidence }) => evidence.join(' ')).join('\n')).toMatch(/no such table[^]*too long/);
 });
 
-it('what the system keeps from this user is one failure, that of the permissions, and not five', async () => {
+it('reports what the user may not read as one failure, of the permissions, and not as five', async () => {
   const { doctor } = setUp([
     probe('data', 'kept', () => {
       throw Object.assign(new Error("EACCES: permission denied, stat '/d/ca'"), { code: 'EACCES' });
@@ -68,7 +68,7 @@ it('what the system keeps from this user is one failure, that of the permissions
   expect(checks[0]?.evidence.join(' ')).toMatch(/'\/d\/ca' Permissions says what to do\./);
 });
 
-it('looks at four things at a time, and ends however many hang', async () => {
+it('runs four probes at a time, and ends however many hang', async () => {
   let begun = 0;
   const hanging = Array.from({ length: 20 }, (_, index) =>
     probe('data', `${index}`, () => {
@@ -85,7 +85,7 @@ it('looks at four things at a time, and ends however many hang', async () => {
   expect(begun).toBe(12);
 });
 
-it('the same question while one is being answered gets the same answer', async () => {
+it('shares the answer between identical concurrent requests', async () => {
   let looks = 0;
   const { doctor } = setUp([probe('data', 'a', () => (looks++, []))]);
   await Promise.all([doctor.run(['data', 'dns']), doctor.run(['dns', 'data'])]);
@@ -94,7 +94,7 @@ it('the same question while one is being answered gets the same answer', async (
   expect(looks).toBe(2);
 });
 
-it('gives its own commands as they can be pasted here', async () => {
+it('prints its own commands as they can be pasted here', async () => {
   const subject = { area: 'data', name: 'a', title: 'A' } as const;
   const commands = ['vivarium serve', 'chmod 600 vivarium x'];
   const { doctor } = setUp([probe('data', 'a', () => [finding(subject, 'failed', ['X.'], { fix: 'Do.', commands })])]);

@@ -57,7 +57,7 @@ const events = {
 } as const satisfies Record<string, CertificateEvent>;
 type Event = keyof typeof events;
 
-/** The change, and whether an attempt follows; `.` is neither. */
+/** The change, and whether an attempt follows; `.` means neither. */
 type Cell = '.' | [Partial<IssuanceState>, 'attempt'?];
 const SERIES = { state: 'pending', refusal: null, seriesAtMs: NOW, nextAttemptAtMs: NOW } as const;
 const LATER = {
@@ -74,7 +74,7 @@ const begins = {
 } as const satisfies Partial<Record<Event, Cell>>;
 const idle = { verified: '.', verifiedWithDelay: '.', reverified: '.', reverifiedWithDelay: '.' } as const;
 
-/** The same change whatever the reason of the refusal, but the reason itself. */
+/** The same change for any reason of the refusal, apart from the reason itself. */
 const refused = (change: Partial<IssuanceState>) => ({
   caaForbids: [{ ...change, refusal: NO_REASON }] as Cell,
   caaLookupFailed: [{ ...change, refusal: { code: 'caa_lookup_failed', message: 'Unknown.' } }] as Cell,
@@ -251,7 +251,7 @@ describe('what is due by itself', () => {
     expect(current).toMatchObject({ state: 'failed', refusal: { code: 'timed_out' } });
   });
 
-  it('is the end of the 30 minutes after an attempt that came late', () => {
+  it('is the end of the 30 minutes after a late attempt', () => {
     const standing = { ...pending, seriesAtMs: NOW - 27 * MINUTE };
     expect(certificateDueMs(nextCertificate(standing, events.caaForbids).state)).toBe(NOW + 3 * MINUTE);
   });

@@ -120,7 +120,7 @@ describe('a hostname', () => {
     ]);
   });
 
-  it('comes back from a suspension as it was', () => {
+  it('returns from a suspension in its previous state', () => {
     for (const name of ['pending', 'verified', 'misconfigured, once verified'] as const) {
       const suspended = nextHostname(states[name], events.lost);
       expect(nextHostname(suspended, events.returned)).toEqual(states[name]);

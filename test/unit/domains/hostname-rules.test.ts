@@ -23,7 +23,7 @@ describe('a hostname that can be attached', () => {
     ['shop.other.kawasaki.jp', 'shop.other.kawasaki.jp', 'apex', 'shop.other.kawasaki.jp'],
     ['www.ck', 'www.ck', 'apex', 'www.ck'],
     ['host.home.arpa', 'host.home.arpa', 'apex', 'host.home.arpa'],
-    // The private section of the list: who registers there has a zone; the suffix itself is a registered name.
+    // The private section of the list: registrants there have a zone; the suffix itself is a registered name.
     ['shop.eu.org', 'shop.eu.org', 'apex', 'shop.eu.org'],
     ['shop.github.io', 'shop.github.io', 'apex', 'shop.github.io'],
     ['github.io', 'github.io', 'apex', 'github.io'],
@@ -121,7 +121,7 @@ describe('a hostname that cannot be attached', () => {
     });
   });
 
-  it('is quoted back in part only, when it is long', () => {
+  it('is quoted only in part when it is long', () => {
     const verdict = evaluateHostname(`*.${'x'.repeat(900)}`);
     expect(verdict.ok ? '' : verdict.refusal.message).toContain(`${'x'.repeat(98)}…"`);
   });
@@ -192,7 +192,7 @@ describe('instructions', () => {
     ]);
   });
 
-  it('are relative to the zone where it is known', () => {
+  it('are relative to the zone if it is known', () => {
     const lines = (hostname: string, name: string | null) =>
       instructionsFor(hostname, 'subdomain', rules, name === null ? null : zone(name)).map(recordText);
     expect(lines('a.b.example.test', null)).toEqual([`a.b CNAME ${target}`]);
@@ -200,13 +200,13 @@ describe('instructions', () => {
     expect(lines('a.b.example.test', 'test')).toEqual([`a.b.example CNAME ${target}`]);
   });
 
-  it('say what to do where the provider has no ALIAS', () => {
+  it('tell what to do if the provider has no ALIAS', () => {
     const [only] = instructionsFor('example.test', 'apex', rules, zone('example.test', false));
     expect(only?.note).toContain('neither ALIAS nor ANAME');
     expect(only?.note).toContain('www.example.test');
   });
 
-  it('say what to do where a zone begins at the subdomain itself', () => {
+  it('tell what to do if a zone begins at the subdomain itself', () => {
     const [only] = instructionsFor('www.example.test', 'subdomain', rules, zone('www.example.test'));
     expect(only).toMatchObject({ name: '@', note: expect.stringContaining('the zone example.test') as unknown });
   });

@@ -15,7 +15,7 @@ describe('a verdict as a check', () => {
   const check = async (answers: Record<string, CaaLookup>) => (await checks(answers))[0];
   const nobody = { flags: 0, tag: 'issue', value: ';' };
 
-  it('is ok where nothing restricts', async () => {
+  it('is ok without a restriction', async () => {
     expect(await check({})).toMatchObject({ code: 'caa_forbids', outcome: 'ok', found: 'no restriction' });
   });
 
@@ -28,7 +28,7 @@ describe('a verdict as a check', () => {
     });
   });
 
-  it('names the target where the records of a CNAME’s target forbid', async () => {
+  it('names the target if the records of a CNAME’s target forbid', async () => {
     expect(
       await check({ 'www.example.test': { kind: 'records', records: [nobody], aliasChain: ['edge.cdn.test'] } }),
     ).toMatchObject({
@@ -39,7 +39,7 @@ describe('a verdict as a check', () => {
     });
   });
 
-  it('has every warning of the walk after it', async () => {
+  it('includes every warning of the walk after it', async () => {
     const records = [
       { flags: 1, tag: 'foo', value: 'bar' },
       { flags: 0, tag: 'issue', value: 'CA.example' },
@@ -51,7 +51,7 @@ describe('a verdict as a check', () => {
     ]);
   });
 
-  it('is unknown where a question was not answered', async () => {
+  it('is unknown if a query was not answered', async () => {
     expect(await check({ 'example.test': { kind: 'error', reason: 'timeout' } })).toMatchObject({
       code: 'caa_lookup_failed',
       outcome: 'unknown',
@@ -64,7 +64,7 @@ describe('a verdict as a check', () => {
     ['refused', 'Choose a resolver in the settings that answers recursive questions'],
     ['timeout', 'Check that the resolver in the settings is running and reachable. If it is, make the name servers of'],
     ['servfail', 'Make the name servers of example.test answer the question for CAA'],
-  ] as const)('blames the resolver or the name servers where a question was %s', async (reason, fix) => {
+  ] as const)('blames the resolver or the name servers if a query was %s', async (reason, fix) => {
     expect((await check({ 'example.test': { kind: 'error', reason } }))?.fix).toMatch(new RegExp(`^${fix}`));
   });
 });

@@ -54,7 +54,7 @@ describe('verification', () => {
     expect(world.ca.issued).toBe(1);
   });
 
-  it('takes no answer for no reason to change anything', async () => {
+  it('changes nothing if it gets no answer', async () => {
     await verified();
     world.zone(RIGHT, { [HOST]: 'SERVFAIL' });
     await world.lifecycle.verify(HOST);
@@ -62,7 +62,7 @@ describe('verification', () => {
     expect(codes()).toContain('lookup_failed unknown');
   });
 
-  it('is made again when the resolver has changed, where it got no answer', async () => {
+  it('is repeated when the resolver has changed, if it got no answer', async () => {
     await verified(RIGHT, { [HOST]: 'SERVFAIL' });
     world.zone(RIGHT);
     await world.lifecycle.recordsChanged();
@@ -74,7 +74,7 @@ describe('verification', () => {
     expect(world.asked()).toHaveLength(before);
   });
 
-  it('is made once when a jump of the clock passes many days', async () => {
+  it('runs once when a jump of the clock skips many days', async () => {
     await verified();
     const before = world.asked().length;
     await world.clock.advance(50 * DAY);
@@ -82,7 +82,7 @@ describe('verification', () => {
     expect(world.show().lastCheckedAt).toBe(iso(FAKE_NOW_MS + 50 * DAY));
   });
 
-  it('is made a few times when the clock jumps over centuries of renewals and retries', async () => {
+  it('runs a few times when the clock skips centuries of renewals and retries', async () => {
     await verified();
     const before = world.asked().length;
     await world.clock.advance(6_000 * 365 * DAY);
@@ -95,7 +95,7 @@ describe('verification', () => {
     expect(world.asked().length - before).toBeLessThan(150);
   });
 
-  it('is made when a pending record becomes visible', async () => {
+  it('runs when a pending record becomes visible', async () => {
     world.zone('other A 192.0.2.1');
     world.provider.facts = {
       zone: 'acme.test',
@@ -111,7 +111,7 @@ describe('verification', () => {
     expect(world.show().state).toBe('verified');
   });
 
-  it('has one turn at a time for each hostname', async () => {
+  it('runs once at a time for each hostname', async () => {
     world.zone(RIGHT);
     world.lifecycle.attach('prj_1', HOST);
     await Promise.all([1, 2, 3].map(() => world.lifecycle.verify(HOST)));
@@ -120,7 +120,7 @@ describe('verification', () => {
   });
 });
 
-describe('a look over HTTP', () => {
+describe('a check over HTTP', () => {
   const look = async (zone: string) => {
     world.zone(zone);
     world.lifecycle.attach('prj_1', HOST);
@@ -128,13 +128,13 @@ describe('a look over HTTP', () => {
     return [world.show().state, ...codes()];
   };
 
-  it('is taken at addresses of this machine that are not the platform’s', async () => {
+  it('is made at addresses of this machine that are not the platform’s', async () => {
     world.front['127.0.0.2'] = { served: true };
     expect(await look('www A 127.0.0.2')).toEqual(['verified', 'proxied warning', 'caa_forbids ok']);
     expect(world.looked).toEqual([`${HOST} 127.0.0.2`]);
   });
 
-  it('finds another server, beside what the DNS shows', async () => {
+  it('finds another server, in addition to the DNS', async () => {
     world.front['127.0.0.2'] = { served: true };
     world.front['127.0.0.3'] = { served: false, status: 404 };
     expect(await look('www A 127.0.0.2\nwww A 127.0.0.3')).toEqual([
@@ -151,14 +151,14 @@ describe('a look over HTTP', () => {
     ['beside an address of the platform', 'www A 127.0.0.2\nwww A 127.0.0.1'],
     ['where the records are right', RIGHT],
     ['where the CNAMEs form a loop', 'www CNAME edge\nedge CNAME www'],
-  ])('is not taken %s', async (_, zone) => {
+  ])('is not made %s', async (_, zone) => {
     await look(zone);
     expect(world.looked).toEqual([]);
   });
 });
 
 describe('issuance', () => {
-  it('is retried every 5 minutes while CAA forbids it, and failed after 30', async () => {
+  it('is retried every 5 minutes while CAA forbids it, and has failed after 30', async () => {
     await verified(FORBIDDEN);
     expect(world.show()).toMatchObject({
       state: 'verified',
@@ -196,7 +196,7 @@ describe('issuance', () => {
     await world.clock.advance(2 * DAY);
     expect(world.show().certificate.state).toBe('failed');
     world.zone(RIGHT);
-    // A change during a look is looked at too.
+    // A change during a check is checked too.
     await Promise.all([world.lifecycle.recordsChanged(), world.lifecycle.recordsChanged()]);
     expect(world.show().certificate.state).toBe('issued');
     expect(world.ca.issued).toBe(1);
@@ -205,7 +205,7 @@ describe('issuance', () => {
   });
 
   it.each(['pending', 'failed'])(
-    'that is %s for the sake of the root is made up for when the root may',
+    'that is %s because of the root is repeated when the root permits it',
     async (state) => {
       world.ca.permits = false;
       await verified();
@@ -254,7 +254,7 @@ describe('issuance', () => {
     expect(world.show().certificate.notAfter).toBe(iso(FAKE_NOW_MS + 150 * DAY));
   });
 
-  it('expires when CAA forbids every renewal, and is served over HTTP alone from then on', async () => {
+  it('expires if CAA forbids every renewal, and the domain is then served only over HTTP', async () => {
     await verified();
     world.zone(FORBIDDEN);
     await world.clock.advance(90 * DAY - 1);
@@ -266,7 +266,7 @@ describe('issuance', () => {
     expect(world.show().certificate.state).toBe('issued');
   });
 
-  it('is done anew when it is asked for, and refused with the reason', async () => {
+  it('is repeated on request, and refused with the reason', async () => {
     await verified();
     await world.lifecycle.renew(HOST);
     expect(world.lifecycle.leaf(HOST)?.serial).toBe('2');
@@ -289,12 +289,12 @@ describe('issuance', () => {
   });
 });
 
-describe('a plan that is lost', () => {
-  it('suspends at once, and returns at once with a look at the DNS', async () => {
+describe('a lost plan', () => {
+  it('suspends at once, and a regained plan returns at once with a DNS check', async () => {
     await verified();
     world.plan('free');
     expect(world.show()).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
-    // No renewal is to come while it is.
+    // No renewal is due meanwhile.
     expect(world.show().certificate.renewAt).toBeUndefined();
     expect(codes()[0]).toBe('plan_required failed');
     expect(world.published.at(-1)).toEqual([]);
@@ -307,7 +307,7 @@ describe('a plan that is lost', () => {
     expect(world.show().state).toBe('misconfigured');
   });
 
-  it('stops an attempt to issue that is under way', async () => {
+  it('stops a running attempt to issue', async () => {
     await verified();
     const release = world.holdDns();
     const renewing = world.lifecycle.renew(HOST);
@@ -319,7 +319,7 @@ describe('a plan that is lost', () => {
     expect(world.ca.issued).toBe(1);
   });
 
-  it('stops a verification that is under way from serving', async () => {
+  it('prevents a running verification from serving', async () => {
     world.zone(RIGHT);
     world.lifecycle.attach('prj_1', HOST);
     const release = world.holdDns();
@@ -334,7 +334,7 @@ describe('a plan that is lost', () => {
 });
 
 describe('removal', () => {
-  it('is in effect when it returns, during any other work', async () => {
+  it('is in effect when it returns, whatever else is running', async () => {
     await verified();
     const release = world.holdDns();
     const checking = world.lifecycle.verify(HOST);
@@ -349,7 +349,7 @@ describe('removal', () => {
 });
 
 describe('a store that cannot write', () => {
-  it('changes nothing, and the next attempt does', async () => {
+  it('changes nothing, and the next attempt succeeds', async () => {
     world.zone(RIGHT);
     world.lifecycle.attach('prj_1', HOST);
     world.store.fault = new Error('disk full');
@@ -373,7 +373,7 @@ describe('a thousand domains', () => {
     expect(world.store.writes - before).toBeLessThan(200);
   });
 
-  it('are not checked any more after a stop, but for those whose check has begun', async () => {
+  it('are no longer checked after a stop, except those whose check has begun', async () => {
     world.zone('* CNAME cname.vivarium.localhost.');
     for (let index = 0; index < 1_000; index++) world.lifecycle.attach('prj_1', `h${index}.acme.test`);
     const answer = world.holdDns();

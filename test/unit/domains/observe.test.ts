@@ -29,19 +29,19 @@ describe('an observation', () => {
     ]);
   });
 
-  it('asks below an apex for the sibling', async () => {
+  it('below an apex queries a sibling', async () => {
     const dns = dnsOver([PLATFORM, zone]);
     const seen = await observe(dns, { ...options, hostname: 'example.test', kind: 'apex' });
     expect(seen.sibling?.name).toBe('random.example.test');
   });
 
-  it('has no sibling where its name would be too long', async () => {
+  it('queries no sibling if its name would be too long', async () => {
     const hostname = `${`${'a'.repeat(61)}.`.repeat(4)}test`;
     const seen = await observe(dnsOver([PLATFORM]), { ...options, hostname, kind: 'apex' });
     expect(seen.sibling).toBeNull();
   });
 
-  it('has one whose name is as long as a name may be', async () => {
+  it('queries a sibling whose name has the maximum length', async () => {
     const hostname = `${`${'a'.repeat(61)}.`.repeat(3)}test`;
     const randomLabel = () => 'x'.repeat(252 - hostname.length);
     const seen = await observe(dnsOver([PLATFORM]), { ...options, randomLabel, hostname, kind: 'apex' });
@@ -106,7 +106,7 @@ describe('a resolution', () => {
     expect(dns.asked).toEqual(['www.test A']);
   });
 
-  it('asks on from where an answer stops', async () => {
+  it('continues with a query where an answer stops', async () => {
     const dns = scripted({
       'www.test A': { answers: [cname('www.test', 'one.test')] },
       'one.test A': { answers: [cname('one.test', 'two.test'), a('two.test', '192.0.2.1')] },
@@ -118,12 +118,12 @@ describe('a resolution', () => {
     expect(dns.asked).toEqual(['www.test A', 'one.test A']);
   });
 
-  it('takes NXDOMAIN for what it says about the chain’s last name', async () => {
+  it('applies NXDOMAIN to the chain’s last name', async () => {
     const dns = scripted({ 'www.test A': { rcode: 'NXDOMAIN', answers: [cname('www.test', 'one.test')] } });
     expect(await resolve(dns, 'www.test', 'A')).toMatchObject({ chain: ['one.test'], end: { kind: 'nxdomain' } });
   });
 
-  it('ignores records of names that it was not led to', async () => {
+  it('ignores records of names that are not in the chain', async () => {
     const dns = scripted({ 'www.test A': { answers: [a('other.test', '192.0.2.1')] } });
     expect(await resolve(dns, 'www.test', 'A')).toMatchObject({ chain: [], end: { kind: 'nodata' } });
   });
@@ -148,7 +148,7 @@ describe('a resolution', () => {
     });
   });
 
-  it('of two CNAMEs at one name always follows the same', async () => {
+  it('always follows the same one of two CNAMEs at one name', async () => {
     const answers = [
       cname('www.test', 'b.test'),
       cname('www.test', 'a.test'),
@@ -162,7 +162,7 @@ describe('a resolution', () => {
     }
   });
 
-  it('takes NS beside an SOA for no data, and NS alone for a referral (RFC 2308 §2.2)', async () => {
+  it('treats NS beside a SOA as no data, and NS alone as a referral (RFC 2308 §2.2)', async () => {
     const ns: DnsRecord = { name: 'test', data: { type: 'NS', target: 'ns.test' } };
     const soa: DnsRecord = { name: 'test', data: { type: 'SOA' } };
     const endOf = async (authority: DnsRecord[]) =>

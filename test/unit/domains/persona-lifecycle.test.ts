@@ -14,15 +14,15 @@ beforeEach(() => {
   world.zone('other A 192.0.2.1');
 });
 
-/** How often the hostname itself was looked at. */
+/** How often the hostname itself was queried. */
 const looks = (): number => world.asked().filter((question) => question === `${HOST} CNAME`).length;
 
-/** Adds the record that an instruction asks for, as a line of the zone. */
+/** Adds the record that an instruction requires, as a line of the zone. */
 const lineOf = ({ type, name, value }: Domain['instructions'][number]): string =>
   `${name} ${type} ${type === 'TXT' ? `"${value}"` : `${value}.`}`;
 
-describe('the checks of a hostname that is not verified', () => {
-  it('follow the rhythm of Netlify, end with it, and begin again with a re-verify', async () => {
+describe('the checks of an unverified hostname', () => {
+  it('follow Netlify’s schedule, end with it, and restart with a re-verify', async () => {
     world.persona('netlify');
     world.lifecycle.attach('prj_1', HOST);
     expect(world.show()).toMatchObject({ nextCheckAt: iso(FAKE_NOW_MS + 10 * MINUTE) });
@@ -41,7 +41,7 @@ describe('the checks of a hostname that is not verified', () => {
     });
   });
 
-  it('begin anew when a verified hostname has moved, and end with a verified one', async () => {
+  it('restart when a verified hostname has moved, and end once it is verified', async () => {
     world.persona('cloudflare');
     world.lifecycle.attach('prj_1', HOST);
     world.zone('www CNAME acme.vivarium.localhost.');
@@ -62,7 +62,7 @@ describe('the checks of a hostname that is not verified', () => {
     expect(world.show()).toMatchObject({ persona: { state: 'Moved', givenUp: true }, serving: { http: true } });
   });
 
-  it('begin again when the clock goes back', async () => {
+  it('restart when the clock goes back', async () => {
     world.persona('mintlify');
     world.lifecycle.attach('prj_1', HOST);
     await world.clock.advance(3 * DAY);
@@ -73,7 +73,7 @@ describe('the checks of a hostname that is not verified', () => {
   });
 });
 
-it('a first certificate is attempted by the rhythm of the persona, and given up with it', async () => {
+it('attempt a first certificate by the persona’s schedule, and give up with it', async () => {
   world.persona('netlify');
   world.lifecycle.attach('prj_1', HOST);
   world.zone('www CNAME acme.vivarium.localhost.\n@ CAA 0 issue "letsencrypt.org"');
@@ -91,7 +91,7 @@ it('a first certificate is attempted by the rhythm of the persona, and given up 
 });
 
 describe('another persona', () => {
-  it('checks pending domains at once, by its own rules and rhythm', async () => {
+  it('checks pending domains at once, by its own rules and schedule', async () => {
     world.lifecycle.attach('prj_1', HOST);
     world.zone('www CNAME acme.vivarium.localhost.');
     await world.lifecycle.verify(HOST);
@@ -104,7 +104,7 @@ describe('another persona', () => {
     expect(world.show()).toMatchObject({ state: 'verified', certificate: { state: 'issued' } });
   });
 
-  it('keeps verified domains in service, and finds what they lack by its rules', async () => {
+  it('keeps verified domains in service, and reports what its rules find missing', async () => {
     world.zone(RIGHT);
     world.lifecycle.attach('prj_1', HOST);
     await world.lifecycle.verify(HOST);
@@ -122,7 +122,7 @@ describe('another persona', () => {
     expect(world.show()).not.toHaveProperty('persona');
   });
 
-  it('does not check a suspended domain before its plan is back', async () => {
+  it('does not check a suspended domain until its plan is restored', async () => {
     world.lifecycle.attach('prj_1', HOST);
     world.plan('free');
     world.persona('vercel');

@@ -60,7 +60,7 @@ const wantedLines = (asked: Asked): string[] => {
   );
 };
 
-/** `code outcome` of all checks but the passed ones, or `ok`; and the words of the first. */
+/** `code outcome` of all checks except the passed ones, or `ok`; and the text of the first. */
 async function verify(lines: readonly string[], asked: Asked) {
   const { hostname = 'shop.acme.test', failures } = asked;
   const kind = kindOf(hostname);
@@ -83,7 +83,7 @@ async function verify(lines: readonly string[], asked: Asked) {
 
 const RIVAL: Rival = { domain: 'acme.test', above: 'acme.test', project: 'B' };
 
-describe('the records that a persona asks for', () => {
+describe('the records that a persona requires', () => {
   const hex = (length: number) => `[0-9a-f]{${length}}`;
   it.each<[Asked, string[]]>([
     [{ persona: 'animal-store' }, [`shop CNAME ${SHARED}`]],
@@ -134,7 +134,7 @@ describe('the records that a persona asks for', () => {
     }
   });
 
-  it('leaves out proofs whose name would be too long for the DNS', () => {
+  it('omit proofs whose name would be too long for the DNS', () => {
     const hostname = `${'a.'.repeat(120)}acme.test`;
     expect(rulesOf({ persona: 'cloudflare', hostname }).claim).toBeNull();
     const slug = 'x'.repeat(55);
@@ -147,7 +147,7 @@ describe('the records that a persona asks for', () => {
 
 const own = (name: string) => `shop CNAME ${name}.vivarium.localhost.`;
 
-describe('what satisfies a persona, and what it says otherwise', () => {
+describe('the verdict of a persona', () => {
   interface Fact extends Asked {
     fact: string;
     zone: string[];
@@ -344,7 +344,7 @@ describe('what satisfies a persona, and what it says otherwise', () => {
 });
 
 describe('a takeover: A removed the hostname, its record still leads to the platform, and B attaches it', () => {
-  /** What A left, and what B's verification says. */
+  /** What A left behind, and the result of B's verification. */
   const left = (persona: PersonaId, name: string, isClaimed: boolean): string[] => {
     const ofA: Asked = { persona, hostname: 'shop.acme.test', project: A, rival: RIVAL };
     const [leading = '', ...proofs] = wantedLines(ofA);
@@ -357,7 +357,7 @@ describe('a takeover: A removed the hostname, its record still leads to the plat
     ['github-pages', 'ok', 'failed'],
     ['cloudflare', 'failed', 'failed'],
     ['mintlify', 'failed', 'failed'],
-  ])('%s: %s, and %s where the TXT records of A are left', async (persona, unclaimed, claimed) => {
+  ])('%s: %s, and %s if the TXT records of A remain', async (persona, unclaimed, claimed) => {
     for (const name of ['shop', '*']) {
       const verdict = async (isClaimed: boolean) =>
         (await verify(left(persona, name, isClaimed), { persona, project: B, others: [A] })).verdict;
@@ -376,7 +376,7 @@ describe('a takeover: A removed the hostname, its record still leads to the plat
   });
 });
 
-describe('the rhythm of a persona', () => {
+describe('the schedule of a persona', () => {
   /** How many tries a hostname or certificate gets that never succeeds, the first waits, and when it is given up. */
   function tries(rhythm: NonNullable<(typeof PERSONAS)['vercel']['checks']>, most = 1_000) {
     const atMs: number[] = [];
@@ -402,7 +402,7 @@ describe('the rhythm of a persona', () => {
     expect(Math.round(lastMs / DAY)).toBe(7);
   });
 
-  it('of Vercel is 20 seconds for ten minutes, then a day without an end', () => {
+  it('of Vercel is 20 seconds for ten minutes, then a day, without an end', () => {
     const { count, atMs } = tries(PERSONAS.vercel.checks ?? [], 40);
     expect([count, atMs[0], atMs[29], atMs[30], atMs[39]]).toEqual([
       40,
@@ -422,13 +422,13 @@ describe('the rhythm of a persona', () => {
     ]);
   });
 
-  it('is the platform’s own where a provider publishes none', () => {
+  it('is the platform’s own if a provider publishes none', () => {
     expect([PERSONAS['animal-store'].checks, PERSONAS['github-pages'].checks]).toEqual([null, null]);
     expect(tries(PERSONAS.vercel.issuance)).toMatchObject({ count: 6, lastMs: 30 * MINUTE });
   });
 });
 
-describe('the words of a persona', () => {
+describe('the wording of a persona', () => {
   const verified = { state: 'verified' as const, checks: [], verifiedAtMs: 1, lastCheckedAtMs: 1, nextCheckAtMs: 2 };
   const missing = { code: 'txt_missing' as const, outcome: 'failed' as const, message: '' };
   const wrong = { ...missing, code: 'wrong_target' as const };
@@ -465,7 +465,7 @@ describe('the words of a persona', () => {
       }),
     );
 
-  it('are none for the platform’s own', () => {
+  it('does not exist for the platform’s own', () => {
     expect(personaOf(PERSONAS['animal-store'], domains.wrong)).toBeUndefined();
   });
 

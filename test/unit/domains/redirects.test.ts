@@ -23,7 +23,7 @@ describe('redirects', () => {
       ['a.test > b.test', 'b.test > https://b.test'],
     ],
     ['in a row', ['a.test > b.test', 'b.test > c.test'], ['a.test > b.test', 'b.test > c.test']],
-  ])('are taken: %s', (_case, wanted, expected) => {
+  ])('are accepted: %s', (_case, wanted, expected) => {
     expect(evaluate(wanted)).toEqual({ ok: true, redirects: expected.map(to) });
   });
 
@@ -59,7 +59,7 @@ describe('redirects', () => {
     messages.forEach((message, index) => expect(found[index]).toContain(message));
   });
 
-  it('have a status by where they lead if none is given', () => {
+  it('default to a status that depends on their target', () => {
     const verdict = evaluateRedirects(
       [
         { from: 'a.test', to: 'https://a.test', hsts: true },

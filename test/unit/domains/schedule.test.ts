@@ -22,7 +22,7 @@ const attached = (hostname: string, atMs: number): AttachedDomain => ({
   certificate: NO_CERTIFICATE,
 });
 
-it('an added domain is checked at its time, before the others or after them, without a look at each of these', async () => {
+it('an added domain is checked at its time, before or after the others, without a scan of all of them', async () => {
   const clock = createFakeClock();
   const domains = new Map<string, AttachedDomain>();
   const checked: string[] = [];

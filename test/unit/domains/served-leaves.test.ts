@@ -60,7 +60,7 @@ describe('the leaves of custom domains', () => {
     ['without a certificate', { ...served, certificate: NO_CERTIFICATE }],
     ['with one that has expired', { ...served, certificate: { ...NO_CERTIFICATE, state: 'expired' } }],
     ['that is suspended', { ...served, state: 'suspended', stateBefore: 'verified' }],
-  ] as const)('are not shown for a hostname %s', (_case, domain) => {
+  ] as const)('are not served for a hostname %s', (_case, domain) => {
     expect(setUp(domain).leaves.contextFor(HOST)).toBeNull();
   });
 

@@ -37,7 +37,7 @@ function built(projects: PublishedProject[], domains: PublishedDomain[]) {
 const PLATFORM = ['p.vivarium.localhost production', 'p-staging.vivarium.localhost staging'];
 
 describe('the snapshot', () => {
-  it('has the domains that are, or were, verified, and serves them production', () => {
+  it('contains the domains that are, or were, verified, and serves production at them', () => {
     const domains = [
       domain('verified.test'),
       domain('pending.test', { state: 'pending', verifiedAtMs: null }),
@@ -53,7 +53,7 @@ describe('the snapshot', () => {
     });
   });
 
-  it('redirects only from domains of the project that are served', () => {
+  it('redirects only from served domains of the project', () => {
     const redirects = ['verified.test', 'pending.test', 'foreign.test', 'none.test'].map((from) => ({
       from,
       to: 'x.test',
@@ -69,7 +69,7 @@ describe('the snapshot', () => {
     ]);
   });
 
-  it('keeps the routes of domains that have not changed, for as long as their project has not', () => {
+  it('keeps the routes of unchanged domains while their project is unchanged', () => {
     const cache = createRouteCache();
     const domains = [domain('kept.test'), domain('checked.test')];
     const routesOf = (plan: PublishedProject['plan']) =>
@@ -82,7 +82,7 @@ describe('the snapshot', () => {
     expect(routesOf('business').map(({ plan }) => plan)).toEqual(['business', 'business']);
   });
 
-  it('leads to the upstream of a project, with everything decided that the setting leaves open', () => {
+  it('leads to the upstream of a project, with every default of the setting resolved', () => {
     const upstream = project({ target: { kind: 'upstream', url: 'http://127.0.0.1:3000', limited: true } });
     const { routes } = buildSnapshot({
       projects: [upstream],

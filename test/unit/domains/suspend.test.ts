@@ -32,11 +32,11 @@ describe('a domain after the clock went back', () => {
     ['none stays none', null, null],
     ['one within a day stays', NOW + DAY - 1, NOW + DAY - 1],
     ['one that is further away comes in a day', NOW + 365 * DAY, NOW + DAY],
-  ])('has its next check: %s', (_name, nextCheckAtMs, expected) => {
+  ])('moves its next check: %s', (_name, nextCheckAtMs, expected) => {
     expect(back({ nextCheckAtMs }).nextCheckAtMs).toBe(expected);
   });
 
-  it('was verified and checked just now, where that was still to come', () => {
+  it('counts as verified and checked now, if that was in the future', () => {
     expect(back({ verifiedAtMs: NOW + DAY, lastCheckedAtMs: NOW + 2 * DAY })).toMatchObject({
       verifiedAtMs: NOW,
       lastCheckedAtMs: NOW,
@@ -50,7 +50,7 @@ describe('a domain after the clock went back', () => {
   it.each([
     ['61 days from its renewal, as a new one is with a day to spare, stays', 61 * DAY, 61 * DAY],
     ['further from its renewal is from the future, and replaced now', 61 * DAY + 1, 0],
-  ])('and its leaf: one that is %s', (_name, renewalMs, attemptMs) => {
+  ])('replaces a leaf from the future: one that is %s', (_name, renewalMs, attemptMs) => {
     const renewAtMs = NOW + renewalMs;
     const certificate: IssuanceState = {
       ...NO_CERTIFICATE,

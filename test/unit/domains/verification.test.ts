@@ -14,12 +14,12 @@ import { carelessZone, dnsOver, PLATFORM, RESOLVER, type Failures } from './zone
 
 const TARGET = 'cname.vivarium.localhost';
 
-/** What a customer has put into the zone, and what verification makes of it. */
+/** A customer's zone, and the result of its verification. */
 interface Fact {
   fact: string;
-  /** `www.example.test` when left out. */
+  /** `www.example.test` by default. */
   hostname?: string;
-  /** The zone `example.test` as zone-file text; null: there is none. */
+  /** The zone `example.test` as zone-file text; null: it does not exist. */
   zone: string | null;
   more?: Zone[];
   /** `code outcome` in order. */
@@ -30,9 +30,9 @@ interface Fact {
   provider?: Partial<ProviderFacts>;
   claim?: Claim;
   verdict: 'ok' | 'failed' | 'unknown';
-  /** Nothing wrong was seen, only nothing yet. */
+  /** No fault was seen; the records are just missing. */
   pending?: true;
-  /** Of the first check that is not ok. */
+  /** The name of the first check that is not ok. */
   expected?: string;
   found?: string;
   says?: string;
@@ -1075,11 +1075,11 @@ for (const [title, facts] of Object.entries(tables)) {
 }
 
 describe('a verdict', () => {
-  it('of no checks is unknown', () => {
+  it('without checks is unknown', () => {
     expect(verdictOf([])).toBe('unknown');
   });
 
-  it('every code of verification occurs in the tables, but for those of a look over HTTP', () => {
+  it('every code of verification occurs in the tables, except those of an HTTP check', () => {
     const looks: readonly string[] = ['proxied', 'not_served'];
     const seen = new Set(Object.values(tables).flatMap((facts) => facts.flatMap(({ checks }) => checks)));
     const codes = new Set([...seen].filter((text) => !text.endsWith(' ok')).map((text) => text.split(' ')[0]));

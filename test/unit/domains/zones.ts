@@ -10,7 +10,7 @@ export const RESOLVER: DnsSource = { local: false, name: '192.0.2.53:53' };
 /** The platform's zone, as far as domains see it. */
 export const PLATFORM = zoneOf('vivarium.localhost', 'cname 300 A 127.0.0.1\ncname 300 AAAA ::1\ndemo A 127.0.0.1');
 
-/** A zone as a careless provider would take it: each line by itself, so that anything may stand beside anything. */
+/** A zone as a careless provider would accept it: each line separately, so that any records may coexist. */
 export function carelessZone(apex: string, text: string): Zone {
   const parent = apex.slice(apex.indexOf('.') + 1);
   const records = text.split('\n').flatMap((line) => {
@@ -21,14 +21,14 @@ export function carelessZone(apex: string, text: string): Zone {
   return createZone({ apex, nameServer: 'ns.vivarium.localhost', records });
 }
 
-/** What goes wrong with the questions about a name, or about one type there: an rcode, or no answer at all. */
+/** The failure of queries for a name, or for one type there: an rcode, or no answer at all. */
 export type Failures = Record<
   string,
   'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'timeout' | 'unreachable' | 'malformed' | 'bogus'
 >;
 
 export interface FakeDns extends DnsLookup {
-  /** `name TYPE`, in the order in which they were asked. */
+  /** `name TYPE`, in the order of the queries. */
   readonly asked: string[];
 }
 

@@ -59,7 +59,7 @@ it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
     [...BEGUN, { type: 'clock moved back', nowMs: 1_500 }],
     { untilMs: 1_000 + DRILL_MS },
   ],
-])('has the state after %s', (_what, events, expected) => {
+])('has the expected state after %s', (_what, events, expected) => {
   expect(through(events)).toMatchObject(expected);
 });
 

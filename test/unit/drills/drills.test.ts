@@ -7,7 +7,7 @@ import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
 const GROUND = { projectId: 'prj_1', hostname: 'drill.test', keyId: 'key_1', secret: 'viv_1', serial: null };
 
-/** A practice ground that counts as made while `places` has it. */
+/** A playground that counts as created while `places` contains it. */
 function practiceIn(places: string[]) {
   return {
     check: () => Promise.resolve(),
@@ -36,7 +36,7 @@ function stage() {
 
 const current = (drills: ReturnType<typeof createDrills>) => drills.list().find(({ running }) => running !== undefined);
 
-it('removes what a start has made that failed, and says why', async () => {
+it('removes the objects of a failed start, and reports the reason', async () => {
   const { places, practice, engine } = stage();
   const { drills } = engine();
   practice.disturb.mockRejectedValueOnce(new Error('The disk is full.'));
@@ -46,7 +46,7 @@ it('removes what a start has made that failed, and says why', async () => {
   expect([places, drills.shown()]).toMatchObject([['ground'], { entry: 'drill', on: { hostname: 'drill.test' } }]);
 });
 
-it('goes on after a restart, and removes what a killed engine has left', async () => {
+it('continues after a restart, and removes what a killed engine left behind', async () => {
   const { places, kept, practice, engine } = stage();
   const { drills } = engine();
   await drills.start('hanging');
@@ -66,7 +66,7 @@ it('goes on after a restart, and removes what a killed engine has left', async (
   }
 });
 
-it('ends with its day on the app’s clock, moved back too, and after an end that failed', async () => {
+it('ends after a day of the app’s clock, even if it is set back, and after a failed end', async () => {
   const { kept, practice, engine } = stage();
   const { clock, drills } = engine();
   await drills.start('hanging');
@@ -84,7 +84,7 @@ it('ends with its day on the app’s clock, moved back too, and after an end tha
   expect([late.shown(), kept.value]).toMatchObject([null, { state: null }]);
 });
 
-it('notes what was done, while a drill runs', async () => {
+it('records the player’s steps while a drill runs', async () => {
   const { drills } = stage().engine();
   drills.did('pets.create');
   await drills.start('twice');
@@ -92,7 +92,7 @@ it('notes what was done, while a drill runs', async () => {
   expect(current(drills)?.running?.steps.map(({ what }) => what)).toEqual(['records.put drill.test']);
 });
 
-it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s is whole', (_id, drill) => {
+it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s is complete', (_id, drill) => {
   const { causes, hints, title, story } = drill;
   expect(causes.filter(({ why }) => why === undefined)).toEqual([rightCause(drill)]);
   expect([causes.length, new Set(causes.map(({ id }) => id)).size, hints.length]).toEqual([4, 4, 3]);
@@ -104,7 +104,7 @@ const COMMON = wordsOf(
   'a an and at by do does for how in is it its no not of on or that the to what where who why with',
 );
 
-it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s gives nothing away in what it teaches', (_id, drill) => {
+it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s reveals nothing in its explanations', (_id, drill) => {
   const { title, story, causes, hints, teaches } = drill;
   const others = causes.flatMap(({ text, why }) => (why === undefined ? [] : [text, why]));
   const told = wordsOf([title, story, ...others].join(' '));
@@ -113,7 +113,7 @@ it.each(DRILLS.map((drill) => [drill.id, drill] as const))('%s gives nothing awa
   expect([...wordsOf(teaches)].filter(isHint)).toEqual([]);
 });
 
-it('are twelve, about everything that can break', () => {
+it('there are twelve, covering everything that can break', () => {
   expect(DRILLS).toHaveLength(12);
   expect(new Set(DRILLS.map(({ subject }) => subject)).size).toBe(8);
 });

@@ -83,7 +83,7 @@ it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
   [{ ...SERVES, renewed: true }, { ...domain({}), certificate: { serial: '0a' } }, 'Renew it'],
   [{ ...SERVES, renewed: true }, { ...domain({}), certificate: { serial: '0b' } }, null],
   [{ kind: 'answered' }, { isThere: false, requests: [seen(0)] }, 'The practice project was removed'],
-])('of %j with %j lacks: %s', (mending, facts, expected) => {
+])('of %j with %j is incomplete: %s', (mending, facts, expected) => {
   const found = missingFor(mending, {
     ...{ ground: GROUND, isThere: true, foundAtMs: 0, requests: [], domain: null, certificate: null },
     ...facts,

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { isOwnPage } from '../../../main/electron/page.ts';
 import { externalAddress, isDownloadable, isLoadable, isPermitted } from '../../../main/electron/rules.ts';
 
-/** As much of a frame as is looked at. */
+/** The inspected part of a frame. */
 const frame = (url: string, origin: string, parent: Parameters<typeof isOwnPage>[0] = null) =>
   ({ url, origin, parent }) as Parameters<typeof isOwnPage>[0];
 
 const page = frame('app://vivarium/pets', 'app://vivarium');
 
-describe('who may hand a port over', () => {
+describe('the frame that may pass a port on', () => {
   it('is the page in the window’s main frame', () => {
     expect(isOwnPage(page)).toBe(true);
   });
@@ -27,10 +27,10 @@ describe('who may hand a port over', () => {
   });
 });
 
-describe('what the page may do', () => {
+describe('the permission of a page', () => {
   const own = { url: 'app://vivarium/', isMainFrame: true };
 
-  it('is to put text on the clipboard', () => {
+  it('is to write text to the clipboard', () => {
     expect(isPermitted('clipboard-sanitized-write', own)).toBe(true);
   });
 
@@ -46,7 +46,7 @@ describe('what the page may do', () => {
     'fileSystem',
     'local-network-access',
     'unknown',
-  ])('is not %s', (permission) => {
+  ])('does not include %s', (permission) => {
     expect(isPermitted(permission, own)).toBe(false);
   });
 
@@ -54,14 +54,14 @@ describe('what the page may do', () => {
     ['https://example.org/', true],
     ['app://vivarium/', false],
     [undefined, true],
-  ])('is nothing when %s asks (main frame: %s)', (url, isMainFrame) => {
+  ])('includes nothing when %s asks (main frame: %s)', (url, isMainFrame) => {
     expect(isPermitted('clipboard-sanitized-write', { url, isMainFrame })).toBe(false);
   });
 });
 
-describe('what the window loads', () => {
+describe('a URL for the window', () => {
   it.each(['app://vivarium/assets/x.js', 'blob:app://vivarium/1', 'data:image/png;base64,', 'devtools://devtools/x'])(
-    '%s',
+    'is loaded: %s',
     (url) => expect(isLoadable(url)).toBe(true),
   );
 
@@ -72,9 +72,9 @@ describe('what the window loads', () => {
     'file:///etc/passwd',
     'ftp://x/',
     '::',
-  ])('is not %s', (url) => expect(isLoadable(url)).toBe(false));
+  ])('is not loaded: %s', (url) => expect(isLoadable(url)).toBe(false));
 
-  it('and saves is what the page has made itself', () => {
+  it('is saved only if the page has made it itself', () => {
     expect(isDownloadable('blob:app://vivarium/0c6f')).toBe(true);
     for (const url of ['blob:https://example.org/1', 'https://example.org/x.exe', 'app://vivarium/x', 'data:,x']) {
       expect(isDownloadable(url)).toBe(false);
@@ -82,7 +82,7 @@ describe('what the window loads', () => {
   });
 });
 
-describe('what the system’s browser is given', () => {
+describe('an address for the system’s browser', () => {
   const OWN_PORTS = [8080, 8443];
 
   it.each([
@@ -91,7 +91,7 @@ describe('what the system’s browser is given', () => {
     ['http://demo.vivarium.localhost:8080/v1', 'http://demo.vivarium.localhost:8080/v1'],
     ['http://shop.acme.test:8080/', 'http://shop.acme.test:8080/'],
     ['HTTPS://EXAMPLE.org', 'https://example.org/'],
-  ])('is %s', (url, address) => {
+  ])('is accepted: %s', (url, address) => {
     expect(externalAddress(url, OWN_PORTS)).toBe(address);
   });
 
@@ -108,7 +108,7 @@ describe('what the system’s browser is given', () => {
     'app://vivarium/',
     'not an address',
     `https://example.org/${'x'.repeat(2_048)}`,
-  ])('is not %s', (url) => {
+  ])('is refused: %s', (url) => {
     expect(externalAddress(url, OWN_PORTS)).toBeNull();
   });
 });

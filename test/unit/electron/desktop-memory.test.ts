@@ -26,12 +26,12 @@ const NOTHING = {
 };
 const BOUNDS = { x: -10, y: 20, width: 1000, height: 700 };
 
-describe('what the desktop remembers', () => {
-  it('is nothing at first', () => {
+describe('the desktop app’s memory', () => {
+  it('is empty at first', () => {
     expect(openDesktopMemory(memoryFile(), silentLog).get()).toEqual(NOTHING);
   });
 
-  it('survives a restart, readable by its owner only', () => {
+  it('survives a restart, readable only for its owner', () => {
     const file = memoryFile();
     openDesktopMemory(file, silentLog).set({ bounds: storeBounds([], 'a', BOUNDS), maximized: true });
     const stored = openDesktopMemory(file, silentLog).get();
@@ -47,13 +47,13 @@ describe('what the desktop remembers', () => {
       { ...NOTHING, closeExplained: true },
     ],
     ['{"bounds": {"x": 0.5}}', NOTHING],
-  ])('of %s is what can be used', (text, expected) => {
+  ])('of %s keeps what is valid', (text, expected) => {
     const file = memoryFile();
     writeFileSync(file, text);
     expect(openDesktopMemory(file, silentLog).get()).toEqual(expected);
   });
 
-  it('has the bounds for each set of screens, and for a new one the last', () => {
+  it('contains the bounds for each set of screens, and the last ones for a new set', () => {
     const other = { ...BOUNDS, x: 500 };
     const stored = storeBounds(storeBounds(storeBounds([], 'desk', BOUNDS), 'laptop', BOUNDS), 'laptop', other);
     expect([findBounds(stored, 'desk'), findBounds(stored, 'laptop')]).toEqual([BOUNDS, other]);
@@ -67,7 +67,7 @@ describe('what the desktop remembers', () => {
     expect(nameScreens([laptop, second])).toBe(nameScreens([second, laptop]));
   });
 
-  it('stays in this run when it cannot be written', () => {
+  it('stays in this run if it cannot be written', () => {
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (message) => warnings.push(message) };
     const memory = openDesktopMemory('/nonexistent/window.json', log);

@@ -51,7 +51,7 @@ async function attempt(
   return { result, asked, tried, opened, logsShown: () => logsShown };
 }
 
-/** What the engine says when a port is taken, from a port that is. */
+/** The engine's message for a port that is in use, from a real port. */
 async function portTaken(): Promise<{ port: number; error: VivariumError }> {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
@@ -65,12 +65,12 @@ async function portTaken(): Promise<{ port: number; error: VivariumError }> {
 }
 
 describe('starting the engine', () => {
-  it('asks nothing when it starts', async () => {
+  it('asks nothing if it starts', async () => {
     const { result, asked } = await attempt([]);
     expect([result, asked]).toEqual([ENGINE, []]);
   });
 
-  it('names a port that is taken, and takes another one this time', async () => {
+  it('names a port that is in use, and takes another one this time', async () => {
     const { port, error } = await portTaken();
     const config = { ...CONFIG, httpPort: port };
     const { result, asked, tried } = await attempt([error], { doing: ['use-free-port'], config });
@@ -82,7 +82,7 @@ describe('starting the engine', () => {
     expect(tried).toEqual([config, { ...config, httpPort: 0 }]);
   });
 
-  it('tries again when told to', async () => {
+  it('tries again on request', async () => {
     const { port, error } = await portTaken();
     const { result, tried } = await attempt([error, error], {
       doing: ['retry', 'retry'],
@@ -91,7 +91,7 @@ describe('starting the engine', () => {
     expect([result, tried.length]).toEqual([ENGINE, 3]);
   });
 
-  it('offers the interface of the one that has the data folder', async () => {
+  it('offers the interface of the engine that has the data folder', async () => {
     const held = new VivariumError('conflict', 'Vivarium is already running on the data folder /data.');
     const running = { url: 'http://127.0.0.1:4780', token: 'abc' };
     const { result, asked, opened } = await attempt([held], { doing: ['open-interface'], running });
@@ -99,7 +99,7 @@ describe('starting the engine', () => {
     expect([result, opened]).toEqual([null, ['http://127.0.0.1:4780']]);
   });
 
-  it('says the engine’s own sentence where there is nothing more to do', async () => {
+  it('shows the engine’s own sentence if nothing else can be done', async () => {
     const damaged = new VivariumError('unavailable', 'The database is damaged. Restore it with …');
     const { result, asked } = await attempt([damaged], { doing: ['quit'] });
     expect(asked[0]?.detail).toBe('The database is damaged. Restore it with …');

@@ -8,7 +8,7 @@ const FOLDER = join(import.meta.dirname, '..', '..', '..', 'resources', 'icons')
 const icon = (name: string): Buffer => readFileSync(join(FOLDER, name));
 
 describe('the icons', () => {
-  it('are made from the mark as it is now', () => {
+  it('are generated from the current mark', () => {
     const source = createHash('sha256').update(icon('vivarium.svg')).digest('hex');
     expect(icon('made-from.txt').toString(), 'run npm run icons').toBe(`${source}  vivarium.svg\n`);
   });
@@ -25,10 +25,10 @@ describe('the icons', () => {
     expect(pictureSizes(icon(name))).toEqual(sizes);
   });
 
-  it('are files as their systems read them', () => {
+  it('are in the format that their systems read', () => {
     const picture = { size: 256, png: icon('linux/256x256.png') };
     const ico = encodeIco([picture]);
-    // ICONDIR: type 1, one picture; ICONDIRENTRY: 256 is 0, 32 bits, and where its bytes are.
+    // ICONDIR: type 1, one picture; ICONDIRENTRY: 256 is 0, 32 bits, and the offset of its bytes.
     expect([...ico.subarray(0, 8)]).toEqual([0, 0, 1, 0, 1, 0, 0, 0]);
     expect(ico.subarray(ico.readUInt32LE(18))).toEqual(picture.png);
     const icns = encodeIcns([picture]);

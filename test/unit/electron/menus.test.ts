@@ -31,7 +31,7 @@ function find(items: readonly MenuItemConstructorOptions[], label: string): Menu
       try {
         return find(item.submenu, label);
       } catch {
-        // In another menu, then.
+        // Look in another menu, then.
       }
     }
   }
@@ -39,7 +39,7 @@ function find(items: readonly MenuItemConstructorOptions[], label: string): Menu
 }
 
 describe('the menu', () => {
-  it('of macOS has the app’s own first', () => {
+  it('of macOS begins with the app’s own', () => {
     expect(outline(menuTemplate('darwin', recorder().actions)).slice(0, 3)).toEqual([
       'Vivarium',
       '  About Vivarium',
@@ -47,12 +47,15 @@ describe('the menu', () => {
     ]);
   });
 
-  it.each(['linux', 'win32'] as const)('of %s ends File with quitting, and Help with what this is', (platform) => {
-    const lines = outline(menuTemplate(platform, recorder().actions));
-    expect(lines[0]).toBe('&File');
-    expect(lines[lines.indexOf('[editMenu]') - 1]).toMatch(/Quit Vivarium|E&xit Vivarium/);
-    expect(lines.at(-1)).toBe('  About Vivarium');
-  });
+  it.each(['linux', 'win32'] as const)(
+    'of %s ends File with quitting, and Help with the app’s description',
+    (platform) => {
+      const lines = outline(menuTemplate(platform, recorder().actions));
+      expect(lines[0]).toBe('&File');
+      expect(lines[lines.indexOf('[editMenu]') - 1]).toMatch(/Quit Vivarium|E&xit Vivarium/);
+      expect(lines.at(-1)).toBe('  About Vivarium');
+    },
+  );
 
   it.each([
     ['Open in Browser', 'openInBrowser'],
@@ -60,7 +63,7 @@ describe('the menu', () => {
     ['Show Logs', 'showLogs'],
     ['Prepare to Remove…', 'prepareToRemove'],
     ['Quit Vivarium', 'quit'],
-  ])('does what "%s" says', (label, action) => {
+  ])('does what "%s" promises', (label, action) => {
     const { actions, done } = recorder();
     const item = find(menuTemplate('linux', actions), label);
     (item.click as () => void)();
@@ -79,7 +82,7 @@ describe('the tray', () => {
   const COUNTS = { projects: 1, domains: 3 };
   const PORTS = { http: 8080, https: 8443, dns: 5380, control: 4780 };
 
-  it('says where Vivarium serves, and what can be done', () => {
+  it('shows where Vivarium serves, and the available actions', () => {
     const { actions } = recorder();
     expect(outline(trayTemplate(trayStatus({ ports: PORTS, counts: COUNTS, warnings: [] }), actions))).toEqual([
       'Serving HTTP 8080, HTTPS 8443, DNS 5380',
@@ -92,7 +95,7 @@ describe('the tray', () => {
     ]);
   });
 
-  it('says what is not as it should be, in few and short lines', () => {
+  it('reports problems in a few short lines', () => {
     const warnings = ['The app’s clock is frozen.', 'x'.repeat(200), 'c', 'd', 'e'];
     const [, , first, second, third, rest, ...none] = trayStatus({ ports: PORTS, counts: COUNTS, warnings });
     expect([first, third, rest, none]).toEqual(['! The app’s clock is frozen.', '! c', '! and 2 more', []]);

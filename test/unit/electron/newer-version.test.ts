@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const RELEASES = { api: 'https://releases.invalid/', page: 'https://github.com/a/b/releases' };
 
-/** A server in GitHub's place, and what it was asked. */
+/** A server in GitHub's place, and the requests that it received. */
 async function releaseServer(answer: (response: ServerResponse) => void) {
   const asked: { target: string; headers: object }[] = [];
   const server = createServer((request, response) => {
@@ -27,7 +27,7 @@ async function releaseServer(answer: (response: ServerResponse) => void) {
   return { asked, host, api: `http://${host}/latest` };
 }
 
-describe('where releases are', () => {
+describe('the address of releases', () => {
   it.each([
     ['https://github.com/someone/vivarium', 'https://api.github.com/repos/someone/vivarium/releases/latest'],
     ['https://github.com/someone/vivarium/', 'https://api.github.com/repos/someone/vivarium/releases/latest'],
@@ -57,8 +57,8 @@ it('versions are ordered as semver.org 2.0.0 does in section 11', () => {
   ]);
 });
 
-describe('asking for the newest version', () => {
-  it('sends one GET that says nothing of this installation', async () => {
+describe('a request for the newest version', () => {
+  it('is one GET that reveals nothing about this installation', async () => {
     const { asked, api, host } = await releaseServer((response) => response.end('{"tag_name": "v1.2.3", "id": 1}'));
     expect(await readNewestVersion(api, realTime)).toBe('1.2.3');
     const headers = { host, 'user-agent': 'Vivarium', accept: 'application/json', connection: 'close' };
@@ -76,12 +76,12 @@ describe('asking for the newest version', () => {
     ['names no version', (response) => response.end('{"tag_name": "newest"}'), /tag_name/],
     ['is no JSON', (response) => response.end('<html>'), /JSON/],
     ['breaks off', (response) => response.destroy(), /socket hang up/],
-  ])('says why it failed when the answer %s', async (_what, answer, error) => {
+  ])('reports why it failed when the answer %s', async (_what, answer, error) => {
     const { api } = await releaseServer(answer);
     await expect(readNewestVersion(api, realTime)).rejects.toThrow(error);
   });
 
-  it('gives up after 10 s, and asks over HTTPS only', async () => {
+  it('is abandoned after 10 s, and uses only HTTPS', async () => {
     const clock = createFakeClock();
     const { api } = await releaseServer(() => void clock.pass(10_000));
     const time = { schedule: clock.realTimer };
@@ -107,7 +107,7 @@ describe('a daily check', () => {
     return { asked, clock, found, watching, answered };
   }
 
-  it('is off until it is asked for, then asks at once and once a day, and tells of each newer version once', async () => {
+  it('is off by default, then runs at once and once a day, and announces each newer version once', async () => {
     let newest = 'v0.0.1';
     const { clock, watching, asked, found, answered } = await watch(() => newest.replace('v', ''));
     watching.start();
@@ -130,7 +130,7 @@ describe('a daily check', () => {
     expect([watching.newer(), asked.length]).toEqual([null, 3]);
   });
 
-  it('counts days over starts of the app', async () => {
+  it('counts days across starts of the app', async () => {
     const file = join(temporaryFolder(), 'window.json');
     const first = await watch(() => '99.0.0', file);
     first.watching.set(true);
@@ -142,7 +142,7 @@ describe('a daily check', () => {
     expect([second.watching.newer(), second.asked.length]).toEqual(['99.0.0', 0]);
   });
 
-  it('cannot be had in a build that does not know its repository, which says so', () => {
+  it('is unavailable in a build that does not know its repository, and this is shown', () => {
     const memory = openDesktopMemory(join(temporaryFolder(), 'window.json'), silentLog);
     const watching = watchVersions({
       releases: null,

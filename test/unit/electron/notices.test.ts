@@ -19,11 +19,11 @@ function condition(domains: Record<string, '+' | 'h' | '-'>, bans: Record<string
 const titles = (...between: Parameters<typeof noticesBetween>): string[] =>
   noticesBetween(...between).map(({ title }) => title);
 
-/** A call that is refused once the engine has stopped, some time later. */
+/** A call that is refused once the engine has stopped, after a while. */
 const refusedLater = () => new Promise<never>((_, reject) => setImmediate(() => reject(new Error('closed'))));
 
 describe('notifications', () => {
-  it('read nothing more once the engine stops: no failure is left unhandled', async () => {
+  it('read nothing more once the engine stops, and leave no failure unhandled', async () => {
     const { services, calls, teach } = createFakeServices();
     teach('projects', 'list', () => [SAMPLE_PROJECT]);
     teach('domains', 'list', refusedLater);

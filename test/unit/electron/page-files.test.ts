@@ -25,7 +25,7 @@ describe('app://vivarium', () => {
     ['app://vivarium/%252e%252e/secret.json', 200, PAGE, 'text/html; charset=utf-8'],
     ['app://vivarium/projects/prj_1/domains?x=1#y', 200, PAGE, 'text/html; charset=utf-8'],
     ['app://vivarium/assets/index-B4x_9kQz.js', 200, 'export {};', 'text/javascript; charset=utf-8'],
-  ])('%s is the page’s own', async (url, status, body, type) => {
+  ])('%s belongs to the page', async (url, status, body, type) => {
     const response = await serve()(url);
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([
       status,
@@ -52,20 +52,20 @@ describe('app://vivarium', () => {
     'app://vivarium:1/',
     'file:///etc/hosts',
     'https://vivarium/',
-  ])('%s leads nowhere', async (url) => {
+  ])('%s does not exist', async (url) => {
     const response = await serve()(url);
     expect([400, 404]).toContain(response.status);
     expect(await response.text()).not.toContain('secret"');
   });
 
-  it('is only read', async () => {
+  it('is read-only', async () => {
     const answer = serve();
     expect((await answer('app://vivarium/', 'POST')).status).toBe(405);
     expect(await (await answer('app://vivarium/', 'HEAD')).text()).toBe('');
   });
 
   it.each(['app://vivarium/', 'app://vivarium/missing.js'])(
-    '%s has a policy that lets nothing in but itself',
+    '%s has a policy that admits nothing but the page itself',
     async (url) => {
       const { headers } = await serve()(url);
       const policy = headers.get('content-security-policy')?.split('; ');

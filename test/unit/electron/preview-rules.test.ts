@@ -24,7 +24,7 @@ const accepts = (pem: string, { hostname = HOST, nowMs = NOW } = {}): boolean =>
 
 const DAY_MS = 86_400_000;
 
-describe('a preview takes a certificate', () => {
+describe('a preview accepts a certificate', () => {
   it.each<[what: string, accepted: boolean, expected: boolean]>([
     ['of our root for that hostname', accepts(leafOf(root, HOST)), true],
     ['of our intermediate', accepts(leafOf(intermediate, HOST)), true],
@@ -70,6 +70,6 @@ it.each<[url: string, fetched: boolean]>([
   ['app://vivarium/', false],
   ['chrome://version', false],
   ['', false],
-])('a preview may ask its proxy for %j: %s', (url, fetched) => {
+])('a preview may request %j from its proxy: %s', (url, fetched) => {
   expect(isFetchable(url)).toBe(fetched);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { revealInTime } from '../../../main/electron/window-state.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
-/** A window that was made hidden. */
+/** A window that was created hidden. */
 function hiddenWindow() {
   const clock = createFakeClock();
   const window = Object.assign(new EventEmitter(), { destroyed: false, isDestroyed: () => window.destroyed });
@@ -13,7 +13,7 @@ function hiddenWindow() {
 }
 
 describe('a hidden window', () => {
-  it('is shown once, when drawn or loaded, whichever is first', async () => {
+  it('is shown once, when it is drawn or loaded, whichever happens first', async () => {
     const drawn = hiddenWindow();
     drawn.window.emit('ready-to-show');
     expect(drawn.shown()).toBe(1);
@@ -36,7 +36,7 @@ describe('a hidden window', () => {
     expect(shown()).toBe(1);
   });
 
-  it('is left alone when it has been closed meanwhile', async () => {
+  it('is left alone if it was closed meanwhile', async () => {
     const { clock, window, loaded, shown } = hiddenWindow();
     window.destroyed = true;
     loaded();

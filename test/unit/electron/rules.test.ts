@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { autostartEntry, pageOfLink, readOwnArguments } from '../../../main/electron/rules.ts';
 
-describe('the words of a start that are ours', () => {
+describe('the app’s own start arguments', () => {
   it.each<[line: string, mode: string, words: string[]]>([
     ['vivarium-desktop', 'window', []],
     ['vivarium-desktop --no-sandbox', 'window', []],
@@ -14,14 +14,14 @@ describe('the words of a start that are ours', () => {
       'command-line',
       ['call', 'status.get'],
     ],
-    // What comes after the separator is the user's, whatever it looks like.
+    // What comes after the separator belongs to the user, whatever it looks like.
     ['vivarium-desktop -- --command-line', 'window', ['--command-line']],
     ['vivarium-desktop --command-line -- pets create -- x', 'command-line', ['pets', 'create', '--', 'x']],
   ])('%s', (line, mode, words) => {
     expect(readOwnArguments(line.split(' '))).toEqual({ mode, page: null, words });
   });
 
-  it('have the page of a link before the separator', () => {
+  it('contain the page of a link before the separator', () => {
     const { page } = readOwnArguments(['vivarium-desktop', '--no-sandbox', 'vivarium://doctor']);
     expect(page).toBe('app://vivarium/doctor');
     expect(readOwnArguments(['vivarium-desktop', '--', 'vivarium://doctor']).page).toBeNull();

@@ -15,7 +15,7 @@ function shown(place: ReturnType<typeof placeWindow>): string {
 const LAPTOP = '1440×875 0 25';
 const LEFT_OF_IT = '1920×1080 -1920 0';
 
-describe('where the window opens', () => {
+describe('the placement of a new window', () => {
   it.each<[stored: string | null, areas: string[], place: string, why: string]>([
     [null, [LAPTOP], '1280×832, centred', 'for the first time'],
     [null, ['1024×700 0 0'], '1024×700, centred', 'for the first time on a small screen'],

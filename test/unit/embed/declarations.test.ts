@@ -26,7 +26,7 @@ it.each<[Parameters<typeof typeOf>[0], string]>([
   expect(typeOf(schema)).toBe(type);
 });
 
-it('the declarations need no package but the test runners’', () => {
+it('the declarations depend on no package except the test runners’', () => {
   const imported = Object.values(makeDeclarations()).flatMap((text) =>
     [...text.matchAll(/ from '([^']+)'/g)].map(([, name = '']) => name),
   );

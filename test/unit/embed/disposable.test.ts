@@ -12,7 +12,7 @@ function client(stop: Breaks['stop'] = () => Promise.resolve(RUNNING)) {
   return { breaks: breaks as unknown as Breaks & typeof breaks };
 }
 
-it('breaks until the end of a block, and repairs once', async () => {
+it('a disposable break lasts until the end of its block, and is repaired once', async () => {
   const { breaks } = client();
   {
     await using broken = await startBreak({ breaks }, { entry: 'api.sunset', nth: 2 });
@@ -23,7 +23,7 @@ it('breaks until the end of a block, and repairs once', async () => {
   expect(breaks.stop.mock.calls).toEqual([[{ id: 'brk_1' }]]);
 });
 
-it('takes one whose time is over for repaired, and says of any other failure', async () => {
+it('a break that has ended counts as repaired, and any other failure is reported', async () => {
   const over = client(() => Promise.reject(new VivariumError('not_found', 'No break runs.')));
   await (await startBreak(over, { entry: 'api.sunset' })).repair();
   const stuck = client(() => Promise.reject(new VivariumError('unavailable', 'No disk.')));

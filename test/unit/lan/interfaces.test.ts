@@ -29,7 +29,7 @@ test.each([
   ['fd12::1', 'local'],
   ['fc00::1', 'local'],
   ['2001:db8::1', 'public'],
-])('who reaches %s: %s', (address, kind) => {
+])('the kind of %s is %s', (address, kind) => {
   expect(addressKind(address)).toBe(kind);
 });
 
@@ -41,7 +41,7 @@ test('each interface offers its best address; containers and VPNs have to be nam
   expect(choicesOf(OUTSIDE)).toEqual([{ interface: 'tailscale0', address: '100.101.102.103', automatic: false }]);
 });
 
-describe('choosing', () => {
+describe('the choice of an interface', () => {
   test.each<[string, Interfaces, string, string]>([
     ['the only network', HOME, '', 'en0 192.168.1.5'],
     ['an interface', TWO, 'eth1', 'eth1 10.0.0.7'],

@@ -14,7 +14,7 @@ const PROFILE = {
 const valueOf = (text: string, key: string): string | undefined =>
   new RegExp(`<key>${key}</key>\\s*((?:<array>[^]*?</array>)|<[^\\n]*)`).exec(text)?.[1]?.replaceAll('\n', '');
 
-test('the profile has the root and where its names are looked up, and no others', () => {
+test('the profile contains only the root and the resolver of its names', () => {
   const text = renderProfile(PROFILE);
   expect(text).toContain(`<data>${PROFILE.certificate.toString('base64')}</data>`);
   expect([...text.matchAll(/<key>PayloadType<\/key>\s*<string>([^<]+)/g)].map(([, type]) => type)).toEqual([
@@ -36,7 +36,7 @@ test('a later profile of the same root replaces the first, one of another root d
   expect(idsOf(renderProfile({ ...PROFILE, fingerprint: 'FF:FF' }))).not.toContain(ids[0]);
 });
 
-test('the page links to each hostname by its scheme, at most 50, and says where there is none', () => {
+test('the page links to each hostname by its scheme, at most 50, and tells when there is none', () => {
   const page = (hostnames: readonly string[]) =>
     renderDevicePage({
       ...{ origin: 'http://192.168.1.5:8080', ports: { http: 8080, https: 8443 }, hostnames, fingerprint: 'AB' },

@@ -28,7 +28,7 @@ function setUp(kept: string | null = null) {
   return { lan, world, log, look: () => clock.pass(LOOK_MS) };
 }
 
-test('it follows the interface to another address, away and back, and closes what it opened', async () => {
+test('sharing follows the interface to another address, away and back, and closes what it opened', async () => {
   const { lan, world, log, look } = setUp();
   await lan.start('', false);
   await look();
@@ -53,7 +53,7 @@ test('it follows the interface to another address, away and back, and closes wha
   expect(lan.state()).toEqual({ kind: 'off' });
 });
 
-test('what cannot be closed, because its interface is gone, is followed all the same', async () => {
+test('sharing follows the interface even if a socket cannot be closed, because the interface is gone', async () => {
   const { lan, world, look } = setUp();
   await lan.start('en0');
   world.closes = false;
@@ -62,7 +62,7 @@ test('what cannot be closed, because its interface is gone, is followed all the 
   expect(lan.state()).toMatchObject({ kind: 'on', place: { address: '10.0.0.2' } });
 });
 
-test('a change that fails leaves everything as it was', async () => {
+test('a failed change leaves everything as it was', async () => {
   const { lan, world, log } = setUp();
   await lan.start('en0', true);
   world.found = { ...world.found, en1: [{ address: '10.9.0.1', internal: false }] };
@@ -75,7 +75,7 @@ test('a change that fails leaves everything as it was', async () => {
   expect([log, world.kept]).toEqual([['open 10.0.0.1', 'open 10.9.0.1', 'close 10.0.0.1'], 'en0']);
 });
 
-test('what is waited for can be kept, or not, while it is waited for', async () => {
+test('sharing can be kept, or not, while it waits for its interface', async () => {
   const { lan, world, look } = setUp('en1');
   await lan.resume();
   await lan.start('en1', false);

@@ -21,7 +21,7 @@ test.each([
   ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
   ['::ffff:192.0.2.1', '::ffff:c000:201'],
   ['fe80::1%lo', 'fe80::1'],
-])('the one spelling of %s is %s', (text, address) => {
+])('the canonical spelling of %s is %s', (text, address) => {
   expect(canonicalAddress(text)).toBe(address);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ['1:2:3:4:5:6:7:8', [1, 2, 3, 4, 5, 6, 7, 8]],
   ['fe80::a:b', [0xfe80, 0, 0, 0, 0, 0, 0xa, 0xb]],
   ['::ffff:192.0.2.255', [0, 0, 0, 0, 0, 0xffff, 0xc000, 0x02ff]],
-])('%s on the wire', (address, groups) => {
+])('%s is parsed into 16-bit groups', (address, groups) => {
   expect(ipv6Groups(address)).toEqual(groups);
   expect(ipv4Octets('192.0.2.255')).toEqual([192, 0, 2, 255]);
 });

@@ -54,7 +54,7 @@ describe('a written name', () => {
     expect('message' in result ? result.message : '').toContain(message);
   });
 
-  test('the longest name there is has 255 octets on the wire', () => {
+  test('the longest possible name has 255 octets on the wire', () => {
     const name = [...Array(3).fill('a'.repeat(63)), 'a'.repeat(61)].join('.');
     expect(wireLength(name)).toBe(255);
     expect(parseName(name)).toMatchObject({ ok: true });
@@ -70,7 +70,7 @@ describe('a name on the wire', () => {
     expect(readWireName(wireName(text), 0)).toEqual({ name, end: wireName(text).length });
   });
 
-  test('a dot inside a label is not one between labels', () => {
+  test('a dot inside a label does not separate labels', () => {
     const octets = Buffer.from([3, 0x61, 0x2e, 0x62, 1, 0x63, 0]);
     expect(readWireName(octets, 0)).toEqual({ name: String.raw`a\046b.c`, end: 7 });
     expect(labelOctets(String.raw`a\046b`)).toBe('a.b');

@@ -3,12 +3,12 @@ import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from
 import { DAY_MS, MINUTE_MS } from '../../../main/contract/duration.ts';
 import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
 
-/** A whole second, so that resets are whole seconds too where a test does not say otherwise. */
+/** A whole second, so that resets are whole seconds too, unless a test changes it. */
 const NOW = Date.UTC(2026, 10, 20, 9, 0, 0);
 const BAN: BanRule = { afterRefusals: 20, durationMs: 600_000 };
 const FREE = PLAN_LIMITS.free;
 
-/** Takes `times` requests at `atMs`; the last decision and the state after it. */
+/** Takes `times` requests at `atMs`; returns the last decision and the state after it. */
 function take(
   limits: { perMinute: number; perDay: number },
   state: CallerState,
@@ -31,7 +31,7 @@ describe('the plans', () => {
   });
 
   it.each(['free', 'pro', 'business'] as const)(
-    '%s passes exactly its requests of a minute, and refuses the next',
+    '%s passes exactly its number of requests in a minute, and refuses the next',
     (plan) => {
       const limits = PLAN_LIMITS[plan];
       const last = take(limits, NEW_CALLER, limits.perMinute, NOW);
@@ -65,7 +65,7 @@ describe('the minute window', () => {
     expect(take(FREE, NEW_CALLER, 1, at).decision.rate.resetAtMs).toBe(at + MINUTE_MS);
   });
 
-  it('is not begun anew by a refused request', () => {
+  it('is not restarted by a refused request', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     const refused = take(FREE, full.state, 1, NOW + 30_000);
     expect(refused.state.minute).toEqual({ startedAtMs: NOW, used: 60 });
@@ -107,7 +107,7 @@ describe('a refusal', () => {
     [59_000, 1],
     [59_001, 1],
     [59_999, 1],
-  ])('%i ms into the exhausted minute asks to wait %i s', (laterMs, seconds) => {
+  ])('%i ms into the exhausted minute tells the client to wait %i s', (laterMs, seconds) => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     const { refusal, rate } = take(FREE, full.state, 1, NOW + laterMs).decision;
     expect(refusal?.retryAfterSeconds).toBe(seconds);
@@ -149,7 +149,7 @@ describe('a refusal', () => {
     expect(rate.resetAtMs).toBe(NOW + DAY_MS);
   });
 
-  it('by both windows that end at one moment names the minute', () => {
+  it('by both windows that end at the same moment names the minute', () => {
     const limits = { perMinute: 5, perDay: 10 };
     const early = take(limits, NEW_CALLER, 5, NOW);
     const late = take(limits, early.state, 6, NOW + DAY_MS - MINUTE_MS);
@@ -181,7 +181,7 @@ describe('strikes', () => {
   });
 });
 
-it('strikes begin anew when a change of plan makes the other window the one to wait for', () => {
+it('strikes are reset when a change of plan makes the other window the one to wait for', () => {
   const full = take({ perMinute: 5, perDay: 100 }, NEW_CALLER, 5, NOW);
   const struck = take({ perMinute: 5, perDay: 100 }, full.state, 3, NOW);
   expect([struck.state.strikes, take({ perMinute: 5, perDay: 5 }, struck.state, 1, NOW).state.strikes]).toEqual([3, 1]);
@@ -190,7 +190,7 @@ it('strikes begin anew when a change of plan makes the other window the one to w
 describe('a ban', () => {
   const full = take(FREE, NEW_CALLER, 60, NOW);
 
-  it('begins with the 20th refusal in one window, and the 20th still says rate_limit_exceeded', () => {
+  it('begins with the 20th refusal in one window, which still has the code rate_limit_exceeded', () => {
     const nineteenth = take(FREE, full.state, 19, NOW);
     expect(nineteenth.banBegan).toBe(false);
     const twentieth = take(FREE, nineteenth.state, 1, NOW);
@@ -202,7 +202,7 @@ describe('a ban', () => {
     });
   });
 
-  it('is not lengthened by asking', () => {
+  it('is not lengthened by further requests', () => {
     const banned = take(FREE, full.state, 20, NOW);
     const asked = take(FREE, banned.state, 500, NOW + 300_000);
     expect(asked.decision.refusal?.retryAfterSeconds).toBe(300);
@@ -226,14 +226,14 @@ describe('a ban', () => {
     expect(take(limits, after.state, 1, NOW + 600_000).banBegan).toBe(true);
   });
 
-  it('does not come from refusals spread over two windows', () => {
+  it('is not caused by refusals spread over two windows', () => {
     const first = take(FREE, full.state, 19, NOW);
     const second = take(FREE, take(FREE, first.state, 60, NOW + MINUTE_MS).state, 19, NOW + MINUTE_MS);
     expect(second.state.strikes).toBe(19);
     expect(second.banBegan).toBe(false);
   });
 
-  it('never comes over an address', () => {
+  it('never applies to an address', () => {
     const address = take(FREE, take(FREE, NEW_CALLER, 60, NOW, null).state, 1_000, NOW, null);
     expect(address.banBegan).toBe(false);
     expect(address.decision.refusal?.code).toBe('rate_limit_exceeded');
@@ -248,13 +248,13 @@ describe('a ban', () => {
 });
 
 describe('a change of plan applies at once', () => {
-  it('upwards: used counts stay, and the rest becomes available', () => {
+  it('upwards: used counts stay, and the additional requests become available', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
     const { decision } = take(PLAN_LIMITS.pro, full.state, 1, NOW);
     expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetAtMs: NOW + MINUTE_MS } });
   });
 
-  it('downwards: nothing is left, never less than nothing', () => {
+  it('downwards: nothing remains, and never less than nothing', () => {
     const busy = take(PLAN_LIMITS.pro, NEW_CALLER, 200, NOW);
     expect(take(FREE, busy.state, 1, NOW).decision).toMatchObject({
       refusal: { code: 'rate_limit_exceeded' },
@@ -269,21 +269,21 @@ describe('a change of plan applies at once', () => {
 });
 
 describe('after the clock went back', () => {
-  it('windows from the future begin anew', () => {
+  it('windows from the future are reset', () => {
     const future = take(FREE, NEW_CALLER, 60, NOW + DAY_MS);
     const { decision, state } = take(FREE, future.state, 1, NOW);
     expect(decision.rate).toEqual({ limit: 60, remaining: 59, resetAtMs: NOW + MINUTE_MS });
     expect(state.day).toEqual({ startedAtMs: NOW, used: 1 });
   });
 
-  it('a ban is capped at its length', () => {
+  it('a ban is limited to its maximum length', () => {
     const banned = take(FREE, take(FREE, NEW_CALLER, 60, NOW + DAY_MS).state, 20, NOW + DAY_MS);
     expect(take(FREE, banned.state, 1, NOW).decision.refusal?.retryAfterSeconds).toBe(600);
   });
 });
 
 describe('peek', () => {
-  it('shows what is left without counting', () => {
+  it('shows the remaining requests without counting', () => {
     const some = take(FREE, NEW_CALLER, 10, NOW);
     const expected = { refusal: null, rate: { limit: 60, remaining: 50, resetAtMs: NOW + MINUTE_MS } };
     expect(peek(FREE, some.state, BAN, NOW)).toEqual(expected);
@@ -295,7 +295,7 @@ describe('peek', () => {
     expect(peek(FREE, full.state, BAN, NOW)).toMatchObject({ refusal: null, rate: { remaining: 0 } });
   });
 
-  it('shows, of two exhausted windows, the one to wait for', () => {
+  it('shows the one to wait for of two exhausted windows', () => {
     const limits = { perMinute: 5, perDay: 5 };
     const full = take(limits, NEW_CALLER, 5, NOW);
     expect(peek(limits, full.state, BAN, NOW).rate.resetAtMs).toBe(NOW + DAY_MS);

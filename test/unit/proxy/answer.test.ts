@@ -29,7 +29,7 @@ test.each([
 const pages = loadErrorPages(PAGES_DIRECTORY);
 const page = { status: 404, heading: 'Nothing here', message: 'Attach it.', served: null };
 
-test('shows status, heading and message, and nothing of the template’s own marks', () => {
+test('shows status, heading and message, and none of the template’s placeholders', () => {
   const html = pages.render(page);
   expect(html).toContain('<title>404 Nothing here · Vivarium</title>');
   expect(html).toContain('<h1>Nothing here</h1>');
@@ -50,7 +50,7 @@ test('escapes everything that comes from outside', () => {
   expect(html).toContain('&lt;script&gt;alert(&#39;x&#39; &amp; &quot;y&quot;)&lt;/script&gt;{{message}}');
 });
 
-test('lists what is served as links, and how many more', () => {
+test('lists the served hostnames as links, and the number of further ones', () => {
   const html = pages.render({ ...page, served: { links: [{ url: 'http://a.test:8080/', text: 'a.test' }], more: 7 } });
   expect(html).toContain('<a href="http://a.test:8080/">a.test</a>');
   expect(html).toContain('And 7 more.');

@@ -35,7 +35,7 @@ function http2(
   });
 }
 
-/** `host port path` of what is accepted, `status heading` of what is refused. */
+/** `host port path` of an accepted target, `status heading` of a refused one. */
 function outcome(facts: AuthorityFacts): string {
   const verdict = readAuthority(facts);
   if (!verdict.ok) return `${verdict.problem.status} ${verdict.problem.heading}`;
@@ -113,7 +113,7 @@ describe('the authority of a request', () => {
     expect(outcome(facts)).toBe(expected);
   });
 
-  test('the authority of the request before is taken over when it is the same text', () => {
+  test('the authority of the previous request is reused if it is the same text', () => {
     const known = { text: 'a.test', authority: { host: 'a.test', port: null } };
     const again = readAuthority(http1(['Host', 'a.test'], { known }));
     const other = readAuthority(http1(['Host', 'b.test'], { known }));

@@ -14,7 +14,7 @@ const SUPPORTED_GROUPS = extension(10, Buffer.from('0002001d', 'hex'));
 const hello = (...extensions: Buffer[]): Buffer => record(buildClientHello({ extensions }));
 const named = (name: string | Buffer): Buffer => hello(serverNameExtension(name));
 
-describe('what the first bytes of a connection are', () => {
+describe('the first bytes of a connection', () => {
   test.each([
     ['a name', named('demo.vivarium.localhost'), { kind: 'hello', serverName: 'demo.vivarium.localhost' }],
     ['upper case', named('Demo.Vivarium.LOCALHOST'), { kind: 'hello', serverName: 'demo.vivarium.localhost' }],
@@ -91,7 +91,7 @@ describe('what the first bytes of a connection are', () => {
     expect(readClientHello(bytes)).toEqual(expected);
   });
 
-  test('every beginning of a hello is incomplete, and the whole is read', () => {
+  test('every prefix of a ClientHello is incomplete, and the whole is read', () => {
     const whole = named('a.test');
     for (let length = 1; length < whole.length; length++) {
       expect(readClientHello(whole.subarray(0, length)), `${length} bytes`).toEqual({ kind: 'incomplete' });
@@ -99,18 +99,18 @@ describe('what the first bytes of a connection are', () => {
     expect(readClientHello(whole)).toEqual({ kind: 'hello', serverName: 'a.test' });
   });
 
-  test.each([1, 2, 3, 5, 17, 64])('a hello in records of %i bytes is put together', (size) => {
+  test.each([1, 2, 3, 5, 17, 64])('a ClientHello in records of %i bytes is reassembled', (size) => {
     const bytes = records(buildClientHello({ extensions: [serverNameExtension('a.test')] }), size);
     expect(readClientHello(bytes)).toEqual({ kind: 'hello', serverName: 'a.test' });
     expect(readClientHello(bytes.subarray(0, -1))).toEqual({ kind: 'incomplete' });
   });
 
-  test('a hello that never ends is given up at the limit', () => {
+  test('an endless ClientHello is abandoned at the limit', () => {
     const endless = Buffer.concat([Buffer.from('16030140000100', 'hex'), Buffer.alloc(CLIENT_HELLO_BYTES_MAX)]);
     expect(readClientHello(endless).kind).toBe('malformed');
   });
 
-  test('no change of one byte makes it throw', () => {
+  test('changing any single byte does not make the reader throw', () => {
     const whole = hello(GREASE_EXTENSION, serverNameExtension('demo.vivarium.localhost'), SUPPORTED_GROUPS);
     for (let index = 0; index < whole.length; index++) {
       for (const value of [0, 1, 0x7f, 0xff]) {

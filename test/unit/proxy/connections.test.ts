@@ -6,7 +6,7 @@ import { createConnections } from '../../../main/proxy/connections.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
-test('a client that is gone before it is accepted takes no place and counts as no caller', () => {
+test('a client that disconnects before it is accepted takes no place and does not count as a caller', () => {
   const limits = { ...DEFAULT_PROXY_LIMITS, connectionsMax: 1 };
   const connections = createConnections({
     clock: createFakeClock(),

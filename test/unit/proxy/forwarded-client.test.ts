@@ -25,7 +25,7 @@ describe('a trusted proxy', () => {
     expect(createTrust(() => TRUSTED)(address)).toBe(trusted);
   });
 
-  test('is one of the current list', () => {
+  test('is read from the current list', () => {
     let list: string[] = [];
     const trusts = createTrust(() => list);
     expect(trusts('127.0.0.1')).toBe(false);

@@ -18,7 +18,7 @@ const UPSTREAM = { host: '127.0.0.1:3000', pseudonym: 'vivarium-a' };
 const passedOn = (headers: Parameters<typeof forwardedHeaders>[0], from: Partial<ForwardedFrom> = {}) =>
   forwardedHeaders(headers, { ...FROM, ...from }, '1.1', UPSTREAM);
 
-describe('how often a request was here', () => {
+describe('the number of times that a request has passed through', () => {
   test.each<[string, string | string[] | undefined, number]>([
     ['without Via', undefined, 0],
     ['through other proxies only', '1.1 squid, 2.0 cdn.example, 1.0 fred, 1.1 nginx, HTTP/1.1 vivarium-b', 0],
@@ -31,7 +31,7 @@ describe('how often a request was here', () => {
 });
 
 describe('the header section for the upstream', () => {
-  test('says where a request came from, after what proxies before have said', () => {
+  test('names the origin of a request, after the entries of earlier proxies', () => {
     expect(passedOn({ 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1', via: '1.0 fred' })).toEqual({
       host: '127.0.0.1:3000',
       via: '1.0 fred, 1.1 vivarium-a',
@@ -43,7 +43,7 @@ describe('the header section for the upstream', () => {
     });
   });
 
-  test('keeps what a trusted proxy says of its client, and goes on from there', () => {
+  test('keeps what a trusted proxy states about its client, and continues from there', () => {
     const client = { address: '192.0.2.1', scheme: 'https' as const, authority: 'shop.test', port: 443 };
     const headers = passedOn({ 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https' }, { client });
     expect(headers).toMatchObject({
@@ -55,13 +55,13 @@ describe('the header section for the upstream', () => {
     });
   });
 
-  test('has an IPv6 address in brackets and quotes in Forwarded (RFC 7239 §6), and bare in X-Forwarded-For', () => {
+  test('contains an IPv6 address in brackets and quotes in Forwarded (RFC 7239 §6), and bare in X-Forwarded-For', () => {
     const headers = passedOn({}, { address: '::1' });
     expect(headers['forwarded']).toMatch(/^for="\[::1\]";/);
     expect(headers['x-forwarded-for']).toBe('::1');
   });
 
-  test('leaves out what ends at this connection (RFC 9110 §7.6.1)', () => {
+  test('omits hop-by-hop fields (RFC 9110 §7.6.1)', () => {
     const headers = passedOn({
       connection: 'close, X-Private',
       'x-private': 'secret',

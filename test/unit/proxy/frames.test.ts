@@ -10,7 +10,7 @@ interface FrameOptions {
 
 const KEY = Buffer.from([0x37, 0xfa, 0x21, 0x3d]);
 
-/** A frame as RFC 6455, section 5.2 draws it. */
+/** A frame as in RFC 6455, section 5.2. */
 function frame(payload: Buffer, { opcode = 1, fin = true, mask = false, rsv1 = false }: FrameOptions = {}): Buffer {
   const { length } = payload;
   const head = Buffer.alloc(length < 126 ? 2 : length < 65_536 ? 4 : 10);
@@ -42,7 +42,7 @@ describe('frames of a WebSocket', () => {
     frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }),
   ]);
 
-  it.each([1, 2, 3, 7, 1_000, 1_000_000])('are read in chunks of %i bytes, and their payloads cut', (length) => {
+  it.each([1, 2, 3, 7, 1_000, 1_000_000])('are read in chunks of %i bytes, and their payloads truncated', (length) => {
     expect(readIn(bytes, length)).toEqual([
       '1 5 hello',
       '9 0 ',
@@ -53,7 +53,7 @@ describe('frames of a WebSocket', () => {
     ]);
   });
 
-  it('are noted without payload where none is to be kept', () => {
+  it('are recorded without payload if none is to be kept', () => {
     expect(readIn(bytes, 100, 0).slice(0, 2)).toEqual(['1 5 ', '9 0 ']);
   });
 });

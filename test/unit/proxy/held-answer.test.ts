@@ -8,7 +8,7 @@ it.each([
   ['{"a":9007199254740993.5}', null],
   ['{"a":9007199254740992}', null],
   ['{"a":1}', null],
-])('rounds the integers of %s', (json, rounded) => {
+])('an altered answer rounds the integers of %s', (json, rounded) => {
   expect(roundIntegers(json)).toBe(rounded);
 });
 
@@ -19,18 +19,18 @@ it.each([
   ['{"pets":[{"id":1}]}', '{"pets":[{"id":1,"id":null}]}'],
   ['[]', null],
   ['{}', null],
-])('repeats a name of %s', (json, repeated) => {
+])('an altered answer repeats a name of %s', (json, repeated) => {
   expect(repeatKey(json)).toBe(repeated);
 });
 
-it('puts bytes that are not UTF-8 into a text, and leaves what has none', () => {
+it('an altered answer gets invalid UTF-8 in a text, and stays unchanged without one', () => {
   const spoiled = spoilText(Buffer.from('{"name":"Ada"}'));
   expect(spoiled?.toString('latin1')).toBe('{"name":"Ada\u00c3("}');
   expect(() => new TextDecoder('utf-8', { fatal: true }).decode(spoiled ?? undefined)).toThrow(TypeError);
   expect(spoilText(Buffer.from('[1]'))).toBeNull();
 });
 
-it('finds the id before the last of a list', () => {
+it('the id before the last of a list is found', () => {
   expect(idBeforeLast('[{"id":9007199254740993,"n":1},{"id": 4}]')).toBe('9007199254740993');
   expect(idBeforeLast('[{"id":4}]')).toBeNull();
 });

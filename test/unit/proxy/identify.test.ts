@@ -4,13 +4,13 @@ import { hashToken, identifyKey, createInternalTokens, NO_INTERNAL_TOKENS } from
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
 import { DEMO_SECRET, SHOP_SECRET, testSnapshot } from '../../support/proxy-harness.ts';
 
-test('only what can be a secret of ours is hashed', () => {
+test('only a possible secret of ours is hashed', () => {
   expect(hashToken(`Bearer ${DEMO_SECRET}`)).toBe(hashSecret(DEMO_SECRET));
   expect(hashToken(`Bearer ${DEMO_SECRET}x`)).toBeNull();
   expect(hashToken('Bearer something-else')).toBeNull();
 });
 
-test('a key counts for its own project only', () => {
+test('a key counts only for its own project', () => {
   const table = buildRouteTable(testSnapshot());
   const idOf = (secret: string) =>
     identifyKey(hashSecret(secret), { projectId: 'prj_demo' }, table, NO_INTERNAL_TOKENS);
@@ -19,7 +19,7 @@ test('a key counts for its own project only', () => {
   expect(idOf(`viv_${'x'.repeat(32)}`)).toBeNull();
 });
 
-test('an internal token counts as its key once, in its own project, and not after withdrawal', () => {
+test('an internal token counts once as its key, in its own project, and not after withdrawal', () => {
   const table = buildRouteTable(testSnapshot());
   const internalTokens = createInternalTokens();
   const owner = { keyId: 'key_demo', projectId: 'prj_demo', prefix: 'viv_1iKn' };

@@ -42,13 +42,13 @@ test.each([
   ],
   ['an unknown method', error('HPE_INVALID_METHOD'), 400, /method/],
   ['something new', error('HPE_FROM_THE_FUTURE'), 400, /not an HTTP\/1.1 request/],
-])('%s is answered in words', (_, fault, status, message) => {
+])('%s is answered with an explanation', (_, fault, status, message) => {
   const explained = explainParserError(fault, DEFAULT_PROXY_LIMITS);
   expect(explained.status).toBe(status);
   expect(explained.message).toMatch(message);
 });
 
-test('a raw response is complete, and says that the connection ends', () => {
+test('a raw response is complete, and announces that the connection closes', () => {
   expect(faultResponse({ code: 'invalid_request', status: 400, message: 'Nö.' })).toBe(
     'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 56\r\n' +
       'Connection: close\r\n\r\n{"code":"invalid_request","message":"Nö.","status":400}',

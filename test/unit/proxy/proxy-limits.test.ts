@@ -15,7 +15,7 @@ test.each([
   expect(readOpenFilesMax(file)).toBe(expected);
 });
 
-test('where the system does not say, there is no limit', () => {
+test('without a value from the system, there is no limit', () => {
   expect(readOpenFilesMax('/no/such/file')).toBeNull();
 });
 

@@ -30,7 +30,7 @@ describe('requests per second', () => {
     expect(latest(rates.read('b').refused, 4)).toEqual([0, 0, 0, 1]);
   });
 
-  it('go back five minutes, and no further', async () => {
+  it('cover the last five minutes only', async () => {
     const clock = createFakeClock();
     const rates = createRequestRates(clock);
     rates.count('a', false);
@@ -45,7 +45,7 @@ describe('requests per second', () => {
     expect(rates.read('a').requests.reduce((sum, count) => sum + count)).toBe(1);
   });
 
-  it('are on real time, at any state of the app’s clock', async () => {
+  it('use real time, whatever the app’s clock shows', async () => {
     const clock = createFakeClock();
     const rates = createRequestRates(clock);
     clock.freeze();
@@ -55,7 +55,7 @@ describe('requests per second', () => {
     expect(latest(rates.read().requests, 1)).toEqual([1]);
   });
 
-  it('are kept of so many projects; the one that has been silent longest makes room', async () => {
+  it('are kept for a limited number of projects; the one that has been silent longest makes room', async () => {
     const clock = createFakeClock();
     const rates = createRequestRates(clock);
     const sumOf = (projectId: string) => rates.read(projectId).requests.reduce((sum, count) => sum + count);
@@ -68,7 +68,7 @@ describe('requests per second', () => {
     expect(sumOf('p0')).toBe(0);
   });
 
-  it('begin anew for a project that was forgotten', async () => {
+  it('start from zero for a project that was forgotten', async () => {
     const clock = createFakeClock();
     const rates = createRequestRates(clock);
     rates.count('p', false);

@@ -7,19 +7,19 @@ const table = buildRouteTable(testSnapshot());
 const { routes, redirects } = testSnapshot();
 const without = (hostname: string) => routes.filter((route) => route.hostname !== hostname);
 
-test('knows the hostnames with a route or a redirect, and only by their whole name', () => {
+test('finds the hostnames with a route or a redirect, and only by their whole name', () => {
   expect([DEMO, STAGING, SHOP, MOVED].map((name) => table.knows(name))).toEqual([true, true, true, true]);
   expect(['localhost', '127.0.0.1', '[::1]', 'x.acme.test', 'acme.test', '__proto__', ''].map(table.knows)).toEqual(
     Array(7).fill(false),
   );
 });
 
-test('lists what is served in alphabetical order, bounded, with the total', () => {
+test('lists the served hostnames in alphabetical order, bounded, with the total', () => {
   expect(table.served(2)).toEqual({ hostnames: [STAGING, DEMO], total: 3 });
   expect(buildRouteTable(EMPTY_SNAPSHOT).served(2)).toEqual({ hostnames: [], total: 0 });
 });
 
-describe('what a new snapshot takes away', () => {
+describe('what a new snapshot removes', () => {
   test.each([
     ['nothing, when it is the same', testSnapshot(), []],
     ['nothing, when a plan changes', testSnapshot({ routes: routes.map((route) => ({ ...route, plan: 'free' })) }), []],
@@ -57,14 +57,14 @@ describe('a wildcard', () => {
   const tableOf = (...all: ReturnType<typeof wild>[]) => buildRouteTable({ ...EMPTY_SNAPSHOT, routes: all });
   const both = tableOf(wild('prj_demo'), own);
 
-  test('covers names one label below, but for those with a route of their own', () => {
+  test('covers names one label below, except those with a route of their own', () => {
     expect(both.route('www.acme.test')?.projectId).toBe('prj_demo');
     expect(both.route('own.acme.test')?.projectId).toBe('prj_shop');
     expect(['acme.test', 'a.www.acme.test', 'acme', 'xacme.test'].map(both.knows)).toEqual(Array(4).fill(false));
     expect(both.served(5)).toEqual({ hostnames: ['own.acme.test'], total: 1 });
   });
 
-  test('takes along what it covered, and nothing else', () => {
+  test('is removed with what it covered, and nothing else', () => {
     const names = ['www.acme.test', 'own.acme.test', 'other.test'];
     const lost = (next: typeof both) => names.filter((hostname) => both.isLostIn(next, hostname));
     expect(lost(tableOf(own))).toEqual(['www.acme.test']);

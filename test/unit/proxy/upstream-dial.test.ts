@@ -10,7 +10,7 @@ const addressesOf = (hostname: string): Promise<string[]> =>
     });
   });
 
-describe('an upstream at a name under localhost is looked for at both loopback addresses (RFC 6761 §6.3):', () => {
+describe('an upstream at a name under localhost is tried at both loopback addresses (RFC 6761 §6.3):', () => {
   test.each(['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', 'deep.app.localhost.'])(
     '%s',
     async (hostname) => {
@@ -19,6 +19,6 @@ describe('an upstream at a name under localhost is looked for at both loopback a
   );
 });
 
-test('any other name is the system’s to resolve', async () => {
+test('any other name is resolved by the system', async () => {
   expect(await addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);
 });

@@ -4,7 +4,7 @@ import { explainUpstreamFault } from '../../../main/proxy/upstream/upstream-prob
 const explain = (url: string, code: string, message = '') =>
   explainUpstreamFault(url, { code, message, timedOut: false }, 60_000).message;
 
-describe('what is said of an upstream that failed', () => {
+describe('the message for a failed upstream', () => {
   test('does not advise other options of Node', () => {
     expect(
       explain(
@@ -18,11 +18,11 @@ describe('what is said of an upstream that failed', () => {
   test.each([
     ['EMFILE', 'its process has no file descriptor left'],
     ['ENFILE', 'this machine has no file descriptor left'],
-  ])('names the lack of descriptors (%s), which is no fault of the upstream', (code, what) => {
+  ])('names the lack of descriptors (%s), which is not the upstream’s fault', (code, what) => {
     expect(explain('http://127.0.0.1:3000', code)).toContain(what);
   });
 
-  test('takes it for TLS only where it was asked in the clear, and nothing of it could be read', () => {
+  test('suspects TLS only if the request was plain and the answer unreadable', () => {
     const hint = 'If it speaks HTTPS';
     expect(explain('http://127.0.0.1:3000', 'ECONNRESET')).toContain(hint);
     expect(explain('http://127.0.0.1:3000', 'HPE_INVALID_CONSTANT', 'Parse Error: Expected HTTP/')).toContain(hint);

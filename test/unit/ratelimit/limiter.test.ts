@@ -56,7 +56,7 @@ const takeMany = (limiter: ReturnType<typeof create>['limiter'], caller: Caller,
 };
 
 describe('callers', () => {
-  it('are counted apart: keys, addresses, projects', () => {
+  it('are counted separately: keys, addresses, projects', () => {
     const { limiter } = create();
     takeMany(limiter, key('a'), 60);
     expect(limiter.take(key('a'), FREE).refusal?.code).toBe('rate_limit_exceeded');
@@ -72,7 +72,7 @@ describe('callers', () => {
     expect(bans).toEqual([]);
   });
 
-  it('are counted over all projects: open windows, and bans in force', async () => {
+  it('are counted across all projects: open windows, and active bans', async () => {
     const { clock, limiter } = create();
     limiter.take(address('::1'), FREE);
     limiter.take(key('a', 'q'), FREE);
@@ -84,13 +84,13 @@ describe('callers', () => {
     expect(limiter.totals()).toEqual({ minutes: 0, days: 0, bans: 0 });
   });
 
-  it('that were not seen are not remembered by a peek', () => {
+  it('that are unknown are not remembered by a peek', () => {
     const { limiter } = create();
     expect(limiter.peek(key('a'), FREE).rate.remaining).toBe(60);
     expect(limiter.usage('p')).toEqual([]);
   });
 
-  it('beyond the bound push out the longest silent one, and a banned one last', () => {
+  it('beyond the limit displace the longest silent one, and a banned one last', () => {
     const { limiter } = create({ callersMax: 3 });
     takeMany(limiter, key('banned'), 80);
     limiter.take(key('old'), FREE);
@@ -99,13 +99,13 @@ describe('callers', () => {
     expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:new', 'key:young', 'key:banned']);
   });
 
-  it('beyond the bound that ask again are not the longest silent ones', () => {
+  it('beyond the limit that call again are not the longest silent ones', () => {
     const { limiter } = create({ callersMax: 2 });
     for (const name of ['first', 'second', 'first', 'third']) limiter.take(key(name), FREE);
     expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:third', 'key:first']);
   });
 
-  it('beyond the bound are forgotten even when all are banned', () => {
+  it('beyond the limit are forgotten even when all are banned', () => {
     const { limiter } = create({ callersMax: 2 });
     for (const name of ['a', 'b', 'c']) takeMany(limiter, key(name), 80);
     expect(limiter.usage('p').map((reading) => reading.caller)).toEqual(['key:c', 'key:b']);
@@ -113,7 +113,7 @@ describe('callers', () => {
 });
 
 describe('usage, reset and unban', () => {
-  it('usage shows what counts now, the latest caller first', async () => {
+  it('usage shows the current counts, latest caller first', async () => {
     const { limiter, clock } = create();
     takeMany(limiter, key('a'), 3);
     takeMany(limiter, address('::1'), 1);
@@ -130,7 +130,7 @@ describe('usage, reset and unban', () => {
     expect(limiter.usage('p')).toEqual([]);
   });
 
-  it('reset sets counters to zero, of one caller or of all; a ban stays', () => {
+  it('reset clears the counters of one caller or of all; a ban stays', () => {
     const { limiter } = create();
     takeMany(limiter, key('a'), 5);
     takeMany(limiter, key('b'), 80);
@@ -141,7 +141,7 @@ describe('usage, reset and unban', () => {
     expect(limiter.take(key('b'), FREE).refusal?.code).toBe('api_key_banned');
   });
 
-  it('knows a key’s last request, refused or not, also after a reset', async () => {
+  it('shows a key’s last request, refused or not, even after a reset', async () => {
     const { limiter, rows, clock } = create();
     expect(limiter.lastRequestOf('p', 'a')).toBeNull();
     takeMany(limiter, key('a'), 60);
@@ -157,7 +157,7 @@ describe('usage, reset and unban', () => {
     expect(create({ rows, clock }).limiter.lastRequestOf('p', 'a')).toBe(refusedAtMs);
   });
 
-  it('unban lifts a ban and its strikes, and says whether there was one', () => {
+  it('unban lifts a ban and its strikes, and tells whether there was one', () => {
     const { limiter, bans } = create();
     takeMany(limiter, key('a'), 80);
     expect(bans).toEqual([key('a')]);
@@ -169,7 +169,7 @@ describe('usage, reset and unban', () => {
     expect(bans).toHaveLength(1);
   });
 
-  it('forget drops a project’s callers, in memory and in storage', () => {
+  it('forget removes a project’s callers from memory and storage', () => {
     const { limiter, rows } = create();
     takeMany(limiter, key('a'), 1);
     limiter.take(key('a', 'q'), FREE);
@@ -179,7 +179,7 @@ describe('usage, reset and unban', () => {
     expect([...rows.rows.keys()]).toEqual(['q key:a']);
   });
 
-  it('a caller that was forgotten and comes back begins anew', () => {
+  it('a forgotten caller that returns starts from zero', () => {
     const { limiter, rows } = create();
     takeMany(limiter, key('a'), 3);
     limiter.forget('p');
@@ -190,8 +190,8 @@ describe('usage, reset and unban', () => {
   });
 });
 
-describe('what survives a restart', () => {
-  it('counters and bans', async () => {
+describe('storage', () => {
+  it('restores counters and bans after a restart', async () => {
     const { limiter, rows, clock } = create();
     takeMany(limiter, key('a'), 10);
     takeMany(limiter, key('b'), 80);
@@ -201,7 +201,7 @@ describe('what survives a restart', () => {
     expect(again.limiter.take(key('b'), FREE).refusal?.code).toBe('api_key_banned');
   });
 
-  it('a ban is written at once, counters within a second', async () => {
+  it('receives a ban at once, and counters within a second', async () => {
     const { limiter, rows, clock } = create();
     takeMany(limiter, key('a'), 10);
     expect(rows.rows.size).toBe(0);
@@ -211,7 +211,7 @@ describe('what survives a restart', () => {
     expect(rows.rows.get('p key:b')?.bannedUntilMs).not.toBeNull();
   });
 
-  it('a reset and a lifted ban are written at once', () => {
+  it('receives a reset and a lifted ban at once', () => {
     const { limiter, rows } = create();
     takeMany(limiter, key('a'), 80);
     limiter.reset('p');
@@ -220,7 +220,7 @@ describe('what survives a restart', () => {
     expect(rows.rows.get('p key:a')?.bannedUntilMs).toBeNull();
   });
 
-  it('what changes after a write is written again', async () => {
+  it('receives changes after a write too', async () => {
     const { limiter, rows, clock } = create();
     limiter.take(key('a'), FREE);
     await clock.pass(1_000);
@@ -229,7 +229,7 @@ describe('what survives a restart', () => {
     expect(rows.rows.get('p key:a')?.minuteUsed).toBe(2);
   });
 
-  it('no more callers than the bound are loaded, and the rest is gone from storage', () => {
+  it('loads no more callers than the limit, and drops the rest', () => {
     const { limiter, rows } = create();
     for (const name of ['a', 'b', 'c']) limiter.take(key(name), FREE);
     limiter.stop();
@@ -239,14 +239,14 @@ describe('what survives a restart', () => {
     expect(rows.rows.size).toBe(2);
   });
 
-  it('nothing is written while nothing changes', async () => {
+  it('is not written while nothing changes', async () => {
     const { limiter, rows, clock } = create();
     limiter.take(key('a'), FREE);
     await clock.pass(10_000);
     expect(rows.saves).toBe(1);
   });
 
-  it('an evicted caller is removed from storage, and one that returns is stored', async () => {
+  it('drops an evicted caller, and receives one that returns', async () => {
     const { limiter, rows, clock } = create({ callersMax: 1 });
     limiter.take(key('a'), FREE);
     await clock.pass(1_000);
@@ -256,7 +256,7 @@ describe('what survives a restart', () => {
     expect([...rows.rows.keys()]).toEqual(['p key:a']);
   });
 
-  it('a write that failed is reported and made good later', async () => {
+  it('receives a failed write later, and the failure is reported', async () => {
     const errors: unknown[] = [];
     const { limiter, rows, clock } = create({ onError: (error) => errors.push(error) });
     rows.failing = true;
@@ -273,7 +273,7 @@ describe('the header fields of a decision', () => {
   const fieldsOf = (fields: readonly string[] | undefined) =>
     Object.fromEntries((fields ?? []).flatMap((name, index, all) => (index % 2 === 0 ? [[name, all[index + 1]]] : [])));
 
-  it('are those of the specification alone as long as the clock is not moved', () => {
+  it('are only those of the specification while the clock is not moved', () => {
     const { limiter } = create();
     expect(limiter.take(key('k'), FREE).rate.fields).toBeUndefined();
   });
@@ -281,7 +281,7 @@ describe('the header fields of a decision', () => {
   it.each([
     ['ahead', 30 * 86_400_000 + 500],
     ['back', -400_000],
-  ])('have X-RateLimit-Reset by the real clock when the clock is set %s', async (_how, byMs) => {
+  ])('show X-RateLimit-Reset by the real clock when the clock is set %s', async (_how, byMs) => {
     const clock = createFakeClock();
     const { limiter } = create({ clock });
     await clock.set(clock.now() + byMs);
@@ -300,28 +300,31 @@ describe('the header fields of a decision', () => {
   it.each([
     ['beyond the minute', 600_000, '"minute";r=0;t=600, "day";r=0;t=600'],
     ['within the minute', 10_000, '"minute";r=0;t=40, "day";r=0;t=10'],
-  ])('have those of the draft on request, for both windows, and with a ban %s', async (_until, durationMs, during) => {
-    const clock = createFakeClock();
-    const limiter = createLimiter({
-      clock,
-      storage: createRows(),
-      banRule: () => ({ afterRefusals: 1, durationMs }),
-      withDraftFields: () => true,
-    });
-    const policy = '"minute";q=60;w=60, "day";q=1000;w=86400';
-    expect(fieldsOf(limiter.peek(key('k'), FREE).rate.fields)).toEqual({
-      'X-RateLimit-Limit': '60',
-      'X-RateLimit-Remaining': '60',
-      'X-RateLimit-Reset': String(clock.now() / 1_000 + 60),
-      'RateLimit-Policy': policy,
-      RateLimit: '"minute";r=60;t=60, "day";r=1000;t=86400',
-    });
-    for (let request = 0; request < 60; request++) limiter.take(key('k'), FREE);
-    await clock.pass(20_500);
-    const refused = limiter.take(key('k'), FREE);
-    expect(refused.refusal?.code).toBe('rate_limit_exceeded');
-    const banned = limiter.take(key('k'), FREE);
-    expect(banned.refusal?.code).toBe('api_key_banned');
-    expect(fieldsOf(banned.rate.fields)['RateLimit']).toBe(during);
-  });
+  ])(
+    'include those of the draft on request, for both windows, and with a ban %s',
+    async (_until, durationMs, during) => {
+      const clock = createFakeClock();
+      const limiter = createLimiter({
+        clock,
+        storage: createRows(),
+        banRule: () => ({ afterRefusals: 1, durationMs }),
+        withDraftFields: () => true,
+      });
+      const policy = '"minute";q=60;w=60, "day";q=1000;w=86400';
+      expect(fieldsOf(limiter.peek(key('k'), FREE).rate.fields)).toEqual({
+        'X-RateLimit-Limit': '60',
+        'X-RateLimit-Remaining': '60',
+        'X-RateLimit-Reset': String(clock.now() / 1_000 + 60),
+        'RateLimit-Policy': policy,
+        RateLimit: '"minute";r=60;t=60, "day";r=1000;t=86400',
+      });
+      for (let request = 0; request < 60; request++) limiter.take(key('k'), FREE);
+      await clock.pass(20_500);
+      const refused = limiter.take(key('k'), FREE);
+      expect(refused.refusal?.code).toBe('rate_limit_exceeded');
+      const banned = limiter.take(key('k'), FREE);
+      expect(banned.refusal?.code).toBe('api_key_banned');
+      expect(fieldsOf(banned.rate.fields)['RateLimit']).toBe(during);
+    },
+  );
 });

@@ -106,13 +106,18 @@ it.each([
   ['C:\\Program Files\\Mozilla Firefox\\firefox.exe', 'firefox'],
   ['/home/firefox/chrome', 'chromium'],
   ['/opt/my/chrome', 'chromium'],
-])('%s takes the options of %s', (program, kind) => {
+])('%s gets the options of %s', (program, kind) => {
   expect(kindOf({ name: 'The browser', program, confinedTo: null })).toBe(kind);
 });
 
-it.each(['linux', 'darwin', 'win32', 'freebsd'] as const)('on %s, its absence says what to install', (platform) => {
-  expect(explainNoBrowser(platform)).toMatch(/Install one \(.+\), or name its program in VIVARIUM_BROWSER\..*PAC file/);
-});
+it.each(['linux', 'darwin', 'win32', 'freebsd'] as const)(
+  'on %s, a missing browser gives an error that names what to install',
+  (platform) => {
+    expect(explainNoBrowser(platform)).toMatch(
+      /Install one \(.+\), or name its program in VIVARIUM_BROWSER\..*PAC file/,
+    );
+  },
+);
 
 it.each<[platform: NodeJS.Platform, environment: Record<string, string>, display: boolean]>([
   ['linux', {}, false],

@@ -22,17 +22,17 @@ it.each<[host: string, answer: string]>([
   ['__proto__', 'DIRECT'],
   ['constructor', 'DIRECT'],
   ['hasownproperty', 'DIRECT'],
-])('sends %j to %s', (host, answer) => {
+])('the PAC file sends %j to %s', (host, answer) => {
   expect(ask(PAC, host)).toBe(answer);
 });
 
-it('sends everything its own way when nothing is served', () => {
+it('the PAC file bypasses the proxy when nothing is served', () => {
   expect(ask(renderPac([], '127.0.0.1:8080'), 'shop.acme.test')).toBe('DIRECT');
   const wild = renderPac(['*.acme.test'], '127.0.0.1:8080');
   expect(ask(wild, 'any.acme.test')).toBe('PROXY 127.0.0.1:8080');
   expect(['acme.test', 'a.any.acme.test', 'acme'].map((host) => ask(wild, host))).toEqual(Array(3).fill('DIRECT'));
 });
 
-it('is the JavaScript of 1999: no const, no arrow, no trailing comma', () => {
+it('the PAC file is the JavaScript of 1999: no const, no arrow, no trailing comma', () => {
   expect(PAC).not.toMatch(/\b(const|let)\b|=>|,\s*\}|`/);
 });

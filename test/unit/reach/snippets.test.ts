@@ -15,7 +15,7 @@ const texts = (changes: Partial<SnippetFacts> = {}) =>
   Object.fromEntries(makeSnippets({ ...FACTS, ...changes }).map(({ id, text }) => [id, text]));
 
 describe('snippets', () => {
-  it('have the ports, the root and the name of the key in them', () => {
+  it('contain the ports, the root and the name of the key', () => {
     expect(texts().curl).toBe(`curl --resolve shop.acme.test:8443:127.0.0.1 \\
   --cacert '/home/anna/my data/root.pem' \\
   -H "Authorization: Bearer $VIVARIUM_KEY" \\
@@ -28,12 +28,12 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
 `);
   });
 
-  it('have no comments in lines of a shell, which an interactive zsh would run', () => {
+  it('contain no comments in lines of a shell, which an interactive zsh would run', () => {
     for (const { language, text, id } of makeSnippets(FACTS))
       if (language === 'sh') expect(text, id).not.toMatch(/^#/m);
   });
 
-  it('ask the DNS server that verification asks', () => {
+  it('query the DNS server that verification queries', () => {
     expect(texts().dig).toBe('dig @127.0.0.1 -p 5380 shop.acme.test\n');
   });
 
@@ -45,7 +45,7 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
     expect(directUrl({ ...FACTS.address, ...address }, { http: port, https: port })).toBe(url);
   });
 
-  it('do without the root where there is no certificate yet', () => {
+  it('omit the root if there is no certificate yet', () => {
     const plain = texts({ address: { ...FACTS.address, scheme: 'http' } });
     const ids = [
       'curl',
@@ -67,7 +67,7 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
     }
   });
 
-  it('show no key to an upstream', () => {
+  it('send no key to an upstream', () => {
     const upstream = texts({ address: { ...FACTS.address, leadsTo: 'upstream' } });
     for (const text of Object.values(upstream)) expect(text).not.toMatch(/VIVARIUM_KEY|\/v1/);
   });
@@ -93,13 +93,13 @@ curl --noproxy '' --proxy http://127.0.0.1:8080 \\
     }
   });
 
-  it('leave usual ports out', () => {
+  it('omit the default ports', () => {
     expect(texts({ ports: { http: 80, https: 443, dns: 5380 } }).node).toContain(
       '"https://shop.acme.test/v1/pets?limit=5"',
     );
   });
 
-  it('keep a path with quotes and backslashes what it is', () => {
+  it('escape quotes and backslashes in a path', () => {
     const odd = texts({ caFile: `C:\\Users\\O'Brien "x"\\root.pem` });
     expect(odd.curl).toContain(`--cacert 'C:\\Users\\O'"'"'Brien "x"\\root.pem'`);
     for (const id of ['node', 'requests', 'urllib', 'java']) {
@@ -117,7 +117,7 @@ describe('the setting of the PAC file', () => {
     ['freebsd', /^gsettings set /, /^gsettings set .* mode none$/],
     ['darwin', /^networksetup -setautoproxyurl Wi-Fi http:/, /^networksetup -setautoproxystate Wi-Fi off$/],
     ['win32', /^Set-ItemProperty 'HKCU:.*' AutoConfigURL 'http:/, /^Remove-ItemProperty .* AutoConfigURL$/],
-  ])('on %s is a command, with the one that takes it back, and says where it is no use', (platform, commands, undo) => {
+  ])('on %s is a command, with one that undoes it, and tells where it has no effect', (platform, commands, undo) => {
     expect(setting(platform)).toMatchObject({
       commands: expect.stringMatching(commands) as string,
       undo: expect.stringMatching(undo) as string,

@@ -19,12 +19,12 @@ const found = (...parameters: Parameters<typeof traces>) =>
   traces(...parameters).flatMap(({ found: isFound, title, undo }) => (isFound ? [[title, undo]] : []));
 
 describe('the traces of the instructions', () => {
-  it('are none on a machine that nobody changed, and none of those that it cannot know is said to be there', () => {
+  it('are empty on an unchanged machine, and undetectable ones are not reported as present', () => {
     expect(found({})).toEqual([]);
     expect(traces({}).length).toBeGreaterThan(2);
   });
 
-  it('are the start at login, where the system shows it', () => {
+  it('include the start at login, if the system shows it', () => {
     const entry = '/home/anna/.config/autostart/localhost.vivarium.app.desktop';
     expect(found({ [entry]: '[Desktop Entry]' })).toEqual([
       [`“Start at Login” of the app (${entry})`, `rm -- ${entry}`],
@@ -35,7 +35,7 @@ describe('the traces of the instructions', () => {
       expect(traces({}, { platform }).map(({ title }) => title)).toContain('“Start at Login” of the app');
   });
 
-  it('are variables of this shell and files of the user that name this root', () => {
+  it('include variables of this shell and files of the user that name this root', () => {
     const environment = { NODE_EXTRA_CA_CERTS: CA_FILE, SSL_CERT_FILE: '/etc/other.pem' };
     const files = { '/home/anna/.curlrc': `cacert = "${CA_FILE}"`, '/home/anna/.npmrc': 'cafile=/etc/other.pem' };
     expect(found(files, { environment })).toEqual([
@@ -44,7 +44,7 @@ describe('the traces of the instructions', () => {
     ]);
   });
 
-  it('are the completion of a shell, and the command itself', () => {
+  it('include the completion of a shell, and the command itself', () => {
     const line = 'source <(vivarium completion bash)';
     const fish = '/home/anna/.config/fish/completions/vivarium.fish';
     const files = { '/home/anna/.bashrc': `alias ll='ls -l'\n${line}\n`, [fish]: 'complete -c vivarium' };
@@ -55,7 +55,7 @@ describe('the traces of the instructions', () => {
     expect(traces({}).map(({ undo }) => undo)).toContain('npm rm -g vivarium');
   });
 
-  it('of the environment snippet are all of its variables, in the words of the shell', () => {
+  it('of the environment snippet are all of its variables, in the shell’s syntax', () => {
     const address = { hostname: 'acme.test', scheme: 'https', leadsTo: 'api' } as const;
     const facts = { address, ports: { http: 8080, https: 8443, dns: 5380 }, proxyUrl: 'http://127.0.0.1:8080' };
     const snippets = makeSnippets({

@@ -49,7 +49,7 @@ describe('an answer over HTTP', () => {
     expect(reason.length).toBeLessThan(300);
   });
 
-  it('has an empty body where it has none', () => {
+  it('counts as having an empty body if it has none', () => {
     expect(judgeAnswer({ text: '' }, { status: 204, responseHeaders: [], responseBody: null })).toEqual([]);
   });
 });

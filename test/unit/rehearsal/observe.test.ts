@@ -11,7 +11,8 @@ const LIFE_MS = 45 * DAY_MS;
 const at = (days: number): number => FROM + days * DAY_MS;
 
 /**
- * What a client does at a moment of the app’s clock, while it runs: order, and be refused if something is the matter.
+ * What a client does at a moment of the app’s clock, while it runs: order, and be refused if an event prevents the
+ * order.
  */
 interface World {
   scene: Scene;
@@ -21,9 +22,8 @@ interface World {
 }
 
 /**
- * An engine and a client, both in a few lines: real time passes as the scene sleeps.
- * @param renews days after an issue on which the client orders the next one; it does so as soon as it runs
- * @param takesMs real milliseconds from there to the order
+ * A minimal engine and client: real time passes as the scene sleeps. @param renews days after an issue on which the
+ * client orders the next one; it does so as soon as it runs @param takesMs real milliseconds from there to the order
  * @param endsWith the exit code of a command that ends at once
  */
 function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?: number; takesMs?: number }): World {
@@ -39,7 +39,7 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
   function order(): void {
     const last = orders.find(({ status }) => status === 'valid');
     const isDue = last === undefined || nowMs - Date.parse(last.createdAt) >= renews * DAY_MS;
-    // As Caddy, it waits long before it tries again.
+    // Like Caddy, it waits long before a retry.
     if (!isDue || failedMs === nowMs || (failedMs > -Infinity && isRunning)) return;
     dueMs ??= realMs;
     if (blocked === 'outage' || realMs - dueMs < takesMs) return;
@@ -148,14 +148,14 @@ test.each<[string, number, readonly YearEvent[], readonly [number, number, strin
 
 test.each([
   ['is not dark for what its renewal takes', 500, []],
-  // The clock waits for a second, which is patience enough.
+  // The clock waits for a second, which is long enough.
   ['is dark when it takes too long', 5_000, ['The certificate expired before the client tried to renew it.']],
 ])('a client that renews on the last day %s', async (_what, takesMs, expected) => {
   const dark = await darkDays(worldOf({ renews: 44, takesMs }), { ...options([]), firstMs: 10_000 });
   expect(dark.slice(0, 1).map(([, , why]) => why)).toEqual(expected);
 });
 
-test('does each thing at its day, and undoes it', async () => {
+test('does each thing on its day, and undoes it', async () => {
   const world = worldOf({ renews: 30 });
   await darkDays(world, options([event('outage', 10, 12), event('caa', 20, 25), event('authorization', 40, 45)], 50));
   expect(world.changes).toEqual([

@@ -7,7 +7,7 @@ interface Played {
   runs: [command: string | readonly string[], timeoutMs: number][];
 }
 
-/** Plays a rehearsal before an engine that gives `answers` by procedure, and a shell that exits with `exitCode`. */
+/** Plays a rehearsal with an engine that gives `answers` by procedure, and a shell that exits with `exitCode`. */
 async function play(
   given: { steps?: unknown[]; expect?: object; command?: string[] },
   { answers = {}, exitCode = 0 }: { answers?: Record<string, unknown>; exitCode?: number | null } = {},
@@ -52,7 +52,7 @@ describe('a step', () => {
     expect(lines).toEqual(['passed: clock +60d', 'passed: clock 2030-01-01']);
   });
 
-  it('sends a request as often as it says', async () => {
+  it('sends a request as often as it specifies', async () => {
     const { calls, lines } = await play(
       {
         steps: [
@@ -91,7 +91,7 @@ describe('a step', () => {
     ]);
   });
 
-  it('asks the DNS', async () => {
+  it('queries the DNS', async () => {
     const answer = { rcode: 'NOERROR', question: { type: 'CAA' }, answer: [] };
     const { calls, lines } = await play(
       { steps: [{ dns: 'acme.test caa', expect: { rcode: 'NXDOMAIN' } }] },
@@ -101,7 +101,7 @@ describe('a step', () => {
     expect(lines).toEqual(['failed: dns acme.test caa; the response code is "NOERROR", not "NXDOMAIN"']);
   });
 
-  it('breaks by a seed of its own, and repairs', async () => {
+  it('breaks with its own seed, and repairs', async () => {
     const running = [
       { id: 'brk_1', entry: 'dns.servfail' },
       { id: 'brk_2', entry: 'api.sunset' },

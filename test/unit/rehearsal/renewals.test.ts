@@ -19,7 +19,7 @@ function profileOf(name: string): Profile {
   return profile;
 }
 
-/** Days from the beginning at which the name was dark, and why. */
+/** Days from the beginning between which the name was dark, and why. */
 function darkDays(policyName: string, profile: string, year: Year): [from: number, to: number, why: string][] {
   const policy = POLICIES.find(({ name }) => name === policyName);
   if (policy === undefined) throw new Error(`no policy ${policyName}`);
@@ -37,11 +37,11 @@ describe('a year without events', () => {
     ['every-60-days', 'classic'],
     ['every-60-days', 'letsencrypt-2027'],
     ['monthly', 'letsencrypt-2028'],
-  ])('%s with %s is never dark', (policy, profile) => {
+  ])('%s with %s never leaves the name dark', (policy, profile) => {
     expect(darkDays(policy, profile, yearOf())).toEqual([]);
   });
 
-  test('a renewal every 60 days is dark for two weeks of each certificate of 45 days', () => {
+  test('a renewal every 60 days leaves the name dark for two weeks of each certificate of 45 days', () => {
     const why = 'The certificate expired before the client tried to renew it.';
     const dark = darkDays('every-60-days', 'letsencrypt-2028', yearOf());
     expect(dark.slice(0, 2)).toEqual([
@@ -111,7 +111,7 @@ describe('an event', () => {
     expect(darkDays(policy, profile, yearOf(event))).toEqual(expected);
   });
 
-  test('a revocation makes a client that asks for renewal information dark for six hours at most', () => {
+  test('a revocation leaves the name of a client with renewal information dark for six hours at most', () => {
     const year = yearOf(between('revocation', 10, 10));
     const [policy] = POLICIES;
     if (policy === undefined) throw new Error('no policy');
@@ -126,14 +126,14 @@ describe('an event', () => {
 describe('the events of a year', () => {
   const options = { fromMs: FROM, days: 365, names: ['a.test', 'b.test'] };
 
-  test('are the same for the same seed, and one of each', () => {
+  test('are the same for the same seed, and one of each kind', () => {
     expect(planYear({ ...options, seed: 1 })).toEqual(planYear({ ...options, seed: 1 }));
     expect(planYear({ ...options, seed: 1 })).not.toEqual(planYear({ ...options, seed: 2 }));
     const kinds = planYear({ ...options, seed: 1 }).events.map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(EVENT_KINDS.toSorted());
   });
 
-  test('do not overlap, and lie within the year, for a hundred seeds', () => {
+  test('do not overlap, and are within the year, for a hundred seeds', () => {
     for (let seed = 0; seed < 100; seed++) {
       const { events, fromMs, toMs } = planYear({ ...options, seed });
       const edges = events.flatMap((event) => [event.fromMs, event.toMs]);
@@ -142,7 +142,7 @@ describe('the events of a year', () => {
     }
   });
 
-  test('can be left out, and be longer', () => {
+  test('can be omitted, and be longer', () => {
     const lengths = { revocation: null, outage: null, authorization: null, caa: 60 * DAY_MS };
     const { events } = planYear({ ...options, seed: 0, lengths });
     expect(events.map(({ kind, fromMs, toMs }) => [kind, toMs - fromMs])).toEqual([['caa', 60 * DAY_MS]]);

@@ -45,7 +45,7 @@ describe('the report', () => {
     ]);
   });
 
-  it('is Markdown without markup of the steps’', () => {
+  it('is Markdown without markup from the steps', () => {
     const lines = formatMarkdown(FAILED).split('\n');
     expect(lines[0]).toBe('## shop.yaml: 1 passed, 1 failed, 2 not run');
     expect(lines[2]).toBe("Repeat it with: `` vivarium rehearse 'my `shop`.yaml' ``");
@@ -53,7 +53,7 @@ describe('the report', () => {
     expect(formatMarkdown(PASSED)).not.toContain('Repeat');
   });
 
-  it('is JUnit’s XML, without characters that XML cannot have', () => {
+  it('is JUnit’s XML, without characters that XML does not allow', () => {
     expect(formatJunit(FAILED)).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="shop.yaml" tests="4" failures="1">
   <testsuite name="shop.yaml: steps" tests="3" failures="1" skipped="1">

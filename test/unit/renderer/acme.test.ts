@@ -22,7 +22,7 @@ const zone = (name: string) => ({ name }) as ZoneInfo;
 const ZONES = [zone('acme.test'), zone('shop.acme.test')];
 const verdict = (foundAt?: string) => ({ ...(foundAt !== undefined && { foundAt }) }) as CaaVerdict;
 
-describe('a record that decided', () => {
+describe('a deciding record', () => {
   test.each<[string | undefined, string | undefined]>([
     ['acme.test', '/dns/acme.test?record=%40+CAA'],
     ['a.b.acme.test', '/dns/acme.test?record=a.b+CAA'],
@@ -35,7 +35,7 @@ describe('a record that decided', () => {
   });
 });
 
-describe('an attempt is found again', () => {
+describe('the link of an attempt', () => {
   const places = { ports: [8080, 8443], projectOf: (name: string) => (name === 'shop.test' ? 'shop' : undefined) };
   const request = (hostname: string, port: number) => ({ request: { hostname, path: '/.well-known/x', port } });
   test.each([
@@ -54,14 +54,14 @@ describe('an attempt is found again', () => {
   });
 });
 
-describe('words', () => {
+describe('the wording', () => {
   test.each([
     ['There are too many. To forget them: vivarium acme reset-limits', 'vivarium acme reset-limits'],
     ['To permit it: vivarium ca extend acme.com', 'vivarium ca extend acme.com'],
     ['x is in no local zone. Create one: vivarium zones create x', 'vivarium zones create x'],
     ['a: vivarium ca extend acme.com; b: no', 'vivarium ca extend acme.com'],
     ['The CSR is refused.', undefined],
-  ])('the command in "%s"', (detail, command) => expect(commandIn(detail)).toBe(command));
+  ])('of the command in "%s"', (detail, command) => expect(commandIn(detail)).toBe(command));
 
   test.each([
     ['rateLimited', 'rate limited'],
@@ -76,7 +76,7 @@ describe('words', () => {
   ])('of the names %j', (names, title) => expect(titleOf(names)).toBe(title));
 });
 
-test('what has used most of a limit comes first, in five gauges', () => {
+test('the most exhausted limits come first, in five gauges', () => {
   const used = [4, 0, 3, 2, 5, 1].map((left) => ({ of: `left ${left}`, left, fullAt: '1970-01-01T00:00:01.000Z' }));
   const gauges = fullestOf({ limit: 'x', what: 'x', count: 5, period: 'PT1H', used });
   expect(gauges.map(({ of }) => of)).toEqual(['left 0', 'left 1', 'left 2', 'left 3', 'left 4']);
@@ -117,7 +117,7 @@ describe('the list of orders', () => {
     return { page, inputs };
   }
 
-  test('is read by pages, one more order than it shows, and grows on request', async () => {
+  test('is read in pages, one more order than it shows, and grows on request', async () => {
     const { page, inputs } = openPage();
     await expect.poll(() => page.orders.value?.length).toBe(ORDERS_STEP + 1);
     for (let count = 0; count < 4; count += 1) {
@@ -133,7 +133,7 @@ describe('the list of orders', () => {
     ]);
   });
 
-  test('is narrowed, begins anew then, and leaves out a state that there is not', async () => {
+  test('can be filtered, is then read from the start, and ignores an unknown state', async () => {
     const { page, inputs } = openPage();
     await settle();
     page.showMore();
@@ -148,7 +148,7 @@ describe('the list of orders', () => {
   });
 });
 
-test('an order that is not kept is null', async () => {
+test('an order that is no longer kept is null', async () => {
   const { client } = fakeClient({
     'acme.explain': () => {
       throw new ORPCError('not_found', { message: 'There is no order.' });

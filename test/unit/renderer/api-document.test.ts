@@ -19,14 +19,14 @@ const operation = (id: string, document = served) => {
   return found;
 };
 
-/** A made-up document around one operation. */
+/** An invented document around one operation. */
 const made = (node: unknown, rest: Record<string, unknown> = {}) =>
   read(
     JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/a': { get: node } }, ...rest }),
   );
 
-describe('the document that is served', () => {
-  it('has its operations under their tags, and tags that nothing has', () => {
+describe('the served document', () => {
+  it('has its operations under their tags, and unused tags', () => {
     expect(served.groups.map(({ tag, operations }) => [tag, operations.map(({ id }) => id)])).toEqual([
       ['animals', ['listPets', 'createPet', 'getPet']],
       ['Store', ['listOrders']],
@@ -34,7 +34,7 @@ describe('the document that is served', () => {
     ]);
   });
 
-  it('has int64 bounds to the last digit', () => {
+  it('has int64 bounds exact to the last digit', () => {
     const [petId] = operation('getPet').details().parameters;
     expect(petId).toMatchObject({
       name: 'petId',
@@ -46,7 +46,7 @@ describe('the document that is served', () => {
     expect(petId?.schema.constraints).toEqual(['the whole range']);
   });
 
-  it('has parameters with what they must keep to', () => {
+  it('has parameters with their constraints', () => {
     const [limit, status] = operation('listPets').details().parameters;
     expect(limit?.schema).toMatchObject({ constraints: ['from 1 to 100', 'default 20'], default: '20' });
     expect(status?.schema.choices).toEqual(['available', 'pending', 'sold']);
@@ -63,7 +63,7 @@ describe('the document that is served', () => {
     expect(body?.example).toBe('{"name":"Biscuit","categoryId":1,"status":"available"}');
   });
 
-  it('has responses with headers that are described once, and an array by what it holds', () => {
+  it('has responses with headers that are described once, and an array by its items', () => {
     const [ok, ...others] = operation('listPets').details().responses;
     expect(ok).toMatchObject({ status: '200', content: { schema: { name: 'Pets', type: 'array of Pet' } } });
     expect(ok?.headers.map(({ name }) => name)).toEqual([
@@ -83,7 +83,7 @@ describe('the document that is served', () => {
   });
 });
 
-describe('a made-up document', () => {
+describe('an invented document', () => {
   it('may mark operations with x-stability', () => {
     const text = openApiText([{ ...OPERATIONS.listPets, stability: 'beta' }], SERVERS);
     expect(operation('listPets', read(text)).stability).toBe('beta');
@@ -100,7 +100,7 @@ describe('a made-up document', () => {
     [{ maxLength: '1000', pattern: '"a,b"' }, 'at most 1000 characters, matches a,b'],
     [{ minItems: '1', maxItems: '2' }, '1 to 2 items'],
     [{ multipleOf: '0.5', default: 'false' }, 'a multiple of 0.5, default false'],
-  ])('says in words what a value must keep to: %j', (rules, words) => {
+  ])('describes the constraints of a value in words: %j', (rules, words) => {
     const schema = Object.entries(rules).map(
       ([name, value]) => `"${name}":${/^[a-z]/.test(value) && value !== 'false' ? JSON.stringify(value) : value}`,
     );
@@ -116,13 +116,13 @@ describe('a made-up document', () => {
     });
   });
 
-  it('may put an operation under two tags, and it is one operation', () => {
+  it('may put an operation under two tags, and it remains one operation', () => {
     const document = made({ operationId: 'a', tags: ['x', 'y'] });
     expect(document.groups.map(({ operations }) => operations.length)).toEqual([1, 1]);
     expect(operationsOf(document)).toHaveLength(1);
   });
 
-  it('may say parameters of a path once, and in an operation otherwise', () => {
+  it('may define parameters of a path once, and override them in an operation', () => {
     const document = read(
       JSON.stringify({
         openapi: '3.0.3',
@@ -174,7 +174,7 @@ describe('a made-up document', () => {
     expect(operation('a', document).details().body?.mediaType).toBe('application/json');
   });
 
-  it('may compose a schema of others', () => {
+  it('may compose a schema from others', () => {
     const document = made({
       operationId: 'a',
       requestBody: {
@@ -200,7 +200,7 @@ describe('a made-up document', () => {
   });
 
   it.each(['', 'null', '[]', '{}', '{"swagger":"2.0"}', '{"openapi":"4.0.0"}', '{"openapi":3}', '<html>'])(
-    'that is none: %j',
+    'that is invalid is refused: %j',
     (text) => {
       expect(readApiDocument(text)).toBeUndefined();
     },
@@ -212,7 +212,7 @@ describe('a made-up document', () => {
     {
       paths: { '/a': { get: { parameters: [null, 7, { name: 'x' }], responses: [1], requestBody: { content: [] } } } },
     },
-  ])('with other things than it should have does not break: %j', (rest) => {
+  ])('with unexpected values is still shown: %j', (rest) => {
     const document = read(JSON.stringify({ openapi: '3.1.0', ...rest }));
     expect(() => operationsOf(document).map(({ details }) => details())).not.toThrow();
   });

@@ -48,7 +48,7 @@ async function setUp(
 }
 
 describe('an operation that is tried', () => {
-  it('is sent as the oldest key in force until another is chosen', async () => {
+  it('is sent with the oldest active key until another is chosen', async () => {
     const { reference, trial, sent } = await setUp();
     const list = trial('listPets');
     list.typed['query limit'] = '5';
@@ -70,13 +70,13 @@ describe('an operation that is tried', () => {
     expect(sent()).toMatchObject({ secret: 'viv_pasted' });
   });
 
-  it('continues with another key when the chosen one is revoked, and without one if none is left', async () => {
+  it('continues with another key when the chosen one is revoked, and without one if none remains', async () => {
     const { reference } = await setUp([makeKey('key_a', 'A', { revokedAt: '2026-11-20T10:00:00.000Z' })]);
     reference.credential = { kind: 'key', keyId: 'key_a' };
     expect(reference.credential).toEqual({ kind: 'none' });
   });
 
-  it('begins with the example, and carries an int64 as it is typed', async () => {
+  it('begins with the example, and sends an int64 as it is typed', async () => {
     const { trial, sent } = await setUp();
     const create = trial('createPet');
     expect(create.fields).toEqual({ name: 'Biscuit', categoryId: '1', status: 'available' });
@@ -105,7 +105,7 @@ describe('an operation that is tried', () => {
     expect(sent()).toMatchObject({ headers: {} });
   });
 
-  it('keeps what was typed while others are looked at', async () => {
+  it('keeps what was typed while others are shown', async () => {
     const { trial } = await setUp();
     trial('getPet').typed['path petId'] = '7';
     expect(trial('listPets')).not.toBe(trial('getPet'));
@@ -127,7 +127,7 @@ describe('an operation that is tried', () => {
     expect(list.exchange).toBeUndefined();
   });
 
-  it('may be a request of one’s own', async () => {
+  it('can be a custom request', async () => {
     const { trial, sent } = await setUp(undefined, null);
     const own = trial('');
     own.form.values = {
@@ -142,7 +142,7 @@ describe('an operation that is tried', () => {
 });
 
 describe('a description', () => {
-  it('is read again when the environment changes, or the project', async () => {
+  it('is read again when the environment or the project changes', async () => {
     const { time, transport, reference } = await setUp();
     await time.pass(1_000);
     reference.environment = 'staging';
@@ -159,7 +159,7 @@ describe('a description', () => {
     expect(transport.asked('api.describe')).toBe(3);
   });
 
-  it.each([null, '{}', '<html>'])('may be none: %j', async (text) => {
+  it.each([null, '{}', '<html>'])('may be missing: %j', async (text) => {
     const { reference } = await setUp([], text);
     expect(reference.description.value).toEqual({ environment: 'production', baseUrl: BASE_URL, document: undefined });
   });
@@ -240,7 +240,7 @@ describe('a body', () => {
     expect(writeBody([property('x', type)], { x: text })).toBe(`{\n  "x": ${member}\n}`);
   });
 
-  it('leaves out what is empty', () => {
+  it('omits empty fields', () => {
     expect(writeBody([property('x', 'string')], { x: '' })).toBe('{}');
   });
 });

@@ -12,7 +12,7 @@ const reading = (offsetMs = 0, rest: { frozen?: boolean; offset?: string } = {})
 });
 
 describe('the app’s clock on the page', () => {
-  it('is unknown until the engine says what time it is', () => {
+  it('is unknown until the engine reports the time', () => {
     const clock = new AppClock(createFakeClock());
     expect([clock.known, clock.moved]).toEqual([false, false]);
   });
@@ -39,7 +39,7 @@ describe('the app’s clock on the page', () => {
     expect(clock.nowMs).toBe(FAKE_NOW_MS + 1_005);
   });
 
-  it('follows a jump at once, and says that it is not the real time', () => {
+  it('follows a jump at once, and shows that it is not the real time', () => {
     const clock = new AppClock(createFakeClock());
     clock.accept(reading());
     clock.accept(reading(7_200_000, { offset: 'PT2H' }));
@@ -58,7 +58,7 @@ describe('the app’s clock on the page', () => {
     expect(Math.floor((clock.nowMs - FAKE_NOW_MS) / 1_000)).toBe(1);
   });
 
-  it('is quiet once stopped', async () => {
+  it('does nothing once stopped', async () => {
     const time = createFakeClock();
     const clock = new AppClock(time);
     clock.accept(reading());

@@ -59,7 +59,7 @@ describe('attaching', () => {
   it.each([
     ['succeeded', ['domains.attach', 'deploys.create', 'plan', 'domains.attach'], undefined],
     ['failed', ['domains.attach', 'deploys.create'], 'The deploy failed. No answer.'],
-  ])('deploys what was never deployed before it changes the plan: %s', async (status, steps, fault) => {
+  ])('deploys a project without deploys before it changes the plan: %s', async (status, steps, fault) => {
     const { attachment, changes } = setUp('plan_required', {
       'deploys.list': () => [{ id: 'dep_1', status: 'failed', createdAt: '' }],
       'deploys.create': () => ({ id: 'dep_2', status, reason: 'No answer.', createdAt: '' }),
@@ -77,7 +77,7 @@ describe('attaching', () => {
     expect(changes()).toEqual(['domains.attach', 'deploys.create', 'domains.attach']);
   });
 
-  it('says why the deploy did not help, and does not try again', async () => {
+  it('shows why the deploy did not help, and does not try again', async () => {
     const { attachment, changes } = setUp('deploy_required', {
       'deploys.create': () => ({ id: 'dep_1', status: 'failed', reason: 'Nobody answers.', createdAt: '' }),
     });
@@ -87,7 +87,7 @@ describe('attaching', () => {
     expect(changes()).toEqual(['domains.attach', 'deploys.create']);
   });
 
-  it('takes the hostname out of a pasted URL', async () => {
+  it('extracts the hostname from a pasted URL', async () => {
     const { attachment } = setUp('none', {
       'domains.attach': ({ hostname }: { hostname: string }) => makeDomain(hostname),
     });
@@ -95,7 +95,7 @@ describe('attaching', () => {
     expect(await attachment.attach()).toMatchObject({ hostname: 'shop.acme.test' });
   });
 
-  it('knows where a hostname is attached already', async () => {
+  it('finds where a hostname is already attached', async () => {
     const { attachment } = setUp('in_use');
     await attachment.attach();
     expect(attachment.holder).toEqual({ hostname: 'www.acme.test', projectId: 'prj_other' });

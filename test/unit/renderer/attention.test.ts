@@ -27,7 +27,7 @@ describe('what needs attention', () => {
     expect(told({ domains })).toEqual([]);
   });
 
-  it('is a domain’s first failed check, before one that could not be made', () => {
+  it('is a domain’s first failed check, rather than one that could not be made', () => {
     const checks = [
       check('ok', 'Right.'),
       check('unknown', 'No answer.'),
@@ -40,12 +40,12 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('is less pressing while the domain is served', () => {
+  it('is less urgent while the domain is served', () => {
     const checks = [check('failed', 'CAA forbids it.')];
     expect(told({ domains: [makeDomain(SHOP, { checks })] })).toEqual(['amber: CAA forbids it.']);
   });
 
-  it('is a ban until it is over, by the name of the key', () => {
+  it('is a ban until it ends, by the name of the key', () => {
     const limits = { perMinute: 60, perDay: 1_000 };
     const rest = { bannedUntil: new Date(FAKE_NOW_MS + 5_000).toISOString() };
     const usage = makeUsage('key:a', { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS, rest });
@@ -56,7 +56,7 @@ describe('what needs attention', () => {
     expect(told({ callers, nowMs: FAKE_NOW_MS + 5_000 })).toEqual([]);
   });
 
-  it('is the last deploy when it failed, and no older one', () => {
+  it('is the last deploy if it failed, and no older one', () => {
     const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
     const succeeded = { id: 'b', status: 'succeeded', createdAt: CREATED_AT } as const;
     expect(told({ deploys: [failed, succeeded] })).toEqual(['brick: The last deploy failed. Nobody answered.']);
@@ -80,7 +80,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('has the domains with the same cause as one, which can be verified together', () => {
+  it('combines domains with the same cause, which can be verified together', () => {
     const at = (hostname: string, code: Check['code']) =>
       makeDomain(hostname, { state: 'misconfigured', checks: [{ ...check('failed', 'Wrong.'), code }] });
     const domains = [at('a.test', 'wrong_target'), at('b.test', 'no_record'), at('c.test', 'wrong_target')];
@@ -94,12 +94,12 @@ describe('what needs attention', () => {
     });
   });
 
-  it('is what the engine warns of, last', () => {
+  it('ends with the engine’s warnings', () => {
     const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
     expect(told({ warnings: ['No ::1.'], domains })).toEqual(['brick: Wrong.', 'amber: No ::1.']);
   });
 
-  it('leads to where it is dealt with', () => {
+  it('links to the place where it can be resolved', () => {
     const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
     expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual({
       place: { page: 'domains', item: SHOP },

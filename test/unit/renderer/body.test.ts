@@ -47,7 +47,7 @@ describe('a body', () => {
     ['text/plain; charset="x-none"', binaryBody('caf\xe9'), 'hex', [/“x-none” is unknown/]],
     ['text/plain', binaryBody('caf\xe9'), 'text hex', [/not valid UTF-8/]],
     ['application/json', binaryBody('["\xe9"]'), 'tree text hex', [/not valid UTF-8/]],
-  ] as const)('of type %j is shown by what it is: %#', (type, body, views, notes) => {
+  ] as const)('of type %j is shown according to its content: %#', (type, body, views, notes) => {
     const look = lookAtBody(body, type);
     expect(look.views.join(' ')).toBe(views);
     expect(look.notes).toEqual(notes.map((note) => expect.stringMatching(note) as string));
@@ -58,7 +58,7 @@ describe('a body', () => {
     expect(bytesOf(binaryBody('\xff\0'))).toEqual(Uint8Array.of(255, 0));
   });
 
-  it('has the fields of a form, files without their content, and a part that was cut', () => {
+  it('shows the fields of a form, files without their content, and a part that was cut off', () => {
     expect(lookAtBody(textBody('a=1+2&b=%C3%A4&b=\n'), 'application/x-www-form-urlencoded').fields).toEqual([
       { name: 'a', value: '1 2' },
       { name: 'b', value: 'ä' },
@@ -92,7 +92,7 @@ const treeOf = (text: string): BodyDocument =>
 describe('a body in rows', () => {
   const TEXT = '{"id":9007199254740993,"tags":["aa","b"],"none":[],"deep":{"aA":{"x":null}}}';
 
-  it('folds objects and arrays, and unfolds what a match is in', () => {
+  it('folds objects and arrays, and unfolds those that contain a match', () => {
     const document = treeOf(TEXT);
     const reader = new BodyReader(() => document);
     expect(shown(document, reader)).toHaveLength(13);
@@ -124,7 +124,7 @@ describe('a body in rows', () => {
     expect(shown(document, reader)).toHaveLength(13);
   });
 
-  it('breaks long lines, between characters, and marks what goes on in the next row', () => {
+  it('breaks long lines between characters, and marks what continues in the next row', () => {
     const text = `${'a'.repeat(ROW_LENGTH_MAX - 1)}😀${'b'.repeat(ROW_LENGTH_MAX)}`;
     const document = textDocument(`${text}\r\n\nend`);
     const rows = document.rows([]);
@@ -157,7 +157,7 @@ describe('a body in rows', () => {
     ).toEqual(['48 ', 'c3 ', 'a9 ', 'H', '·', '·']);
   });
 
-  it('is laid out line by line, whatever ends them', () => {
+  it('is laid out line by line, with any line end', () => {
     expect(shown(textDocument('a\r\nb\rc\n'))).toEqual(['a', 'b', 'c', '']);
     expect(shown(textDocument(''))).toEqual(['']);
   });

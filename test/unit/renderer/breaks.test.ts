@@ -37,7 +37,7 @@ const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
   ...change,
 });
 
-describe('what is broken', () => {
+describe('the list of breaks', () => {
   async function setUp(...first: RunningBreak[]) {
     const time = createFakeClock();
     let list = first;
@@ -59,7 +59,7 @@ describe('what is broken', () => {
     return { ...fake, breaks, changes, clock, time, toasts };
   }
 
-  it('lists what ends first at the top, and reads again when that changes', async () => {
+  it('is sorted by end, soonest first, and is read again after changes', async () => {
     const { breaks, calls, changes, time } = await setUp(
       running('late', { until: '2026-11-20T10:00:00.000Z' }),
       running('soon'),
@@ -71,7 +71,7 @@ describe('what is broken', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('repairs one, and Undo breaks the same again for the rest of its time', async () => {
+  it('repairs one, and Undo starts the same break again for its remaining time', async () => {
     const { breaks, calls, toasts } = await setUp(running('one', { rate: 0.5, nth: 3 }), running('other'));
     const [one] = breaks.running;
     await breaks.repair(toasts, one);
@@ -85,7 +85,7 @@ describe('what is broken', () => {
     });
   });
 
-  it('repairs everything, and does not break again what would have ended by now', async () => {
+  it('repairs everything, and Undo does not restart what would have ended by now', async () => {
     const { breaks, calls, clock, toasts } = await setUp(
       running('one'),
       running('other', { until: '2026-11-20T10:00:00.000Z' }),
@@ -99,7 +99,7 @@ describe('what is broken', () => {
     expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
   });
 
-  it('ends a drill, which Undo does not start again', async () => {
+  it('ends a drill, which Undo does not restart', async () => {
     const { breaks, calls, toasts } = await setUp(running('one'), running('drill', { entry: DRILL }));
     await breaks.repair(toasts);
     expect(toasts.list.map(({ text }) => text)).toEqual(['The drill has ended.', 'Repaired 1 break.']);
@@ -109,7 +109,7 @@ describe('what is broken', () => {
     expect(DRILL).toBe(DRILL_ENTRY);
   });
 
-  it('marks the records whose answers are broken, not those of what strikes later', async () => {
+  it('marks the records whose answers are broken, but not those of breaks that act later', async () => {
     const { breaks } = await setUp(
       running('dns', { on: { hostname: 'shop.acme.test', type: 'AAAA' } }),
       running('http', { entry: 'http.garbage', on: { hostname: 'www.acme.test' } }),
@@ -135,7 +135,7 @@ describe('what is broken', () => {
     [{ on: { hostname: 'a.test', method: 'POST', path: '/v1/*' } }, 'POST · /v1/* · a.test', ''],
     [{ on: { type: 'AAAA' }, rate: 0.1, seen: 40, struck: 4 }, 'AAAA', '10 % · 4 of 40 struck'],
     [{ rate: 0.125, nth: 3 }, 'shop.acme.test', '12.5 %, one in 3'],
-  ])('of %j says where and how often', (change, where, count) => {
+  ])('of %j tells where and how often', (change, where, count) => {
     expect([placeOf(running('one', change).on), countOf(running('one', change))]).toEqual([where, count]);
   });
 });
@@ -160,7 +160,7 @@ describe('the catalogue', () => {
     expect(findEntries(CATALOGUE, search)).toHaveLength(count);
   });
 
-  it('offers the hostnames of the chosen project first, its served domains at the top', () => {
+  it('offers the hostnames of the chosen project first, with its served domains at the top', () => {
     const projects = [
       { id: 'prj_1', slug: 'demo' },
       { id: 'prj_2', slug: 'shop' },
@@ -180,10 +180,10 @@ describe('the catalogue', () => {
   });
 });
 
-describe('the form that breaks', () => {
+describe('the form for a new break', () => {
   const { client, calls } = fakeClient({ 'breaks.start': (input: object) => running('new', input) });
 
-  it('breaks everything of the hostname for ten minutes, unless it is narrowed', async () => {
+  it('breaks everything of the hostname for ten minutes by default', async () => {
     const form = breakForm(
       client,
       entry('http.empty', { parameters: [{ name: 'delayMs', description: '', default: 3 }] }),
@@ -199,7 +199,7 @@ describe('the form that breaks', () => {
     ]);
   });
 
-  it('has no share of what is edited once, and no hostname where there is none to choose', async () => {
+  it('has no share for a single edit, and no hostname if there is none to choose', async () => {
     const root = entry('ca.root-ends', { family: 'ca', selectors: [], at: 'state' });
     expect(narrowingOf(root)).toEqual([]);
     await breakForm(client, root, 'a.test').submit();

@@ -28,7 +28,7 @@ const VERDICT: CaaVerdict = {
 };
 
 describe('the path of a CAA walk', () => {
-  it('leads from the name to the root, with what was left behind, and what was not asked', () => {
+  it('leads from the name to the root, with the names it passed, and those it did not query', () => {
     expect(pathOf(VERDICT).map(({ dropped, name, decision }) => `${dropped}|${name}|${decision}`)).toEqual([
       '|www.acme.test|climb',
       'www.|acme.test|forbid',
@@ -48,21 +48,21 @@ describe('the smallest change', () => {
     { action: 'add', name: 'acme.test', value: '0 issue "ca.example; validationmethods=dns-01,http-01"' },
   ] as const;
 
-  it('can be made where all of its names are in zones here', () => {
+  it('can be made if all of its names are in zones here', () => {
     const zones = [makeZone('acme.test')];
     expect(canBeMade(edits, zones)).toBe(true);
     expect(canBeMade([...edits, { action: 'add', name: 'acme.example', value: '' }], zones)).toBe(false);
     expect(canBeMade([], zones)).toBe(false);
   });
 
-  it('is made, keeps the TTL, and can be taken back', async () => {
+  it('is made, keeps the TTL, and can be undone', async () => {
     const before = makeRecord('acme.test', '@ CAA 0 issue "ca.example; validationmethods=dns-01"', { ttl: 60 });
     const dns = fakeZones([makeZone('acme.test')], [before]);
     const undo = await makeEdits(dns.client, edits);
     expect(dns.lines()).toEqual(['acme.test: @ 60 CAA 0 issue "ca.example; validationmethods=dns-01,http-01"']);
     await undo();
     expect(dns.lines()).toEqual(['acme.test: @ 60 CAA 0 issue "ca.example; validationmethods=dns-01"']);
-    // The last edit is taken back first.
+    // The last edit is undone first.
     expect(dns.changes()).toEqual(['records.remove', 'records.put', 'records.remove', 'records.put']);
   });
 
@@ -80,7 +80,7 @@ describe('the smallest change', () => {
   });
 });
 
-describe('what of a fix is pasted', () => {
+describe('the part of a fix that is pasted', () => {
   const { instructions } = makeDomain('www.acme.test');
   it.each([
     ['Replace A 192.0.2.1 with: www CNAME cname.vivarium.localhost', 'www CNAME cname.vivarium.localhost'],

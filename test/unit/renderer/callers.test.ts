@@ -18,7 +18,7 @@ describe('a gauge', () => {
     expect(gaugeAt({ limit: 60, used, resetsAt: at(1) }, FAKE_NOW_MS)).toMatchObject({ used, level });
   });
 
-  it('without a window has not begun', () => {
+  it('without a window has not started', () => {
     expect(gaugeAt({ limit: 60, used: 0 }, FAKE_NOW_MS)).toEqual({
       limit: 60,
       used: 0,
@@ -47,7 +47,7 @@ describe('a ban', () => {
     expect(banAt(banned, FAKE_NOW_MS + 5_000)).toBeUndefined();
   });
 
-  it('is none where there is none', () => {
+  it('does not exist without an end', () => {
     expect(banAt(makeUsage('key:a', numbers), FAKE_NOW_MS)).toBeUndefined();
   });
 });
@@ -57,7 +57,7 @@ describe('callers', () => {
   const older = makeKey('older', 'Storefront');
   const newer = makeKey('newer', 'Import', { createdAt: '2026-11-21T09:00:00.000Z' });
 
-  it('come first where they are banned, then where exhausted, then where in use', () => {
+  it('are sorted: banned first, then exhausted, then in use', () => {
     const of = (id: string, used: number, rest = {}) => ({
       usage: makeUsage(`key:${id}`, { ...numbers, minute: used, day: used, rest }),
     });
@@ -68,7 +68,7 @@ describe('callers', () => {
     expect(order(FAKE_NOW_MS + 5).at(-1)).toBe('idle');
   });
 
-  it('are keys in the order they were made, then addresses by name', () => {
+  it('are keys in the order of creation, then addresses by name', () => {
     const usages = ['address:::1', 'key:newer', 'address:127.0.0.1', 'key:older'].map((caller) =>
       makeUsage(caller, numbers),
     );
@@ -80,7 +80,7 @@ describe('callers', () => {
     ]);
   });
 
-  it('include the keys that have not called, with nothing used', () => {
+  it('include the keys that have not called, with no use', () => {
     const [caller] = nameCallers([], [older], limits);
     expect(caller).toMatchObject({
       name: 'Storefront',
@@ -95,13 +95,13 @@ describe('callers', () => {
     expect(nameCallers([makeUsage('key:older', numbers)], [revoked], limits)).toMatchObject([{ revoked: true }]);
   });
 
-  it('keep a key that is not in the list, by its id', () => {
+  it('include a key that is not in the list, by its id', () => {
     expect(nameCallers([makeUsage('key:gone', numbers)], [], limits)).toMatchObject([
       { name: 'gone', prefix: undefined },
     ]);
   });
 
-  it('in two groups are the keys in force, in the order they came in, and the addresses by name', () => {
+  it('in two groups are the active keys, in their original order, and the addresses by name', () => {
     const usages = ['address:127.0.0.1', 'key:newer', 'address:::1'].map((caller) => makeUsage(caller, numbers));
     const revoked = makeKey('gone', 'Gone', { revokedAt: at(0) });
     const { keys, addresses } = groupCallers(usages, [newer, revoked, older], limits);

@@ -14,7 +14,7 @@ const FROM = '2026-11-20T09:00:00.000Z';
 const FROM_MS = Date.parse(FROM);
 const after = (days: number) => new Date(FROM_MS + days * DAY_MS).toISOString();
 
-describe('what is left of a leaf', () => {
+describe('the remaining time of a leaf', () => {
   it.each([
     [0, 1, 'ok'],
     [45, 0.5, 'ok'],
@@ -29,7 +29,7 @@ describe('what is left of a leaf', () => {
     expect(lifeOf({ notBefore: FROM, notAfter: after(90) }, after(60), nowMs)).toMatchObject(expected);
   });
 
-  it('is drawn to its own length where the root’s end has shortened it, and is due while its renewal is refused', () => {
+  it('is drawn to its own length if the root’s end has shortened it, and is due while its renewal is refused', () => {
     const leaf = { notBefore: FROM, notAfter: after(9) };
     expect(lifeOf(leaf, after(6), FROM_MS)).toMatchObject({ share: 1, level: 'ok' });
     expect(lifeOf(leaf, undefined, FROM_MS + DAY_MS)).toMatchObject({ level: 'due' });
@@ -44,7 +44,7 @@ describe('a domain', () => {
     ['shop.acme.com', 'subdomain', 'shop', 'acme.com'],
     ['a.b.acme.com', 'subdomain', 'a.b', 'acme.com'],
     ['acme.com', 'apex', '@', 'acme.com'],
-  ] as const)('%s is of the name %s that its owner has registered', (hostname, kind, name, registered) => {
+  ] as const)('%s belongs to the name %s that its owner has registered', (hostname, kind, name, registered) => {
     const instructions: Domain['instructions'] = [{ type: 'CNAME', name, value: 'x.test', ttl: 60 }];
     expect(registeredName(domain(hostname, { kind, instructions }))).toBe(registered);
   });
@@ -99,7 +99,7 @@ describe('certificates', () => {
     page.close();
   });
 
-  it('have what the engine says about a suffix at its field', async () => {
+  it('show the engine’s message about a suffix at its field', async () => {
     const { transport, page } = await setUp();
     transport.teach('ca.extend', () => {
       throw new ORPCError('conflict', { message: 'The root permits it already.' });
@@ -111,7 +111,7 @@ describe('certificates', () => {
 });
 
 describe('a trust store', () => {
-  it('says what is to be done afterwards until it is changed elsewhere', async () => {
+  it('shows the required follow-up until it is changed elsewhere', async () => {
     const { transport, page, becomes, report } = await setUp();
     const trusted: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
     transport.teach('ca.trust', () => ({ ...trusted, message: 'The root is trusted. Restart Chromium.' }));
@@ -122,7 +122,7 @@ describe('a trust store', () => {
     expect(report()).toBeUndefined();
   });
 
-  it('keeps the command that a removal needs a password for', async () => {
+  it('keeps the command for a removal that needs a password', async () => {
     const { transport, page, becomes, report } = await setUp();
     const trusted: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
     await becomes(trusted);
@@ -133,7 +133,7 @@ describe('a trust store', () => {
     expect(report()).toEqual({ kind: 'answered', action: 'untrust', answer });
   });
 
-  it('says why it could not be changed, until it is tried again', async () => {
+  it('shows why it could not be changed, until the next try', async () => {
     const { transport, page, report } = await setUp();
     transport.teach('ca.trust', () => {
       throw new ORPCError('unavailable', { message: 'The command failed.' });

@@ -41,7 +41,7 @@ const HOUR = PRESETS.find(({ by }) => by === 'PT1H');
 if (HOUR === undefined) throw new Error('There is no preset of an hour.');
 
 describe('moving the clock', () => {
-  it('shows the new time at once, and says what fell due', async () => {
+  it('shows the new time at once, and reports what fell due', async () => {
     const { transport, session, control, said, asked } = await setUp();
     transport.teach('clock.advance', () => move(3_600_000, ['1 ban is over.', '2 minute windows are over.']));
     await control.advance(HOUR);
@@ -50,7 +50,7 @@ describe('moving the clock', () => {
     expect(said).toEqual(['Forward by 1 hour. 1 ban is over. 2 minute windows are over.']);
   });
 
-  it('says when nothing fell due on the way forward, and no such thing on the way back', async () => {
+  it('reports that nothing fell due on the way forward, but not on the way back', async () => {
     const { transport, control, said } = await setUp();
     transport.teach('clock.advance', () => move(3_600_000));
     transport.teach('clock.reset', () => move(0));
@@ -59,7 +59,7 @@ describe('moving the clock', () => {
     expect(said).toEqual(['Forward by 1 hour. Nothing fell due.', 'Back to the real time.']);
   });
 
-  it('sends lengths as people write them, and keeps what the engine refuses', async () => {
+  it('accepts lengths as users write them, and keeps what the engine refuses', async () => {
     const { transport, control, asked } = await setUp();
     transport.teach('clock.advance', () => move(9_000_000));
     control.forwarding.values.by = '2 h 30 min';
@@ -79,7 +79,7 @@ describe('moving the clock', () => {
     expect([control.forwarding.values.by, control.forwarding.fault('by')]).toEqual(['soon', 'must be a duration']);
   });
 
-  it('says why it could not be done', async () => {
+  it('shows why it failed', async () => {
     const { transport, control, said } = await setUp();
     transport.teach('clock.reset', () => Promise.reject(new ORPCError('unavailable', { message: 'Stopping.' })));
     await control.reset();

@@ -9,15 +9,15 @@ describe('the widths of columns', () => {
     [{}, true, '1.75rem 10.5rem minmax(8rem, 1fr) 10.5rem 7rem 2.75rem'],
     [{ id: 80 }, true, '1.75rem 80px minmax(8rem, 1fr) 10.5rem 7rem 2.75rem'],
     [{ name: 300 }, false, '1.75rem 5.5rem 300px 6.5rem 7rem minmax(2.75rem, 1fr)'],
-  ])('%j, with long numbers: %s, are %s', (widths, isLong, tracks) => {
+  ])('for %j, with long numbers: %s, are %s', (widths, isLong, tracks) => {
     expect(petTracks(PET_COLUMN_IDS, widths, isLong)).toBe(tracks);
   });
 
-  it('are those of the shown columns', () => {
+  it('are those of the visible columns', () => {
     expect(petTracks(['status', 'name'], { id: 80 }, false)).toBe('1.75rem 7rem minmax(8rem, 1fr) 2.75rem');
   });
 
-  it('stay within bounds, and go back to their own', () => {
+  it('stay within bounds, and can be reset', () => {
     expect(withWidth({ id: 80 }, 'name', 3)).toEqual({ id: 80, name: 56 });
     expect(withWidth({}, 'id', 99_999.4)).toEqual({ id: 1_600 });
     expect(withWidth({ id: 80, name: 90 }, 'id', undefined)).toEqual({ name: 90 });
@@ -32,7 +32,7 @@ describe('the widths of columns', () => {
     [7, {}],
     ['id', {}],
     [[80], {}],
-  ])('remembered as %j are read as %j', (kept, widths) => {
+  ])('stored as %j are read as %j', (kept, widths) => {
     expect(readWidths(kept, PET_COLUMN_IDS)).toEqual(widths);
   });
 

@@ -26,7 +26,7 @@ function setUp(options: { isMac?: boolean; singleKeys?: boolean } = {}) {
   return { time, commands, ran, command };
 }
 
-describe('a press', () => {
+describe('a key press', () => {
   it.each([
     [key('k', { ctrlKey: true }), false, 'mod+k'],
     [key('K', { ctrlKey: true }), false, 'mod+k'],
@@ -48,8 +48,8 @@ describe('a press', () => {
   });
 });
 
-describe('a press that nothing takes', () => {
-  it('is kept while more is to come, the first one, and taken by what has come', async () => {
+describe('a key press that no command handles', () => {
+  it('is kept while commands are loading: only the first one, which runs once they have loaded', async () => {
     const { commands, ran, command } = setUp();
     commands.offer(() => [command('clock', 't')]);
     const arrive = commands.hold();
@@ -66,7 +66,7 @@ describe('a press that nothing takes', () => {
     expect(commands.press(key('z'), false)).toBe(false);
   });
 
-  it('runs nothing when single keys are switched off', () => {
+  it('runs nothing when single keys are turned off', () => {
     const { commands } = setUp({ singleKeys: false });
     commands.hold();
     expect(commands.press(key('n'), false)).toBe(false);
@@ -74,7 +74,7 @@ describe('a press that nothing takes', () => {
 });
 
 describe('commands', () => {
-  it('run at their shortcut, also at keys one after another', async () => {
+  it('run at their shortcut, including keys one after another', async () => {
     const { commands, ran, command, time } = setUp();
     commands.offer(() => [command('pets', 'g p'), command('palette', 'mod+k')]);
     expect(commands.press(key('g'), false)).toBe(true);
@@ -87,7 +87,7 @@ describe('commands', () => {
     expect(ran).toEqual(['pets', 'palette']);
   });
 
-  it('ignore plain keys during typing, and when they are switched off', () => {
+  it('ignore plain keys during typing, and when these are turned off', () => {
     const typing = setUp();
     typing.commands.offer(() => [typing.command('help', '?'), typing.command('palette', 'mod+k')]);
     expect(typing.commands.press(key('?'), true)).toBe(false);
@@ -97,7 +97,7 @@ describe('commands', () => {
     expect(off.commands.press(key('?'), false)).toBe(false);
   });
 
-  it('of one id are the latest offered, until the offer is taken back', () => {
+  it('with the same id are the latest registered, until it is removed', () => {
     const { commands, ran, command } = setUp();
     commands.offer(() => [command('search', '/')]);
     const takeBack = commands.offer(() => [{ ...command('search', '/'), run: () => ran.push('latest') }]);

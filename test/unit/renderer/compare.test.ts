@@ -16,7 +16,7 @@ describe('two texts', () => {
     ['ac', 'abc', 'a=a _≠b c=c'],
     ['xaby', 'zabqw', 'x≠z a=a b=b y≠q _≠w'],
     ['abcd', 'cdab', 'a≠_ b≠_ c=c d=d _≠a _≠b'],
-  ])('%j and %j have equal lines beside each other', (left, right, lines) => {
+  ])('%j and %j have equal lines side by side', (left, right, lines) => {
     expect(shown(left, right)).toBe(lines);
   });
 

@@ -35,7 +35,7 @@ async function setUp(refusal?: string) {
 }
 
 describe('the configuration as JSON', () => {
-  it('follows what is in force until it is edited', async () => {
+  it('follows the stored configuration until it is edited', async () => {
     const { editor, change } = await setUp();
     expect(JSON.parse(editor.text)).toEqual({ domains: ['a.acme.test'], primary: null, redirects: [] });
     await change({ domains: ['b.acme.test'], primary: 'b.acme.test', redirects: [] });
@@ -47,7 +47,7 @@ describe('the configuration as JSON', () => {
     expect(JSON.parse(editor.text)).toMatchObject({ domains: [] });
   });
 
-  it('says what is not JSON without asking the engine', async () => {
+  it('reports invalid JSON without calling the engine', async () => {
     const { editor, changes } = await setUp();
     editor.text = '{ "primary": ';
     expect(await editor.apply()).toBe(false);
@@ -62,7 +62,7 @@ describe('the configuration as JSON', () => {
     expect([editor.fault, editor.edited]).toEqual(['configuration.primary: must be one of the domains', true]);
   });
 
-  it('is taken over, and back: what it attached is removed', async () => {
+  it('is applied and undone: what it attached is removed', async () => {
     const { editor, toasts, stored } = await setUp();
     editor.text = '{ "domains": ["a.acme.test", "b.acme.test"], "primary": "a.acme.test" }';
     expect(await editor.apply()).toBe(true);

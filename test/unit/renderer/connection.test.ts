@@ -22,7 +22,7 @@ function setUp() {
 }
 
 describe('the connection', () => {
-  it('opens, follows what changes, and has everything read', async () => {
+  it('opens, follows changes, and has everything read', async () => {
     const { connection, transport, changes } = setUp();
     expect([connection.phase, connection.following]).toEqual(['connecting', false]);
     connection.start();
@@ -42,7 +42,7 @@ describe('the connection', () => {
     expect(changes).toEqual(['everything', 'everything']);
   });
 
-  it('shows at once that it is lost, and heals by itself', async () => {
+  it('shows at once that it is lost, and recovers by itself', async () => {
     const { time, connection, transport, changes } = setUp();
     connection.start();
     await settle();
@@ -69,7 +69,7 @@ describe('the connection', () => {
     expect(connection.phase).toBe('open');
   });
 
-  it('tries at once when asked to', async () => {
+  it('tries at once on request', async () => {
     const { time, connection, transport } = setUp();
     transport.becomes('unreachable');
     connection.start();
@@ -88,7 +88,7 @@ describe('the connection', () => {
     expect([connection.phase, transport.opened]).toEqual(['refused', 1]);
   });
 
-  it('shows within two seconds that no answer comes, and that they come again', async () => {
+  it('shows within two seconds that answers are missing, and that they have resumed', async () => {
     const { time, connection, transport } = setUp();
     connection.start();
     await settle();
@@ -101,7 +101,7 @@ describe('the connection', () => {
     expect(connection.phase).toBe('open');
   });
 
-  it('gives a silent engine up after a while, and connects anew', async () => {
+  it('abandons a silent engine after a while, and reconnects', async () => {
     const { time, connection, transport } = setUp();
     connection.start();
     await settle();
@@ -111,7 +111,7 @@ describe('the connection', () => {
     connection.stop();
   });
 
-  it('takes an error for a sign of life', async () => {
+  it('counts an error as a sign of life', async () => {
     const { time, connection, transport } = setUp();
     transport.teach('clock.get', () => Promise.reject(new Error('broken')));
     connection.start();
@@ -119,7 +119,7 @@ describe('the connection', () => {
     expect(connection.phase).toBe('open');
   });
 
-  it('fails calls without a connection, and those that it breaks, in one known way', async () => {
+  it('rejects calls without a connection, and interrupted ones, with the same error', async () => {
     const { connection, transport } = setUp();
     await expect(connection.client.status.get()).rejects.toBeInstanceOf(ConnectionLostError);
     connection.start();
@@ -130,7 +130,7 @@ describe('the connection', () => {
     await broken;
   });
 
-  it('has a change whose answer was lost done once: sends it again under its key when it is connected again', async () => {
+  it('repeats a change whose answer was lost: sends it again under its key when it is connected again', async () => {
     const { time, connection, transport } = setUp();
     connection.start();
     await settle();
@@ -154,7 +154,7 @@ describe('the connection', () => {
     ['another process of the engine answers', (transport: FakeTransport) => transport.restart()],
     ['the engine refuses the token', (transport: FakeTransport) => transport.becomes('refusing')],
     ['no connection comes within minutes', (transport: FakeTransport) => transport.becomes('unreachable')],
-  ])('says that the outcome of a change is not known, and sends nothing again, when %s', async (_what, happens) => {
+  ])('reports that the outcome of a change is unknown, and sends nothing again, when %s', async (_what, happens) => {
     const { time, connection, transport } = setUp();
     connection.start();
     await settle();
@@ -191,7 +191,7 @@ describe('the connection', () => {
     expect(happened.at(-1)).toBe('at once');
   });
 
-  it('sends nothing later that could not be sent at once', async () => {
+  it('does not send later what could not be sent at once', async () => {
     const { time, connection, transport } = setUp();
     const refused = connection.client.projects.create({ name: 'Shop' }).catch((error: unknown) => error);
     connection.start();
@@ -201,7 +201,7 @@ describe('the connection', () => {
     expect(transport.asked('projects.create')).toBe(0);
   });
 
-  it('is quiet once stopped', async () => {
+  it('does nothing once stopped', async () => {
     const { time, connection, transport, changes } = setUp();
     connection.start();
     await settle();
@@ -226,7 +226,7 @@ describe('the wait before another attempt', () => {
 });
 
 describe('the pulse', () => {
-  it('shows silence within two seconds, with something left for drawing it', () => {
+  it('shows silence within two seconds, with time to spare for drawing', () => {
     expect(BEAT_INTERVAL_MS + BEAT_ANSWER_MS_MAX).toBeLessThanOrEqual(1_800);
   });
 });

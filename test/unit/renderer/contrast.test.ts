@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** WCAG 2.2: text needs 4.5:1 (1.4.3), in high contrast 7:1 (1.4.6); what marks a control 3:1 (1.4.11). */
+/** WCAG 2.2: text needs 4.5:1 (1.4.3), in high contrast 7:1 (1.4.6); the outline of a control 3:1 (1.4.11). */
 const css = readFileSync(new URL('../../../renderer/styles/tokens.css', import.meta.url), 'utf8');
 const [ordinary = '', moreContrast = ''] = css.split('@media (prefers-contrast: more)');
 
@@ -53,21 +53,21 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     expect(contrast(usual[one] ?? '', usual[other] ?? '')).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(pairs(MARKS))('%s shows on %s', (one = '', other = '') => {
+  it.each(pairs(MARKS))('%s is visible on %s', (one = '', other = '') => {
     expect(contrast(usual[one] ?? '', usual[other] ?? '')).toBeGreaterThanOrEqual(3);
   });
 
-  it('words show on a button of moss', () => {
+  it('text is legible on a moss button', () => {
     expect(contrast(usual['on-moss'] ?? '', usual['moss'] ?? '')).toBeGreaterThanOrEqual(4.5);
     expect(contrast(usual['on-moss'] ?? '', usual['moss-strong'] ?? '')).toBeGreaterThanOrEqual(4.5);
   });
 
-  it('words show on a button of brick', () => {
+  it('text is legible on a brick button', () => {
     expect(contrast(usual['on-moss'] ?? '', usual['brick'] ?? '')).toBeGreaterThanOrEqual(4.5);
     expect(contrast(high['on-moss'] ?? '', high['brick'] ?? '')).toBeGreaterThanOrEqual(7);
   });
 
-  it.each(pairs(TEXT))('%s on %s is legible in high contrast at a glance', (one = '', other = '') => {
+  it.each(pairs(TEXT))('%s on %s is legible in high contrast', (one = '', other = '') => {
     expect(contrast(high[one] ?? '', high[other] ?? '')).toBeGreaterThanOrEqual(7);
   });
 });

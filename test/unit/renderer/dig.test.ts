@@ -23,7 +23,7 @@ const ANSWER: DnsAnswer = {
 };
 
 describe('an answer as dig shows it', () => {
-  it('has header, question and answer in zone-file notation, and who answered', () => {
+  it('has header, question and answer in zone-file notation, and the server', () => {
     expect(digLines(ANSWER)).toEqual([
       ';; ->>HEADER<<- opcode: QUERY, status: NOERROR, id: 4711',
       ';; flags: qr aa rd; QUERY: 1, ANSWER: 2, AUTHORITY: 0, ADDITIONAL: 1',
@@ -43,7 +43,7 @@ describe('an answer as dig shows it', () => {
     ]);
   });
 
-  it('says why a question was refused, and omits what a server without EDNS does not send', () => {
+  it('tells why a question was refused, and omits what a server without EDNS does not send', () => {
     const { ednsOctets: _none, ...plain } = ANSWER;
     const lines = digLines({ ...plain, rcode: 'REFUSED', flags: ['qr', 'rd'], answer: [], detail: 'No zone here.' });
     expect(lines.slice(0, 4)).toEqual([
@@ -59,7 +59,7 @@ describe('an answer as dig shows it', () => {
     [{ server: { address: '::1', port: 53, transport: 'tcp' } }, 'dig @::1 -p 53 +tcp www.acme.test A'],
     [{ question: { name: '*.acme.test', type: 'TXT' } }, "dig @127.0.0.1 -p 5380 '*.acme.test' TXT"],
     [{ question: { name: "it's.test", type: 'A' } }, `dig @127.0.0.1 -p 5380 'it'"'"'s.test' A`],
-  ] as const)('comes with the command that asks the same: %j', (changes, command) => {
+  ] as const)('comes with the command for the same query: %j', (changes, command) => {
     expect(digCommand({ ...ANSWER, ...changes })).toBe(command);
   });
 
@@ -72,7 +72,7 @@ describe('an answer as dig shows it', () => {
     ['nxdomain', { rcode: 'NXDOMAIN', answer: [] }],
     ['refused', { rcode: 'REFUSED', answer: [] }],
     ['failed', { rcode: 'SERVFAIL', answer: [] }],
-  ])('is known as %s', (kind, changes) => {
+  ])('is classified as %s', (kind, changes) => {
     expect(kindOf({ ...ANSWER, ...changes })).toBe(kind);
   });
 });

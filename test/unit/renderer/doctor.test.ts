@@ -29,8 +29,8 @@ function setUp(answer: (areas: readonly DoctorArea[] | undefined) => DoctorRepor
   return { page, time, changes, asked: () => calls.map(({ input }) => input) };
 }
 
-describe('the page', () => {
-  it('looks at everything when it opens, and again when asked, without a pause', async () => {
+describe('the Doctor page', () => {
+  it('checks everything when it opens, and again on request, without a pause', async () => {
     const { page, asked } = setUp(() => report(check('dns', 'server'), check('root', 'key', 'failed')));
     expect(page.running).toBe(true);
     await settle();
@@ -42,7 +42,7 @@ describe('the page', () => {
     expect([page.running, asked()]).toEqual([false, [{}, {}]]);
   });
 
-  it('looks after a change at what that concerns, and keeps the rest', async () => {
+  it('checks after a change what that concerns, and keeps the rest', async () => {
     const { page, changes, time, asked } = setUp((areas) =>
       areas === undefined
         ? report(check('dns', 'server'), check('domains', 'a.test'), check('clock', 'app'))
@@ -60,7 +60,7 @@ describe('the page', () => {
     ]);
   });
 
-  it('looks at everything when the connection is back, and at what it has missed', async () => {
+  it('checks everything when the connection is back, including what it missed', async () => {
     let fails = false;
     const { page, changes, time, asked } = setUp(() => {
       if (fails) throw new Error('lost');
@@ -81,7 +81,7 @@ describe('the page', () => {
   });
 });
 
-it('a part of a report takes its place among the rest', () => {
+it('a partial report replaces its part of the whole', () => {
   const whole = report(check('engine', 'process'), check('dns', 'server', 'failed'), check('root', 'key'));
   const part = report(check('dns', 'server'), check('dns', 'resolver', 'warning'));
   const merged = merge(whole, part, ['dns']);
@@ -113,6 +113,6 @@ it.each([
   [{ id: 'root.key', area: 'root' }, { page: 'certificates' }],
   [{ id: 'dns.resolver', area: 'dns' }, { page: 'settings' }],
   [{ id: 'dns.server', area: 'dns' }, undefined],
-] as const)('%j is dealt with at %j', (of, place) => {
+] as const)('%j is resolved at %j', (of, place) => {
   expect(placeOfCheck(of, [{ id: 'p', slug: 'shop' }])?.place).toEqual(place);
 });

@@ -56,8 +56,8 @@ function setUp(answers: Answers = {}) {
   return { ...fake, actions, toasts, announcer, texts, undo };
 }
 
-describe('what is done to a domain', () => {
-  it('is removed at once; undone, it is attached and verified again, with what the project had of it', async () => {
+describe('a domain', () => {
+  it('is removed at once; Undo attaches and verifies it again, with its project’s settings for it', async () => {
     const { actions, calls, changes, texts, undo } = setUp();
     expect(await actions.remove(HOST)).toBe(true);
     expect(texts()).toEqual([`Removed ${HOST}. It is no longer served, and its certificate was deleted.`]);
@@ -83,14 +83,14 @@ describe('what is done to a domain', () => {
     expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target\.$/);
   });
 
-  it('says honestly that it is back and not verified', async () => {
+  it('reports truthfully that it is back and not verified', async () => {
     const { actions, texts, undo } = setUp({ 'domains.verify': () => makeDomain(HOST, { state: 'pending' }) });
     await actions.remove(HOST);
     await undo();
     expect(texts()).toEqual([`${HOST} is attached again, not verified, pending.`]);
   });
 
-  it('does one thing at a time, and announces what a check has found', async () => {
+  it('runs one action at a time, and announces the result of a check', async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { actions, announcer, calls } = setUp({ 'domains.verify': () => promise });
     const verified = actions.verify(HOST);
@@ -118,7 +118,7 @@ describe('what is done to a domain', () => {
     expect(toasts.list.map(({ tone, text }) => [tone, text])).toEqual([['failed', told]]);
   });
 
-  it('changes the plan, and back again with the limits that Enterprise had', async () => {
+  it('changes the plan, and back again with Enterprise’s previous limits', async () => {
     const { actions, calls, texts, undo } = setUp({ 'projects.get': () => ({ ...PROJECT, plan: 'enterprise' }) });
     await actions.changePlan('pro');
     expect(texts()).toEqual(['Shop is on the Pro plan.']);
@@ -129,7 +129,7 @@ describe('what is done to a domain', () => {
     });
   });
 
-  it('makes it primary, and takes that back', async () => {
+  it('becomes primary, and this can be undone', async () => {
     const { actions, calls, undo } = setUp();
     await actions.makePrimary(null);
     await undo();

@@ -26,7 +26,7 @@ const since = (
   });
 
 describe('a domain whose DNS has changed since its last check', () => {
-  it('is told by the walk of CAA, both ways', () => {
+  it('is noticed by the CAA walk, both ways', () => {
     const ok = [check('caa_forbids', 'ok')];
     const refused = [check('caa_forbids', 'failed')];
     expect(since(ok, { verdict: 'forbidden' })).toBe('caa_forbids');
@@ -38,7 +38,7 @@ describe('a domain whose DNS has changed since its last check', () => {
     expect(since(ok, {})).toBeUndefined();
   });
 
-  it('is told by its record in the zone, once that can be seen and verification asks there', () => {
+  it('is noticed by its record in the zone, once that is visible and verification queries there', () => {
     const missing = [check('no_record', 'failed')];
     const pending = { state: 'pending' } as const;
     expect(since(missing, { local: localWith(CREATED_AT) }, pending)).toBe('record_found');
@@ -47,7 +47,7 @@ describe('a domain whose DNS has changed since its last check', () => {
     expect(since([check('chain_loop', 'failed')], { local: localWith(CREATED_AT) }, pending)).toBeUndefined();
   });
 
-  it('says so in place of the last check’s summary, with what to do', () => {
+  it('shows this in place of the last check’s summary, with what to do', () => {
     const issued = makeDomain();
     expect(summaryOfChange('caa_forbids', issued)).toMatchObject({
       title: 'The next renewal will be refused',

@@ -15,7 +15,7 @@ const names = (search: string, filter = 'all', sort = '') =>
   listDomains(DOMAINS, { search, filter: readFilter(filter), sort: readSort(sort) }).map(({ hostname }) => hostname);
 
 describe('the list of domains', () => {
-  it('keeps the names of a zone together, the apex first, and counts as people do', () => {
+  it('keeps the names of a zone together, the apex first, with numbers in numeric order', () => {
     expect(names('')).toEqual([
       'acme.example',
       'shop.acme.example',
@@ -26,15 +26,15 @@ describe('the list of domains', () => {
     ]);
   });
 
-  it('is searched by a part of the name, in any case, blanks aside', () => {
+  it('can be searched by a part of the name, in any case, ignoring blanks', () => {
     expect(names(' TENANT ')).toEqual(['tenant-2.acme.test', 'tenant-10.acme.test']);
   });
 
-  it('is narrowed to what needs attention, which excludes what resolves automatically', () => {
+  it('can be filtered by what needs attention, which excludes what resolves automatically', () => {
     expect(names('', 'attention')).toEqual(['shop.acme.example', 'tenant-2.acme.test', 'www.acme.test']);
   });
 
-  it('is narrowed by search and state together; an unknown state is none', () => {
+  it('can be filtered by search and state together; an unknown state is ignored', () => {
     expect(names('acme.test', 'verified')).toEqual(['acme.test', 'tenant-10.acme.test']);
     expect(names('acme.test', 'nonsense')).toHaveLength(4);
   });

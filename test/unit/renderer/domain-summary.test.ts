@@ -12,7 +12,7 @@ const failed = (code: CheckCode, rest: Partial<Check> = {}): Check => ({
 const AT = '2026-11-20T10:00:00.000Z';
 const NONE = { state: 'none' } as const;
 
-/** Tone, title, what is waited for, and what to do. */
+/** Tone, title, what is pending, and what to do. */
 const CASES: [fact: string, domain: Partial<Domain>, summary: string][] = [
   ['healthy', {}, 'moss | Served over HTTP and HTTPS'],
   [
@@ -110,13 +110,13 @@ describe('the overall state of a domain', () => {
     expect(parts.filter((part) => part !== undefined).join(' | ')).toBe(expected);
   });
 
-  it('says that a domain verified before is still served', () => {
+  it('mentions that a domain verified before is still served', () => {
     const moved = makeDomain('www.acme.test', { state: 'misconfigured', checks: [failed('wrong_target')] });
     expect(summaryOf(moved).text).toContain('is still served');
     expect(summaryOf({ ...moved, verifiedAt: undefined }).text).toBe('About wrong_target.');
   });
 
-  it('says when it is checked next: as soon as a record on its way can be seen, before the daily check', () => {
+  it('tells the time of the next check: as soon as a pending record is visible, before the daily check', () => {
     const domain = makeDomain('www.acme.test', { nextCheckAt: '2026-11-21T09:00:00.000Z' });
     expect(nextCheckOf(domain)).toBe('2026-11-21T09:00:00.000Z');
     const onItsWay = failed('not_propagated', { until: '2026-11-20T10:30:00.000Z' });

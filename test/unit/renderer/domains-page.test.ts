@@ -66,7 +66,7 @@ async function setUp(path = '/projects/shop/domains') {
 }
 
 describe('the Domains page', () => {
-  it('keeps what it shows in the address, and what narrows the list while another domain is chosen', async () => {
+  it('keeps what it shows in the address, and the filters while another domain is chosen', async () => {
     const { page, address } = await setUp();
     page.setQuery({ search: 'acme', filter: 'verified' });
     expect(page.hrefOf('b.acme.test')).toBe('/projects/shop/domains/b.acme.test?search=acme&state=verified');
@@ -77,7 +77,7 @@ describe('the Domains page', () => {
     expect([address(), page.chosen]).toEqual(['/projects/shop/domains', undefined]);
   });
 
-  it('shows the last of the domains that the arrows run through, and leaves one entry in the history', async () => {
+  it('shows the last of the domains that the arrow keys pass, and leaves one entry in the history', async () => {
     const { page, time, entries } = await setUp('/projects/shop/domains/a.acme.test');
     page.showSoon('b.acme.test');
     await time.pass(SELECT_DELAY_MS - 1);
@@ -112,14 +112,14 @@ describe('the Domains page', () => {
     expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
   });
 
-  it('shows what a check has found without reading all domains again', async () => {
+  it('shows the result of a check without reading all domains again', async () => {
     const { page, lists } = await setUp();
     await page.actions.verify('b.acme.test');
     expect(page.domains.value?.map(({ state }) => state)).toEqual(['verified', 'misconfigured', 'verified']);
     expect(lists()).toBe(1);
   });
 
-  it('goes back to the list when the domain that is shown is removed', async () => {
+  it('returns to the list when the visible domain is removed', async () => {
     const { page } = await setUp('/projects/shop/domains/a.acme.test');
     expect(await page.remove(makeDomain('b.acme.test'))).toBe(true);
     expect(page.item).toBe('a.acme.test');
@@ -127,7 +127,7 @@ describe('the Domains page', () => {
     expect(page.item).toBeUndefined();
   });
 
-  it('removes several domains; one undo attaches them again, with what the project had of them', async () => {
+  it('removes several domains; one Undo attaches them again, with their project’s settings for them', async () => {
     const { page, toasts, works, changed } = await setUp('/projects/shop/domains/a.acme.test?sort=-state');
     for (const [at, hostname] of ['a.acme.test', 'b.acme.test'].entries()) page.selection.toggle(hostname, at);
     page.removeAll(page.selection.ids);
@@ -147,7 +147,7 @@ describe('the Domains page', () => {
     ]);
   });
 
-  it('begins a redirect at a domain, once', async () => {
+  it('starts the redirect form for a domain once', async () => {
     const { page } = await setUp('/projects/shop/domains/a.acme.test');
     page.redirect(makeDomain('a.acme.test'));
     page.redirect(makeDomain('a.acme.test'));

@@ -39,7 +39,7 @@ async function setUp(stored: Partial<Settings> = {}) {
 }
 
 describe('a group of settings', () => {
-  it('shows what is in force, and is unchanged until something else is typed', async () => {
+  it('shows the stored values, and is unchanged until something else is typed', async () => {
     const { settings } = await setUp({ banAfter: 7, banDuration: 'PT90M' });
     const { form } = settings.bans;
     expect(form.values).toEqual({ banAfter: '7', banDuration: 'PT90M' });
@@ -50,7 +50,7 @@ describe('a group of settings', () => {
     expect(settings.bans.changed).toBe(false);
   });
 
-  it('is saved by itself, and undone to what was in force before', async () => {
+  it('is saved separately, and Undo restores the previous values', async () => {
     const { settings, toasts, sent } = await setUp();
     settings.bans.form.values.banAfter = '3';
     settings.waiting.form.values.propagation = 'PT1H';
@@ -74,7 +74,7 @@ describe('a group of settings', () => {
     expect(sent()).toEqual([{ httpsRecords: false, dohForwardsProbe: true }]);
   });
 
-  it('keeps what was typed beside the engine’s message, and reports nothing', async () => {
+  it('keeps what was typed next to the engine’s message, and reports nothing', async () => {
     const { transport, settings, toasts } = await setUp();
     transport.teach('settings.update', () =>
       Promise.reject(
@@ -106,19 +106,19 @@ describe('a group of settings', () => {
   });
 });
 
-describe('what is sent of', () => {
+describe('the change that is sent', () => {
   it.each([
     ['any page', { kind: 'any', cors: 'http://a.test' }, '*'],
     ['none', { kind: 'none', cors: 'http://a.test' }, []],
     ['origins', { kind: 'list', cors: ' http://a.test \n\nhttp://b.test:81' }, ['http://a.test', 'http://b.test:81']],
-  ])('CORS: %s', async (_what, values, cors) => {
+  ])('for CORS contains: %s', async (_what, values, cors) => {
     const { settings, sent } = await setUp({ cors: ['http://old.test'] });
     settings.cors.form.values = values;
     await settings.cors.save();
     expect(sent()).toEqual([{ cors }]);
   });
 
-  it('a CAA identity without account: null', async () => {
+  it('for a CAA identity without account contains null', async () => {
     const { settings, sent } = await setUp();
     settings.caaIdentity.form.values = {
       'caaIdentity.domain': ' letsencrypt.org ',
@@ -129,7 +129,7 @@ describe('what is sent of', () => {
     expect(sent()).toEqual([{ caaIdentity: { domain: 'letsencrypt.org', accountUri: null, method: 'dns-01' } }]);
   });
 
-  it('a number of refusals that was deleted: nothing that the engine would take for "as it is"', async () => {
+  it('for a deleted number of refusals contains nothing that the engine would read as "unchanged"', async () => {
     const { settings, sent } = await setUp();
     settings.bans.form.values.banAfter = '';
     await settings.bans.save();
@@ -137,7 +137,7 @@ describe('what is sent of', () => {
   });
 });
 
-describe('the presets of waiting', () => {
+describe('the presets for delays', () => {
   it.each([
     ['instant', 'PT0S', 'PT0S'],
     ['realistic', 'PT1H', 'PT2M'],
@@ -150,7 +150,7 @@ describe('the presets of waiting', () => {
     expect(presetOf(settings.waiting.form.values)).toBe(preset);
   });
 
-  it('are recognised however they are written', () => {
+  it('are recognised in any notation', () => {
     expect(presetOf({ propagation: 'P2D', issuanceDelay: 'PT120S' })).toBe('slowest');
   });
 });
@@ -159,7 +159,7 @@ describe('the licences', () => {
   const served = (files: Record<string, string>) => (path: string) =>
     Promise.resolve({ ok: path in files, text: () => Promise.resolve(files[path] ?? '') });
 
-  it('are those of the interface and, where it is built, of the engine', async () => {
+  it('are those of the interface and, if it is built, of the engine', async () => {
     const head = '# Licenses\n\nThe app bundles dependencies which contain the following licenses:\n\n';
     const interfaceOnly = { '/licences.txt': `${head}## a - 1 (MIT)\n` };
     expect(await readLicences(served(interfaceOnly))).toBe('## a - 1 (MIT)');
@@ -168,7 +168,7 @@ describe('the licences', () => {
     );
   });
 
-  it('that are not there are an error', async () => {
+  it('cause an error if they are missing', async () => {
     await expect(readLicences(served({}))).rejects.toThrow('No licence file');
   });
 });

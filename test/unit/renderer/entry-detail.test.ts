@@ -25,14 +25,14 @@ async function setUp() {
 }
 
 describe('one entry', () => {
-  it('is gone where the engine has none, which is no failure', async () => {
+  it('is gone if the engine does not have it, which is not a failure', async () => {
     const { open, become } = await setUp();
     become('gone');
     const { entry } = await open();
     expect([entry.value, entry.failure]).toEqual([null, undefined]);
   });
 
-  it('is read again and again while it runs', async () => {
+  it('is read again repeatedly while its request runs', async () => {
     const time = createFakeClock();
     let reads = 0;
     const { client } = fakeClient({
@@ -45,7 +45,7 @@ describe('one entry', () => {
     expect([entry.value?.running, reads]).toEqual([undefined, 3]);
   });
 
-  it('stays as it was read when it is gone later', async () => {
+  it('stays as it was read when it is removed later', async () => {
     const { open, become } = await setUp();
     const { entry } = await open();
     become('gone');
@@ -54,7 +54,7 @@ describe('one entry', () => {
     expect([entry.value?.id, entry.failure]).toEqual(['trf_1', undefined]);
   });
 
-  it('says why it could not be read', async () => {
+  it('shows why it could not be read', async () => {
     const { open, become } = await setUp();
     become('broken');
     const { entry } = await open();

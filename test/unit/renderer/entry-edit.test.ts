@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { changesOf, editOf } from '../../../renderer/state/entry-edit.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
 
-it('only what was changed of a request differs when it is sent again', () => {
+it('only the edited parts of a request differ when it is sent again', () => {
   const before = editOf(makeDetail(1));
   expect(before).toEqual({
     method: 'GET',
@@ -33,7 +33,7 @@ it('only what was changed of a request differs when it is sent again', () => {
   });
 });
 
-it('credentials that are no key of ours can be edited', () => {
+it('credentials that are not one of our keys can be edited', () => {
   const requestHeaders = [{ name: 'Authorization', value: 'Bearer …' }];
   const { keyId, ...stranger } = makeDetail(1, { requestHeaders });
   expect([keyId, editOf(stranger).headers]).toEqual(['key_demo', 'Authorization: Bearer …']);

@@ -20,7 +20,7 @@ const codeOf = (entry: TrafficDetail, language: CodeLanguage = 'curl', status = 
 };
 
 describe('a recorded request as code', () => {
-  it('has the key’s variable in place of its secret, and leaves out what clients say by themselves', () => {
+  it('has the key’s variable in place of its secret, and omits what clients add by themselves', () => {
     expect(codeOf(makeDetail(1)).text).toBe(
       [
         'curl -H "Authorization: Bearer $VIVARIUM_KEY" \\',
@@ -34,7 +34,7 @@ describe('a recorded request as code', () => {
     expect(asFetch.notes.at(-1)).toContain('which not every system does for *.localhost');
   });
 
-  it('leads a custom domain to this machine, with the root for HTTPS', () => {
+  it('directs a custom domain to this machine, with the root for HTTPS', () => {
     const detail = makeDetail(1, { scheme: 'https', authority: 'shop.acme.test:8443' });
     expect(codeOf(detail).text).toContain(
       'curl --connect-to ::127.0.0.1:8443 \\\n  --cacert /home/ada/.local/share/vivarium/ca/root.pem',
@@ -42,7 +42,7 @@ describe('a recorded request as code', () => {
     expect([codeOf(detail).notes.length, codeOf(detail, 'fetch').notes.length]).toEqual([1, 3]);
   });
 
-  it('has the body as it was, digit by digit, and says what is missing of it', () => {
+  it('has the original body, digit by digit, and tells what is missing from it', () => {
     const body = {
       text: '{"name":"O’Neil\'s","categoryId":9007199254740993}',
       encoding: 'utf8',
@@ -66,43 +66,46 @@ describe('a recorded request as code', () => {
     ['python', 'python3', BYTES],
     ['httpie', 'http', { ...TEXT, text: '{"name":"O’Neil\'s"}' }],
     ['httpie', 'http', TEXT],
-  ] as const)('in %s sends the same (skipped without %s): %j', async ([language, program, requestBody], { skip }) => {
-    skip(spawnSync(program, ['--version']).status !== 0, `${program} is not installed`);
-    let received: { url: string | undefined; method: string | undefined; fields: unknown; body: Buffer } | undefined;
-    const upstream = await startUpstream((request, response) => {
-      void buffer(request).then((body) => {
-        const { authorization, 'x-odd': odd, 'x-json': json, 'x-none': none, 'content-type': type } = request.headers;
-        received = { url: request.url, method: request.method, fields: [authorization, odd, json, none, type], body };
-        response.end();
+  ] as const)(
+    'in %s sends the same request (skipped without %s): %j',
+    async ([language, program, requestBody], { skip }) => {
+      skip(spawnSync(program, ['--version']).status !== 0, `${program} is not installed`);
+      let received: { url: string | undefined; method: string | undefined; fields: unknown; body: Buffer } | undefined;
+      const upstream = await startUpstream((request, response) => {
+        void buffer(request).then((body) => {
+          const { authorization, 'x-odd': odd, 'x-json': json, 'x-none': none, 'content-type': type } = request.headers;
+          received = { url: request.url, method: request.method, fields: [authorization, odd, json, none, type], body };
+          response.end();
+        });
       });
-    });
-    const detail = makeDetail(1, {
-      method: 'POST',
-      target: '/v1/pets?a=b%20c',
-      authority: `127.0.0.1:${upstream.port}`,
-      requestBody,
-      requestBytes: requestBody.bytes,
-      requestHeaders: [
-        { name: 'Authorization', value: 'Bearer viv_3fQ9…' },
-        { name: 'X-Odd', value: `a "b" {c} 'd' \\n` },
-        { name: 'X-Json', value: '=@1' },
-        { name: 'X-None', value: '' },
-        { name: 'Content-Type', value: 'text/x-odd' },
-      ],
-    });
-    // The upstream stands in for the proxy, too.
-    const { text } = codeOf(detail, language, { ...STATUS, ports: { ...STATUS.ports, http: upstream.port } });
-    const shell = language === 'python' ? 'python3' : 'bash';
-    await promisify(execFile)(shell, ['-c', text], {
-      env: { ...process.env, VIVARIUM_KEY: 'k', ...(language === 'python' && { NO_PROXY: '*' }) },
-    });
-    expect(received).toEqual({
-      url: `${language === 'httpie' ? 'http://127.0.0.1' : ''}/v1/pets?a=b%20c`,
-      method: 'POST',
-      fields: ['Bearer k', `a "b" {c} 'd' \\n`, '=@1', '', 'text/x-odd'],
-      body: Buffer.from(requestBody.text, requestBody.encoding),
-    });
-  });
+      const detail = makeDetail(1, {
+        method: 'POST',
+        target: '/v1/pets?a=b%20c',
+        authority: `127.0.0.1:${upstream.port}`,
+        requestBody,
+        requestBytes: requestBody.bytes,
+        requestHeaders: [
+          { name: 'Authorization', value: 'Bearer viv_3fQ9…' },
+          { name: 'X-Odd', value: `a "b" {c} 'd' \\n` },
+          { name: 'X-Json', value: '=@1' },
+          { name: 'X-None', value: '' },
+          { name: 'Content-Type', value: 'text/x-odd' },
+        ],
+      });
+      // The upstream stands in for the proxy, too.
+      const { text } = codeOf(detail, language, { ...STATUS, ports: { ...STATUS.ports, http: upstream.port } });
+      const shell = language === 'python' ? 'python3' : 'bash';
+      await promisify(execFile)(shell, ['-c', text], {
+        env: { ...process.env, VIVARIUM_KEY: 'k', ...(language === 'python' && { NO_PROXY: '*' }) },
+      });
+      expect(received).toEqual({
+        url: `${language === 'httpie' ? 'http://127.0.0.1' : ''}/v1/pets?a=b%20c`,
+        method: 'POST',
+        fields: ['Bearer k', `a "b" {c} 'd' \\n`, '=@1', '', 'text/x-odd'],
+        body: Buffer.from(requestBody.text, requestBody.encoding),
+      });
+    },
+  );
 
   it.each([
     [
@@ -136,12 +139,12 @@ describe('a recorded request as code', () => {
     expect(text).not.toContain('chunked');
   });
 
-  it('says which shell it is for, where the system’s own is another', () => {
+  it('names its shell, if the system’s own is another', () => {
     const onWindows = { ...STATUS, dataDir: 'C:\\Users\\ada\\vivarium' };
     expect(codeOf(makeDetail(1), 'curl', onWindows).notes.at(-1)).toContain('Git Bash or WSL');
   });
 
-  it('brings bytes along that are no text', () => {
+  it('includes bytes that are not text', () => {
     const requestBody = { text: '/wA=', encoding: 'base64', bytes: 2, cut: false } as const;
     const detail = makeDetail(1, { method: 'PUT', requestBody, requestBytes: 2 });
     expect(codeOf(detail).text).toMatch(/^printf %s \/wA= \| base64 -d \| curl -X PUT [^]*--data-binary @- /);
@@ -157,7 +160,7 @@ describe('a recorded request as code', () => {
       { requestHeaders: [{ name: 'Authorization', value: 'Bearer …' }] },
       'VIVARIUM_KEY to the token',
     ],
-  ] as const)('says what becomes of %s', (_what, rest, note) => {
+  ] as const)('tells what happens to %s', (_what, rest, note) => {
     const { requestHeaders, ...others } = { requestHeaders: undefined, ...rest };
     const detail = makeDetail(1, {
       ...others,
@@ -166,7 +169,7 @@ describe('a recorded request as code', () => {
     expect(codeOf(detail, 'fetch').notes.join(' ')).toContain(note);
   });
 
-  it('has no secret that was redacted, and names what it leaves out', () => {
+  it('has no redacted secret, and names what it omits', () => {
     const request = codeOf(
       makeDetail(1, {
         requestHeaders: [
@@ -179,12 +182,12 @@ describe('a recorded request as code', () => {
     expect(request.notes).toEqual(['Left out, because secrets are not recorded: Authorization, Cookie.']);
   });
 
-  it('is none without a Host', () => {
+  it('does not exist without a Host', () => {
     expect(entryCode(makeDetail(1, { authority: null }), STATUS, 'go')).toBeUndefined();
   });
 });
 
-describe('the looks of an entry', () => {
+describe('the appearance of an entry', () => {
   it.each([
     [200, false, '200 moss ok'],
     [101, false, '101 water link'],
@@ -197,7 +200,7 @@ describe('the looks of an entry', () => {
     expect(`${text} ${tone} ${icon}`).toBe(looks);
   });
 
-  it('lays the parts of the time out one after the other', () => {
+  it('places the parts of the time one after the other', () => {
     const parts = timeline([
       { part: 'stages', ms: 1 },
       { part: 'waiting', ms: 2 },

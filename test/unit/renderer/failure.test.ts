@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { describeFailure, issuesOf } from '../../../renderer/connection/failure.ts';
 
-describe('the page’s words for a failure', () => {
+describe('the page’s message for a failure', () => {
   it.each([
     [
       'Change the project’s plan to Pro: `projects.update {"projectId":"demo","plan":"pro"}`.',

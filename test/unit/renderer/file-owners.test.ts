@@ -10,7 +10,7 @@ const owner = (file: string, ...entries: string[]) => ({
   }),
 });
 
-it('names the file of an entry without its folder, on every system', () => {
+it('names an entry’s file without its folder, on every system', () => {
   const owners = [owner('/a/vivarium.yaml', 'zone z.test'), owner('C:\\b\\demo.yaml', 'project z.test')];
   expect([
     ownerOf(owners, 'zone', 'z.test'),

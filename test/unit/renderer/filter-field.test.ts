@@ -28,7 +28,7 @@ describe('the filter field', () => {
     expect([field.text, field.open]).toEqual(['status:4xx ', false]);
   });
 
-  it('offers nothing over the result after a whole term, until an arrow key asks for it', () => {
+  it('offers nothing after a complete term until an arrow key asks for it', () => {
     const { field, labels } = setUp();
     field.type('status:429');
     expect(field.open).toBe(false);
@@ -40,7 +40,7 @@ describe('the filter field', () => {
     expect([field.open, labels()[0]]).toEqual([true, 'method:']);
   });
 
-  it('goes round at both ends, by way of the field', () => {
+  it('wraps around at both ends, by way of the field', () => {
     const { field } = setUp();
     field.type('st');
     const places = [1, 1, 1, 1, -1, -1].map((by) => {
@@ -50,7 +50,7 @@ describe('the filter field', () => {
     expect(places).toEqual([0, 1, -1, 0, -1, 1]);
   });
 
-  it('offers what only the page knows, in quotes where it has blanks', () => {
+  it('offers values that only the page has, in quotes if they contain blanks', () => {
     const { field, filters, labels } = setUp();
     field.type('key:');
     expect(labels()).toEqual(['Demo key', 'CI']);
@@ -58,7 +58,7 @@ describe('the filter field', () => {
     expect([field.text, filters.at(-1)]).toEqual(['key:"Demo key" ', 'key:"Demo key" ']);
   });
 
-  it('passes on valid filters only, and says what is wrong with others, except for an unfinished word', () => {
+  it('passes on only valid filters, and reports what is wrong with others, except for an unfinished word', () => {
     const { field, filters } = setUp();
     field.type('status:4');
     expect([field.fault, filters]).toEqual([undefined, []]);
@@ -70,7 +70,7 @@ describe('the filter field', () => {
     expect(filters.at(-1)).toBe('');
   });
 
-  it('keeps a word with an unknown field, does not apply it, and says what was probably meant', () => {
+  it('keeps a word with an unknown field, does not apply it, and suggests the nearest match', () => {
     const { field, filters } = setUp();
     for (const text of ['s', 'sttus', 'sttus:']) field.type(text);
     expect(field.fault).toBeUndefined();
@@ -82,7 +82,7 @@ describe('the filter field', () => {
     expect([field.fault, filters.at(-1)]).toEqual([undefined, '"sttus:4xx"']);
   });
 
-  it('does not look for a word that may become a field, until nothing is offered any more', () => {
+  it('does not search for a word that may become a field, until nothing is offered any more', () => {
     const { field, filters } = setUp();
     field.type('method:GET st');
     field.type('method:GET sta');
@@ -99,7 +99,7 @@ describe('the filter field', () => {
     expect(field.fault).toContain('host: needs a value');
   });
 
-  it('takes a filter that was changed elsewhere, but not away what is being typed', () => {
+  it('accepts a filter that was changed elsewhere, but does not overwrite what is being typed', () => {
     const { field } = setUp('status:4xx');
     field.adopt('method:GET');
     expect(field.text).toBe('method:GET');

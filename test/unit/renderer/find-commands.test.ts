@@ -54,7 +54,7 @@ describe('finding a command', () => {
     expect(found(text)).toEqual(groups);
   });
 
-  it('puts what begins with the text first, in its group and among the groups', () => {
+  it('puts matches at the beginning first, in their group and among the groups', () => {
     const commands = [
       ...COMMANDS,
       command('Projects', 'Forget the project'),
@@ -73,7 +73,7 @@ describe('finding a command', () => {
     expect(marked('GTD')).toEqual(['[G]o [t]o [D]omains']);
   });
 
-  it('lists the recent ones first without text, and above equals with it', () => {
+  it('lists the recent ones first without text, and above equal matches with text', () => {
     const recent = ['Go to Domains', 'gone'];
     expect(findCommands(COMMANDS, '', recent).map(titlesIn).slice(0, 1)).toEqual([['Recent', ['Go to Domains']]]);
     expect(findCommands(COMMANDS, 'go to', recent).map(titlesIn)).toEqual([['Pages', ['Go to Domains', 'Go to Pets']]]);
@@ -91,7 +91,7 @@ describe('finding a command', () => {
     expect(readRecent(kept)).toEqual(recent);
   });
 
-  it('shows a bounded part of a group and how many there are, and what is only searched for once it is', () => {
+  it('shows a limited part of a group and its size, and search-only commands only for a search', () => {
     const many = Array.from({ length: 300 }, (_, index) => ({
       ...command('Domains', `shop-${index}.test`),
       searched: true,

@@ -5,7 +5,7 @@ import { makeProject } from '../../support/page-world.ts';
 
 const project = makeProject('Demo');
 
-/** The words that a POSIX shell makes of `command`. */
+/** The words of `command` as a POSIX shell splits it. */
 const words = (command: string): string[] =>
   execFileSync('sh', ['-c', `set -- ${command}\nprintf '%s\\n' "$@"`], { env: { VIVARIUM_KEY: 'viv_secret' } })
     .toString()
@@ -35,7 +35,7 @@ describe('the first request', () => {
     ]);
   });
 
-  it('gives a hostname that the system does not find its address', () => {
+  it('supplies the address of a hostname that the system does not resolve', () => {
     const own = makeProject('Shop', { hostname: 'www.acme.test' });
     const command = firstRequest({ project: own, environment: 'production', secure: true, dataDir: '/data' });
     expect(words(command).slice(0, 3)).toEqual(['curl', '--resolve', 'www.acme.test:8443:127.0.0.1']);
@@ -50,7 +50,7 @@ describe('the first request', () => {
 describe('the same for Node', () => {
   const at = { project, environment: 'production', secure: false, dataDir: '/data' } as const;
 
-  it('connects to this machine with the hostname in its field, and the secret that it brings along', () => {
+  it('connects to this machine with the hostname in its field, and the embedded secret', () => {
     expect(firstNode({ ...at, secret: 'viv_x' })).toBe(`import { get } from 'node:http';
 
 // demo.vivarium.localhost is this machine
@@ -65,7 +65,7 @@ get('http://127.0.0.1:8080/v1/pets?limit=5', {
 });`);
   });
 
-  it('takes the key from the environment otherwise', () => {
+  it('otherwise takes the key from the environment', () => {
     expect(firstNode(at)).toContain("'Bearer ' + process.env.VIVARIUM_KEY");
   });
 });

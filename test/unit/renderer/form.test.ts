@@ -29,7 +29,7 @@ function setUp(error?: Error) {
 }
 
 describe('a form', () => {
-  it('sends what was typed, and gives the answer', async () => {
+  it('sends what was typed, and returns the answer', async () => {
     const { form, sent } = setUp();
     expect(await form.submit()).toBe('made');
     expect(sent).toEqual([{ name: 'Shop', plan: 'free' }]);
@@ -62,14 +62,14 @@ describe('a form', () => {
       undefined,
       'There is no connection to Vivarium. Try again when it is back.',
     ],
-  ])('puts what is wrong where it belongs: %s', async (_what, error, fault, failure) => {
+  ])('shows a fault where it belongs: %s', async (_what, error, fault, failure) => {
     const { form } = setUp(error);
     expect(await form.submit()).toBeUndefined();
     expect([form.fault('name'), form.failure]).toEqual([fault, failure]);
     expect(form.values.name).toBe('Shop');
   });
 
-  it('finds the field of a place within an input, by the whole path or by its beginning', async () => {
+  it('finds the field of a path within an input, by the whole path or by its beginning', async () => {
     const form = new Form({
       values: { 'limits.perDay': '', cors: '' },
       submit: () => Promise.reject(issues(['limits.perDay', 'is required'], ['cors[2]', 'must be an origin'])),
@@ -78,7 +78,7 @@ describe('a form', () => {
     expect([form.fault('limits.perDay'), form.fault('cors')]).toEqual(['is required', 'Entry 3 must be an origin']);
   });
 
-  it('knows the code of a refusal until it is sent again', async () => {
+  it('exposes the code of a refusal until it is sent again', async () => {
     let refused = true;
     const form = new Form({
       values: { hostname: 'www.acme.test' },
@@ -94,7 +94,7 @@ describe('a form', () => {
     expect(form.code).toBeUndefined();
   });
 
-  it('offers force for what can be forced, until it is sent or begun anew', async () => {
+  it('offers force for faults that permit it, until it is sent or reset', async () => {
     const refusal = new ORPCError('invalid_request', {
       message: 'The input is not acceptable.',
       data: { issues: [{ path: 'name', message: 'is not visible yet', forcible: true }] },
@@ -120,7 +120,7 @@ describe('a form', () => {
 });
 
 describe('a failure', () => {
-  it('is headed by what was not done only if that is known', () => {
+  it('has what was not done as its heading only if that is known', () => {
     const title = 'The pet was not added.';
     expect(titledFailure(title, new ConnectionLostError())).toMatch(/^The pet was not added\. There is no connection/);
     expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^The outcome is unknown/);
@@ -128,7 +128,7 @@ describe('a failure', () => {
 });
 
 describe('a task', () => {
-  it('runs once at a time, and keeps why it failed until it is tried again', async () => {
+  it('runs once at a time, and keeps why it failed until the next try', async () => {
     const { promise, reject } = Promise.withResolvers<string>();
     let runs = 0;
     const task = new Task(() => {

@@ -15,7 +15,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-describe('a span', () => {
+describe('a duration', () => {
   it.each([
     [-5, '0 s'],
     [0, '0 s'],
@@ -32,7 +32,7 @@ describe('a span', () => {
     [2 * DAY - 1, '2 days'],
     [2 * DAY + 3 * HOUR + SECOND + 1, '2 days 4 h'],
     [400 * DAY, '400 days'],
-  ])('of %d ms reads "%s", shorter than it is by a second at most', (ms, text) => {
+  ])('of %d ms reads "%s", less than its value by a second at most', (ms, text) => {
     expect(formatSpan(ms)).toBe(text);
   });
 });
@@ -40,7 +40,7 @@ describe('a span', () => {
 describe('a moment', () => {
   const at = Date.UTC(2026, 10, 20, 23, 30, 5);
 
-  it('is shown in the zone asked for', () => {
+  it('is shown in the requested time zone', () => {
     expect(formatMoment(at, 'UTC')).toBe('20 Nov 2026, 23:30:05');
     expect(formatMoment(at, 'Europe/Berlin')).toBe('21 Nov 2026, 00:30:05');
   });
@@ -53,13 +53,13 @@ describe('a moment', () => {
     ['today', Date.UTC(2026, 10, 20, 1), '23:30:05'],
     ['on another day of the year', Date.UTC(2026, 10, 19, 1), '20 Nov, 23:30:05'],
     ['in another year', Date.UTC(2025, 10, 20, 1), '20 Nov 2026, 23:30:05'],
-  ])('%s is as short as it can be', (_when, nowMs, text) => {
+  ])('%s is as short as possible', (_when, nowMs, text) => {
     expect(formatMomentNear(at, nowMs, 'UTC')).toBe(text);
   });
 });
 
 describe('a count', () => {
-  it('has its thousands apart', () => {
+  it('has thousands separators', () => {
     expect(formatCount(1_204_000)).toBe('1,204,000');
   });
 
@@ -72,7 +72,7 @@ describe('a count', () => {
   });
 });
 
-describe('how far away a moment is', () => {
+describe('the distance to a moment', () => {
   it.each([
     [0, 'now'],
     [1_999, 'now'],

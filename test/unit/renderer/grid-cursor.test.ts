@@ -51,7 +51,7 @@ describe('a key in the grid', () => {
     expect(moveBy(key, false, cell('5 name'), SIZE)).toBeNull();
   });
 
-  it('leads nowhere but to the titles when there are no rows', () => {
+  it('leads only to the titles if there are no rows', () => {
     expect(moveBy('ArrowDown', false, cell(`${HEAD} name`), { ...SIZE, rows: 0 })).toEqual(cell(`${HEAD} name`));
   });
 });
@@ -81,7 +81,7 @@ describe('the next cell to edit', () => {
 });
 
 describe('the cursor', () => {
-  it('goes along with rows that move, and keeps to what there is', () => {
+  it('follows its row when rows move, and stays within the list', () => {
     const cursor = new GridCursor();
     cursor.go(cell('10 status'));
     cursor.moved(3);
@@ -100,14 +100,14 @@ describe('the cursor', () => {
 describe('columns that are arranged', () => {
   const arranged = { ...SIZE, columns: ['select', 'status', 'name', 'actions'] as Column[] };
 
-  it('are gone through as they are shown', () => {
+  it('are traversed in the visible order', () => {
     expect(moveBy('ArrowRight', false, cell('5 status'), arranged)).toEqual(cell('5 name'));
     expect(moveBy('ArrowUp', false, cell('0 actions'), arranged)).toEqual(cell(`${HEAD} name`));
     expect(nextEditable(cell('5 name'), false, arranged)).toEqual(cell('6 status'));
     expect(nextEditable(cell('5 status'), true, arranged)).toEqual(cell('4 name'));
   });
 
-  it('lead the cursor to the name when its column is hidden', () => {
+  it('move the cursor to the name when its column is hidden', () => {
     const cursor = new GridCursor();
     cursor.go(cell('5 categoryId'));
     cursor.fit(arranged);

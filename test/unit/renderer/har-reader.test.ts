@@ -34,7 +34,7 @@ const harEntry = (rest: object = {}, request: object = {}) => ({
 const log = (...entries: unknown[]) => ({ log: { version: '1.2', pages: [{ title: '"entries":[' }], entries } });
 
 describe('a HAR file', () => {
-  it('is read as entries, newest first, with what only Vivarium knows left empty', async () => {
+  it('is read as entries, newest first, with Vivarium’s own fields left empty', async () => {
     const older = harEntry({ startedDateTime: '2026-11-20T07:00:00.000Z', response: { status: 0 } });
     const { entries, left, name } = await openArchive(fileOf(log(older, harEntry())));
     expect([name, left, entries.map(({ id, status }) => [id, status])]).toEqual([
@@ -61,7 +61,7 @@ describe('a HAR file', () => {
     });
   });
 
-  it('of Vivarium comes back as it was', async () => {
+  it('of Vivarium is read unchanged', async () => {
     const kept = entry({
       method: 'PUT',
       target: '/v1/pets/1',
@@ -73,7 +73,7 @@ describe('a HAR file', () => {
     ]);
   });
 
-  it('has form parameters, broken base64 as text, and long bodies cut', async () => {
+  it('has form parameters, broken base64 as text, and long bodies cut off', async () => {
     const params = [{ name: 'a b', value: 'ä' }, { name: 'c' }];
     const [form, broken, long] = (
       await openArchive(
@@ -91,7 +91,7 @@ describe('a HAR file', () => {
     expect(long?.responseBody).toMatchObject({ text: 'x'.repeat(65_536), bytes: 10_000_000, cut: true });
   });
 
-  it('leaves out what cannot be shown, and quotes the first of it', async () => {
+  it('omits what cannot be shown, and quotes the first of it', async () => {
     const { entries, left } = await openArchive(
       fileOf(log(harEntry(), harEntry({}, { url: 'data:text/html,x' }), { startedDateTime: '' }, harEntry())),
     );
@@ -121,7 +121,7 @@ describe('a HAR file', () => {
     ],
     ['{"log":{"entries":[{nope}]}}', 'None of its entries can be shown: entry 1 is not JSON ('],
     ['\xff', 'not UTF-8'],
-  ])('that is none is refused, with what is wrong: %j', async (text, message) => {
+  ])('that is invalid is refused with the reason: %j', async (text, message) => {
     const file = text === '\xff' ? new File([Uint8Array.of(0xff)], 'x.har') : fileOf(text);
     await expect(openArchive(file)).rejects.toThrow(message);
   });

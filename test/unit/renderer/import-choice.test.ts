@@ -21,7 +21,7 @@ async function setUp() {
   return { time, transport, choice, asked };
 }
 
-describe('what is to be imported', () => {
+describe('a text to be imported', () => {
   it('is previewed in its own encoding, and imported as it was previewed', async () => {
     const { choice, asked } = await setUp();
     await choice.choose(new File([new Uint8Array([0x5a, 0xeb])], 'pets.csv'));
@@ -40,7 +40,7 @@ describe('what is to be imported', () => {
     expect(choice.source.form).toEqual({ format: 'json' });
   });
 
-  it('is previewed after a pause in typing, by what it begins with', async () => {
+  it('is previewed after a pause in typing, by its beginning', async () => {
     const { time, transport, choice, asked } = await setUp();
     choice.type('[');
     choice.type('[{"name":"Rex"}]');
@@ -51,7 +51,7 @@ describe('what is to be imported', () => {
     expect([choice.isEmpty, choice.preview]).toEqual([true, undefined]);
   });
 
-  it('says why it has no preview', async () => {
+  it('tells why it has no preview', async () => {
     const { transport, choice } = await setUp();
     transport.teach('pets.previewImport', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
     await choice.choose(new File(['x'], 'pets.csv'));

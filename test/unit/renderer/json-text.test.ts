@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { layOut, prettyJson, readTruncated, readExactly, readTokens } from '../../../renderer/json/json-text.ts';
 
 describe('a JSON text laid out for reading', () => {
-  it('has a line for each member and element, and empty ones in one piece', () => {
+  it('has a line for each member and element, and empty ones on one line', () => {
     const text = '{"id":1,"tags":["a","b"],"none":[],"nothing":{},"deep":{"x":null}}';
     expect(prettyJson(text)).toBe(
       [
@@ -37,7 +37,7 @@ describe('a JSON text laid out for reading', () => {
   });
 
   it.each(['', '{', "{'a':1}", '[01]', 'undefined', '{"a":1} x', '<html>'])(
-    '%j is none, and stays as it is',
+    '%j is not JSON, and stays unchanged',
     (text) => {
       expect(prettyJson(text)).toBe(text);
       expect(readTokens(text)).toBeUndefined();
@@ -54,12 +54,12 @@ describe('a JSON text laid out for reading', () => {
     ['<html>a, b', undefined],
     ['{a:1,b', undefined],
     ['', undefined],
-  ])('whose end is missing is laid out as far as it is whole: %j', (text, lines) => {
+  ])('whose end is missing is laid out as far as it is complete: %j', (text, lines) => {
     const tokens = readTruncated(text);
     expect(tokens && layOut(tokens).map((line) => line.tokens.map((token) => token.text).join(''))).toEqual(lines);
   });
 
-  it('is left alone where it nests without end', () => {
+  it('stays unchanged if it is nested too deeply', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     expect(prettyJson(deep)).toBe(deep);
     expect(readExactly(deep)).toBeUndefined();
@@ -78,7 +78,7 @@ describe('a JSON text laid out for reading', () => {
 });
 
 describe('the value of a JSON text', () => {
-  it('has integers exactly, beyond 2^53 as bigints', () => {
+  it('has exact integers, beyond 2^53 as bigints', () => {
     expect(readExactly('[9007199254740991,9007199254740993,-9223372036854775808,1.5,1e3]')).toEqual([
       9007199254740991,
       9007199254740993n,
@@ -88,13 +88,13 @@ describe('the value of a JSON text', () => {
     ]);
   });
 
-  it('has "__proto__" as a member like any other', () => {
+  it('has "__proto__" as an ordinary member', () => {
     const value = readExactly('{"__proto__":{"admin":true},"a":[{}]}') as Record<string, unknown>;
     expect(Object.keys(value)).toEqual(['__proto__', 'a']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  it('is that of JSON.parse otherwise', () => {
+  it('is otherwise that of JSON.parse', () => {
     const text = '{"a":[1,{"b":"\\u0041"},[],{}],"c":{"d":null,"e":false},"f":-1.25e-3}';
     expect(readExactly(text)).toEqual(JSON.parse(text));
   });

@@ -47,7 +47,7 @@ async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), do
 }
 
 describe('a change of plan', () => {
-  it('applies at once, says what became of the domains, and can be undone', async () => {
+  it('applies at once, reports the effect on the domains, and can be undone', async () => {
     const { access, toasts, sent, said } = await setUp(undefined, 3);
     await access.changingPlan.start('free');
     expect(said()).toBe('Demo is on Free now. 3 domains are suspended.');
@@ -60,7 +60,7 @@ describe('a change of plan', () => {
     expect(said()).toBe('Demo is on Pro again.');
   });
 
-  it('from Enterprise takes its limits along into the undo', async () => {
+  it('from Enterprise keeps its limits for Undo', async () => {
     const agreed = { ...makeProject('Demo', { plan: 'enterprise' }), limits: { perMinute: 7, perDay: 9 } };
     const { access, toasts, sent } = await setUp(agreed);
     await access.changingPlan.start('business');
@@ -142,7 +142,7 @@ describe('a new key', () => {
     expect(secrets.of('prj_demo')).toEqual([]);
   });
 
-  it('without a name is named by the engine', async () => {
+  it('without a name gets one from the engine', async () => {
     const { access, transport, sent } = await setUp();
     transport.teach('keys.create', () => made);
     access.newKey.values.name = '  ';
@@ -150,7 +150,7 @@ describe('a new key', () => {
     expect(sent('keys.create')).toEqual([{ projectId: 'prj_demo' }]);
   });
 
-  it('that is revoked before its secret was read takes it along', async () => {
+  it('that is revoked before its secret was read hides the secret', async () => {
     const { access, transport, secrets } = await setUp();
     secrets.hold('prj_demo', made);
     transport.teach('keys.revoke', () => ({ ...made, revokedAt: made.createdAt }));
@@ -160,7 +160,7 @@ describe('a new key', () => {
 });
 
 describe('callers', () => {
-  it('are set to zero, one or all, and unbanned, each with a word about it', async () => {
+  it('can be reset, one or all, and unbanned, with a confirmation for each', async () => {
     const { access, transport, sent, said } = await setUp();
     transport.teach('limits.reset', () => []);
     await access.resetting.start({ caller: 'key:key_ci', name: 'CI' });
@@ -176,7 +176,7 @@ describe('callers', () => {
     expect(said()).toBe('The ban of CI was over already.');
   });
 
-  it('are read again after a request of this project, and no other', async () => {
+  it('are read again after a request of this project, but of no other', async () => {
     const { time, transport } = await setUp();
     await time.pass(1_000);
     transport.tell({ type: 'limits.changed', projectId: 'prj_other' });

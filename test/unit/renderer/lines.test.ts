@@ -3,7 +3,7 @@ import { linesOf } from '../../../renderer/components/shared/lines.ts';
 
 const paths = (values: (number | null)[], topMin = 1, filled = false) => linesOf([{ values, filled }], topMin).lines[0];
 
-describe('lines', () => {
+describe('chart lines', () => {
   it.each([
     { of: 'rising values', values: [0, 1, 2], line: 'M0,100L500,51L1000,2' },
     { of: 'values with a gap', values: [2, 2, null, 2, 2], line: 'M0,2L250,2M750,2L1000,2' },
@@ -28,17 +28,17 @@ describe('lines', () => {
     [10, 10],
     [234, 400],
     [999, 1_000],
-  ])('with %d at most reach up to %d, which halves well', (value, top) => {
+  ])('with a maximum of %d have a scale up to %d, which halves well', (value, top) => {
     expect(linesOf([{ values: [value] }], 0).top).toBe(top);
   });
 
-  it('are filled down to the axis when they are to be', () => {
+  it('are filled down to the axis on request', () => {
     expect(paths([1, 1], 1, true)?.area).toBe('M0,2L1000,2L1000,100L0,100Z');
     expect(paths([1, 1, null, 2], 1, true)?.area).toBe('M0,51L333.3,51L333.3,100L0,100ZM1000,2L1000,100L1000,100Z');
     expect(paths([1, 1])?.area).toBe('');
   });
 
-  it('have a point for each value only where there are few', () => {
+  it('have a point for each value only if there are few', () => {
     expect(paths([null, 1, null])?.points).toBe('M500.0,2.0h0');
     expect(paths(Array.from({ length: 30 }, () => 1))?.points).toBe('');
   });

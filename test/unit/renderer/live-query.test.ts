@@ -48,7 +48,7 @@ describe('a live query', () => {
     expect(query.value).toBe(1);
   });
 
-  it('reads again at once after a change that concerns it, and only then', async () => {
+  it('reads again at once after a relevant change, and only then', async () => {
     const { time, query, tell } = setUp();
     await settle();
     await time.pass(READ_GAP_MS_MIN);
@@ -72,7 +72,7 @@ describe('a live query', () => {
     expect(reads()).toBe(2);
   });
 
-  it('answers a change that comes during a read with one more read', async () => {
+  it('answers a change during a read with one more read', async () => {
     const first = Promise.withResolvers<number>();
     const answers = [first.promise, Promise.resolve(2)];
     const { time, query, reads, tell } = setUp({ read: () => answers.shift() ?? Promise.resolve(3) });
@@ -100,7 +100,7 @@ describe('a live query', () => {
     expect(READ_GAP_MS_MAX).toBe(5_000);
   });
 
-  it('keeps the last good answer beside a failure, and drops the failure after the next', async () => {
+  it('keeps the last good answer during a failure, and drops the failure after the next success', async () => {
     let failing = false;
     const { time, query } = setUp({
       read: () =>
@@ -121,13 +121,13 @@ describe('a live query', () => {
     expect(query.failure).toBeUndefined();
   });
 
-  it('has failed when its first read did', async () => {
+  it('has failed if its first read failed', async () => {
     const { query } = setUp({ read: () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })) });
     await settle();
     expect([query.state, query.failure]).toEqual(['failed', 'Broken.']);
   });
 
-  it('says nothing of a lost connection, which the page says already', async () => {
+  it('does not report a lost connection, which the page already shows', async () => {
     const { query } = setUp({ read: () => Promise.reject(new ConnectionLostError()) });
     await settle();
     expect([query.state, query.failure]).toEqual(['loading', undefined]);
@@ -153,7 +153,7 @@ describe('a live query', () => {
     expect(query.value).toBeUndefined();
   });
 
-  it('takes no answer and hears no change once closed', async () => {
+  it('ignores answers and changes once closed', async () => {
     const late = Promise.withResolvers<number>();
     const { query, listeners } = setUp({ read: () => late.promise });
     query.close();

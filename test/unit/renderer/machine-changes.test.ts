@@ -55,7 +55,7 @@ describe('a change of the machine', () => {
     expect(calls.filter(({ procedure }) => procedure === 'machine.plan').length).toBeGreaterThan(1);
   });
 
-  it('shows the command where a password is due, until it was pasted', async () => {
+  it('shows the command if a password is required, until it was pasted', async () => {
     const pending = { ...MADE, state: 'pending', command: 'sudo sh apply.sh' } as const;
     const { machine } = await setUp({
       'machine.apply': () => ({ changes: [{ ...pending, message: 'Not authorized' }] }),

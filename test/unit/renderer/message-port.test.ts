@@ -9,7 +9,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { createFakeServices, SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 
-/** A page's transport, and what the main process does with the ports that it is handed. */
+/** A page's transport, and what the main process does with the ports that it receives. */
 function setUp() {
   const fake = createFakeServices();
   const router = createRouter(fake.services, { log: silentLog, clock: createFakeClock() });
@@ -30,7 +30,7 @@ async function openClient({ transport }: ReturnType<typeof setUp>) {
   return { opened, client: createORPCClient<Client>(opened.link) };
 }
 
-describe('a way to the engine through a message port', () => {
+describe('a message port to the engine', () => {
   it('carries calls and streams', async () => {
     const world = setUp();
     world.fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
@@ -43,7 +43,7 @@ describe('a way to the engine through a message port', () => {
     }
   });
 
-  it('carries the key under which a change is done once', async () => {
+  it('carries the idempotency key of a change', async () => {
     const world = setUp();
     let created = 0;
     world.fake.teach('pets', 'create', () => ({ ...SAMPLE_PET, id: `${(created += 1)}` }));
@@ -71,7 +71,7 @@ describe('a way to the engine through a message port', () => {
     expect(await again.client.projects.list()).toEqual([SAMPLE_PROJECT]);
   });
 
-  it('ends what is under way when it is closed from here', async () => {
+  it('ends running calls when it is closed from here', async () => {
     const world = setUp();
     const stream = countingStream({ pauseAfter: 1 });
     world.fake.teach('events', 'watch', stream.open);

@@ -31,7 +31,7 @@ function fakeBar(first: string): AddressBar & { entries: string[]; back(): void 
 }
 
 describe('the navigator', () => {
-  it('begins at the address, goes to places, and comes back', () => {
+  it('begins at the address, goes to other places, and returns', () => {
     const bar = fakeBar('/projects/demo/pets');
     const navigator = new Navigator(bar);
     expect(navigator.place).toEqual({ page: 'pets', project: 'demo' });
@@ -42,7 +42,7 @@ describe('the navigator', () => {
     expect(navigator.visits).toBe(2);
   });
 
-  it('makes no entry of going where one is', () => {
+  it('adds no entry for the current place', () => {
     const bar = fakeBar('/pets');
     const navigator = new Navigator(bar);
     navigator.go({ page: 'pets' });
@@ -50,7 +50,7 @@ describe('the navigator', () => {
     expect(navigator.visits).toBe(0);
   });
 
-  it('narrows a page without an entry of its own, and takes away what is empty', () => {
+  it('filters a page without adding an entry, and drops empty parameters', () => {
     const bar = fakeBar('/projects/demo/pets');
     const navigator = new Navigator(bar);
     navigator.setQuery({ status: 'sold', search: 'rex' });
@@ -62,7 +62,7 @@ describe('the navigator', () => {
     expect(navigator.visits).toBe(0);
   });
 
-  it('shows another thing of a page without an arrival, so that the focus stays', () => {
+  it('shows another item of a page without a page change, so that the focus stays', () => {
     const bar = fakeBar('/projects/demo/domains?state=verified');
     const navigator = new Navigator(bar);
     navigator.show('www.acme.test');
@@ -85,7 +85,7 @@ describe('the navigator', () => {
     expect(bar.entries).toEqual(['/', '/settings']);
   });
 
-  it('knows an address that leads nowhere', () => {
+  it('recognises an unknown address', () => {
     const navigator = new Navigator(fakeBar('/nowhere'));
     expect([navigator.place, navigator.address]).toEqual([null, '/nowhere']);
   });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createNeighbours, NEIGHBOUR_MS_MAX, type Channel } from '../../../renderer/connection/neighbours.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 
-/** Tabs of one origin: what one posts, the others hear. */
+/** Tabs of one origin: what one posts, the others receive. */
 function createOrigin() {
   const tabs: { hear: (event: { data: unknown }) => void; id: number }[] = [];
   const open = (): Channel => {
@@ -27,14 +27,14 @@ function setUp() {
   };
 }
 
-it('tells a new tab the token of one that is signed in', async () => {
+it('a signed-in tab passes its token to a new tab', async () => {
   const { tab } = setUp();
   tab(null);
   tab('signed-in');
   expect(await tab(null).ask()).toBe('signed-in');
 });
 
-it('ends the question when none is signed in, and takes no other text for a token', async () => {
+it('the question ends if no tab is signed in, and no other text is accepted as a token', async () => {
   const { time, tab } = setUp();
   tab(null);
   tab('not a token');

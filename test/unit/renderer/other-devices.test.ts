@@ -25,7 +25,7 @@ async function setUp(first: LanStatus = OFF) {
   const toasts = new Toasts(time);
   const devices = new OtherDevices({ client: fake.client, changes, time, toasts });
   await settle();
-  /** What the engine was told, besides being asked. */
+  /** The engine's calls other than queries. */
   const told = () => fake.calls.filter(({ procedure }) => procedure !== 'lan.status');
   const become = async (next: LanStatus) => {
     status = next;
@@ -35,7 +35,7 @@ async function setUp(first: LanStatus = OFF) {
   return { devices, told, toasts, become };
 }
 
-it('offers the likely network first, and the chosen one while it is there', async () => {
+it('sharing offers the likely network first, and the chosen one while it exists', async () => {
   const { devices, become } = await setUp();
   expect(devices.chosen).toBe('en0');
   devices.chosen = 'docker0';
@@ -44,7 +44,7 @@ it('offers the likely network first, and the chosen one while it is there', asyn
   expect(devices.chosen).toBe('en1');
 });
 
-it('is switched on as chosen, and the undo of its end brings back the same', async () => {
+it('sharing is turned on as chosen, and undoing its end restores the same', async () => {
   const { devices, told, toasts, become } = await setUp();
   devices.keep = true;
   expect(told()).toEqual([]);
@@ -60,7 +60,7 @@ it('is switched on as chosen, and the undo of its end brings back the same', asy
   ]);
 });
 
-it('while it is on, the switch for the next start applies at once', async () => {
+it('while sharing is on, the switch for the next start applies at once', async () => {
   const { devices, told } = await setUp({ ...OFF, state: 'waiting', wanted: 'en7', problem: 'It is gone.' });
   devices.keep = true;
   await settle();

@@ -13,7 +13,7 @@ import { unsupportedByApi, petRequest } from '../../../renderer/state/pet-reques
 import { NO_FILTER } from '../../support/page-pets.ts';
 import { makeProject } from '../../support/page-world.ts';
 
-describe('what an address asks for', () => {
+describe('the filter of an address', () => {
   it.each<[Record<string, string>, Partial<PetFilter>]>([
     [{}, {}],
     [{ environment: 'staging' }, { environment: 'staging' }],
@@ -42,11 +42,11 @@ describe('what an address asks for', () => {
     { show: 'x' },
     { category: '7x', ids: '3..x' },
     { category: '007', ids: '1..2..3' },
-  ])('%j is as if it were not there', (query) => {
+  ])('%j is ignored', (query) => {
     expect([readFilter(query), readTab(query)]).toEqual([NO_FILTER, 'pets']);
   });
 
-  it('is cut to what the engine takes', () => {
+  it('is limited to what the engine accepts', () => {
     expect(readFilter({ search: 'x'.repeat(500) }).search).toHaveLength(200);
   });
 });
@@ -58,7 +58,7 @@ it.each([
   ['3..', { first: '3' }],
   ['..9', { last: '9' }],
   ['..', undefined],
-])('the ids %j are asked for as %j', (ids, range) => {
+])('the ids %j are requested as %j', (ids, range) => {
   expect(listQuery({ ...NO_FILTER, ids })).toEqual({
     environment: 'production',
     sort: 'id',
@@ -67,7 +67,7 @@ it.each([
   });
 });
 
-it('sorting by the same again turns it round', () => {
+it('sorting by the same column again reverses the order', () => {
   const once = sortedBy(NO_FILTER, 'name');
   const twice = sortedBy(once, 'name');
   expect([once, twice, sortedBy(twice, 'name'), sortedBy(twice, 'id')]).toMatchObject([
@@ -95,7 +95,7 @@ describe('the list as a request', () => {
     [{ ...NO_FILTER }, 'pets', 'http://demo.vivarium.localhost:8080/v1/pets?limit=100'],
     [{ ...NO_FILTER, status: 'sold' }, 'pets', 'http://demo.vivarium.localhost:8080/v1/pets?limit=100&status=sold'],
     [{ ...NO_FILTER, environment: 'staging' }, 'orders', 'http://demo-staging.vivarium.localhost:8080/v1/store/orders'],
-  ] as const)('of %j, %s, is words of a shell', (filter, tab, url) => {
+  ] as const)('of %j, %s, consists of shell words', (filter, tab, url) => {
     const command = petRequest({ project, filter, tab, secure: false, dataDir: '/data' });
     expect(words(command)).toEqual(['curl', '-H', 'Authorization: Bearer viv_secret', url]);
   });
@@ -111,7 +111,7 @@ describe('the list as a request', () => {
     [{ ...NO_FILTER, search: 'x' }, /the search here is/],
     [{ ...NO_FILTER, descending: true }, /the order here is/],
     [{ ...NO_FILTER, search: 'x', sort: 'name' as const }, /the search and the order here are/],
-  ])('of %j says what the API cannot do', (filter, said) => {
+  ])('of %j tells what the API cannot do', (filter, said) => {
     if (said === undefined) expect(unsupportedByApi(filter)).toBeUndefined();
     else expect(unsupportedByApi(filter)).toMatch(said);
   });

@@ -44,7 +44,7 @@ async function setUp(count: number) {
 }
 
 describe('the rows of a list', () => {
-  it('are read around those in sight, and elsewhere only when they come into sight', async () => {
+  it('are read around the visible ones, and elsewhere only when they become visible', async () => {
     const { rows, asked } = await setUp(10_000);
     expect([rows.total, rows.at(0)?.id, rows.at(5_000)]).toEqual([10_000, '1', undefined]);
     rows.setVisible({ first: 5_000, last: 5_030 });
@@ -56,7 +56,7 @@ describe('the rows of a list', () => {
     expect(asked()[1]).toMatchObject({ offset: 4_940, limit: 151 });
   });
 
-  it('are asked for once at a time, the latest sight next', async () => {
+  it('are requested once at a time, the latest position next', async () => {
     const { rows, asked } = await setUp(10_000);
     for (let first = 1_000; first <= 9_000; first += 100) rows.setVisible({ first, last: first + 30 });
     await settle();
@@ -64,7 +64,7 @@ describe('the rows of a list', () => {
     expect(rows.at(9_010)?.id).toBe('9011');
   });
 
-  it('are read again after a change, and stay where they are', async () => {
+  it('are read again after a change, and keep their positions', async () => {
     const { rows, world, screen, change } = await setUp(100);
     world.pets = [...world.pets, newcomer('101')];
     await change();
@@ -87,7 +87,7 @@ describe('the rows of a list', () => {
     expect(screen.moves).toEqual([3]);
   });
 
-  it('near the beginning move by as much as they can', async () => {
+  it('near the beginning move as far as they can', async () => {
     const { rows, world, screen, change } = await setUp(100);
     screen.anchor = 5;
     world.pets = world.pets.slice(2);
@@ -95,14 +95,14 @@ describe('the rows of a list', () => {
     expect([screen.moves, rows.at(3)?.id]).toEqual([[-2], '6']);
   });
 
-  it('show at once the engine’s answer about one, and find the position of one', async () => {
+  it('show the engine’s answer about one at once, and find the position of one', async () => {
     const { rows } = await setUp(1_000);
     rows.put({ ...newcomer('7'), name: 'Renamed' });
     expect([rows.at(6)?.name, rows.positionOf('7'), rows.positionOf('900')]).toEqual(['Renamed', 6, undefined]);
     expect([await rows.find('900'), await rows.find('4711')]).toEqual([899, undefined]);
   });
 
-  it('do not ask for ever for rows that are gone', async () => {
+  it('are not requested for ever once they are gone', async () => {
     const { rows, world, asked } = await setUp(1_000);
     world.pets = world.pets.slice(0, 300);
     rows.setVisible({ first: 900, last: 930 });
@@ -110,7 +110,7 @@ describe('the rows of a list', () => {
     expect(asked()).toHaveLength(2);
   });
 
-  it('say why they could not be read', async () => {
+  it('show why they could not be read', async () => {
     const { rows, transport, time } = await setUp(1_000);
     transport.teach('pets.list', () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })));
     rows.setVisible({ first: 900, last: 930 });
@@ -119,7 +119,7 @@ describe('the rows of a list', () => {
   });
 });
 
-describe('the list that is shown', () => {
+describe('the visible list', () => {
   async function setUpList() {
     const parts = await connect(makePets(50));
     const list = new PetList({ ...parts.base, anchor: () => undefined, onmoved: () => undefined }, NO_FILTER);
@@ -141,7 +141,7 @@ describe('the list that is shown', () => {
     expect(list.rows.filter.search).toBe('ada');
   });
 
-  it('is not replaced by one that was asked for before the last', async () => {
+  it('is not replaced by one that was requested before the last', async () => {
     const { list, transport } = await setUpList();
     const slow = Promise.withResolvers<unknown>();
     transport.teach('pets.list', () => slow.promise);
@@ -158,7 +158,7 @@ describe('the list that is shown', () => {
     expect(list.rows.filter.search).toBe('');
   });
 
-  it('goes at once when it is of another environment', async () => {
+  it('disappears at once if it belongs to another environment', async () => {
     const { list, transport } = await setUpList();
     transport.teach('pets.list', () => new Promise(() => undefined));
     list.want({ ...NO_FILTER, environment: 'staging' });

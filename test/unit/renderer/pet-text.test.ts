@@ -56,14 +56,14 @@ describe('a pasted text', () => {
     ['a\n\nb', [['a'], [''], ['b']]],
     ['"a" b\tc', [['"a" b', 'c']]],
     ['', [['']]],
-  ])('%j is cells', (text, cells) => {
+  ])('%j is read as cells', (text, cells) => {
     expect(readPasted(text)).toEqual({ kind: 'cells', cells });
   });
 
   it.each([
     ['Name;Category\nRex;1', 'Name;Category\nRex;1', { format: 'csv', delimiter: 'semicolon' }],
     ['{"name":"a"}\n{"name":"b"}', '[{"name":"a"},\n{"name":"b"}]', { format: 'json' }],
-  ])('%j is rows', (text, array, form) => {
+  ])('%j is read as rows', (text, array, form) => {
     expect(readPasted(text)).toMatchObject({ kind: 'rows', text: array, form });
   });
 });

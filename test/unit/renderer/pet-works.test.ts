@@ -22,14 +22,14 @@ async function setUp() {
   return { time, transport, works, dataset, sent };
 }
 
-/** Lets what goes part by part come to its end. */
+/** Lets work in parts run to its end. */
 async function untilEnded(work: { ended: boolean }): Promise<void> {
   for (let turn = 0; turn < 500 && !work.ended; turn++) await settle();
   expect(work.ended).toBe(true);
 }
 
 describe('seeding', () => {
-  it('is asked for in parts that are the whole together, and shows how far it is', async () => {
+  it('is requested in parts that add up to the whole, and shows its progress', async () => {
     const { time, transport, works, dataset, sent } = await setUp();
     const seen: [number, string][] = [];
     transport.teach('pets.seed', (input) => {
@@ -60,7 +60,7 @@ describe('seeding', () => {
     expect([work.state, work.result]).toEqual(['stopped', '5,000 pets added to staging.']);
   });
 
-  it('stays in sight with the reason when it fails', async () => {
+  it('stays visible with the reason when it fails', async () => {
     const { time, transport, works, dataset } = await setUp();
     transport.teach('pets.seed', () => Promise.reject(new ORPCError('unavailable', { message: 'The disk is full.' })));
     const work = works.start(seeding(dataset, 10));
@@ -71,7 +71,7 @@ describe('seeding', () => {
     expect(works.list).toEqual([]);
   });
 
-  it('says what a lost connection means', async () => {
+  it('explains the effect of a lost connection', async () => {
     const { time, transport, works, dataset } = await setUp();
     transport.teach('pets.seed', () => {
       transport.restart();
@@ -86,7 +86,7 @@ describe('seeding', () => {
 });
 
 describe('clearing', () => {
-  it('continues until none is left, even if others are added meanwhile', async () => {
+  it('continues until none remain, even if others are added meanwhile', async () => {
     const { transport, works, dataset } = await setUp();
     let left = 11_000;
     transport.teach('pets.clear', (input) => {
@@ -108,7 +108,7 @@ describe('an import', () => {
     rejectedTotal: rejected.length,
   });
 
-  it('sends the file in pieces that belong together, and adds up their reports', async () => {
+  it('sends the file in connected pieces, and adds up their reports', async () => {
     const { transport, works, dataset, sent } = await setUp();
     transport.teach('pets.import', (input) => {
       const { more, text } = input as { more: boolean; text: string };
@@ -128,7 +128,7 @@ describe('an import', () => {
     expect([work.state, work.result, works.list.length]).toEqual(['done', '31 pets added, 3 rows refused', 1]);
   });
 
-  it('tells the ids of what it added, which are removed again in parts, and nothing else', async () => {
+  it('returns the ids of what it added, which Undo removes in parts, and nothing else', async () => {
     const { transport, works, dataset, sent } = await setUp();
     const ids = [{ first: '4', last: '6003' }];
     transport.teach('pets.import', (input) =>
@@ -152,7 +152,7 @@ describe('an import', () => {
     expect(removal.result).toBe('6,000 pets removed from staging.');
   });
 
-  it('says what is wrong with the text as a whole', async () => {
+  it('reports faults of the text as a whole', async () => {
     const { transport, works, dataset } = await setUp();
     const refusal = new ORPCError('invalid_request', { message: 'text: must be a JSON array.' });
     transport.teach('pets.import', () => Promise.reject(refusal));
@@ -221,7 +221,7 @@ describe('the pieces of a file', () => {
     return pieces;
   };
 
-  it('never cut a character apart', async () => {
+  it('never split a character', async () => {
     const text = 'Zoë 🦊, 日本';
     const bytes = new TextEncoder().encode(text);
     for (let size = 1; size <= bytes.length; size++) {
@@ -245,9 +245,9 @@ describe('the pieces of a file', () => {
     ['utf-16le', [0x5a, 0x00, 0xeb, 0x00]],
     ['utf-16be', [0x00, 0x5a, 0x00, 0xeb]],
     ['utf-8', []],
-    // A character that the looked-at beginning cuts.
+    // A character that crosses the end of the inspected part.
     ['utf-8', [...Array<number>(65_535).fill(0x41), 0xc3, 0xab]],
-  ])('are found to be %s', async (encoding, bytes) => {
+  ])('are recognised as %s', async (encoding, bytes) => {
     expect(await encodingOf(new Blob([new Uint8Array(bytes)]))).toBe(encoding);
   });
 
@@ -259,7 +259,7 @@ describe('the pieces of a file', () => {
   it.each([
     ['in the middle', [0x41, 0xff, 0x41]],
     ['cut off at the end', [0x41, 0xc3]],
-  ])('of what is no text are refused: %s', async (_where, bytes) => {
+  ])('that are not text are refused: %s', async (_where, bytes) => {
     await expect(read(new Uint8Array(bytes), 2)).rejects.toThrow(UnreadableFileError);
     await expect(read(new Uint8Array(bytes), 2)).rejects.toThrow('is not UTF-8 text');
   });

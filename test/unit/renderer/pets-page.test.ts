@@ -54,7 +54,7 @@ async function setUp() {
 
 const DATASET = { projectId: 'prj_demo', environment: 'production' };
 
-describe('what is done with pets', () => {
+describe('the actions on pets', () => {
   it('an edited cell shows at once, and one report covers many edits, each of which can be undone', async () => {
     const { page, toasts, sent, said } = await setUp();
     for (const text of ['Adb', 'Adc']) {
@@ -76,7 +76,7 @@ describe('what is done with pets', () => {
     ]);
   });
 
-  it('a removed pet comes back as it was', async () => {
+  it('a removed pet is restored unchanged', async () => {
     const { page, toasts, world, sent, said } = await setUp();
     const pet = { ...(world.pets[2] as PetRecord), name: 'x'.repeat(1_000) };
     await page.remove(pet);
@@ -93,7 +93,7 @@ describe('what is done with pets', () => {
     expect(said()).toEqual(['Ada was not removed. There is no pet 1.']);
   });
 
-  it('an added pet is gone to where the list has it', async () => {
+  it('an added pet is shown at its position in the list', async () => {
     const { page, world, sent } = await setUp();
     const gone: number[] = [];
     page.attach({ anchor: () => undefined, moved: () => undefined, goTo: (row) => void gone.push(row) });
@@ -136,7 +136,7 @@ describe('the selected pets', () => {
     return parts;
   }
 
-  it('are changed at once, and are as before after one undo', async () => {
+  it('are changed at once, and restored by one Undo', async () => {
     const { page, toasts, world, said } = await setUpMany(30);
     const before = world.pets;
     await page.selectTo(4, 2);
@@ -151,7 +151,7 @@ describe('the selected pets', () => {
     expect(said()).toEqual(['3 pets restored.']);
   });
 
-  it('are removed in parts that show their progress, and come back', async () => {
+  it('are removed in parts that show their progress, and restored', async () => {
     const { page, toasts, works, world, sent } = await setUpMany(2_500);
     const before = world.pets;
     await page.selectAll();
@@ -167,7 +167,7 @@ describe('the selected pets', () => {
     expect(world.pets).toEqual(before);
   });
 
-  it('are none any more in a list that may not have them', async () => {
+  it('are cleared in a list that may not contain them', async () => {
     const { page } = await setUpMany(30);
     page.selection.toggle('3', 2);
     page.want({ ...NO_FILTER, sort: 'name' });
@@ -176,7 +176,7 @@ describe('the selected pets', () => {
     expect(page.selection.size).toBe(0);
   });
 
-  it('get one pasted cell, and other cells are written over those from the cursor on', async () => {
+  it('all get a single pasted cell, and several cells are pasted from the cursor on', async () => {
     const { page, world, sent, said } = await setUpMany(30);
     page.selection.toggle('3', 2);
     page.selection.toggle('9', 8);
@@ -196,7 +196,7 @@ describe('the selected pets', () => {
     ]);
   });
 
-  it('are pasted over in the order in which the columns are shown', async () => {
+  it('are pasted over in the visible order of the columns', async () => {
     const { page, sent, said } = await setUpMany(30);
     page.columns.move('status', 'name');
     page.columns.show('categoryId', false);
@@ -219,12 +219,12 @@ describe('the selected pets', () => {
 describe('a cell that is edited', () => {
   const pet = makePets(1)[0] as PetRecord;
 
-  it('is not sent when nothing was changed', async () => {
+  it('is not sent if nothing was changed', async () => {
     const edit = new CellEdit(pet, 'categoryId', () => Promise.reject(new Error('sent')));
     expect([await edit.save(), edit.text]).toEqual([true, '1']);
   });
 
-  it('keeps what was typed beside what the engine says against it, and is sent once at a time', async () => {
+  it('keeps what was typed next to the engine’s objection, and is sent once at a time', async () => {
     let sends = 0;
     const { promise, reject } = Promise.withResolvers<undefined>();
     const edit = new CellEdit(pet, 'name', () => {
@@ -260,7 +260,7 @@ describe('the pet beside the list', () => {
     return { ...parts, detail, change };
   }
 
-  it('follows changes of others, but does not overwrite typed text', async () => {
+  it('follows changes by others, but does not overwrite typed text', async () => {
     const { detail, world, change } = await open('1');
     expect(detail.form.values).toEqual({ name: 'Ada', categoryId: '1', status: 'available' });
     world.pets = world.pets.map((pet) => (pet.id === '1' ? { ...pet, name: 'Ada L.' } : pet));
@@ -277,7 +277,7 @@ describe('the pet beside the list', () => {
     expect(detail.form.values).toEqual({ name: 'Ada L.', categoryId: '1', status: 'sold' });
   });
 
-  it('is saved whole, and has its newest order first', async () => {
+  it('is saved as a whole, and has its newest order first', async () => {
     const { detail, sent, said } = await open('1');
     detail.form.values.categoryId = ' 9 ';
     await detail.save();
@@ -286,7 +286,7 @@ describe('the pet beside the list', () => {
     expect(detail.orders.value?.map(({ id }) => id)).toEqual(['2', '1']);
   });
 
-  it('places an order that can be taken back', async () => {
+  it('places an order that can be undone', async () => {
     const { detail, transport, toasts, sent, said } = await open('1');
     transport.teach('orders.create', () => ({ id: '3' }));
     transport.teach('orders.remove', () => ({ id: '3' }));
@@ -299,7 +299,7 @@ describe('the pet beside the list', () => {
     expect(sent('orders.remove')).toEqual([{ ...DATASET, id: '3' }]);
   });
 
-  it('is null when there is none, or no more', async () => {
+  it('is null if there is none, or it was removed', async () => {
     const { detail, world, change } = await open('1');
     world.pets = [];
     await change();

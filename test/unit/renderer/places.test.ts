@@ -28,7 +28,7 @@ describe('the addresses of places', () => {
     },
   );
 
-  it('does not keep what narrows nothing', () => {
+  it('omit empty filters', () => {
     expect(readPlace('/pets', '?status=&search=')).toEqual({ page: 'pets' });
     expect(formatPlace({ page: 'pets', query: { status: '' } })).toBe('/pets');
   });

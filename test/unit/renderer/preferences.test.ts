@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Preferences } from '../../../renderer/state/preferences.svelte.ts';
 import { createMemoryStorage } from '../../../renderer/state/storage.ts';
 
-it('pages remember values by name between visits, until they forget them; what is no JSON counts as none', () => {
+it('pages remember values by name between visits, until they forget them; invalid JSON counts as missing', () => {
   const storage = createMemoryStorage();
   const open = () => new Preferences(storage, () => undefined).views;
   open().keep('split.dns', 30);

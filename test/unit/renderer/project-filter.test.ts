@@ -24,7 +24,7 @@ describe('finding a project', () => {
     expect(namesOf(text)).toEqual(names);
   });
 
-  it('draws so many, and counts the rest', () => {
+  it('draws a limited number, and counts the rest', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => makeProject(`Project ${index}`));
     expect(findProjects(many, '')).toMatchObject({ hidden: 1_000 - PROJECTS_SHOWN_MAX });
     const names = findProjects(many, 'project 99').shown.map(({ name }) => name);

@@ -35,7 +35,7 @@ describe('the fields of a target', () => {
 });
 
 describe('the limits of a project', () => {
-  it('are said for keys and for callers without one, which only a target holds to the plan', () => {
+  it('are explained for keys and for callers without one, whom only a target limits by the plan', () => {
     const limits = { perMinute: 5, perDay: 100 };
     expect(describeCallers({ limits, target: { kind: 'api' } })).toBe(
       '5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one',
@@ -57,7 +57,7 @@ describe('requests to paste for a project with an upstream', () => {
   };
   const at = { project, environment: 'production' as const, secure: false, dataDir: '/data' };
 
-  it('request its root, without a key that no upstream would check', () => {
+  it('request its root, without a key, which the upstream would not check', () => {
     expect(firstRequest(at)).toBe('curl http://app.vivarium.localhost:8080/');
     expect(firstNode(at)).toMatch(
       /get\('http:\/\/127\.0\.0\.1:8080\/', \{\n {2}headers: \{\n {4}Host: 'app\.vivarium\.localhost:8080',\n {2}\}/,
@@ -68,7 +68,7 @@ describe('requests to paste for a project with an upstream', () => {
     );
   });
 
-  it('carry the key where its limits hold', () => {
+  it('contain the key if its limits apply', () => {
     const limited = { ...project, target: saved };
     expect(firstRequest({ ...at, project: limited })).toContain('Bearer $VIVARIUM_KEY');
     expect(firstNode({ ...at, project: limited })).toContain('process.env.VIVARIUM_KEY');

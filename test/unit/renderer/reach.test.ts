@@ -41,7 +41,7 @@ function setUp(answers: Answers = {}) {
 }
 
 describe('the ways to a hostname', () => {
-  it('begin with curl; another is chosen', async () => {
+  it('begin with curl; another can be chosen', async () => {
     const { reach } = setUp();
     await settle();
     expect(reach.snippet?.text).toBe('curl');
@@ -52,7 +52,7 @@ describe('the ways to a hostname', () => {
     expect(reach.snippet).toBeUndefined();
   });
 
-  it('are over HTTPS where that is served, until the other is chosen', async () => {
+  it('use HTTPS if that is served, until HTTP is chosen', async () => {
     const { reach, calls } = setUp();
     await settle();
     expect(reach.scheme).toBe('https');
@@ -62,7 +62,7 @@ describe('the ways to a hostname', () => {
     expect(calls.at(-1)?.input).toEqual({ hostname: HOST, scheme: 'http' });
   });
 
-  it('are read again when a certificate or a zone changes, and not with every request', async () => {
+  it('are read again when a certificate or a zone changes, but not with every request', async () => {
     const { reach, changes, time, asked } = setUp();
     await settle();
     const tell = async (type: 'certificates.changed' | 'limits.changed') => {
@@ -78,8 +78,8 @@ describe('the ways to a hostname', () => {
   });
 });
 
-describe('a system that leads elsewhere', () => {
-  it('is reported until a change to the machine has fixed it', async () => {
+describe('a system that resolves to another address', () => {
+  it('is reported until a change of the machine has fixed it', async () => {
     const elsewhere = { message: 'There.', effect: 'Programs.', fix: 'Remove line 3.' };
     let answer: object = { hostname: HOST, addresses: ['192.0.2.1'], elsewhere };
     const { reach, changes, time } = setUp({ 'reach.lookup': () => answer });
@@ -95,7 +95,7 @@ describe('a system that leads elsewhere', () => {
 });
 
 describe('Open in browser', () => {
-  it('says what was opened, and what it trusts', async () => {
+  it('reports what was opened, and what it trusts', async () => {
     const { reach, texts } = setUp();
     await settle();
     await reach.opening.start();

@@ -11,7 +11,7 @@ const APEX = makeDomain('acme.test', {
   instructions: [{ type: 'ALIAS', name: '@', value: TARGET, ttl: 3600, note: 'Move the zone.' }],
 });
 
-/** With a claim: its TXT record is at a name of its own, its text has upper and lower case. */
+/** With a claim whose TXT record has a separate name, and a text in upper and lower case. */
 const CLAIMED = makeDomain('shop.eu.acme.test', {
   instructions: [
     { type: 'CNAME', name: 'shop.eu', value: TARGET, ttl: 3600 },
@@ -23,7 +23,7 @@ const ADDRESS = makeDomain('acme.test', {
   instructions: [{ type: 'A', name: '@', value: '127.0.0.1', ttl: 3600 }],
 });
 
-/** The plan in words; `zone` is what holds `lines`, null where there is none. */
+/** The plan in words; `zone` is what contains `lines`, null if there is none. */
 function plan(domain: Domain, zone: string | null, lines: string[] = [], supportsAlias = true): string {
   const holding = zone === null ? null : makeZone(zone, { supportsAlias });
   const made = planRecord(domain, { zone: holding, records: lines.map((line) => makeRecord(zone ?? '', line)) });
@@ -37,7 +37,7 @@ function plan(domain: Domain, zone: string | null, lines: string[] = [], support
   }
 }
 
-describe('what one click does', () => {
+describe('the plan of one click', () => {
   it.each<[string, Domain, string | null, string[], string]>([
     [
       'no zone',
@@ -137,7 +137,7 @@ describe('what one click does', () => {
     expect(plan(domain, zone, lines)).toBe(expected);
   });
 
-  it('says what to do instead where the provider has no ALIAS, or a zone begins at the hostname', () => {
+  it('tells what to do instead if the provider has no ALIAS, or a zone begins at the hostname', () => {
     expect(plan(APEX, 'acme.test', [], false)).toBe('impossible: Move the zone.');
     expect(plan(SUBDOMAIN, 'www.acme.test')).toMatch(/^impossible: /);
   });
@@ -167,8 +167,8 @@ describe('what one click does', () => {
 
 type Put = Extract<RecordPlan, { kind: 'put' }>;
 
-describe('carrying it out', () => {
-  it('creates the zone, and takes it away again', async () => {
+describe('the execution of the plan', () => {
+  it('creates the zone, and Undo removes it', async () => {
     const dns = fakeZones([], []);
     const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
     expect([dns.names(), dns.lines()]).toEqual([['acme.test'], [`acme.test: www 3600 CNAME ${TARGET}`]]);
@@ -176,7 +176,7 @@ describe('carrying it out', () => {
     expect([dns.names(), dns.lines()]).toEqual([[], []]);
   });
 
-  it('leaves a zone in which something else was put meanwhile', async () => {
+  it('leaves a zone to which something else was added meanwhile', async () => {
     const dns = fakeZones([], []);
     const undo = await applyPlan(dns.client, planRecord(SUBDOMAIN, { zone: null, records: [] }) as Put);
     await dns.client.records.put({ zone: 'acme.test', name: 'mail', type: 'A', value: '192.0.2.9' });
@@ -184,7 +184,7 @@ describe('carrying it out', () => {
     expect(dns.names()).toEqual(['acme.test']);
   });
 
-  it('replaces what is in the way, and puts it back with its TTL', async () => {
+  it('replaces conflicting records, and Undo restores them with their TTL', async () => {
     const old = makeRecord('acme.test', 'www A 192.0.2.1', { ttl: 60 });
     const zone = makeZone('acme.test');
     const dns = fakeZones([zone], [old]);
@@ -211,7 +211,7 @@ describe('carrying it out', () => {
     }
   });
 
-  it('puts back what gave way when the record is refused', async () => {
+  it('restores the replaced records if the new one is refused', async () => {
     const olds = ['www A 192.0.2.1', 'www A 192.0.2.2'].map((line) => makeRecord('acme.test', line));
     const zone = makeZone('acme.test');
     const dns = fakeZones([zone], [...olds], {

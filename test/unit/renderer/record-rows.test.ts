@@ -38,7 +38,7 @@ function rrset(key: string, now: string[], ...changes: [at: string, answered: st
   };
 }
 
-/** Rows as lines, with what is on its way behind them. */
+/** Rows as lines, followed by their pending changes. */
 const shown = (rows: readonly RecordRow[]): string[] =>
   rows.map(({ name, ttl, type, value, propagation }) => {
     const line = `${name} ${ttl} ${type} ${value}`;
@@ -157,7 +157,7 @@ describe('the rows of a zone', () => {
     expect(filterRows(rows, { search, type })).toHaveLength(count);
   });
 
-  it('say long values short', () => {
+  it('shorten long values', () => {
     const answered = ['1', '2', '3', '4'].map((value) => ({ ttl: 60, value }));
     expect(answeredUntil({ value: 'x' }, answered)).toBe('1, 2, 3 and 1 more');
     expect(shorten('x'.repeat(61))).toBe(`${'x'.repeat(59)}…`);

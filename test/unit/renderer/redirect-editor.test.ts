@@ -27,7 +27,7 @@ function setUp(issues: { path: string; message: string }[] = []) {
 }
 
 describe('the redirects while they are edited', () => {
-  it('are those that are stored until something is changed, and again when that is discarded', () => {
+  it('are the stored ones until something is changed, and again when that is discarded', () => {
     const { editor } = setUp();
     expect([editor.edited, editor.rows.map(({ from, to, status }) => `${from} ${to} ${status}`)]).toEqual([
       false,
@@ -43,7 +43,7 @@ describe('the redirects while they are edited', () => {
     expect([editor.edited, editor.rows.length]).toEqual([false, 1]);
   });
 
-  it('are saved as a whole, and can be taken back', async () => {
+  it('are saved as a whole, and can be undone', async () => {
     const { editor, toasts, stored } = setUp();
     editor.add(' c.acme.test ');
     editor.change(1, { to: 'a.acme.test' });
@@ -59,14 +59,14 @@ describe('the redirects while they are edited', () => {
     ['https://c.acme.test', { hsts: true }],
     [' https://c.acme.test ', { hsts: true }],
     ['d.acme.test', {}],
-  ])('have browsers remember HTTPS only where they lead to it: %j', async (to, hsts) => {
+  ])('make browsers remember HTTPS only if they lead to it: %j', async (to, hsts) => {
     const { editor, stored } = setUp();
     editor.change(0, { from: 'c.acme.test', to, hsts: true });
     await editor.save();
     expect(stored()).toEqual([{ from: 'c.acme.test', to: to.trim(), status: 302, ...hsts }]);
   });
 
-  it('show what the engine says at the field that it names, and keep what was typed', async () => {
+  it('show the engine’s message at the field that it names, and keep what was typed', async () => {
     const { editor } = setUp([
       { path: 'redirects[1].to', message: 'forms a loop: a → b → a; remove one of these redirects.' },
       { path: 'redirects[0].from', message: 'must be a domain of this project' },
@@ -82,7 +82,7 @@ describe('the redirects while they are edited', () => {
     expect(editor.rows).toHaveLength(2);
   });
 
-  it('say all of it where only a part belongs to a field', async () => {
+  it('show the whole message if only a part belongs to a field', async () => {
     const { editor } = setUp([
       { path: 'redirects[0].to', message: 'forms a loop' },
       { path: 'redirects', message: 'must have at most 100 entries' },
@@ -95,14 +95,14 @@ describe('the redirects while they are edited', () => {
     ]);
   });
 
-  it('say what is wrong with the whole where no field is named', async () => {
+  it('show the message above the form if it names no field', async () => {
     const { editor } = setUp([{ path: 'redirects', message: 'must have at most 100 entries' }]);
     editor.add();
     await editor.save();
     expect(editor.failure).toContain('at most 100');
   });
 
-  it('know that they were changed elsewhere meanwhile', () => {
+  it('notice that they were changed elsewhere meanwhile', () => {
     const { editor, elsewhere } = setUp();
     editor.add();
     expect(editor.isOutdated).toBe(false);

@@ -41,7 +41,7 @@ describe('requests per second on the page', () => {
     });
   });
 
-  it('have parts, the first and the last second included', () => {
+  it('have parts, including the first and the last second', () => {
     const seconds = { requests: [1, 2, 3, 4], refused: [0, 1, 0, 2] };
     expect(partOf(seconds, 1, 2)).toEqual({ requests: [2, 3], refused: [1, 0] });
     expect(partOf(seconds, 3, 3)).toEqual({ requests: [4], refused: [2] });
@@ -58,7 +58,7 @@ describe('requests per second on the page', () => {
     expect(asked()).toBe(1);
   });
 
-  it('are asked for at the end of a second in which there were requests, once', async () => {
+  it('are requested once at the end of a second in which there were requests', async () => {
     const { time, transport, latest, becomes, asked } = await setUp();
     becomes(makeRates([3, 5, 7], [], 40));
     for (let told = 0; told < 20; told++) transport.tell({ type: 'limits.changed', projectId: 'p' });
@@ -71,7 +71,7 @@ describe('requests per second on the page', () => {
     expect([asked(), latest(3)]).toEqual([2, [5, 7, 0]]);
   });
 
-  it('are asked for at the end of a second that had begun with requests before anyone listened', async () => {
+  it('are requested at the end of a second that had begun with requests before the page followed', async () => {
     const { time, transport, latest, becomes, asked } = await setUp();
     becomes({ ...makeRates([3, 5, 0], [], 40), running: 4 });
     transport.tell({ type: 'limits.changed', projectId: 'p' });
@@ -82,7 +82,7 @@ describe('requests per second on the page', () => {
     expect([asked(), latest(2)]).toEqual([3, [0, 4]]);
   });
 
-  it('are asked for again after a lost connection', async () => {
+  it('are requested again after a lost connection', async () => {
     const { time, transport, latest, becomes } = await setUp();
     transport.becomes('unreachable');
     transport.drop();
@@ -94,7 +94,7 @@ describe('requests per second on the page', () => {
     expect(latest(12)).toContain(9);
   });
 
-  it('are all empty after five silent minutes', async () => {
+  it('are all zero after five silent minutes', async () => {
     const { time, history } = await setUp();
     await time.pass(400_000);
     expect(history.seconds?.requests.every((count) => count === 0)).toBe(true);

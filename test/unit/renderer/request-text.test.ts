@@ -29,7 +29,7 @@ describe('a request as curl', () => {
     expect(asCurl({ ...get, method: 'HEAD' })).toMatch(/^curl -I /);
   });
 
-  it('says in a shell exactly what was meant', () => {
+  it('passes through a shell unchanged', () => {
     const command = asCurl(post).replace(/^curl/, "printf '%s\\n'");
     const words = execFileSync('sh', ['-c', command], { encoding: 'utf8', env: { VIVARIUM_KEY: 'viv_x', HOME: '/' } });
     expect(words.split('\n').slice(0, -1)).toEqual([
@@ -46,13 +46,13 @@ describe('a request as curl', () => {
   });
 });
 
-/** The words of a command, as its program is given them. */
+/** The arguments that a command's program receives. */
 const wordsOf = (request: CopiedRequest): string[] =>
   execFileSync('sh', ['-c', asCurl(request).replace(/^curl|(?<=\| )curl/, "printf '%s\\n'")], { encoding: 'utf8' })
     .split('\n')
     .slice(0, -1);
 
-describe('what curl would take otherwise than it is meant', () => {
+describe('what curl would misinterpret', () => {
   const plain = { ...get, authorized: false };
 
   it.each([
@@ -87,12 +87,12 @@ describe('a request as fetch', () => {
     expect(asFetch({ ...get, authorized: false })).toBe(`const response = await fetch('${URL_OF_PETS}?limit=5');`);
   });
 
-  it('gives a body no type that it had not, and GET no body', () => {
+  it('adds no type to a body without one, and no body to GET', () => {
     expect(asFetch({ ...post, headers: [] })).toContain('body: Buffer.from(');
     expect(asFetch({ ...get, body: '{}' })).not.toContain('body');
   });
 
-  it('has nothing in it that a prompt would act on', () => {
+  it('has nothing that a prompt would interpret', () => {
     const body = "it's\u007f\u007f\u009b2J\u202e\u2028\ufeff\u0003\n";
     const code = asFetch({ ...post, authorized: false, body });
     expect(code).not.toMatch(/[^\n\P{C}]|[\p{Zl}\p{Zp}]/u);
@@ -101,7 +101,7 @@ describe('a request as fetch', () => {
     ).toEqual([URL_OF_PETS, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }]);
   });
 
-  it('calls fetch with exactly what was meant', () => {
+  it('calls fetch with exactly the same values', () => {
     const code = `${asFetch(post).replace('const response = await ', 'return ')}`;
     const called = new Function('fetch', 'process', code)((...args: unknown[]) => args, {
       env: { VIVARIUM_KEY: 'viv_x' },
@@ -118,7 +118,7 @@ describe('a request as fetch', () => {
 });
 
 describe('an exchange as it was on the wire', () => {
-  it('begins with the target, as it was sent', () => {
+  it('begins with the target as it was sent', () => {
     const request = {
       method: 'GET' as const,
       url: `${URL_OF_PETS}/../x?a=%20`,
@@ -128,7 +128,7 @@ describe('an exchange as it was on the wire', () => {
     expect(requestText(request)).toBe('GET /v1/pets/../x?a=%20 HTTP/1.1\nHost: a');
   });
 
-  it('has the body as it came', () => {
+  it('has the original body', () => {
     expect(
       responseText({
         httpVersion: '1.1',

@@ -59,7 +59,7 @@ it.each([
   expect(checkResponse([line], RESPONSE)).toEqual([{ text: line, passed: false, found }]);
 });
 
-it('finds nothing in a body that is incomplete, not text or not JSON, and cuts what it shows', () => {
+it('finds nothing in a body that is incomplete, not text or not JSON, and shortens what it shows', () => {
   const found = (changes: Partial<ReceivedResponse>, line = 'js response.parsedBody.id exists') =>
     checkResponse([line, ' '], { ...RESPONSE, ...changes }).map((outcome) => outcome.found);
   for (const changes of [{ cut: true }, { bodyEncoding: 'base64' as const }, { body: 'Otter' }]) {

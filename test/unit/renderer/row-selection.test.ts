@@ -10,13 +10,13 @@ const rangeTo = (selection: RowSelection, position: number, from = 0): Promise<n
   selection.extendTo(position, from, held);
 
 describe('a selection', () => {
-  it('takes and releases single pets', () => {
+  it('selects and deselects single pets', () => {
     const selection = new RowSelection();
     for (const id of ['3', '5', '3']) selection.toggle(id, Number(id));
     expect([selection.ids, selection.size, selection.has('3'), selection.has('5')]).toEqual([['5'], 1, false, true]);
   });
 
-  it('extends and shrinks one range to both sides, beside what was selected before', async () => {
+  it('extends and shrinks one range in both directions, in addition to the previous selection', async () => {
     const selection = new RowSelection();
     selection.toggle('20', 20);
     selection.toggle('4', 4);
@@ -31,7 +31,7 @@ describe('a selection', () => {
     expect(selection.size).toBe(5);
   });
 
-  it('begins a first range where the cursor was, and moves with its rows', async () => {
+  it('begins a first range at the previous cursor, and moves with its rows', async () => {
     const selection = new RowSelection();
     await rangeTo(selection, 6, 5);
     selection.moved(3);
@@ -53,7 +53,7 @@ describe('a selection', () => {
     expect(selection.size).toBe(0);
   });
 
-  it('is bounded, and says how many it left out', async () => {
+  it('is limited, and tells how many it left out', async () => {
     const selection = new RowSelection();
     expect(await rangeTo(selection, SELECTED_MAX + 4)).toBe(5);
     expect(selection.size).toBe(SELECTED_MAX);

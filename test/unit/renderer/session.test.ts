@@ -57,7 +57,7 @@ describe('a session', () => {
     expect(later.selection.current?.id).toBe(other);
   });
 
-  it('goes to the newest project when the chosen one is removed', async () => {
+  it('switches to the newest project when the chosen one is removed', async () => {
     const { time, session, world, transport, newest } = setUp();
     session.start();
     await settle();
@@ -69,7 +69,7 @@ describe('a session', () => {
     expect(session.selection.current?.id).toBe(newest.id);
   });
 
-  it('stays with a project that is given another slug, and resolves an old slug to its current project', () => {
+  it('stays with a project whose slug changes, and resolves an old slug to its current project', () => {
     const [demo, shop] = [makeProject('Demo'), makeProject('Shop')];
     let projects = [demo, shop];
     let named = 'demo';
@@ -104,7 +104,7 @@ describe('a session', () => {
 });
 
 describe('the overview of a project', () => {
-  it('reads again what a change concerns, and nothing else', async () => {
+  it('reads again only what a change concerns', async () => {
     const { time, transport, session, overview, newest } = setUp();
     session.start();
     await settle();
@@ -123,7 +123,7 @@ describe('the overview of a project', () => {
     shown.close();
   });
 
-  it('adds made-up pets to the dataset that is shown, once at a time', async () => {
+  it('adds sample pets to the visible dataset, once at a time', async () => {
     const { transport, session, overview, newest } = setUp();
     session.start();
     await settle();
@@ -141,7 +141,7 @@ describe('the overview of a project', () => {
     expect([shown.seeding, shown.seedFailure]).toEqual([false, undefined]);
   });
 
-  it('says why no pets were added, with the engine’s issues', async () => {
+  it('tells why no pets were added, with the engine’s issues', async () => {
     const { transport, session, overview } = setUp();
     session.start();
     await settle();

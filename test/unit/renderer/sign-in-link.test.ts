@@ -3,7 +3,7 @@ import { admissionOfFragment, readSignInLink } from '../../../renderer/connectio
 
 const ORIGIN = 'http://127.0.0.1:4780';
 
-describe('the fragment', () => {
+describe('the URL fragment', () => {
   it.each([
     ['#token=abc-DEF_1.2~', 'abc-DEF_1.2~'],
     ['token=abc', 'abc'],
@@ -15,16 +15,16 @@ describe('the fragment', () => {
     ['#token=two words', null],
     ['#token=a,b', null],
     [`#token=${'x'.repeat(201)}`, null],
-  ])('"%s" holds the token %j', (fragment, token) => {
+  ])('"%s" contains the token %j', (fragment, token) => {
     expect(admissionOfFragment(fragment)).toEqual(token === null ? null : { kind: 'token', token });
   });
 
-  it('holds a ticket', () => {
+  it('contains a ticket', () => {
     expect(admissionOfFragment('#ticket=abc')).toEqual({ kind: 'ticket', ticket: 'abc' });
   });
 });
 
-describe('what is pasted', () => {
+describe('the pasted text', () => {
   it.each([
     `${ORIGIN}/#token=abc`,
     `  ${ORIGIN}/#token=abc\n`,

@@ -40,7 +40,7 @@ function setUp(storage = createMemoryStorage(), neighbour: string | null = null)
 }
 
 describe('sign-in', () => {
-  it('takes the token out of the address, and remembers it for the tab', () => {
+  it('removes the token from the address, and remembers it for the tab', () => {
     const first = setUp();
     expect(first.signIn.enter('#token=abc')).toBe(true);
     expect(first.signIn.session).not.toBeNull();
@@ -49,7 +49,7 @@ describe('sign-in', () => {
     expect(reloaded.tokens).toEqual(['abc']);
   });
 
-  it('follows another tab of its origin, and asks for a link when there is none', async () => {
+  it('follows another tab of its origin, and asks for a link if there is none', async () => {
     const { signIn, tokens, storage } = setUp(createMemoryStorage(), 'shared');
     signIn.enter('');
     expect(signIn.redeeming).toBe(true);
@@ -62,7 +62,7 @@ describe('sign-in', () => {
     expect([alone.signIn.redeeming, alone.signIn.session, alone.signIn.token]).toEqual([false, null, null]);
   });
 
-  it('exchanges the ticket of a link, once', async () => {
+  it('exchanges the ticket of a link once', async () => {
     const { signIn, tokens, storage } = setUp();
     expect(signIn.enter('#ticket=once')).toBe(true);
     expect([signIn.redeeming, signIn.session]).toEqual([true, null]);
@@ -77,7 +77,7 @@ describe('sign-in', () => {
   it.each([
     ['used', 'has been used, or is too old'],
     ['nobody', 'does not answer'],
-  ])('says why the ticket %s lets nobody in', async (ticket, fault) => {
+  ])('shows why the ticket %s does not sign in', async (ticket, fault) => {
     const { signIn } = setUp();
     signIn.paste(`http://127.0.0.1:4780/#ticket=${ticket}`);
     await settle();
@@ -90,7 +90,7 @@ describe('sign-in', () => {
     expect([signIn.session, signIn.refused]).toEqual([null, false]);
   });
 
-  it('takes a new link that is opened in the same tab', () => {
+  it('accepts a new link that is opened in the same tab', () => {
     const { signIn, tokens } = setUp();
     signIn.enter('#token=old');
     const old = signIn.session;
@@ -119,7 +119,7 @@ describe('sign-in', () => {
     expect(tokens).toEqual(['abc']);
   });
 
-  it('signs in with what is pasted, says what is wrong with it, or goes where it leads', () => {
+  it('signs in with the pasted text, reports what is wrong with it, or goes where it leads', () => {
     const { signIn, tokens, visited } = setUp();
     signIn.paste('nothing of the kind');
     expect(signIn.fault).toContain('neither a link nor a token');
@@ -137,7 +137,7 @@ describe('sign-in', () => {
     expect([signIn.session, signIn.refused]).toEqual([null, true]);
   });
 
-  it('keeps what was pasted when it is refused', async () => {
+  it('keeps the pasted text when it is refused', async () => {
     const { signIn, transport } = setUp();
     transport.becomes('refusing');
     signIn.paste('mistyped');
@@ -145,7 +145,7 @@ describe('sign-in', () => {
     expect([signIn.session, signIn.refused, signIn.pasted]).toEqual([null, true, 'mistyped']);
   });
 
-  it('keeps the page when the token is refused later, until the reader asks for a new link', async () => {
+  it('keeps the page when the token is refused later, until the user asks for a new link', async () => {
     const { signIn, transport, time } = setUp();
     signIn.enter('#token=old');
     await settle();
@@ -162,8 +162,8 @@ describe('sign-in', () => {
   });
 });
 
-describe('what is remembered', () => {
-  it('is kept in memory where the browser keeps nothing', () => {
+describe('remembered values', () => {
+  it('are kept in memory if the browser stores nothing', () => {
     const storage = openStorage(() => {
       throw new Error('denied');
     });
@@ -173,7 +173,7 @@ describe('what is remembered', () => {
     expect(storage.getItem('a')).toBeNull();
   });
 
-  it('is the theme, applied from the start', () => {
+  it('include the theme, applied from the start', () => {
     const storage = createMemoryStorage();
     const applied: string[] = [];
     new Preferences(storage, (choice) => applied.push(choice)).theme = 'dark';
@@ -181,7 +181,7 @@ describe('what is remembered', () => {
     expect(applied).toEqual(['system', 'dark', 'dark']);
   });
 
-  it('is the system’s theme when what was stored is none', () => {
+  it('default to the system’s theme if the stored one is invalid', () => {
     const storage = createMemoryStorage();
     storage.setItem('vivarium.theme', 'neon');
     expect(new Preferences(storage, () => undefined).theme).toBe('system');

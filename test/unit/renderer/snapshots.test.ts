@@ -38,7 +38,7 @@ async function setUp(answers: Answers = {}) {
 }
 
 describe('resetting the world', () => {
-  it('keeps the present world first, by which it is undone', async () => {
+  it('saves the present world first, which Undo restores', async () => {
     const { snapshots, toasts, asked } = await setUp();
     expect(snapshots.newest?.name).toBe('demo');
     const resetting = snapshots.reset('demo');
@@ -63,13 +63,13 @@ describe('resetting the world', () => {
     expect(toasts.canUndo).toBe(false);
   });
 
-  it('to one with traffic keeps the present traffic too', async () => {
+  it('to one with traffic saves the present traffic too', async () => {
     const { snapshots, asked } = await setUp();
     await snapshots.reset('older');
     expect(asked()[0]).toEqual(['snapshots.save', { name: BEFORE_RESET, force: true, traffic: true }]);
   });
 
-  it('says why it failed, with nothing to undo', async () => {
+  it('tells why it failed, with nothing to undo', async () => {
     const { snapshots, toasts } = await setUp({
       'snapshots.restore': () => Promise.reject(new Error('no')),
     });

@@ -32,13 +32,13 @@ describe('toasts', () => {
     expect(texts()).toEqual(['Copied.']);
   });
 
-  it('are at most four, the oldest going first', () => {
+  it('are at most four; the oldest is removed first', () => {
     const { toasts, texts } = setUp();
     for (const text of ['1', '2', '3', '4', '5', '6']) toasts.say(text);
     expect(texts()).toEqual(['3', '4', '5', '6']);
   });
 
-  it('of one kind take each other’s place, and each can still be undone', async () => {
+  it('of one kind replace each other, and each can still be undone', async () => {
     const { toasts, texts } = setUp();
     const undone: string[] = [];
     for (const name of ['Ada', 'Rex']) {
@@ -52,7 +52,7 @@ describe('toasts', () => {
     expect(undone).toEqual(['Rex', 'Ada']);
   });
 
-  it('undo the last thing first, also when its report has gone, and each thing once', async () => {
+  it('undo the last action first, even if its report is gone, and each action once', async () => {
     const { time, toasts, texts } = setUp();
     const undone: string[] = [];
     const remove = (name: string) =>
@@ -71,7 +71,7 @@ describe('toasts', () => {
     expect(toasts.canUndo).toBe(false);
   });
 
-  it('say what could not be done, and why', async () => {
+  it('report what failed, and why', async () => {
     const { toasts, texts } = setUp();
     await toasts.attempt('The zone could not be removed.', () =>
       Promise.reject(new ORPCError('not_found', { message: 'There is no such zone.' })),
@@ -81,7 +81,7 @@ describe('toasts', () => {
     expect(texts()).toEqual(['The zone could not be removed. There is no such zone.']);
   });
 
-  it('say what became of what was undone, where that is known only then', async () => {
+  it('report the result of an undo that is known only afterwards', async () => {
     const { toasts, texts } = setUp();
     let state = 'pending';
     toasts.done({ text: 'Removed.', undo: async () => (state = 'verified'), undone: () => `It is back, ${state}.` });
@@ -90,7 +90,7 @@ describe('toasts', () => {
     expect(texts()).toEqual(['It is back, verified.']);
   });
 
-  it('say why something could not be undone', async () => {
+  it('report why something could not be undone', async () => {
     const { toasts } = setUp();
     const refused = new ORPCError('conflict', { message: 'There is a pet 7 already.' });
     toasts.done({ text: 'Removed Ada.', undo: () => Promise.reject(refused), undone: 'Ada is back.' });

@@ -7,7 +7,7 @@ import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { makeSummary } from '../../support/page-traffic.ts';
 
 describe('the charts of traffic', () => {
-  it('name their lines with figures, and say all of it in a sentence', () => {
+  it('label their lines with figures, and put everything into a sentence', () => {
     const charts = chartsOf(makeSummary());
     expect(charts.map(({ title, format, spoken }) => [title, format(2), spoken])).toEqual([
       ['Requests per second', '2.0 a second', '20 requests, 4 of them refused; at most 2.0 a second.'],
@@ -36,7 +36,7 @@ describe('the charts of traffic', () => {
     }
   });
 
-  it('say when there was no traffic', () => {
+  it('tell when there was no traffic', () => {
     const empty = makeSummary({
       requests: [0, 0, 0, 0],
       quotaUsed: [null, null, null, null],
@@ -50,7 +50,7 @@ describe('the charts of traffic', () => {
     expect(tableOf(empty)).toEqual([]);
   });
 
-  it('are a table too: the steps in which anything came, the latest first', () => {
+  it('are also a table: the steps with any traffic, latest first', () => {
     const table = tableOf(makeSummary());
     expect(table).toEqual([
       { step: 2, agoSeconds: 10, cells: ['10', '4', '5', '0', '4', '1', '3.0 ms', '40 ms', '1,204 ms', '100 %'] },
@@ -90,7 +90,7 @@ describe('the charts of traffic', () => {
     expect(fake.calls).toHaveLength(5);
   });
 
-  it('lead from steps to the requests of their time', () => {
+  it('link steps to the requests of their time', () => {
     expect(filterOf(rangeOf(makeSummary(), 1, 2))).toBe(
       'since:2026-11-22T09:59:45.000Z until:2026-11-22T09:59:55.000Z',
     );

@@ -28,7 +28,7 @@ describe('the columns of the entries', () => {
     ).toBe(ids);
   });
 
-  it('share the width that is left', () => {
+  it('share the remaining width', () => {
     expect(tracksOf(COLUMNS.slice(2, 4))).toBe('3.5rem minmax(min(7.5rem, 100%), 5fr)');
   });
 });
@@ -46,7 +46,7 @@ describe('the order of the entries', () => {
     }
   });
 
-  it('of an address may be none', () => {
+  it('of an address may be missing', () => {
     expect([readSort(undefined), readSort('size!'), readSort('-time')]).toEqual([undefined, undefined, undefined]);
   });
 
@@ -82,7 +82,7 @@ describe('the order of the entries', () => {
     expect(sorted.map(({ id }) => id.replace('trf_', '')).join(' ')).toBe(order);
   });
 
-  it('is one of every column', () => {
+  it('exists for every column', () => {
     expect(COLUMNS.map(({ id }): ColumnId | undefined => readSort(id)?.column.id)).toEqual(COLUMNS.map(({ id }) => id));
   });
 });

@@ -37,7 +37,7 @@ describe('the list of traffic', () => {
     });
   });
 
-  it('reads a long list in parts, and holds as many entries as the engine keeps', async () => {
+  it('reads a long list in parts, and keeps as many entries as the engine does', async () => {
     const { log, time, numbers, come } = await setUp(newestFirst(ENTRIES_MAX));
     expect(log.entries).toHaveLength(1_000);
     await time.pass(5_000);
@@ -46,19 +46,19 @@ describe('the list of traffic', () => {
     expect([numbers()[0], numbers().at(-1)]).toEqual([ENTRIES_MAX + 1, 2]);
   });
 
-  it('shows nothing twice that was listed and told', async () => {
+  it('shows nothing twice that was both listed and announced', async () => {
     const { traffic, numbers } = await setUp();
     traffic.tell({ entries: [2, 3, 4].map((number) => makeEntry(number)), missed: 0, dropped: 0, cleared: false });
     await settle();
     expect(numbers()).toEqual([4, 3, 2, 1]);
   });
 
-  describe('with requests that run', () => {
+  describe('the list with running requests', () => {
     const at = (second: number) => ({ realAt: `2026-11-20T09:00:0${second}.000Z` });
     const runs = (second: number, rest: Partial<TrafficEntry> = {}) =>
       makeEntry(0, { id: 'trf_a_r1', status: null, running: true, ...at(second), ...rest });
 
-    it('has a row from the beginning, which stays in its place to the end', async () => {
+    it('has a row from the start of a request, which stays in its place to the end', async () => {
       const { log, time, traffic } = await setUp([makeEntry(1, at(1))]);
       const shown = () => log.entries.map(({ id, status, running }) => [id, status, running === true]);
       traffic.running.push(runs(3));
@@ -82,7 +82,7 @@ describe('the list of traffic', () => {
       expect(shown().map(([id]) => id)).toEqual(['trf_5', 'trf_a_r1', 'trf_1']);
     });
 
-    it('orders what ended late by its beginning, and loses what matches the filter no longer', async () => {
+    it('sorts late entries by their start, and removes what no longer matches the filter', async () => {
       const { log, time, traffic } = await setUp([makeEntry(1, at(1))]);
       traffic.come([makeEntry(2, at(4)), makeEntry(3, at(2))]);
       await settle();
@@ -95,7 +95,7 @@ describe('the list of traffic', () => {
     });
   });
 
-  it('says how many entries the engine has dropped', async () => {
+  it('tells how many entries the engine has dropped', async () => {
     const { log, traffic } = await setUp();
     expect(log.dropped).toBe(0);
     traffic.come([makeEntry(4)], { dropped: 7 });
@@ -103,7 +103,7 @@ describe('the list of traffic', () => {
     expect(log.dropped).toBe(7);
   });
 
-  it('shows what the user sent again, held or not', async () => {
+  it('shows what the user sent again, paused or not', async () => {
     const { log, numbers, come } = await setUp();
     log.hold(true);
     log.reveal('trf_5');
@@ -115,7 +115,7 @@ describe('the list of traffic', () => {
     expect(numbers()[0]).toBe(5);
   });
 
-  it('lets new entries wait while it is held', async () => {
+  it('lets new entries wait while it is paused', async () => {
     const { log, numbers, come } = await setUp();
     log.hold(true);
     await come(4);
@@ -129,7 +129,7 @@ describe('the list of traffic', () => {
     expect([numbers()[0], log.waiting]).toEqual([6, 0]);
   });
 
-  it('reads again what came too fast, when it has been quiet for a moment', async () => {
+  it('reads again what arrived too fast, after a moment of quiet', async () => {
     const { log, time, traffic, numbers } = await setUp();
     traffic.all.unshift(makeEntry(6), makeEntry(5), makeEntry(4));
     traffic.tell({ entries: [makeEntry(6)], missed: 2, dropped: 0, cleared: false });
@@ -139,7 +139,7 @@ describe('the list of traffic', () => {
     expect([log.missed, numbers()]).toEqual([0, [6, 5, 4, 3, 2, 1]]);
   });
 
-  it('does not load more while the user reads, and does afterwards', async () => {
+  it('does not load more while the user reads, and does so afterwards', async () => {
     const { log, time, traffic, numbers } = await setUp();
     log.hold(true);
     traffic.all.unshift(makeEntry(5), makeEntry(4));
@@ -152,7 +152,7 @@ describe('the list of traffic', () => {
     expect(numbers()).toEqual([5, 4, 3, 2, 1]);
   });
 
-  it('is empty when all was forgotten, by whomever', async () => {
+  it('is empty when all entries were deleted, from any place', async () => {
     const { log, traffic, numbers, come } = await setUp();
     log.hold(true);
     await come(4);
@@ -174,7 +174,7 @@ describe('the list of traffic', () => {
     expect(numbers()).toEqual([5, 4, 3, 2, 1]);
   });
 
-  it('says why it could not be read, and tries again', async () => {
+  it('shows why it could not be read, and tries again', async () => {
     const time = createFakeClock();
     let works = false;
     const { answers } = fakeTraffic([makeEntry(1)]);

@@ -66,7 +66,7 @@ async function setUp(path = '/projects/demo/traffic', views = new KeptValues(cre
 }
 
 describe('the Traffic page', () => {
-  it('keeps filter and scope in the address, and lists what they ask for', async () => {
+  it('keeps filter and scope in the address, and lists what they select', async () => {
     const { page, address, lists } = await setUp();
     expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
     page.setQuery({ filter: 'status:4xx ', scope: 'all' });
@@ -79,13 +79,13 @@ describe('the Traffic page', () => {
     expect(page.hrefOf('trf_1')).toBe('/projects/demo/traffic/trf_1?filter=status%3A4xx&of=all');
   });
 
-  it('says what is wrong with the filter of a link, and lists without it', async () => {
+  it('reports what is wrong with a link’s filter, and lists without it', async () => {
     const { page, lists } = await setUp('/projects/demo/traffic?filter=status:6xx');
     expect(page.fault).toBe('status:6xx is not valid; use 429, 4xx, >=500');
     expect(lists()).toEqual([{ projectId: 'prj_demo', limit: 1_000 }]);
   });
 
-  it('holds the list while it is paused, and while the user reads', async () => {
+  it('stops the list while it is paused, and while the user reads', async () => {
     const { page, traffic } = await setUp();
     page.pause(true);
     page.read(true);
@@ -104,7 +104,7 @@ describe('the Traffic page', () => {
     expect(toasts.list[0]?.text).toBe('Sent again: 200.');
   });
 
-  it('shows the last of the entries that the arrows run through', async () => {
+  it('shows the last of the entries that the arrow keys pass', async () => {
     const { page, time, address } = await setUp('/projects/demo/traffic/trf_1');
     page.showSoon('trf_2');
     await time.pass(SELECT_DELAY_MS - 1);
@@ -113,7 +113,7 @@ describe('the Traffic page', () => {
     expect(address()).toBe('/projects/demo/traffic/trf_3');
   });
 
-  it('leaves out where a request went where that goes without saying', async () => {
+  it('omits the place where a request went if that is obvious', async () => {
     const entries = [
       makeEntry(1),
       makeEntry(2, { environment: 'staging', authority: 'demo-staging.vivarium.localhost:8080' }),
@@ -131,7 +131,7 @@ describe('the Traffic page', () => {
     ]);
   });
 
-  it('remembers the columns of each scope and their order, and takes the default ones back', async () => {
+  it('remembers the columns of each scope and their order, and can reset them', async () => {
     const views = new KeptValues(createMemoryStorage(), '');
     const { page } = await setUp(undefined, views);
     const { columns } = page;
@@ -160,7 +160,7 @@ describe('the Traffic page', () => {
     expect(await read(['took', 'took', 'nothing', 4, 'time'])).toEqual(['took', 'time', 'status', 'target']);
   });
 
-  it('remembers filters by name, replaces and removes them, and refuses what is none', async () => {
+  it('remembers filters by name, replaces and removes them, and refuses invalid ones', async () => {
     const views = new KeptValues(createMemoryStorage(), '');
     const { page } = await setUp(undefined, views);
     expect(page.saved.save('', ' ')).toContain('type one first');
@@ -182,7 +182,7 @@ describe('the Traffic page', () => {
     expect((await setUp(undefined, views)).page.saved.list).toEqual([]);
   });
 
-  it('sorts by a column of the address, the other way round, and newest first again', async () => {
+  it('sorts by a column of the address, reversed, and newest first again', async () => {
     const { page, traffic, address } = await setUp();
     traffic.come([makeEntry(3, { durationMs: 50 }), makeEntry(4, { durationMs: 1 })]);
     await settle();
@@ -198,7 +198,7 @@ describe('the Traffic page', () => {
     expect(address()).toBe('/projects/demo/traffic');
   });
 
-  it('names callers as people do', async () => {
+  it('names callers in readable form', async () => {
     const { page } = await setUp();
     const { keyId: _key, ...stranger } = makeEntry(2);
     expect([makeEntry(1), makeEntry(1, { keyId: 'key_other' }), stranger].map((entry) => page.callerOf(entry))).toEqual(
@@ -208,7 +208,7 @@ describe('the Traffic page', () => {
     expect(page.keylessOf({ ...stranger, projectId: 'prj_app' })).toBe('without a key');
   });
 
-  it('makes a HAR file of what the filter leaves, and forgets all', async () => {
+  it('makes a HAR file of the filtered entries, and deletes all', async () => {
     const { page, calls, toasts } = await setUp('/projects/demo/traffic/trf_1?filter=method:GET');
     const files: string[][] = [];
     await page.download.start((name, pieces) => files.push([name, pieces.join('')]));
@@ -221,7 +221,7 @@ describe('the Traffic page', () => {
     expect([page.item, toasts.list.at(-1)?.text]).toEqual([undefined, 'Cleared 2 entries.']);
   });
 
-  it('switches recording, and back', async () => {
+  it('turns recording off and on', async () => {
     const { page, toasts, recording } = await setUp();
     await page.record({ record: false });
     expect([recording(), toasts.list.at(-1)?.text]).toEqual([{ record: false, bodies: true }, 'Recording is off.']);

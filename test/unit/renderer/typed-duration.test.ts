@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { joinDuration, sameDuration, splitDuration } from '../../../renderer/time/typed-duration.ts';
 
-describe('a duration, as it is typed', () => {
+describe('a typed duration', () => {
   it.each([
     ['PT10M', '10', 'M'],
     ['PT48H', '48', 'H'],
@@ -16,13 +16,13 @@ describe('a duration, as it is typed', () => {
   });
 
   it.each(['PT10M', 'PT48H', 'P2D', 'PT0S', 'PTsomeM', 'PT1.5H', 'PT-3S', 'PT1 000M'])(
-    'comes back as it was: %s',
+    'is restored unchanged: %s',
     (text) => {
       expect(joinDuration(splitDuration(text))).toBe(text);
     },
   );
 
-  it('that is nothing is the empty text', () => {
+  it('without an amount is the empty text', () => {
     expect(joinDuration({ amount: '  ', unit: 'H' })).toBe('');
   });
 

@@ -40,7 +40,7 @@ async function setUp(propagation = 'PT0S') {
 }
 
 describe('records of a zone', () => {
-  it('are read anew when records of this zone or of no named one change', async () => {
+  it('are read again when records of this zone, or of an unnamed one, change', async () => {
     const { time, transport, options } = await setUp();
     const records = new ZoneRecords({ ...options, zone: 'acme.test' });
     await settle();
@@ -57,7 +57,7 @@ describe('records of a zone', () => {
     records.close();
   });
 
-  it('are added, and undone by removing', async () => {
+  it('are added, and removed by Undo', async () => {
     const { transport, options, asked } = await setUp();
     transport.teach('records.put', () => ({ ...RECORD, id: 'rec_2', name: 'new' }));
     transport.teach('records.remove', () => RECORD);
@@ -74,7 +74,7 @@ describe('records of a zone', () => {
     ]);
   });
 
-  it('that exist already only get a TTL, which undo restores', async () => {
+  it('that already exist only get a TTL, which Undo restores', async () => {
     const { transport, options, asked } = await setUp();
     transport.teach('records.put', () => ({ ...RECORD, ttl: 60 }));
     transport.teach('records.update', () => RECORD);
@@ -86,7 +86,7 @@ describe('records of a zone', () => {
     expect(asked('records.update')).toEqual([{ id: 'rec_1', ttl: 3600, force: true }]);
   });
 
-  it('are changed by what was changed only, with the warnings told, and undone as a whole', async () => {
+  it('are changed only in the edited fields, with the warnings shown, and undone as a whole', async () => {
     const { transport, options, asked } = await setUp();
     transport.teach('records.update', () => ({ ...RECORD, ttl: 60, warnings: ['Is that so?'] }));
     const form = new ZoneRecords({ ...options, zone: 'acme.test' }).edit(RECORD);
@@ -100,7 +100,7 @@ describe('records of a zone', () => {
     ]);
   });
 
-  it('that are refused keep what was typed, and offer force where it helps', async () => {
+  it('that are refused keep what was typed, and offer force if it helps', async () => {
     const { transport, options, asked } = await setUp();
     transport.teach('records.put', () => {
       throw new ORPCError('conflict', {
@@ -116,7 +116,7 @@ describe('records of a zone', () => {
     expect(asked('records.put')).toMatchObject([{ force: false }, { force: true }]);
   });
 
-  it('that are removed come back as they were', async () => {
+  it('that are removed are restored unchanged', async () => {
     const { transport, options, asked } = await setUp();
     transport.teach('records.remove', () => RECORD);
     transport.teach('records.put', () => RECORD);
@@ -136,7 +136,7 @@ describe('zones', () => {
       'Removed acme.test with 2 records. Undo restores them, visible after 1 h of propagation.',
       'acme.test is back with 2 records, visible in 1 h.',
     ],
-  ])('that are removed come back from their own zone file, propagation %s', async (propagation, text, undone) => {
+  ])('that are removed are restored from their own zone file, propagation %s', async (propagation, text, undone) => {
     const { transport, options, asked } = await setUp(propagation);
     transport.teach('zones.export', () => ({ text: '$ORIGIN acme.test.' }));
     for (const procedure of ['zones.remove', 'zones.create', 'zones.import']) transport.teach(procedure, () => ZONE);
@@ -153,7 +153,7 @@ describe('zones', () => {
     ]);
   });
 
-  it('with more text than an import reads cannot come back', async () => {
+  it('with more text than an import reads cannot be restored', async () => {
     const { options } = await setUp();
     const zones = new DnsZones(options);
     expect(zones.canReturn({ zone: ZONE, text: 'x'.repeat(16 * 1024 * 1024 + 1) })).toBe(false);
@@ -182,7 +182,7 @@ describe('importing a zone file', () => {
     expect(await zoneImport.start({ force: true })).toMatchObject({ created: 2, existing: 2, forcible: 0 });
   });
 
-  it('is not drawn when it is large', async () => {
+  it('is not drawn if it is large', async () => {
     const { connection } = await setUp();
     const zoneImport = new ZoneImport(connection.client, 'acme.test');
     const text = 'h A 192.0.2.1\n'.repeat(20_000);
@@ -196,7 +196,7 @@ describe('importing a zone file', () => {
     expect([zoneImport.text, zoneImport.largeFile]).toEqual(['a A 192.0.2.1', undefined]);
   });
 
-  it('takes the files that its $INCLUDE lines name with it', async () => {
+  it('includes the files that its $INCLUDE lines name', async () => {
     const { connection } = await setUp();
     const zoneImport = new ZoneImport(connection.client, 'acme.test');
     const file = (name: string, text = '') => ({ name, text });
@@ -209,10 +209,10 @@ describe('importing a zone file', () => {
   });
 });
 
-describe('a question', () => {
+describe('a DNS query', () => {
   const answer = (rcode: string) => ({ rcode }) as DnsAnswer;
 
-  it('keeps its answer true while Vivarium’s own server is asked, and only then', async () => {
+  it('keeps its answer up to date while Vivarium’s own server is queried, and only then', async () => {
     const { transport, connection } = await setUp();
     let own = true;
     let rcode = 'NXDOMAIN';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isHashed, readAssetPath } from '../../../main/rpc/page-files.ts';
 
-describe('what a path of the interface means', () => {
+describe('a path of the interface', () => {
   it.each([
     ['/', 'view'],
     ['/projects', 'view'],
@@ -27,7 +27,7 @@ describe('what a path of the interface means', () => {
     ['/assets/.git/config.json', 'refused'],
     ['/%zz', 'refused'],
     ['/%ff', 'refused'],
-  ])('reads %s as %s', (path, kind) => {
+  ])('%s is read as %s', (path, kind) => {
     expect(readAssetPath(path).kind).toBe(kind);
   });
 
@@ -36,7 +36,7 @@ describe('what a path of the interface means', () => {
     ['/a.CSS', 'text/css; charset=utf-8'],
     ['/a.svg', 'image/svg+xml'],
     ['/a.woff2', 'font/woff2'],
-  ])('gives %s the type %s', (path, mediaType) => {
+  ])('%s has the type %s', (path, mediaType) => {
     expect(readAssetPath(path)).toMatchObject({ mediaType });
   });
 
@@ -46,7 +46,7 @@ describe('what a path of the interface means', () => {
     ['assets/logo.svg', false],
     ['apple-touch-icon.png', false],
     ['index.html', false],
-  ])('knows whether %s is named after its content: %s', (path, hashed) => {
+  ])('%s is named after its content: %s', (path, hashed) => {
     expect(isHashed(path.split('/'))).toBe(hashed);
   });
 });

@@ -12,7 +12,7 @@ const requestFrom = (changes: Partial<RequestOrigin>): RequestOrigin => ({
   ...changes,
 });
 
-describe('who may speak to the control port', () => {
+describe('the control port', () => {
   it.each<[string, Partial<RequestOrigin>]>([
     ['a script, which sends Host only', {}],
     ['localhost', { hosts: ['localhost:4780'] }],
@@ -57,12 +57,12 @@ describe('who may speak to the control port', () => {
     expect(refusalOf(requestFrom(changes), PORT)).toMatch(reason);
   });
 
-  it('takes its names without a port on port 80 only', () => {
+  it('accepts its names without a port only on port 80', () => {
     expect(controlAuthorities(80)).toContain('localhost');
     expect(controlAuthorities(81)).not.toContain('localhost');
   });
 
-  it('cuts what it quotes', () => {
+  it('shortens what it quotes', () => {
     expect(refusalOf(requestFrom({ hosts: ['x'.repeat(10_000)] }), PORT)?.length).toBeLessThan(300);
   });
 });

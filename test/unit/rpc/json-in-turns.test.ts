@@ -15,11 +15,11 @@ describe('JSON in turns', () => {
     ['one in an array', [LONG]],
     ['one that says itself how it is written', { items: { toJSON: () => 'said', LONG } }],
     ['a long array of what JSON has not', Array.from({ length: 300 }, () => undefined)],
-  ])('is what JSON.stringify makes of %s', async (_what, value) => {
+  ])('equals JSON.stringify of %s', async (_what, value) => {
     expect((await jsonInTurns(value)).toString()).toBe(JSON.stringify(value ?? null));
   });
 
-  it('lets others have their turn', async () => {
+  it('lets other work run in between', async () => {
     let turns = 0;
     const count = () => {
       turns += 1;

@@ -15,7 +15,7 @@ function setUp() {
   return { call, ran };
 }
 
-it('keeps the latest thousand outcomes, and calls under way beside them', async () => {
+it('keeps the latest thousand outcomes, and running calls in addition', async () => {
   const { call, ran } = setUp();
   const slow = Promise.withResolvers<string>();
   const first = call('slow', slow.promise);
@@ -29,7 +29,7 @@ it('keeps the latest thousand outcomes, and calls under way beside them', async 
   expect(ran).toEqual(['0']);
 });
 
-it('keeps at most 16 MiB of answers, and never runs a call again for the size of its answer', async () => {
+it('keeps at most 16 MiB of answers, and never repeats a call because of the size of its answer', async () => {
   const { call, ran } = setUp();
   const large = 'x'.repeat(9 * MEBIBYTE);
   for (const key of ['a', 'b', 'b', 'a']) await call(key, large);

@@ -14,11 +14,11 @@ describe('the token', () => {
     expect(createAccess('abc', () => 0).accepts(candidate)).toBe(right);
   });
 
-  it('may not be empty', () => {
+  it('cannot be empty', () => {
     expect(() => createAccess('', () => 0)).toThrow(RangeError);
   });
 
-  it('is replaced', () => {
+  it('can be replaced', () => {
     const access = createAccess('abc', () => 0);
     access.replace('new');
     expect([access.accepts('abc'), access.accepts('new')]).toEqual([false, true]);
@@ -40,7 +40,7 @@ describe('the token', () => {
 describe('a session', () => {
   const DAY_MS = 86_400_000;
 
-  it('is accepted for a week, after a restart too, and only under the token that signed it', () => {
+  it('is accepted for a week, even after a restart, and only under the token that signed it', () => {
     let nowMs = 0;
     const session = createAccess('abc', () => nowMs).session();
     const restarted = createAccess('abc', () => nowMs);

@@ -8,7 +8,7 @@ const resource = (name: string) => readFileSync(new URL(`../../../resources/demo
 describe('the demo pets', async () => {
   const rows = await readRows('json', [resource('pets.json')]);
 
-  it('are 30, all acceptable, no two of a name', () => {
+  it('are 30, all valid, with unique names', () => {
     expect(rows).toHaveLength(30);
     expect(rows.filter((row) => row.pet === null)).toEqual([]);
     expect(new Set(rows.map((row) => row.pet?.name)).size).toBe(30);
@@ -22,13 +22,13 @@ describe('the demo pets', async () => {
 describe('seeds', () => {
   const seeds = createPetSeeds(resource('seed.json'));
 
-  it('are as many as asked for, and the same every time', () => {
+  it('have the requested number, and are the same every time', () => {
     const first = [...seeds.generate(500)];
     expect(first).toHaveLength(500);
     expect([...seeds.generate(500)]).toEqual(first);
   });
 
-  it('are the same in parts as in one', () => {
+  it('are the same in parts as in one call', () => {
     const whole = [...seeds.generate(500)];
     const parts = [...seeds.generate(137), ...seeds.generate(300, 137), ...seeds.generate(63, 437)];
     expect(parts).toEqual(whole);

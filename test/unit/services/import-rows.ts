@@ -1,7 +1,7 @@
 import { createPetImport, type ImportedRow } from '../../../main/services/pet-import.ts';
 import type { ImportForm } from '../../../main/services/import-text.ts';
 
-/** Everything that an import makes of a text in pieces. */
+/** Everything that an import reads from a text in pieces. */
 export async function readWhole(form: ImportForm, pieces: readonly string[]): Promise<ImportedRow[]> {
   const reading = createPetImport(form);
   const rows: ImportedRow[] = [];

@@ -26,7 +26,7 @@ function setUp() {
   return { clock, imports: createOpenImports(clock) };
 }
 
-/** Sends a piece; the import's id and how many rows it had. */
+/** Sends a piece; returns the import's id and how many rows it had. */
 async function send(imports: OpenImports, text: string, more: Partial<Piece> = {}) {
   let rows = 0;
   const count = async (reading: PetImport) => {
@@ -37,7 +37,7 @@ async function send(imports: OpenImports, text: string, more: Partial<Piece> = {
 }
 
 describe('an import in pieces', () => {
-  it('continues where the piece before it ended, until there are no more', async () => {
+  it('continues where the previous piece ended, until there are no more', async () => {
     const { imports } = setUp();
     const { id, rows } = await send(imports, '[{"name":"Rex","categoryId":1},{"na');
     expect([typeof id, rows]).toEqual(['string', 1]);
@@ -49,12 +49,12 @@ describe('an import in pieces', () => {
     await expect(send(imports, '', { importId: id })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('is not kept when it is in one', async () => {
+  it('is not kept if it has only one', async () => {
     const { imports } = setUp();
     expect(await send(imports, '[{"name":"Rex","categoryId":1}]', { more: false })).toEqual({ id: undefined, rows: 1 });
   });
 
-  it('is forgotten when the next piece does not come in time', async () => {
+  it('is forgotten if the next piece does not arrive in time', async () => {
     const { clock, imports } = setUp();
     const { id } = await send(imports, '[');
     await clock.pass(PIECE_MS_MAX - 1);
@@ -65,7 +65,7 @@ describe('an import in pieces', () => {
     await expect(send(imports, REX, { importId: id })).rejects.toThrow('within 60 s');
   });
 
-  it('is forgotten when something goes wrong', async () => {
+  it('is forgotten after an error', async () => {
     const { imports } = setUp();
     const { id } = await send(imports, '');
     await expect(send(imports, '{}', { importId: id })).rejects.toThrow('must be a JSON array');
@@ -76,7 +76,7 @@ describe('an import in pieces', () => {
     { dataset: { projectId: 'prj_other', environment: 'production' } },
     { dataset: { projectId: 'prj_here', environment: 'staging' } },
     { format: 'csv' },
-  ] satisfies Partial<Piece>[])('stays with its dataset and format: %j', async (other) => {
+  ] satisfies Partial<Piece>[])('keeps its dataset and format: %j', async (other) => {
     const { imports } = setUp();
     const { id } = await send(imports, '[');
     await expect(send(imports, REX, { importId: id, ...other })).rejects.toThrow(
@@ -84,7 +84,7 @@ describe('an import in pieces', () => {
     );
   });
 
-  it('takes one piece at a time', async () => {
+  it('accepts one piece at a time', async () => {
     const { imports } = setUp();
     const { id } = await send(imports, '[');
     const first = send(imports, REX, { importId: id });
@@ -92,7 +92,7 @@ describe('an import in pieces', () => {
     expect((await first).rows).toBe(1);
   });
 
-  it('makes room for others when too many wait, the one that waits longest first', async () => {
+  it('makes room for others when too many wait, longest waiting first', async () => {
     const { imports } = setUp();
     const begun: (string | undefined)[] = [];
     for (let number = 0; number <= OPEN_IMPORTS_MAX; number++) begun.push((await send(imports, '[')).id);

@@ -33,7 +33,7 @@ describe('JSON', () => {
     ['{"name":"Rex","categoryId":1,"status":"gone"}', 'status must be one of available, pending, sold'],
     ['7', 'must be an object'],
     ['null', 'must be an object'],
-  ])('the row %s is refused by itself: %s', async (row, message) => {
+  ])('the row %s is refused separately: %s', async (row, message) => {
     const rows = await readRows('json', [`[{"name":"Rex","categoryId":1},${row},{"name":"Rex","categoryId":1}]`]);
     expect(rows[0]).toEqual({ row: 1, pet: rex });
     expect(rows[1]).toMatchObject({ row: 2, pet: null, message: expect.stringContaining(message) as string });
@@ -58,12 +58,15 @@ describe('JSON', () => {
       [2, 'nothing after it was read'],
       2,
     ],
-  ] as const)('%s spoils its own row, and the rows before it are taken', async (_what, text, [row, message], count) => {
-    const rows = await readRows('json', [text]);
-    expect(rows).toHaveLength(count);
-    expect(rows[0]).toMatchObject({ row: 1, pet: { name: 'Moss' } });
-    expect(rows[row - 1]).toMatchObject({ row, pet: null, message: expect.stringContaining(message) as string });
-  });
+  ] as const)(
+    '%s invalidates its own row, and the rows before it are accepted',
+    async (_what, text, [row, message], count) => {
+      const rows = await readRows('json', [text]);
+      expect(rows).toHaveLength(count);
+      expect(rows[0]).toMatchObject({ row: 1, pet: { name: 'Moss' } });
+      expect(rows[row - 1]).toMatchObject({ row, pet: null, message: expect.stringContaining(message) as string });
+    },
+  );
 
   it.each([
     ['', 'is not JSON: it is empty'],
@@ -81,7 +84,7 @@ describe.each([
   ],
   ['csv', 'name,categoryId,note\r\n"A ""x"",\ny",1,🦊\r\n,2,\r\nZoë,x,"un"closed\r\nZoë 🦊,3,\r\n'],
 ] as const)('%s in pieces', (format, text) => {
-  it('reads the same wherever it is cut', async () => {
+  it('is read the same wherever it is split', async () => {
     const whole = await readRows(format, [text]);
     expect(whole).toHaveLength(4);
     for (let cut = 0; cut <= text.length; cut++) {
@@ -110,7 +113,7 @@ describe('CSV', () => {
     ['name,categoryId\n,1', 'name must have'],
     ['name,categoryId\nRex', 'categoryId is required'],
     ['name,categoryId\nRex,one', 'categoryId must be an integer'],
-  ])('a bad row of %j is reported', async (text, message) => {
+  ])('an invalid row of %j is reported', async (text, message) => {
     expect(await readRows('csv', [text])).toMatchObject([
       { row: 1, pet: null, message: expect.stringContaining(message) as string },
     ]);
@@ -120,14 +123,14 @@ describe('CSV', () => {
     ['a quote inside of a cell', 'name,categoryId\nA"x,1\nMoss,2', 'is not CSV', 2],
     ['a quote that is never closed', 'name,categoryId\nMoss,2\n"Rex,1', 'is not CSV', 1],
     ['more cells than columns', 'name,categoryId\nRex, the dog,1\nMoss,2', 'has 3 cells', 2],
-  ])('%s spoils its own row only', async (_what, text, message, good) => {
+  ])('%s invalidates only its own row', async (_what, text, message, good) => {
     const rows = await readRows('csv', [text]);
     expect(rows).toHaveLength(2);
     expect(rows[good - 1]).toMatchObject({ pet: { name: 'Moss', categoryId: 2n } });
     expect(rows[2 - good]).toMatchObject({ pet: null, message: expect.stringContaining(message) as string });
   });
 
-  it('lets others have their turns while it reads much', async () => {
+  it('lets other work run while it reads much', async () => {
     const text = `name,categoryId\n${'Rex,1\n'.repeat(20_000)}`;
     let turns = 0;
     let reading = true;
@@ -189,7 +192,7 @@ describe('the lines of a file', () => {
     ['CSV with \\r', 'csv', CSV.join('\r'), REFUSED_CSV],
     ['JSON', 'json', JSON_TEXT, REFUSED_JSON],
   ] as const)(
-    'number the refused rows, which are quoted: %s, wherever it is cut',
+    'number the refused rows, which are quoted: %s, wherever it is split',
     async (_what, format, text, refused) => {
       const read = async (pieces: readonly string[]) =>
         (await readWhole({ format }, pieces))
@@ -202,7 +205,7 @@ describe('the lines of a file', () => {
     },
   );
 
-  it('are found where a quote is never closed, and after it in a long text', async () => {
+  it('are found even after a quote that is never closed, in a long text too', async () => {
     const text = `name,categoryId\nRex,1\n"Moss,2\n${'x,1\n'.repeat(100)}`;
     const rows = await readWhole({ format: 'csv' }, [text]);
     expect(rows.map(({ line, text: quoted }) => [line, quoted()])).toEqual([
@@ -212,7 +215,7 @@ describe('the lines of a file', () => {
   });
 });
 
-describe('the form of a text', () => {
+describe('the format of a text', () => {
   it.each([
     ['name,categoryId', 'comma'],
     ['Name;Category', 'semicolon'],
@@ -253,7 +256,7 @@ describe('the form of a text', () => {
     else expect(await reading).toMatchObject([expected]);
   });
 
-  it('is refused with a column that the text does not have', async () => {
+  it('is refused if it names a column that the text does not have', async () => {
     await expect(readWhole({ format: 'csv', columns: { name: 'Titel' } }, ['title,categoryId\nRex,1'])).rejects.toThrow(
       'has no column "Titel" for name; its header line has title, categoryId',
     );

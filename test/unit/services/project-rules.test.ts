@@ -30,7 +30,7 @@ describe('slugFault', () => {
 });
 
 describe('freeSlug', () => {
-  it('counts up past what is taken', () => {
+  it('counts up past slugs in use', () => {
     const taken = new Set(['demo', 'demo-2']);
     expect(freeSlug('demo', (slug) => taken.has(slug))).toBe('demo-3');
     expect(freeSlug('other', (slug) => taken.has(slug))).toBe('other');
@@ -44,10 +44,10 @@ describe('freeSlug', () => {
 
 describe('limitsForPlan', () => {
   const limits = { perMinute: 5, perDay: 50 };
-  it('Enterprise keeps its own', () => {
+  it('Enterprise keeps its individual limits', () => {
     expect(limitsForPlan('enterprise', limits)).toEqual(limits);
   });
-  it('the other plans have theirs and store none', () => {
+  it('the other plans have fixed limits and store none', () => {
     expect(limitsForPlan('pro', null)).toBeNull();
   });
   it.each([

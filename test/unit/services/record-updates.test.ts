@@ -12,7 +12,7 @@ const TXT = 16;
 
 const address = (number: number): string => `10.0.${number >> 8}.${number & 255}`;
 
-test('an update at a name with very many records reads no more of them than it could delete, and one', () => {
+test('an update at a name with very many records reads one more than it could delete, and no more', () => {
   const values = Array.from({ length: 100_000 }, (_, number) => address(number));
   const asked: number[] = [];
   const records: Pick<RecordRows, 'countOf' | 'ttlOf' | 'typesAt' | 'valuesOf'> = {

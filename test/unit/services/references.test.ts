@@ -21,7 +21,7 @@ const projects = [
   project('prj_2', 'app', 'My app'),
   project('prj_3', 'app-2', 'Twin'),
   project('prj_4', 'app-3', 'Twin'),
-  // A name may be another project's slug: the slug counts first.
+  // A name may be another project's slug: the slug takes precedence.
   project('prj_5', 'other', 'demo'),
 ];
 

@@ -3,7 +3,7 @@ import { createSnapshotServices } from '../../../main/services/snapshots.ts';
 
 type Options = Parameters<typeof createSnapshotServices>[0];
 
-it('are not taken while a break has edited what they would keep', async () => {
+it('snapshots are refused while a break has edited what they would contain', async () => {
   const save = vi.fn<Options['rows']['save']>();
   const breaks = { edited: () => ['domain.dangling-cname'], stopAll: () => Promise.resolve([]) };
   const { save: take } = createSnapshotServices({ rows: { save }, breaks } as unknown as Options);

@@ -207,7 +207,7 @@ describe('the plan of a file', () => {
       [{ ...owned('setting banAfter')[0], file: '/b' } as OwnedRow],
       /^belongs to \/b; /,
     ],
-  ])('does not touch %s that is not its own, unless it adopts it', async (_what, text, rows, message) => {
+  ])('does not touch %s owned by others, unless it adopts it', async (_what, text, rows, message) => {
     const refused = await plan(`vivarium: 1\n${text}`, full, rows);
     expect([refused.issues.map((issue) => issue.message), callsOf(refused)]).toEqual([
       [expect.stringMatching(message)],
@@ -237,13 +237,13 @@ describe('the plan of a file', () => {
     ]);
   });
 
-  it('lets go what it claimed and what is not there', async () => {
+  it('releases what it claimed and what does not exist', async () => {
     const rows = owned('project p', 'key p/CI', 'domain x.test', 'zone y.test');
     const { steps } = await plan('vivarium: 1', full, rows);
     expect(steps).toEqual([{ changes: [], claims: [], calls: [], releases: rows }]);
   });
 
-  it('names the redirect that closes a loop, over two projects', async () => {
+  it('names the redirect that closes a loop across two projects', async () => {
     const text =
       'projects:\n  acme: { domains: { a.test: { redirect: m.test } } }\n  mine: { domains: { m.test: { redirect: a.test } } }';
     const { issues } = await plan(`vivarium: 1\n${text}`, full);
@@ -254,7 +254,7 @@ describe('the plan of a file', () => {
   });
 });
 
-describe('a plan lets others have their turns', () => {
+describe('a plan lets other work run', () => {
   const COUNT = 2_000;
   const none = { file: null, rows: [], adopt: false };
   const numbers = Array.from({ length: COUNT }, (_, number) => number);

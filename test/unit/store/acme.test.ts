@@ -4,7 +4,7 @@ import { memoryParts } from './parts.ts';
 
 const account = { id: 'a', key: {}, thumbprint: 't', status: 'valid', contact: [], createdAtMs: 0 } as const;
 
-test('those who wait for the disk share one wait, which begins after what they saved, and fails for all of them', async () => {
+test('concurrent waits for the disk share one, which begins after what they saved, and fails for all of them', async () => {
   const { connection } = memoryParts();
   const waits: PromiseWithResolvers<unknown>[] = [];
   const sync = async () => {
@@ -19,7 +19,7 @@ test('those who wait for the disk share one wait, which begins after what they s
   save({ account });
   const first = [stored(), stored()];
   await expect.poll(() => waits.length).toBe(1);
-  // Saved before it began: it is theirs too.
+  // Saved before the wait began: it is included too.
   first.push(stored());
   save({ account });
   const second = [stored(), stored()];

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const NORMAL = 1;
 const FULL = 2;
 
-it('a part of a long change waits for no disk, and what follows it does again, although the part fails', async () => {
+it('a part of a long change does not wait for the disk, but the next change does, even if the part fails', async () => {
   const file = join(temporaryFolder(), 'vivarium.db');
   const sqlite = new Sqlite(file);
   sqlite.pragma('journal_mode = WAL');
@@ -25,7 +25,7 @@ it('a part of a long change waits for no disk, and what follows it does again, a
   expect([mode(), sqlite.inTransaction]).toEqual([FULL, false]);
   await sync();
   sqlite.close();
-  // The file of the log goes with the connection.
+  // The log's file disappears with the connection.
   await sync();
   expect(() => part(3)).toThrow('its database is closed');
 });

@@ -38,7 +38,7 @@ export function memoryStore(): Store {
   return store;
 }
 
-/** The same in parts, for tests that have to reach the tables: to place a sequence, or to see what is left in them. */
+/** The same in parts, for tests that access the tables: to set a sequence, or to inspect their rows. */
 export function memoryParts(log: Log = silentLog) {
   const clock = createFakeClock();
   const { connection } = openDatabase({ file: ':memory:', clock, log });
@@ -61,7 +61,7 @@ export const pet = (name: string, status: 'available' | 'pending' | 'sold' = 'av
   status,
 });
 
-/** A query for pets: by id from the first on, unless told otherwise. */
+/** A query for pets: by id from the first on, by default. */
 export const query = (more: Partial<PetQuery> = {}): PetQuery => ({
   status: null,
   search: null,
@@ -76,7 +76,7 @@ export const query = (more: Partial<PetQuery> = {}): PetQuery => ({
 export const allPets = (pets: Pets, dataset: Dataset) =>
   pets.page(dataset, { status: null, limit: 100_000, after: null }).pets;
 
-/** What `work` throws; fails when it throws nothing, or nothing for people. */
+/** The error that `work` throws; fails if it throws nothing, or an error that is not for users. */
 export function faultOf(work: () => unknown): { code: ErrorCode; message: string } {
   try {
     work();
@@ -87,7 +87,7 @@ export function faultOf(work: () => unknown): { code: ErrorCode; message: string
   throw new Error('Nothing was thrown.');
 }
 
-/** Lets the event loop turn until `done`; the test's own time-out is the limit. */
+/** Lets the event loop turn until `done`; the test's own timeout is the limit. */
 export async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setImmediate(resolve));
 }

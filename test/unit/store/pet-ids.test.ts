@@ -5,7 +5,7 @@ import { allPets, faultOf, HERE, memoryParts, pet, STAGING } from './parts.ts';
 
 const SAFE = 2n ** 53n;
 
-/** Parts whose sequence in `HERE` stands at `last`. */
+/** Parts whose sequence in `HERE` is at `last`. */
 function partsAt(last: bigint) {
   const parts = memoryParts();
   parts.sqlite.prepare("UPDATE datasets SET last_pet_id = ? WHERE environment = 'production'").run(last);
@@ -13,7 +13,7 @@ function partsAt(last: bigint) {
 }
 
 describe('assigned ids', () => {
-  it('begin at 1 in each dataset and only grow, removed ones included', async () => {
+  it('begin at 1 in each dataset and only grow, even past removed ones', async () => {
     const { pets } = memoryParts();
     expect((await pets.add(HERE, pet('a'))).id).toBe(1n);
     expect(pets.insert(HERE, pet('b')).id).toBe(2n);
@@ -43,7 +43,7 @@ describe('assigned ids', () => {
     expect(many.pets.insert(HERE, pet('b')).id).toBe(next);
   });
 
-  it('do not come from the id of a pet that was refused', async () => {
+  it('are not affected by the id of a pet that was refused', async () => {
     const { pets } = memoryParts();
     pets.insert(HERE, { ...pet('a'), id: 5n });
     pets.remove(HERE, 5n);
@@ -57,13 +57,13 @@ describe('assigned ids', () => {
     { taken: [1n, 2n, 3n], next: 4n },
     { taken: [1n, 2n, 3n, 5n, 6n], next: 4n },
     { taken: [1n, 3n], next: 2n },
-  ])('skip taken ones above 2^53: offsets $taken lead to $next', ({ taken, next }) => {
+  ])('skip used ones above 2^53: offsets $taken lead to $next', ({ taken, next }) => {
     const { pets } = partsAt(SAFE);
     for (const offset of taken) pets.insert(HERE, { ...pet('a'), id: SAFE + offset });
     expect(pets.insert(HERE, pet('b')).id).toBe(SAFE + next);
   });
 
-  it('skip a long row of taken ids in few probes', async () => {
+  it('skip a long run of used ids with few probes', async () => {
     const { pets, sqlite } = partsAt(SAFE);
     const row = Array.from({ length: 50_000 }, (_, index) => ({ ...pet('a'), id: SAFE + 1n + BigInt(index) }));
     await pets.insertMany(HERE, row);
@@ -91,7 +91,7 @@ describe('assigned ids', () => {
     { taken: [2n, 0n], next: 1n },
     { taken: [2n, 1n], next: 0n },
     { taken: [9n, 8n, 7n, 6n, 5n, 3n, 2n, 1n, 0n], next: 4n },
-  ])('find what is free below the highest: taken $taken from the top lead to $next', ({ taken, next }) => {
+  ])('find free ones below the highest: used $taken from the top lead to $next', ({ taken, next }) => {
     const { pets } = partsAt(INT64_MAX - (taken[0] ?? 0n) - 1n);
     for (const below of taken) pets.insert(HERE, { ...pet('a'), id: INT64_MAX - below });
     if (next === null) expect(faultOf(() => pets.insert(HERE, pet('b'))).code).toBe('conflict');
@@ -100,7 +100,7 @@ describe('assigned ids', () => {
 });
 
 describe('an explicit id', () => {
-  it('that is taken is a conflict that names it, and changes nothing', () => {
+  it('that is in use is a conflict that names it, and changes nothing', () => {
     const { pets } = memoryParts();
     pets.insert(HERE, { ...pet('Rex'), id: 5n });
     expect(faultOf(() => pets.insert(HERE, { ...pet('Tom'), id: 5n }))).toEqual({

@@ -4,7 +4,7 @@ import type { NewPet } from '../../../main/model/pet.ts';
 import { allPets, HERE, memoryParts, memoryStore, pet } from './parts.ts';
 
 describe('the import of many pets', () => {
-  it('has one result per pet, in order, and takes the good ones', async () => {
+  it('has one result per pet, in order, and accepts the valid ones', async () => {
     const { pets } = memoryStore();
     pets.insert(HERE, { ...pet('There'), id: 5n });
     const rows: NewPet[] = [
@@ -25,7 +25,7 @@ describe('the import of many pets', () => {
     expect(allPets(pets, HERE).map(({ id, name }) => `${id} ${name}`)).toEqual(['5 There', '6 a', '7 b', '8 c']);
   });
 
-  it('gives the same results and ids in bulk as one by one, wherever a conflict lies', async () => {
+  it('gives the same results and ids in bulk as one by one, wherever a conflict is', async () => {
     const bulk = memoryStore().pets;
     const single = memoryStore().pets;
     const rows: NewPet[] = Array.from({ length: CHUNK_PETS * 7 + 3 }, (_, index) => ({
@@ -45,7 +45,7 @@ describe('the import of many pets', () => {
     expect(bulk.count(HERE, null)).toBe(allPets(single, HERE).length);
   });
 
-  it('says of a pet that the database refuses why, and takes the others', async () => {
+  it('tells why the database refuses a pet, and accepts the others', async () => {
     const { pets } = memoryStore();
     const odd = { ...pet('odd'), status: 'lost' } as unknown as NewPet;
     const results = await pets.insertMany(HERE, [...Array<NewPet>(CHUNK_PETS - 1).fill(pet('good')), odd]);
@@ -53,7 +53,7 @@ describe('the import of many pets', () => {
     expect(results.at(-1)).toContain('CHECK constraint failed');
   });
 
-  it('lets others have their turn between its transactions', async () => {
+  it('lets other work run between its transactions', async () => {
     const { pets } = memoryStore();
     let turns = 0;
     let running = true;
@@ -68,11 +68,11 @@ describe('the import of many pets', () => {
     expect(pets.total()).toBe(20_000);
   });
 
-  it('of nothing is nothing', async () => {
+  it('of nothing is empty', async () => {
     expect(await memoryStore().pets.insertMany(HERE, [])).toEqual([]);
   });
 
-  it('ends with the removal of its project, and says how many had been stored', async () => {
+  it('ends with the removal of its project, and tells how many were stored', async () => {
     const { pets, projects } = memoryParts();
     function* rows(): Generator<NewPet> {
       for (let number = 0; number < 10_000; number++) {

@@ -33,7 +33,7 @@ describe('a search', () => {
     expect(await found(among, search)).toEqual(finds);
   });
 
-  it('finds a pet by its exact id as well, blanks around it aside', async () => {
+  it('also finds a pet by its exact id, ignoring blanks around it', async () => {
     expect(await found(['one', 'two', 'with 2', '12'], ' 2 ')).toEqual(['two']);
     expect(await found(['one', 'two', 'with 2', '12'], '2')).toEqual(['two', 'with 2', '12']);
     expect(await found(['one'], '99999999999999999999')).toEqual([]);
@@ -60,7 +60,7 @@ describe('a search', () => {
     }
   });
 
-  it('holds one status only when it is asked for, and one dataset only', async () => {
+  it('is limited to one status on request, and always to one dataset', async () => {
     const { pets } = memoryStore();
     const statuses: PetStatus[] = ['available', 'sold', 'sold', 'pending'];
     for (const status of statuses) pets.insert(HERE, pet('Rex', status));
@@ -82,7 +82,7 @@ describe('a search', () => {
     expect(await total()).toBe(1);
   });
 
-  it('lets others have their turns, and ends when its caller has gone', async () => {
+  it('lets other work run, and ends when its caller has disconnected', async () => {
     const { pets } = memoryStore();
     await pets.insertMany(HERE, Array<NewPet>(5 * STRETCH_ROWS).fill(pet('Rex')));
     let turns = 0;
@@ -103,7 +103,7 @@ describe('a search', () => {
 });
 
 describe('a sorted list', () => {
-  /** More than one stretch, with equal names and categories that go on over its end, and the extremes of int64. */
+  /** More than one stretch, with equal names and categories across its end, and the extremes of int64. */
   async function manyPets() {
     const { pets, sqlite } = memoryParts();
     const names = ['ägäis', 'Zoë', 'ada', 'ADA', '🦊 fox', '\uFFFD', 'a\0b', 'Rex'];
@@ -152,7 +152,7 @@ describe('a sorted list', () => {
     expect([after.total, after.items]).toEqual([all.length, all.filter(({ id }) => id > 1_000n).slice(0, 1)]);
   });
 
-  it('has every order, filter and search right, at every place', async () => {
+  it('has every order, filter and search right, at every position', async () => {
     const { pets } = await manyPets();
     const all = allPets(pets, HERE);
     for (const sort of petSort.options) {
@@ -187,7 +187,7 @@ describe('a sorted list', () => {
     }
   });
 
-  it('begins with an anchor wherever it is by now, and at the position when it is gone', async () => {
+  it('begins with an anchor at its current position, and at the given position when it is gone', async () => {
     const { pets } = await manyPets();
     for (const sort of petSort.options) {
       for (const descending of [false, true]) {
@@ -208,7 +208,7 @@ describe('a sorted list', () => {
     expect(await anchored(rex?.id ?? 0n)).toMatchObject({ offset: 5 });
   });
 
-  it('keeps to its anchor while others add and remove before it', async () => {
+  it('stays at its anchor while others add and remove before it', async () => {
     const { pets } = memoryStore();
     for (const name of ['b', 'd', 'f', 'h']) pets.insert(HERE, pet(name));
     const from = { offset: 2, anchor: 3n };
@@ -227,7 +227,7 @@ describe('a sorted list', () => {
     expect(await above(20)).toMatchObject({ offset: 0, items: [{ name: 'a' }, {}, {}, {}, {}] });
   });
 
-  it('stays in order while pets are added, changed and removed in the middle of it', async () => {
+  it('stays sorted while pets are added, changed and removed in the middle of it', async () => {
     const { pets } = memoryParts();
     await pets.insertMany(
       HERE,
@@ -244,7 +244,7 @@ describe('a sorted list', () => {
         .sort(COMPARISONS[sort])
         .slice(0, 1_000)
         .map(({ id }) => id);
-    // The first list begins to sort; what changes meanwhile must not be lost.
+    // The first list begins to sort; changes meanwhile must not be lost.
     const first = names();
     pets.update(HERE, 2_990n, { name: 'Ada' });
     pets.insert(STAGING, pet('Aaa'));
@@ -261,7 +261,7 @@ describe('a sorted list', () => {
     expect(await names()).toEqual(expected('name'));
   });
 
-  it('gives up the memory that it took, when it is not asked for any more or others want it', async () => {
+  it('releases its memory when it is no longer requested or others need it', async () => {
     const { clock, pets, projects, sqlite } = memoryParts();
     const tables = () =>
       sqlite.prepare("SELECT count(*) FROM temp.sqlite_schema WHERE type IN ('table', 'trigger')").pluck().get();
@@ -281,7 +281,7 @@ describe('a sorted list', () => {
     expect(await byName('prj_1')).toMatchObject({ total: 1, items: [{ name: 'Rex' }] });
   });
 
-  it('walks over an index in the order of its rows, and sorts nothing', () => {
+  it('walks over an index in the order of its rows, without sorting', () => {
     const { sqlite } = memoryParts();
     const texts: string[] = [];
     sqlite.exec(`
@@ -324,7 +324,7 @@ describe('counts', () => {
       try {
         work();
       } catch {
-        // A missing or taken id is part of the mixture.
+        // Missing and used ids are included.
       }
     };
     for (let round = 0; round < 3_000; round++) {

@@ -6,7 +6,7 @@ import { allPets, faultOf, HERE, memoryParts, memoryStore, pet, query, STAGING }
 describe('pages of pets', () => {
   const first = { status: null, limit: 2, after: null };
 
-  it('are ordered by id, and say whether there is more', () => {
+  it('are ordered by id, and tell whether there are more', () => {
     const { pets } = memoryStore();
     for (const id of [INT64_MAX, 0n, INT64_MIN, 7n]) pets.insert(HERE, { ...pet(`Pet ${id}`), id });
     const page = (after: bigint | null) => {
@@ -20,7 +20,7 @@ describe('pages of pets', () => {
     expect(page(INT64_MAX)).toEqual([[], false]);
   });
 
-  it('hold one status only when it is asked for', () => {
+  it('are limited to one status on request', () => {
     const { pets } = memoryStore();
     for (const status of ['sold', 'available', 'sold', 'pending', 'sold'] as const)
       pets.insert(HERE, pet('Rex', status));
@@ -51,7 +51,7 @@ describe('pages of pets', () => {
   });
 });
 
-describe('what is stored of a pet', () => {
+describe('a stored pet', () => {
   it.each([
     ['plain', 'Rex'],
     ['NUL inside', 'a\0b'],
@@ -61,7 +61,7 @@ describe('what is stored of a pet', () => {
     ['a byte order mark and noncharacters', '\uFEFF\uFFFE\uFFFF'],
     ['quotes and SQL', `'; DROP TABLE pets; --"`],
     ['1,000 characters of four bytes', '🐕'.repeat(1000)],
-  ])('comes back unchanged: %s', (_case, name) => {
+  ])('is returned unchanged: %s', (_case, name) => {
     const { pets } = memoryStore();
     const { id } = pets.insert(HERE, pet(name));
     expect(pets.get(HERE, id)?.name).toBe(name);
@@ -84,7 +84,7 @@ describe('what is stored of a pet', () => {
     },
   );
 
-  it('changes only in what the patch names', () => {
+  it('changes only in the fields that the patch names', () => {
     const { pets } = memoryStore();
     const { id } = pets.insert(HERE, pet('Rex'));
     expect(pets.update(HERE, id, { status: 'sold' })).toEqual({ id, ...pet('Rex', 'sold') });
@@ -92,7 +92,7 @@ describe('what is stored of a pet', () => {
     expect(pets.get(HERE, id)).toEqual({ id, ...pet('Tom', 'sold') });
   });
 
-  it('is named in the error when it is missing', () => {
+  it('is named in the error if it is missing', () => {
     const { pets } = memoryStore();
     const fault = {
       code: 'not_found',
@@ -104,7 +104,7 @@ describe('what is stored of a pet', () => {
 });
 
 describe('the revision of a dataset', () => {
-  it('is another one after every change, of this dataset only', async () => {
+  it('changes with every change of this dataset only', async () => {
     const { pets } = memoryStore();
     const seen = new Set<number>([pets.revision(HERE)]);
     const staging = pets.revision(STAGING);
@@ -124,7 +124,7 @@ describe('the revision of a dataset', () => {
     expect(pets.revision(STAGING)).toBe(staging);
   });
 
-  it('stays when nothing was changed', async () => {
+  it('stays if nothing was changed', async () => {
     const { pets } = memoryStore();
     pets.insert(HERE, { ...pet('Rex'), id: 5n });
     const before = pets.revision(HERE);
@@ -134,7 +134,7 @@ describe('the revision of a dataset', () => {
     expect(pets.revision(HERE)).toBe(before);
   });
 
-  it('is 0 for a dataset that does not exist, and never the old one when it is made again', () => {
+  it('is 0 for a dataset that does not exist, and never the old one if it is created again', () => {
     const { projects, pets } = memoryStore();
     const before = pets.revision(HERE);
     const row = projects.remove(HERE.projectId);
@@ -143,7 +143,7 @@ describe('the revision of a dataset', () => {
     expect(pets.revision(HERE)).not.toBe(before);
   });
 
-  it('is reported to listeners once per change, and a failing listener does not undo it', () => {
+  it('is reported to listeners once per change, and a failing listener does not undo the change', () => {
     const { pets } = memoryStore();
     const told: string[] = [];
     const end = pets.onChanged(({ environment }) => {

@@ -20,7 +20,7 @@ describe('adding pets', () => {
     expect(changes).toEqual(['production 4', 'staging 4']);
   });
 
-  it('resolves only after the commit, with the page showing the pet already', async () => {
+  it('resolves only after the commit, when the page already shows the pet', async () => {
     const { pets, sqlite } = memoryParts();
     const before = pets.revision(HERE);
     const { id } = await pets.add(HERE, pet('a')).then((added) => {
@@ -54,7 +54,7 @@ describe('adding pets', () => {
     expect((await pets.add(HERE, pet('c'))).id).toBe(1n);
   });
 
-  it('refuses more than fit into the queue, and stores those that did', async () => {
+  it('refuses more than fit into the queue, and stores the others', async () => {
     const { pets } = memoryParts();
     const added = Array.from({ length: QUEUE_PETS_MAX }, () => pets.add(HERE, pet('a')));
     await expect(pets.add(HERE, pet('one too many'))).rejects.toMatchObject({ code: 'unavailable' });

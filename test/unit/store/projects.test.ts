@@ -21,7 +21,7 @@ describe('projects', () => {
     expect(projects.getBySlug('none')).toBeNull();
   });
 
-  it('are listed newest first, and by insertion where the clock stood still', () => {
+  it('are listed newest first, and by insertion while the clock is frozen', () => {
     const { projects } = memoryStore();
     projects.insert(projectRow('prj_b', { createdAtMs: 3_000 }));
     projects.insert(projectRow('prj_c', { createdAtMs: 3_000 }));
@@ -30,7 +30,7 @@ describe('projects', () => {
     expect(projects.count()).toBe(4);
   });
 
-  it('change only in what the patch names', () => {
+  it('change only in the fields that the patch names', () => {
     const { projects } = memoryStore();
     const changed = projects.update(HERE.projectId, { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 } });
     expect(changed).toEqual(projectRow(HERE.projectId, { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 } }));
@@ -38,7 +38,7 @@ describe('projects', () => {
     expect(projects.get(HERE.projectId)).toEqual(projectRow(HERE.projectId, { name: 'Named', persona: 'vercel' }));
   });
 
-  it('refuse a taken slug and a taken id, and leave nothing of the refused one', () => {
+  it('refuse a slug or an id in use, and keep nothing of the refused one', () => {
     const { projects } = memoryStore();
     projects.insert(projectRow('prj_b'));
     expect(faultOf(() => projects.insert(projectRow('prj_c', { slug: 'prj-b' })))).toMatchObject({
@@ -50,7 +50,7 @@ describe('projects', () => {
     expect(projects.count()).toBe(2);
   });
 
-  it('say which one is missing', () => {
+  it('name the missing one in the error', () => {
     const { projects } = memoryStore();
     expect(faultOf(() => projects.update('prj_none', { name: 'x' }))).toEqual({
       code: 'not_found',
@@ -63,7 +63,7 @@ describe('projects', () => {
 describe('the removal of a project', () => {
   const tables = ['keys', 'deploys', 'datasets', 'pets', 'pet_counts', 'orders', 'rate_counters'];
 
-  it('takes its keys, deploys, pets, orders and counters along, and nothing of others', async () => {
+  it('includes its keys, deploys, pets, orders and counters, and nothing of others', async () => {
     const { projects, keys, deploys, pets, orders, limits } = memoryStore();
     projects.insert(projectRow('prj_other'));
     for (const projectId of [HERE.projectId, 'prj_other']) {

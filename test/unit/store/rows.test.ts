@@ -39,7 +39,7 @@ describe('API keys', () => {
     expect(keys.revoke('key_a', 6).revokedAtMs).toBe(5);
   });
 
-  it('refuse a taken hash, an unknown project, and the revocation of an unknown key', () => {
+  it('refuse a hash in use, an unknown project, and the revocation of an unknown key', () => {
     const { keys } = memoryStore();
     keys.insert(key('key_a'));
     expect(faultOf(() => keys.insert({ ...key('key_b'), hash: 'hash of key_a' })).code).toBe('conflict');
@@ -52,7 +52,7 @@ describe('API keys', () => {
 });
 
 describe('deploys', () => {
-  it('are kept up to a hundred of each project, newest first', () => {
+  it('are kept up to a hundred for each project, newest first', () => {
     const { deploys, projects } = memoryStore();
     projects.insert(projectRow('prj_other'));
     const deploy = (id: string, ofProject: string) =>
@@ -83,7 +83,7 @@ describe('orders', () => {
     expect(orders.list(STAGING)).toEqual([]);
   });
 
-  it('are listed for one pet, and the last so many', () => {
+  it('are listed for one pet, limited to the latest', () => {
     const { orders, pets } = memoryStore();
     const [rex, tom] = ['Rex', 'Tom'].map((name) => pets.insert(HERE, pet(name)).id);
     for (const petId of [rex, tom, rex, rex]) orders.insert(HERE, { petId: petId ?? 0n, quantity: 1, createdAtMs: 1 });
@@ -94,7 +94,7 @@ describe('orders', () => {
     expect(listed({ petId: rex ?? 0n, limit: 1 })).toEqual([4n]);
   });
 
-  it('can be removed, and their numbers are not given again', () => {
+  it('can be removed, and their numbers are not reused', () => {
     const { orders, pets } = memoryStore();
     const petId = pets.insert(HERE, pet('Rex')).id;
     const order = orders.insert(HERE, { petId, quantity: 2, createdAtMs: 1 });
@@ -159,7 +159,7 @@ describe('rate counters', () => {
     expect(limits.load()).toEqual([row('address:::1', 2)]);
   });
 
-  it('of a project that is gone do not hinder the others', () => {
+  it('of a removed project do not affect the others', () => {
     const { limits } = memoryStore();
     limits.save([row('key:key_a', 1, 'prj_none'), row('key:key_b', 1)]);
     expect(limits.load()).toEqual([row('key:key_b', 1)]);

@@ -16,7 +16,7 @@ describe('a compressed body', () => {
     ['deflate', 'deflate', deflateRawSync(TEXT)],
     ['br', 'br', brotliCompressSync(TEXT)],
     ['zstd', 'zstd', zstdCompressSync(TEXT)],
-  ])('in %s is shown as the text that it is', (sent, decoded, bytes) => {
+  ])('in %s is shown as its text', (sent, decoded, bytes) => {
     expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual({
       text: TEXT,
       encoding: 'utf8',
@@ -26,14 +26,14 @@ describe('a compressed body', () => {
     });
   });
 
-  it('of which the end is missing is shown as far as it goes', () => {
+  it('without its end is shown as far as it goes', () => {
     const bytes = gzipSync(Buffer.from(Array.from({ length: 9_000 }, (_, index) => 33 + ((index * index) % 89))));
     const shown = presentBody(kept(bytes.subarray(0, bytes.length - 100), bytes.length), REDACTOR, 'gzip');
     expect(shown).toMatchObject({ encoding: 'utf8', decoded: 'gzip', cut: true });
     expect(shown?.text.startsWith('!"%*1:E')).toBe(true);
   });
 
-  it('is shown with as much as others', () => {
+  it('is shown up to the same limit as others', () => {
     const responseBody = kept(gzipSync('ä'.repeat(100_000)));
     const responseFields = ['Content-Encoding', 'gzip'];
     const shown = presentDetail(entry({ record: record({ responseFields, responseBody }) }), {
@@ -58,17 +58,17 @@ describe('a compressed body', () => {
     });
   });
 
-  it('keeps its secrets', () => {
+  it('keeps its secrets redacted', () => {
     const shown = presentBody(kept(gzipSync('{"secret":"viv_abcdEFGHijklMNOP"}')), REDACTOR, 'gzip');
     expect(shown?.text).toBe('{"secret":"viv_abcd…"}');
   });
 
-  it('is named by its field, and not by a value', () => {
+  it('is found by its field, not by a value', () => {
     expect(contentEncodingOf(['X', 'content-encoding', 'Content-Encoding', 'br'])).toBe('br');
     expect(contentEncodingOf(['X', 'content-encoding'])).toBeUndefined();
   });
 
-  it('is in an archive as its reader has it', async () => {
+  it('is in an archive in the form that its reader expects', async () => {
     const bytes = gzipSync(TEXT);
     const { entries } = (await toHar(
       [
@@ -88,7 +88,7 @@ describe('a compressed body', () => {
     });
   });
 
-  it('leaves no more in an archive than it may unpack to', async () => {
+  it('adds to an archive no more than it may unpack to', async () => {
     const bytes = gzipSync(Buffer.alloc(DECODED_BYTES_MAX, 'a'));
     const large = entry({
       record: record({ responseFields: ['Content-Encoding', 'gzip'], responseBody: kept(bytes) }),
@@ -103,8 +103,8 @@ describe('a compressed body', () => {
   });
 });
 
-describe('bytes that are no text', () => {
-  it('keep their secrets, and their number', () => {
+describe('bytes that are not text', () => {
+  it('keep their secrets redacted, and their number', () => {
     const bytes = Buffer.concat([
       Buffer.from([0xff, 0]),
       Buffer.from('key=viv_abcdEFGHijklMNOP&'),

@@ -51,7 +51,7 @@ describe('a filter', () => {
     ['header:"content-type: application"', {}, true],
     ['header:text/html', {}, false],
     ['header:viv_secr', {}, true],
-    // What is redacted cannot be found out piece by piece.
+    // A redacted value cannot be guessed piece by piece.
     ['header:viv_secretsecret', {}, false],
     ['body:BISCUIT', { record: record({ responseBody: { chunks: ['{"name":"Biscuit"}'], bytes: 18 } }) }, true],
     ['body:biscuit', { record: record({ requestBody: { chunks: ['Bis', Buffer.from('cuit')], bytes: 7 } }) }, true],
@@ -143,7 +143,7 @@ describe('a filter', () => {
     ['sttus:', 'sttus: is not a field. Did you mean "status"? To search for it as text, put it in quotes: "sttus:"'],
     ['pets mailto:x', expect.stringContaining('mailto: is not a field')],
     ['x '.repeat(31), 'must have at most 30 terms'],
-  ])('%s is refused in words', (text, message) => {
+  ])('%s is refused with an explanation', (text, message) => {
     expect(readFilter(text)).toEqual({ ok: false, message });
   });
 });

@@ -55,7 +55,7 @@ describe('an archive of traffic', () => {
     expect(faultsOf(await toHar([kept], REDACTOR))).toEqual([]);
   });
 
-  it('without entries, too; and the schema is not content with anything', async () => {
+  it('is valid without entries, too; and the schema does not accept everything', async () => {
     expect(faultsOf(await toHar([], REDACTOR))).toEqual([]);
     expect(faultsOf({ ...(await toHar([], REDACTOR)), creator: {} })).not.toEqual([]);
   });
@@ -70,7 +70,7 @@ describe('an archive of traffic', () => {
     expect(entries[0]?.request.headers).toEqual([{ name: 'accept', value: '*/*' }]);
   });
 
-  it('has addresses that can be read', async () => {
+  it('has readable addresses', async () => {
     const { entries } = (await toHar(
       [entry({ target: '/a é' }), entry({ number: 2, target: '/b?x=a%20b' })],
       REDACTOR,
@@ -84,7 +84,7 @@ describe('an archive of traffic', () => {
     expect(entries[1]?.request.queryString).toEqual([{ name: 'x', value: 'a b' }]);
   });
 
-  it('is made in turns', async () => {
+  it('is created in turns', async () => {
     let turns = 0;
     const large = entry({ record: record({ responseBody: body('x'.repeat(64 * 1024)) }) });
     function* counted() {

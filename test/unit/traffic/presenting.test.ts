@@ -45,7 +45,7 @@ describe('secrets', () => {
     expect(REDACTOR.fields([name, value])).toEqual([{ name, value: shown }]);
   });
 
-  it('are not in an entry, wherever they stood', async () => {
+  it('do not appear anywhere in an entry', async () => {
     const text = JSON.stringify([
       presentDetail(
         entry({
@@ -103,7 +103,7 @@ describe('an entry', () => {
     expect({ refusal: presented.refusal, window: presented.window }).toEqual(shown);
   });
 
-  it('says where its time went', () => {
+  it('tells where its time went', () => {
     expect(presentDetail(entry(), presentation).timings).toEqual([
       { part: 'stages', ms: 1 },
       { part: 'waiting', ms: 9 },
@@ -166,7 +166,7 @@ describe('an entry', () => {
 });
 
 describe('an archive', () => {
-  it('is of HAR 1.2, with everything that its readers require', async () => {
+  it('is in HAR 1.2, with everything that its readers require', async () => {
     const har = await toHar(
       [entry(), entry({ number: 2, method: 'POST', record: record({ requestBody: { chunks: ['{}'], bytes: 2 } }) })],
       REDACTOR,

@@ -19,7 +19,7 @@ function setUp() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Exchanges that differ in little, at random, in the same way at every run. */
+/** Exchanges with few differences, random but the same in every run. */
 function manyAlike(count: number): RecordedExchange[] {
   const below = sequence(11);
   const oneOf = <Each>(choices: readonly Each[]): Each => choices[below(choices.length)] as Each;
@@ -88,7 +88,7 @@ const keptOf = ({ chunks, encoding }: RecordedBody): string =>
   );
 
 describe('the recorder', () => {
-  it('keeps what it is handed, newest first, and gives each its number', () => {
+  it('keeps what it receives, newest first, and numbers each entry', () => {
     const { recorder, numbers } = setUp();
     for (const target of ['/a', '/b', '/c']) recorder.take(exchange({ target }));
     expect(numbers()).toEqual([3, 2, 1]);
@@ -109,7 +109,7 @@ describe('the recorder', () => {
     expect(recorder.size()).toBe(1_010);
   });
 
-  it('dates what waits by the clock before it was moved', async () => {
+  it('dates waiting exchanges by the clock before it was moved', async () => {
     const clock = createFakeClock();
     const recorder = createRecorder(clock, { onChanged: () => undefined });
     await clock.pass(5_000);
@@ -122,7 +122,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('dates what took long on a frozen clock by the moment at which it is frozen', async () => {
+  it('dates long exchanges on a frozen clock by the frozen time', async () => {
     const clock = createFakeClock();
     const recorder = createRecorder(clock, { onChanged: () => undefined });
     await clock.freeze();
@@ -133,7 +133,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('is read oldest first, but for what has gone meanwhile and what came later', () => {
+  it('is read oldest first, except what was removed meanwhile or came later', () => {
     const { recorder } = setUp();
     for (const target of ['/a', '/b', '/c', '/d']) recorder.take(exchange({ target }));
     const reading = recorder.oldestFirst(1);
@@ -145,7 +145,7 @@ describe('the recorder', () => {
     expect([...late]).toEqual([]);
   });
 
-  it('is read on after what was overwritten meanwhile', () => {
+  it('continues a reading after entries were overwritten meanwhile', () => {
     const { recorder } = setUp();
     for (let count = 0; count < 10; count++) recorder.take(exchange({ target: `/${count}` }));
     const reading = recorder.oldestFirst();
@@ -155,7 +155,7 @@ describe('the recorder', () => {
     expect([...reading].map(({ target }) => target)).toEqual(['/7', '/8', '/9']);
   });
 
-  it('keeps no more entries than its limit: the oldest go', () => {
+  it('keeps no more entries than its limit, and removes the oldest', () => {
     const { recorder } = setUp();
     for (let count = 0; count < ENTRIES_MAX + 5; count++) recorder.take(exchange());
     expect(recorder.size()).toBe(ENTRIES_MAX);
@@ -163,7 +163,7 @@ describe('the recorder', () => {
     expect(recorder.get(6)?.number).toBe(6);
   });
 
-  it('keeps the newest of each project, whatever the others do, and counts what it drops', () => {
+  it('keeps the newest entries of each project, whatever the others do, and counts dropped ones', () => {
     const { recorder, numbers } = setUp();
     const of = (projectId: string) => ({ ...exchange().route, projectId }) as RecordedExchange['route'];
     const body = (text: string) => handed({ responseBody: { chunks: [text], bytes: text.length } });
@@ -210,7 +210,7 @@ describe('the recorder', () => {
     expect(reserved).toBeGreaterThan((RESERVE_BYTES_MAX / bytes) * 0.9);
   });
 
-  it('keeps no more bytes than its limit: the oldest go, the newest never', () => {
+  it('keeps no more bytes than its limit: the oldest are removed, the newest never', () => {
     const { recorder, numbers } = setUp();
     const bytes = 64 * 1024;
     const body = { chunks: [Buffer.alloc(bytes, 'x')], bytes };
@@ -223,7 +223,7 @@ describe('the recorder', () => {
     ).toBe(true);
   });
 
-  it('keeps once what is asked and answered again and again, so that as many as may be fit', () => {
+  it('stores repeated requests and answers once, so that the maximum number of entries fits', () => {
     const { recorder } = setUp();
     const texts = ['x', 'y', 'z'].map((letter) => letter.repeat(60_000));
     for (let count = 0; count < ENTRIES_MAX; count++) {
@@ -246,7 +246,7 @@ describe('the recorder', () => {
     expect(kept.map(shown)).toEqual(kept.map(({ number }) => shown(taken[number - 1] as RecordedExchange)));
   });
 
-  it('keeps headers and bodies unchanged, and of a body no more than its first 64 KiB', () => {
+  it('keeps headers and bodies unchanged, but only the first 64 KiB of a body', () => {
     const { recorder } = setUp();
     recorder.take(
       exchange({
@@ -267,7 +267,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('keeps a text that came in Latin-1 as the bytes that were sent', () => {
+  it('keeps a text in Latin-1 as the bytes that were sent', () => {
     const { recorder } = setUp();
     const body = { chunks: ['caf\xe9', Buffer.from('Ω')], encoding: 'latin1' as const, bytes: 6 };
     recorder.take(exchange({ record: handed({ responseBody: body }) }));
@@ -275,7 +275,7 @@ describe('the recorder', () => {
     expect(bytesOf(kept ?? { chunks: [], bytes: 0 }).toString('hex')).toBe('636166e9cea9');
   });
 
-  it('keeps nothing where there was nothing', () => {
+  it('keeps nothing for an empty value', () => {
     const { recorder } = setUp();
     recorder.take(
       exchange({
@@ -298,7 +298,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('has nothing of another entry under the name of one that is gone', () => {
+  it('returns nothing of another entry under the id of a removed one', () => {
     const { recorder } = setUp();
     recorder.take(exchange());
     const gone = recorder.get(1);
@@ -311,7 +311,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('forgets all, keeps counting, and does not bring back forgotten entries', () => {
+  it('deletes all, keeps counting, and does not bring back deleted entries', () => {
     const { recorder, numbers } = setUp();
     recorder.take(exchange());
     recorder.take(exchange());
@@ -321,7 +321,7 @@ describe('the recorder', () => {
     expect(numbers()).toEqual([3]);
   });
 
-  it('has nothing of an entry that was forgotten, for those who hold it still', () => {
+  it('returns nothing of a deleted entry to a reader that still holds it', () => {
     const { recorder } = setUp();
     recorder.take(exchange());
     const gone = recorder.get(1);
@@ -329,7 +329,7 @@ describe('the recorder', () => {
     expect([gone?.record.requestFields, gone?.record.responseBody.chunks]).toEqual([[], []]);
   });
 
-  it('marks an entry as a replay, but not the one that has overwritten it', () => {
+  it('marks an entry as a replay, but not one that has overwritten it', () => {
     const { recorder } = setUp();
     recorder.take(exchange());
     const first = recorder.get(1);
@@ -342,13 +342,13 @@ describe('the recorder', () => {
     expect(recorder.get(ENTRIES_MAX + 1)?.replayOf).toBeNull();
   });
 
-  it('takes nothing that has no record', () => {
+  it('ignores what has no record', () => {
     const { recorder } = setUp();
     recorder.take(exchange({ record: null }));
     expect(recorder.size()).toBe(0);
   });
 
-  it('sends watchers several entries at a time, only matching ones, and the number that came too fast', async () => {
+  it('sends watchers several entries at a time, only matching ones, and the number of those that came too fast', async () => {
     const { recorder } = setUp();
     const abort = new AbortController();
     const watching = recorder.watch(({ status }) => status === 429, abort.signal);
@@ -365,7 +365,7 @@ describe('the recorder', () => {
     expect(await end).toEqual({ value: undefined, done: true });
   });
 
-  it('takes so many watchers and no more', async () => {
+  it('accepts a limited number of watchers', async () => {
     const { recorder } = setUp();
     const watching = Array.from({ length: WATCHERS_MAX }, () => recorder.watch(() => true).next());
     const outcome = await Promise.race([recorder.watch(() => true).next(), nextTurn()]);
@@ -374,7 +374,7 @@ describe('the recorder', () => {
     expect((await Promise.all(watching)).every(({ done }) => done === true)).toBe(true);
   });
 
-  it('tells watchers that all was forgotten, and sends no forgotten entry', async () => {
+  it('tells watchers that all was deleted, and sends no deleted entry', async () => {
     const { recorder } = setUp();
     const watching = recorder.watch(() => true);
     const first = watching.next();
@@ -389,7 +389,7 @@ describe('the recorder', () => {
     recorder.close();
   });
 
-  it('finds the entry of a connection, also one that is not over yet', async () => {
+  it('finds the entry of a connection, even one still in progress', async () => {
     const { recorder } = setUp();
     recorder.take(exchange({ port: 1, target: '/before' }));
     expect((await recorder.from(1, 1, 1_000))?.target).toBe('/before');

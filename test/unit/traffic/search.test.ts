@@ -4,7 +4,7 @@ import { createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
 import { createSearch } from '../../../main/traffic/search.ts';
 import { exchange, handed, REDACTOR } from '../../support/traffic-entries.ts';
 
-it('finds the same whether or not equal bodies are searched once', () => {
+it('a search finds the same whether or not equal bodies are searched once', () => {
   const recorder = createRecorder(createClock(), { onChanged: () => undefined });
   for (let count = 0; count < ENTRIES_MAX; count++) {
     const text = `${count % 7} ${'x'.repeat(2_000)}`;

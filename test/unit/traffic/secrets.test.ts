@@ -5,7 +5,7 @@ import { presentDetail } from '../../../main/traffic/present.ts';
 import { createRedactor, createRedactors } from '../../../main/traffic/redact.ts';
 import { entry, record, REDACTOR } from '../../support/traffic-entries.ts';
 
-/** A secret without a form of its own: nothing but its place tells that it is one. */
+/** A secret without a recognisable form: only its place shows that it is one. */
 const PLANTED = 'hunter2butlonger';
 const TOKEN_FORM = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${PLANTED}`;
 
@@ -134,7 +134,7 @@ function planted(place: Place) {
   });
 }
 
-/** All that leaves of an entry, base64 decoded. */
+/** All that an entry exposes, base64 decoded. */
 async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
   const kept = planted(place);
   const detail = presentDetail(kept, { ...createEntryIds(0), redactor, slugOf: () => 'demo' });
@@ -152,11 +152,11 @@ describe('a planted secret', () => {
     expect(await shownOf(place)).not.toContain(PLANTED);
   });
 
-  it.each(Object.entries(SHOWN))('is not seen in %s', async (_where, place) => {
+  it.each(Object.entries(SHOWN))('is not detected in %s', async (_where, place) => {
     expect(await shownOf(place)).toContain(PLANTED);
   });
 
-  it('is hidden under a name of one’s own, in all places', async () => {
+  it('is hidden under a custom name, in all places', async () => {
     const redactor = createRedactor(['X-Customer-Ref']);
     for (const place of [
       field('x-customer-ref'),
@@ -177,7 +177,7 @@ describe('a planted secret', () => {
   });
 });
 
-describe('what stays around a secret', () => {
+describe('the text around a secret', () => {
   it.each([
     [
       '{"token":"abc", "pin": 1234, "ok": true, "secret": null}',
@@ -191,7 +191,7 @@ describe('what stays around a secret', () => {
     expect(REDACTOR.body(text)).toBe(shown);
   });
 
-  it('is as long as before in bytes', () => {
+  it('keeps its length in bytes', () => {
     const bytes = Buffer.concat([Buffer.from(form('pin')), Buffer.from('{"pin":1234}'), Buffer.of(0xff)]);
     expect(REDACTOR.bytes(bytes)).toHaveLength(bytes.length);
   });

@@ -14,7 +14,7 @@ const decided = (remaining: number, refused = false) => ({
 });
 
 describe('the series of traffic', () => {
-  it('count answers by class, refusals and quota in whole steps, of all and of each project', async () => {
+  it('count answers by class, refusals and quota in whole steps, for all and for each project', async () => {
     const clock = createFakeClock();
     const series = createSeries(clock);
     await clock.pass(60_000);
@@ -50,7 +50,7 @@ describe('the series of traffic', () => {
     });
   });
 
-  it('go back half an hour, and no further', async () => {
+  it('cover the last half hour only', async () => {
     const clock = createFakeClock();
     const series = createSeries(clock);
     await clock.pass(1);
@@ -65,7 +65,7 @@ describe('the series of traffic', () => {
     expect(series.read(2, undefined, 1).requests).toEqual([1, 0]);
   });
 
-  it('hold no more projects than their limit: the one that has been silent longest goes', () => {
+  it('hold no more projects than their limit: the one that has been silent longest is removed', () => {
     const clock = createFakeClock();
     const series = createSeries(clock);
     for (let count = 0; count <= SERIES_PROJECTS_MAX; count++) {
@@ -83,7 +83,7 @@ describe('the series of traffic', () => {
     expect(series.read(1, 'p0').whole.requests).toBe(SERIES_PROJECTS_MAX + 1);
   });
 
-  it('begin anew for a project that was forgotten', async () => {
+  it('start from zero for a project that was forgotten', async () => {
     const clock = createFakeClock();
     const series = createSeries(clock);
     series.count(exchange({ route: route('p') }));
@@ -93,7 +93,7 @@ describe('the series of traffic', () => {
     expect(series.read(1, 'p').whole.requests).toBe(1);
   });
 
-  it('do not take a tunnel’s life for a latency', async () => {
+  it('do not count a tunnel’s lifetime as a latency', async () => {
     const clock = createFakeClock();
     const series = createSeries(clock);
     series.count(exchange({ status: 101, durationMs: 90_000 }));
@@ -109,7 +109,7 @@ describe('percentiles', () => {
     ['12 ms', 12],
     ['a second', 1_000],
     ['a minute', 60_000],
-  ])('of %s are off by a fifth at most', (_name, ms) => {
+  ])('of %s differ by a fifth at most', (_name, ms) => {
     const counts = new Uint32Array(41);
     counts[latencyRowOf(ms)] = 1_000;
     const { p50 } = percentilesOf(counts);
@@ -117,7 +117,7 @@ describe('percentiles', () => {
     else expect(p50).toBeLessThanOrEqual(0.1);
   });
 
-  it('part those that are slow from those that are not', () => {
+  it('separate slow requests from fast ones', () => {
     const counts = new Uint32Array(41);
     counts[latencyRowOf(2)] = 980;
     counts[latencyRowOf(500)] = 20;
@@ -125,7 +125,7 @@ describe('percentiles', () => {
     expect([p50 !== null && p50 < 3, p90 !== null && p90 < 3, p99 !== null && p99 > 350]).toEqual([true, true, true]);
   });
 
-  it('put what takes longer than a hundred seconds into the last place', () => {
+  it('put what takes longer than a hundred seconds into the last row', () => {
     expect([latencyRowOf(0), latencyRowOf(99_000), latencyRowOf(1e9), latencyRowOf(Number.POSITIVE_INFINITY)]).toEqual([
       0, 40, 40, 40,
     ]);

@@ -11,7 +11,7 @@ import { createTrafficStorage, readStored, STORED_BYTES_MAX, writeStored } from 
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { entry, exchange, handed, record, REDACTOR } from '../../support/traffic-entries.ts';
 
-/** A recorder with what stores its entries, in a run of its own. */
+/** A recorder with what stores its entries, in a separate run. */
 function setUp(startedAtMs = 1_000) {
   const clock = createFakeClock();
   const recorder = createRecorder(clock, { onChanged: () => undefined });
@@ -58,7 +58,7 @@ const KINDS: readonly Partial<Entry & Pick<RecordedExchange, 'decision'>>[] = [
   {
     record: record({
       responseFields: ['Content-Encoding', 'gzip'],
-      // Packed twice, so what was unpacked could be again.
+      // Compressed twice, so the result of unpacking could be unpacked again.
       responseBody: { chunks: [gzipSync(gzipSync('[]'))], bytes: 60 },
     }),
   },
@@ -82,7 +82,7 @@ const KINDS: readonly Partial<Entry & Pick<RecordedExchange, 'decision'>>[] = [
 ];
 
 describe('stored traffic', () => {
-  it('is shown, filtered and exported as it was', async () => {
+  it('is shown, filtered and exported unchanged', async () => {
     const ids = createEntryIds(10);
     const presentation = { ...ids, redactor: REDACTOR, slugOf: () => 'demo' };
     const entries = KINDS.map((kind, index) => entry({ ...kind, number: 2 * index + 3, durationMs: 12.3456 }));
@@ -121,7 +121,7 @@ describe('stored traffic', () => {
     expect(shown()).toHaveLength(5);
   });
 
-  it('keeps 10,000 entries, and bodies that repeat once', async () => {
+  it('keeps 10,000 entries, and repeated bodies once', async () => {
     const page = 'p'.repeat(2_000);
     const { storage, take, recorder } = setUp();
     const numbers = () => [...recorder.newestFirst()].map(({ number }) => number);
@@ -139,7 +139,7 @@ describe('stored traffic', () => {
     expect([numbers(), recorder.dropped()]).toEqual([before, 0]);
     take();
     expect([recorder.size(), recorder.dropped()]).toEqual([ENTRIES_MAX + 50, 1]);
-    // Restored entries make room first, but for those of a project's share.
+    // Restored entries make room first, except those of a project's share.
     for (let index = 0; index < ENTRIES_MAX; index++) take(routeTo('prj_b'));
     expect([recorder.size(), recorder.dropped('prj_demo')]).toEqual([ENTRIES_MAX + 150, ENTRIES_MAX + 1 - 100]);
     expect([...recorder.newestFirst()].at(-51)?.record.responseBody.bytes).toBe(page.length);
@@ -195,7 +195,7 @@ describe('restored traffic', () => {
     expect(first.shownIds()).toEqual(both);
   });
 
-  it('takes the place of the present entries: watchers learn of it, and readers end', async () => {
+  it('replaces the present entries: watchers are notified, and readers end', async () => {
     const { storage, recorder, take, clock } = setUp();
     take();
     take();
@@ -218,7 +218,7 @@ describe('restored traffic', () => {
   });
 });
 
-describe('a member that is none', () => {
+describe('an invalid member', () => {
   const presentation = { ...createEntryIds(0), redactor: REDACTOR, slugOf: () => null };
   const lines = async () => {
     const { content } = await writeStored([entry({ number: 2 }), entry({ number: 1 })], presentation);
@@ -255,7 +255,7 @@ describe('a member that is none', () => {
     await expect(readStored(await packed(change(await lines())))).rejects.toThrow(message);
   });
 
-  it('not compressed is refused', async () => {
+  it('is refused without compression', async () => {
     await expect(readStored(Buffer.from('{"form":1}\n'))).rejects.toThrow('its recorded traffic is damaged');
   });
 });

@@ -73,11 +73,11 @@ describe('reading', () => {
       /zones\.__proto__ \(line 1, column 27\) is not a usable name/,
     ],
     ['a file that is no list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
-  ])('says where %s is', async (_what, text, message) => {
+  ])('names the place of %s', async (_what, text, message) => {
     await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
   });
 
-  it('takes a port as target, and says what no target is', async () => {
+  it('accepts a port as target, and explains an invalid target', async () => {
     const { world } = await readWorld('vivarium: 1\nprojects: { a: { target: 5173 } }', {});
     expect(world.projects?.['a']?.target).toEqual({ kind: 'upstream', url: 'http://localhost:5173' });
     for (const [target, says] of [
@@ -90,7 +90,7 @@ describe('reading', () => {
     }
   });
 
-  it('takes a scenario', async () => {
+  it('accepts a scenario', async () => {
     const text = `vivarium: 1
 steps:
   - run: npm test
@@ -107,7 +107,7 @@ expect:
     expect(world).toMatchObject({ steps: { length: 4 }, expect: { traffic: { 'status:5xx': 0 } } });
   });
 
-  it('takes JSON of any length, and YAML up to a limit', () => {
+  it('accepts JSON of any length, and YAML up to a limit', () => {
     const json = JSON.stringify({ vivarium: 1, more: 'x'.repeat(600_000) });
     expect(readSource(json).content).toMatchObject({ vivarium: 1 });
     expect(() => readSource(json.slice(0, -1))).toThrow(/^The text is not JSON: /);
@@ -139,7 +139,7 @@ projects:
   old: {}
 `;
 
-  it('keeps comments, order and the form of what stays', () => {
+  it('keeps comments, order and formatting of unchanged parts', () => {
     const world = {
       vivarium: 1 as const,
       projects: {
@@ -172,13 +172,13 @@ projects:
 `);
   });
 
-  it('leaves a text alone that it cannot read', () => {
+  it('leaves a text that it cannot read unchanged', () => {
     expect(() => writeWorld({ vivarium: 1 }, { format: 'yaml', into: 'a: [' })).toThrow(
       /is not YAML, so it was not changed/,
     );
   });
 
-  it('writes what is too long for YAML as JSON, which is read as YAML', async () => {
+  it('writes what is too long for YAML as JSON, which is valid YAML', async () => {
     const pets = Array.from({ length: 9_000 }, (_, id) => ({ id, name: 'Rex', categoryId: 1 }));
     const text = writeWorld({ vivarium: 1, projects: { a: { pets } } }, { format: 'yaml' });
     expect(text).toMatch(/^\{\n/);
@@ -186,13 +186,13 @@ projects:
   });
 });
 
-it('is shown by an example in which nothing is wrong', async () => {
+it('is illustrated by a valid example', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/vivarium-yaml.md'), 'utf8');
   const example = /^```yaml\n([^]*?)^```$/m.exec(page)?.[1] ?? '';
   expect([example.length > 300, await checkFile(example, {})]).toEqual([true, []]);
 });
 
-it('has a schema in the package that is that of the contract', () => {
+it('has a schema in the package that matches the contract’s', () => {
   const shipped = readFileSync(join(import.meta.dirname, '../../../resources', SCHEMA_FILE), 'utf8');
   expect(JSON.parse(shipped), 'run `npm run -s reference`').toEqual(worldSchema());
 });

@@ -21,12 +21,12 @@ describe('the bearer token of an Authorization field', () => {
     ['abc', null, false],
     ['', null, false],
     [undefined, null, false],
-  ])('%j has %j', (field, token, hasCredentials) => {
+  ])('in %j is %j', (field, token, hasCredentials) => {
     expect([readBearerToken(field), hasBearerCredentials(field)]).toEqual([token, hasCredentials]);
   });
 });
 
-it('raw fields are names and values in turns', () => {
+it('raw fields alternate names and values', () => {
   const pairs = [
     ['Host', 'a.test'],
     ['X-A', ''],
@@ -35,7 +35,7 @@ it('raw fields are names and values in turns', () => {
   expect(pairsOf(['Host', 'a.test', 'X-A', '', 'without a value'])).toEqual(pairs);
 });
 
-it('fields are left out by their names in lower case; the others keep spelling and order', () => {
+it('fields are removed by their names in lower case; the others keep spelling and order', () => {
   const fields = ['Host', 'a.test', 'X-A', '1', 'x-b', '2', 'x-a', '3'];
   expect(withoutFields(fields, (name) => name === 'x-a')).toEqual(['Host', 'a.test', 'x-b', '2']);
 });
@@ -49,7 +49,7 @@ it.each([
   expect(originOf(scheme, 'a.test', port)).toBe(origin);
 });
 
-it('a raw response is complete, and says that the connection ends', () => {
+it('a raw response is complete, and announces that the connection closes', () => {
   expect(rawResponse(400, ['Allow', 'GET'], '{"ö":1}')).toBe(
     'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 8\r\n' +
       'Allow: GET\r\nConnection: close\r\n\r\n{"ö":1}',

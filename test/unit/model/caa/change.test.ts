@@ -6,7 +6,7 @@ import { type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
 import { zoneOf } from '../../../support/dns-tables.ts';
 import { dnsOver } from '../../domains/zones.ts';
 
-/** What a person does who follows the advice: edits of record sets, by their owner. */
+/** The actions of a user who follows the advice: edits of record sets, by their owner. */
 type Edit = (owner: string, records: readonly CaaRecord[]) => readonly CaaRecord[];
 
 const RECORD = /(\S+)\. CAA (\d+) (\S+) "((?:[^"\\]|\\.)*)"/g;
@@ -78,7 +78,7 @@ const zone = zoneOf(
   `,
 );
 
-/** The same by the edits that come with the advice. */
+/** The same through the edits that come with the advice. */
 const editsIn = (verdict: CaaVerdict): Edit[] =>
   verdict.edits.map(({ action, name, value }) => {
     const [edit] = recordsIn(`${name}. CAA ${value}`);
@@ -93,7 +93,7 @@ const editsIn = (verdict: CaaVerdict): Edit[] =>
     };
   });
 
-describe('following the advice turns the verdict around', () => {
+describe('following the advice reverses the verdict', () => {
   const names = [...new Set(zone.records.map(({ name }) => name))].filter((name) => name !== 'test');
   for (const hostname of names.flatMap((name) => [name, `*.${name}`, `deep.er.${name}`])) {
     it(hostname, async () => {
@@ -109,7 +109,7 @@ describe('following the advice turns the verdict around', () => {
   }
 });
 
-describe('the edits of a record that names the CA, and on conditions that are not met', () => {
+describe('the edits for a record that names the CA, but with unmet conditions', () => {
   it.each([
     ['ca.example; accounturi=https://ca.example/2', '0 issue "ca.example; accounturi=https://ca.example/1"'],
     ['ca.example; foo=1; accounturi=a; accounturi=b', '0 issue "ca.example; foo=1; accounturi=https://ca.example/1"'],
@@ -132,7 +132,7 @@ describe('the edits of a record that names the CA, and on conditions that are no
     };
     const before = await explainCaa({ ...request, lookup });
     expect(before.verdict).toBe('forbidden');
-    // A malformed value names nobody, so a record is added instead.
+    // A malformed value names no CA, so a record is added instead.
     expect(before.edits.map(({ action }) => action)).toEqual(expected === null ? ['add'] : ['remove', 'add']);
     if (expected !== null) expect(before.edits[1]?.value).toBe(expected);
     const after = await explainCaa({ ...request, lookup: edited(lookup, editsIn(before)) });

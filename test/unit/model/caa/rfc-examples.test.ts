@@ -5,8 +5,8 @@ import { zoneOf } from '../../../support/dns-tables.ts';
 import { dnsOver, LOCAL } from '../../domains/zones.ts';
 
 /**
- * Every example of RFC 8659 and RFC 8657, each with what the text around it says. Where the RFC uses one name for
- * several record sets, each has a name of its own here; the five of RFC 8657's appendix are `a1` to `a5`.
+ * Every example of RFC 8659 and RFC 8657, each with the statement of the text around it. Where the RFC uses one name
+ * for several record sets, each has a separate name here; the five of RFC 8657's appendix are `a1` to `a5`.
  */
 const EXAMPLES = zoneOf(
   'example.com',
@@ -42,7 +42,7 @@ const CA1 = 'ca1.example.net';
 const CA2 = 'ca2.example.org';
 const CA3 = 'ca3.example';
 
-/** Who may issue, of the three CAs. */
+/** Which of the three CAs may issue. */
 const RFC_8659: readonly [section: string, request: string, may: readonly string[]][] = [
   ['§4.2', 'certs', [CA1, CA2]],
   ['§4.2', 'nocerts', []],
@@ -95,7 +95,7 @@ describe('the examples of RFC 8659', () => {
     expect([CA1, CA2, CA3].filter((_issuer, index) => allowed[index])).toEqual(may);
   });
 
-  it('§3: A.B.C without records is governed by those of B.C, and X.Y.Z without any by none', async () => {
+  it('§3: A.B.C without records is governed by those of B.C, and X.Y.Z by none', async () => {
     const climbing = caaLookupOver(dnsOver([zoneOf('c', 'b CAA 0 issue "example.com"\na.b A 192.0.2.1')], {}, LOCAL));
     const ask = (hostname: string, issuer: string) =>
       explainCaa({ hostname, issuer, method: 'http-01', accountUri: null, lookup: climbing });
@@ -108,7 +108,7 @@ describe('the examples of RFC 8659', () => {
 describe('the examples of RFC 8657, appendix A', () => {
   const pairs = ACCOUNTS.flatMap((account) => METHODS.map((method) => ({ account, method })));
 
-  it.each(['a1', 'a2', 'a3', 'a4', 'a5'])('%s is for the accounts and methods that it names', async (name) => {
+  it.each(['a1', 'a2', 'a3', 'a4', 'a5'])('%s permits the accounts and methods that it names', async (name) => {
     const rules = RFC_8657.filter(([of]) => of === name);
     const wanted = pairs.filter(({ account, method }) =>
       rules.some(([, accounts, methods]) => accounts.includes(account) && methods.includes(method)),

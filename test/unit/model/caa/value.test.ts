@@ -60,7 +60,7 @@ describe('an issue value', () => {
   });
 });
 
-describe('one record has one verdict, where it is stored and at the CA', () => {
+describe('a record has the same verdict where it is stored and at the CA', () => {
   const ISSUER = { issuer: 'ca.example', method: 'http-01', accountUri: null };
   const long = `ca.example; x=${'a'.repeat(1_100)}`;
 

@@ -8,7 +8,7 @@ import { dnsOver, LOCAL, RESOLVER, type Failures } from '../../domains/zones.ts'
 /** One question to a CA: may it issue? The records are zone-file text. */
 interface Fact {
   fact: string;
-  /** `*.` asks for a wildcard. */
+  /** `*.` requests a wildcard. */
   request: string;
   issuer?: string;
   method?: string;
@@ -19,7 +19,7 @@ interface Fact {
   /** Parts of the last step's reason. */
   says?: string[];
   change?: string;
-  /** Parts of the warnings, one each; none when left out. */
+  /** Parts of the warnings, one each; none by default. */
   warnings?: string[];
 }
 

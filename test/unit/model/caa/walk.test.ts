@@ -7,7 +7,7 @@ import { dnsOver, RESOLVER } from '../../domains/zones.ts';
 
 const REQUEST = { issuer: 'ca.example', method: 'http-01', accountUri: null };
 
-/** The walk over a table of answers, without a promise in sight. */
+/** The walk over a table of answers, without any promise. */
 function walk(hostname: string, answers: Record<string, CaaLookup>) {
   const asked: string[] = [];
   const machine = walkCaa({ ...REQUEST, hostname });
@@ -26,27 +26,27 @@ const issue = (value: string): CaaLookup => ({
 });
 
 describe('a CAA walk', () => {
-  it('asks from the name up to and including the top-level domain', () => {
+  it('queries the name and each parent up to and including the top-level domain', () => {
     expect(walk('a.b.example.test', {}).asked).toEqual(['a.b.example.test', 'b.example.test', 'example.test', 'test']);
   });
 
-  it('asks about names in lower case, without the dot, in A-labels, and about a wildcard’s parent', () => {
+  it('queries names in lower case, without the dot, in A-labels, and a wildcard’s parent', () => {
     expect(walk('*.Bücher.TEST.', {}).asked).toEqual(['xn--bcher-kva.test', 'test']);
   });
 
-  it('asks nothing above the first record set', () => {
+  it('queries nothing above the first record set', () => {
     const { asked } = walk('a.b.example.test', { 'b.example.test': issue('ca.example') });
     expect(asked).toEqual(['a.b.example.test', 'b.example.test']);
   });
 
-  it('asks nothing above an error', () => {
+  it('queries nothing above an error', () => {
     const error: CaaLookup = { kind: 'error', reason: 'servfail' };
     const { asked, verdict } = walk('a.example.test', { 'example.test': error, test: issue('ca.example') });
     expect(asked).toEqual(['a.example.test', 'example.test']);
     expect(verdict.trace.map(({ decision }) => decision)).toEqual(['climb', 'error']);
   });
 
-  it('takes an answer with no records in it for an empty one', () => {
+  it('treats an answer without CAA records as an empty one', () => {
     const { asked } = walk('example.test', { 'example.test': { kind: 'records', records: [], aliasChain: [] } });
     expect(asked).toEqual(['example.test', 'test']);
   });
@@ -95,7 +95,7 @@ describe('a CAA walk', () => {
     expect(caaVerdict.parse(verdict)).toEqual(verdict);
   });
 
-  it('spends a sentence on five records at most', () => {
+  it('names at most five records in a sentence', () => {
     const records = Array.from({ length: 100 }, (_, index) => ({
       flags: 0,
       tag: 'issue',
@@ -106,7 +106,7 @@ describe('a CAA walk', () => {
     expect(verdict.trace[0]?.records).toHaveLength(100);
   });
 
-  it('ends after as many questions as the longest name has labels', () => {
+  it('ends after as many queries as the longest name has labels', () => {
     expect(walk('a.'.repeat(126) + 'a', {}).asked).toHaveLength(127);
   });
 });
@@ -114,7 +114,7 @@ describe('a CAA walk', () => {
 describe('a CAA lookup', () => {
   const zone = zoneOf('example.test', 'www CNAME one\none CNAME two\ntwo CAA 0 issue "ca.example"\nloop CNAME loop');
 
-  it('asks once, where the server follows the CNAMEs itself', async () => {
+  it('queries once if the server follows the CNAMEs itself', async () => {
     const dns = dnsOver([zone]);
     expect(await caaLookupOver(dns)('www.example.test')).toMatchObject({
       kind: 'records',
@@ -124,14 +124,14 @@ describe('a CAA lookup', () => {
     expect(dns.asked).toEqual(['www.example.test CAA']);
   });
 
-  it('calls a loop an error', async () => {
+  it('reports a loop as an error', async () => {
     expect(await caaLookupOver(dnsOver([zone]))('loop.example.test')).toMatchObject({
       kind: 'error',
       reason: 'chain_loop',
     });
   });
 
-  it('takes what our zones delegate for a name outside them, and what a resolver refers to for an error', async () => {
+  it('treats what our zones delegate as a name outside them, and a resolver’s referral as an error', async () => {
     const cut = zoneOf('example.test', 'eu NS ns1.elsewhere.test.');
     expect(await caaLookupOver(dnsOver([cut]))('shop.eu.example.test')).toMatchObject({
       kind: 'empty',
@@ -144,7 +144,7 @@ describe('a CAA lookup', () => {
     });
   });
 
-  it('lets an error of the lookup itself through', async () => {
+  it('passes on an error of the lookup itself', async () => {
     const lookup = (): Promise<CaaLookup> => Promise.reject(new Error('out of sockets'));
     await expect(explainCaa({ ...REQUEST, hostname: 'example.test', lookup })).rejects.toThrow('out of sockets');
   });
