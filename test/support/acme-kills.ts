@@ -51,7 +51,7 @@ export async function serveChallenges(thumbprint: string): Promise<{ port: numbe
 }
 
 /** Kills the engine during an order, once for each point, and restarts it; returns what clients then find. */
-export async function killWithinOrders({ start }: Killable, points: readonly KillPoint[]): Promise<KillsFound> {
+export async function killDuringOrders({ start }: Killable, points: readonly KillPoint[]): Promise<KillsFound> {
   const found: KillsFound = { ended: [], stuck: [], lost: [] };
   /** All leaves that a client has received, by URL. */
   const seen = new Map<string, string>();

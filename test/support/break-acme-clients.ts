@@ -61,7 +61,7 @@ const COMMANDS: Record<AcmeClient, (asked: Asked) => Promise<string>> = {
 };
 
 /** Whether a client is installed in that version. */
-export async function isHere({ run }: Pick<Site, 'run'>, client: AcmeClient): Promise<boolean> {
+export async function isInstalled({ run }: Pick<Site, 'run'>, client: AcmeClient): Promise<boolean> {
   const said = await run(client, ['--version']).catch(() => '');
   return said.includes(SAYS[client]);
 }
@@ -99,7 +99,7 @@ function wordsOf(client: AcmeClient, output: string): string {
 }
 
 /** What a client reports while an entry is broken, for two minutes at most. */
-export async function saidOf(site: Site, client: AcmeClient, { id, selectors }: BreakEntry): Promise<string> {
+export async function outputOf(site: Site, client: AcmeClient, { id, selectors }: BreakEntry): Promise<string> {
   const { engine } = site;
   const hostname = `${id.slice(id.indexOf('.') + 1)}.acme.test`;
   const folder = join(site.folder, client, id);

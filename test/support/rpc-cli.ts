@@ -43,7 +43,7 @@ export function finished(child: ChildProcess): Promise<Finished> {
 }
 
 /** A control server with fake services, and the data folder in which the command line finds it. */
-export async function startAsked(): Promise<Control & { dataDir: string }> {
+export async function startFakeEngine(): Promise<Control & { dataDir: string }> {
   const control = await startControl();
   const dataDir = temporaryFolder();
   writeRuntime(dataDir, { url: control.url });

@@ -29,7 +29,7 @@ kill $device
 `;
 
 /** Why this machine cannot simulate two others; null if it can. */
-export function whyNoTwoMachines(): string | null {
+export function missingForTwoMachines(): string | null {
   if (process.platform !== 'linux') return 'network namespaces are Linux’s';
   for (const program of ['ip', 'nsenter', 'curl', 'dig']) {
     if (spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0) return `${program} is not installed`;

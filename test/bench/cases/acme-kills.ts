@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { killWithinOrders, STEPS } from '../../support/acme-kills.ts';
+import { killDuringOrders, STEPS } from '../../support/acme-kills.ts';
 import { end, type Figure, freePort, startVivarium, temporaryFolder } from '../harness.ts';
 
 /** Milliseconds after each request of an order at which the engine is killed. */
@@ -10,7 +10,7 @@ export async function acmeKills(): Promise<Figure[]> {
   const dataDir = temporaryFolder();
   const ports = ['--https-port', String(await freePort())];
   const points = DELAYS_MS.flatMap((delayMs) => STEPS.map((step) => ({ step, delayMs })));
-  const { ended, stuck, lost } = await killWithinOrders(
+  const { ended, stuck, lost } = await killDuringOrders(
     {
       async start() {
         const { child, runtime, call } = await startVivarium(dataDir, ['--empty', ...ports]);

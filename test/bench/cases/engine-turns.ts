@@ -129,7 +129,7 @@ export async function importAll(
 
 const NAME = 'Biscuit the Border Collie';
 
-/** A file of so many bytes; another case imports it in the interface. */
+/** A file of that many bytes; another case imports it in the interface. */
 export function jsonOf(bytes: number): string {
   const row = (number: number) => `{"name": "${NAME} ${number}", "categoryId": ${number % 7}, "status": "available"}`;
   // A concatenated string would be flattened when its first piece is read, in the turn that is measured.

@@ -6,7 +6,7 @@ import {
   records,
   serverNameExtension,
 } from '../../support/proxy-client-hello.ts';
-import { converse, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
+import { sendPieces, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 
 const ALPN = extension(16, Buffer.from('000c02683208687474702f312e31', 'hex'));
@@ -21,7 +21,7 @@ export const CLIENT_HELLO: Fuzzer = {
     const seeds = [record(hello), records(hello, 20), record(bare)];
     await inParallel(count, async () => {
       const pieces = split(mutate(pick(seeds, random), random), random);
-      await converse(plain(vivarium.runtime.https.port), pieces);
+      await sendPieces(plain(vivarium.runtime.https.port), pieces);
     });
     return 0;
   },

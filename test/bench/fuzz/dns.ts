@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { framed, message, opt } from '../../support/dns-client.ts';
-import { converse, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
+import { sendPieces, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 
 /** A full socket queue drops messages; pauses let the server read them all. */
@@ -33,7 +33,7 @@ export const DNS: Fuzzer = {
       else socket.send(query, port, '127.0.0.1');
       if (sent % BURST === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    await inParallel(streams.length, async (index) => void (await converse(plain(port), streams[index] ?? [])));
+    await inParallel(streams.length, async (index) => void (await sendPieces(plain(port), streams[index] ?? [])));
     socket.close();
     return 0;
   },

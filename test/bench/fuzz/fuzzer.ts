@@ -48,7 +48,7 @@ export async function inParallel(count: number, job: (index: number) => Promise<
 /**
  * Sends the pieces one after the other, and returns what arrived until the end of the stream or until it went quiet.
  */
-export function converse(open: () => Socket, pieces: readonly Buffer[]): Promise<Buffer> {
+export function sendPieces(open: () => Socket, pieces: readonly Buffer[]): Promise<Buffer> {
   return new Promise((resolve) => {
     const socket = open();
     const heard: Buffer[] = [];

@@ -1,4 +1,4 @@
-import { converse, type Fuzzer, type FuzzTarget, inParallel, plain, split } from './fuzzer.ts';
+import { sendPieces, type Fuzzer, type FuzzTarget, inParallel, plain, split } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 
 const templates = ({ apiHost, upstreamHost, secret, vivarium }: FuzzTarget): Buffer[] => {
@@ -26,7 +26,7 @@ export const HTTP1: Fuzzer = {
     let faults = 0;
     await inParallel(count, async () => {
       const pieces = split(mutate(pick(seeds, random), random), random);
-      const answer = await converse(plain(target.vivarium.runtime.http.port), pieces);
+      const answer = await sendPieces(plain(target.vivarium.runtime.http.port), pieces);
       if (/^HTTP\/1\.1 500 /m.test(answer.toString('latin1'))) faults += 1;
     });
     return faults;

@@ -1,5 +1,5 @@
 import { frame, literal, PREFACE } from '../../support/http2-raw.ts';
-import { converse, type Fuzzer, type FuzzTarget, inParallel, secure } from './fuzzer.ts';
+import { sendPieces, type Fuzzer, type FuzzTarget, inParallel, secure } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 
 /** Frame types (RFC 9113 §6). */
@@ -67,7 +67,7 @@ export const HTTP2: Fuzzer = {
           ? mutate(whole, random)
           : Buffer.concat([whole.subarray(0, 9), mutate(whole.subarray(9), random).subarray(0, whole.length - 9)]);
       });
-      await converse(open, [start, ...pieces]);
+      await sendPieces(open, [start, ...pieces]);
     });
     return 0;
   },

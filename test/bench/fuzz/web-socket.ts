@@ -1,4 +1,4 @@
-import { converse, type Fuzzer, type FuzzTarget, inParallel, plain, type Random } from './fuzzer.ts';
+import { sendPieces, type Fuzzer, type FuzzTarget, inParallel, plain, type Random } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 
 const FRAMES_PER_CONNECTION = 20;
@@ -38,7 +38,7 @@ export const WEB_SOCKET: Fuzzer = {
     const opening = upgrade(upstreamHost, '/', '');
     await inParallel(Math.ceil(count / FRAMES_PER_CONNECTION), async () => {
       const frames = Array.from({ length: FRAMES_PER_CONNECTION }, () => mutate(pick(FRAMES, random), random));
-      await converse(plain(vivarium.runtime.http.port), [opening, ...frames]);
+      await sendPieces(plain(vivarium.runtime.http.port), [opening, ...frames]);
     });
     return 0;
   },
@@ -126,7 +126,7 @@ export const CONTROL_SOCKET: Fuzzer = {
     let faults = 0;
     await inParallel(Math.ceil(count / FRAMES_PER_CONNECTION), async () => {
       const frames = random(2) === 0 ? drawCalls(seeds, random) : drawBroken(seeds, random);
-      const heard = await converse(plain(Number(port)), [opening, ...frames]);
+      const heard = await sendPieces(plain(Number(port)), [opening, ...frames]);
       const text = heard.toString('latin1');
       // A busy machine may send nothing at all.
       if (!/^(?:HTTP\/1\.1 101 |$)/.test(text)) throw new Error(`The control port refused a WebSocket: ${text}`);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import { openSite } from '../../support/acme-site.ts';
-import { ACME_CLIENTS, isHere, saidOf } from '../../support/break-acme-clients.ts';
+import { ACME_CLIENTS, isInstalled, outputOf } from '../../support/break-acme-clients.ts';
 
 /**
  * The whole table takes minutes: `BREAK_SYMPTOMS=FILE npx vitest run test/integration/acme/broken-ca.test.ts` writes
@@ -22,16 +22,16 @@ const CLIENTS_TIMEOUT_MS = 60_000;
 const TABLE_TIMEOUT_MS = 1_800_000;
 
 test(
-  'clients say what the catalogue says',
+  'clients report what the catalogue says',
   { timeout: FILE === undefined ? CLIENTS_TIMEOUT_MS : TABLE_TIMEOUT_MS },
   async ({ skip }) => {
     const site = await openSite();
     const found: Record<string, Record<string, string>> = {};
     for (const client of FILE === undefined ? (['lego'] as const) : ACME_CLIENTS) {
-      if (!(await isHere(site, client))) continue;
+      if (!(await isInstalled(site, client))) continue;
       for (const entry of CA_ENTRIES) {
         if (FILE === undefined && !SAMPLE.includes(entry.id)) continue;
-        (found[entry.id] ??= {})[client] = await saidOf(site, client, entry);
+        (found[entry.id] ??= {})[client] = await outputOf(site, client, entry);
       }
     }
     if (FILE !== undefined) writeFileSync(FILE, JSON.stringify(found, null, 1));

@@ -146,9 +146,9 @@ test('answers mutated requests with a specific ACME problem, even under a valid 
 
 describe('an order', () => {
   test.each<[string, Parameters<typeof createCsr>[0]]>([
-    ['one name more', { names: [NAME, 'more.acme.test'] }],
+    ['one more name', { names: [NAME, 'more.acme.test'] }],
     ['another name', { names: ['more.acme.test'] }],
-    ['the name in the common name alone', { names: [], commonName: NAME }],
+    ['the name only in the common name', { names: [], commonName: NAME }],
     ['a wrong signature', { names: [NAME], signs: Buffer.from('x') }],
     ['a weak key', { names: [NAME], keys: rsa(1024) }],
   ])('refuses a CSR with %s, and accepts the correct one afterwards', async (_what, options) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type KillPoint, killWithinOrders } from '../../support/acme-kills.ts';
+import { type KillPoint, killDuringOrders } from '../../support/acme-kills.ts';
 import { freePort } from '../../support/ports.ts';
 import { startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -15,7 +15,7 @@ const POINTS: readonly KillPoint[] = [
 test('an order continues after kill -9, and accounts and certificates are kept', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   const httpsPort = String(await freePort());
-  const { ended, stuck, lost } = await killWithinOrders(
+  const { ended, stuck, lost } = await killDuringOrders(
     {
       async start() {
         const { runtime, end } = await startProgram(['--empty', '--https-port', httpsPort], { dataDir });

@@ -159,7 +159,7 @@ describe('a change of key (§7.3.5)', () => {
 
   test.each<[string, Change]>([
     ['by an account', { header: { jwk: undefined, kid: `${ORIGIN}/acme/account/x` } }],
-    ['by another key than it names', { signs: p256() }],
+    ['by a key other than it names', { signs: p256() }],
     ['for another url', { header: { url: `${ORIGIN}/acme/new-account` } }],
     ['of another account', { payload: { account: `${ORIGIN}/acme/account/x` } }],
     ['of no account', { payload: { account: undefined } }],
@@ -260,10 +260,10 @@ describe('a revocation (§7.6)', () => {
 
 describe('a CSR (§7.4)', () => {
   test.each<[string, Parameters<typeof createCsr>[0]]>([
-    ['one name fewer', { names: [NAME] }],
-    ['a wildcard besides', { names: [NAME, 'b.acme.test', '*.acme.test'] }],
-    ['an address besides', { names: [NAME, 'b.acme.test', '127.0.0.1'] }],
-    ['a common name of none of the names', { names: [NAME, 'b.acme.test'], commonName: 'c.acme.test' }],
+    ['a missing name', { names: [NAME] }],
+    ['an additional wildcard', { names: [NAME, 'b.acme.test', '*.acme.test'] }],
+    ['an additional address', { names: [NAME, 'b.acme.test', '127.0.0.1'] }],
+    ['a common name that is none of the names', { names: [NAME, 'b.acme.test'], commonName: 'c.acme.test' }],
     ['a weak key', { names: [NAME, 'b.acme.test'], keys: rsa(1_024) }],
   ])('with %s is refused, and the order stays ready', async (_what, options) => {
     const { client } = await registered();

@@ -152,8 +152,8 @@ describe('http-01', () => {
   });
 
   test.each<[string, Answered, RegExp]>([
-    ['not there', { ok: true, values: [] }, /^dns: app.acme.test has neither/],
-    ['not known', { ok: false, detail: 'SERVFAIL' }, /^dns: SERVFAIL/],
+    ['without an address', { ok: true, values: [] }, /^dns: app.acme.test has neither/],
+    ['unresolvable', { ok: false, detail: 'SERVFAIL' }, /^dns: SERVFAIL/],
     [
       'elsewhere',
       { ok: true, values: ['192.0.2.1', '10.0.0.1'] },

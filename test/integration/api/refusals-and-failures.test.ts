@@ -27,10 +27,10 @@ describe('a refused request', () => {
     ['a list', { path: '/v1/pets' }],
     ['a list without a key', { path: '/v1/pets', headers: { authorization: null } }],
     ['a new pet', NEW_PET],
-    ['a body that is no JSON', { ...NEW_PET, body: 'x', headers: { 'content-type': 'text/plain' } }],
-    ['a path that is not there', { path: '/nowhere' }],
+    ['a body that is not JSON', { ...NEW_PET, body: 'x', headers: { 'content-type': 'text/plain' } }],
+    ['an unknown path', { path: '/nowhere' }],
     ['a malformed path', { path: '/v1/%zz' }],
-    ['a method that is not there', { method: 'DELETE', path: '/v1/pets' }],
+    ['an unknown method', { method: 'DELETE', path: '/v1/pets' }],
     ['the description', { path: '/v1/openapi.json' }],
   ])('is answered 429 and has no effect: %s', async (_title, request) => {
     server.decide({ refusal, rate });
@@ -86,8 +86,8 @@ describe('getPet at its sunset', () => {
     ['a malformed id no longer matters', { path: '/v1/pets/abc' }, 410],
     ['an unknown id no longer matters', { path: '/v1/pets/999' }, 410],
     ['HEAD is gone too', { method: 'HEAD', path: '/v1/pets/1' }, 410],
-    ['the list stays', { path: '/v1/pets' }, 200],
-    ['other methods are still not there', { method: 'DELETE', path: '/v1/pets/1' }, 405],
+    ['the list is unaffected', { path: '/v1/pets' }, 200],
+    ['other methods are still unknown', { method: 'DELETE', path: '/v1/pets/1' }, 405],
   ])('%s', async (_title, request, status) => {
     await server.clock.set(SUNSET_MS);
     expect((await call(server.port, request)).status).toBe(status);

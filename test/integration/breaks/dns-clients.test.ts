@@ -31,7 +31,7 @@ const VERSIONS: Record<string, Version> = {
 };
 
 /** Whether the version of a client that the catalogue names is installed. */
-function isHere({ command: [program, ...words], says }: Version): boolean {
+function isInstalled({ command: [program, ...words], says }: Version): boolean {
   const { stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });
   return `${stdout}${stderr}`.startsWith(says);
 }
@@ -44,7 +44,7 @@ async function ask(): Promise<{ said: Said; clients: Set<string> }> {
   writeFileSync(join(etc, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:3 attempts:1\n');
   writeFileSync(join(etc, 'nsswitch.conf'), 'passwd: files\ngroup: files\nhosts: files dns\n');
   const lookups = join(ROOT, 'test/support/lookups');
-  const here = Object.entries(VERSIONS).flatMap(([client, version]) => (isHere(version) ? [client] : []));
+  const here = Object.entries(VERSIONS).flatMap(([client, version]) => (isInstalled(version) ? [client] : []));
   const programs: Record<string, string[]> = {};
   if (here.includes('python')) programs.python = ['python3', join(lookups, 'look.py')];
   if (here.includes('java')) programs.java = ['java', join(lookups, 'Look.java')];
@@ -72,7 +72,7 @@ exec "$2" "$3" "$4"`;
 }
 
 describe.runIf(canUnshare)('real clients of broken names', () => {
-  test('say what the catalogue says', { timeout: ALL_MS }, async () => {
+  test('report what the catalogue says', { timeout: ALL_MS }, async () => {
     const { said, clients } = await ask();
     const entries = DNS_ENTRIES.filter(({ at }) => at !== 'state');
     const expected = entries.map(({ id, symptoms }) => {

@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { finished, runCli, startAsked, startCli, writeRuntime } from '../../support/rpc-cli.ts';
+import { finished, runCli, startFakeEngine, startCli, writeRuntime } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium call', () => {
   it('prints only the JSON result, and exits 0', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
     const { code, stdout, stderr } = await runCli([
       'call',
@@ -25,7 +25,7 @@ describe('vivarium call', () => {
   });
 
   it('needs no input if the procedure needs none, and takes the folder from the environment', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'list', () => []);
     expect(await runCli(['call', 'projects.list'], { env: { VIVARIUM_DATA_DIR: dataDir } })).toEqual({
       code: 0,
@@ -35,7 +35,7 @@ describe('vivarium call', () => {
   });
 
   it('reads the input from standard input', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('pets', 'import', ({ text }) => ({ created: text.length, rejected: [], rejectedTotal: 0 }));
     const text = 'ä'.repeat(300_000);
     const { stdout } = await runCli(['call', 'pets.import', '-', '--data-dir', dataDir], {
@@ -45,13 +45,13 @@ describe('vivarium call', () => {
   });
 
   it('accepts the data folder before the command too', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'list', () => []);
     expect((await runCli(['--data-dir', dataDir, 'call', 'projects.list'])).stdout).toBe('[]\n');
   });
 
   it('passes numbers on as written', async () => {
-    const { dataDir, fake } = await startAsked();
+    const { dataDir, fake } = await startFakeEngine();
     fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
     const exact = await runCli([
       'call',
@@ -104,7 +104,7 @@ describe('vivarium call', () => {
       { code: 'invalid_request', message: expect.stringContaining('There is no option --jsn') },
     ],
   ])('%j fails with JSON on standard error and exit code 1', async (args, failure) => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
@@ -151,7 +151,7 @@ describe('when no Vivarium is running, vivarium call exits 2', () => {
 
 describe('vivarium call, when the server that answers is', () => {
   it('a Vivarium with another token, reports unauthorized', async () => {
-    const { url, dataDir } = await startAsked();
+    const { url, dataDir } = await startFakeEngine();
     writeRuntime(dataDir, { url, token: 'old' });
     const { code, stderr } = await runCli(['call', 'projects.list', '--data-dir', dataDir]);
     expect([code, JSON.parse(stderr)]).toMatchObject([1, { code: 'unauthorized' }]);
@@ -159,7 +159,7 @@ describe('vivarium call, when the server that answers is', () => {
 
   it.each([
     [
-      'no Vivarium',
+      'not a Vivarium',
       (response: ServerResponse) => response.writeHead(502).end('<h1>Bad gateway</h1>'),
       /Not a Vivarium server/,
     ],
@@ -204,7 +204,7 @@ it('reports an unknown outcome for a lost change, but not for a lost query', asy
 
 describe('vivarium call of a stream', () => {
   it('prints one JSON value a line, and succeeds when it is interrupted', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     const stream = countingStream({ pauseAfter: 3 });
     fake.teach('events', 'watch', stream.open);
     const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
@@ -228,7 +228,7 @@ describe('vivarium call of a stream', () => {
   });
 
   it('ends when the stream does', async () => {
-    const { fake, dataDir, server } = await startAsked();
+    const { fake, dataDir, server } = await startFakeEngine();
     fake.teach('events', 'watch', countingStream({ pauseAfter: 1 }).open);
     const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
     const result = finished(child);
@@ -238,7 +238,7 @@ describe('vivarium call of a stream', () => {
   });
 
   it('reports its error', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('events', 'watch', async function* () {
       yield { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
       throw new VivariumError('unavailable', 'Not now.');

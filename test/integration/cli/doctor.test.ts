@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { startEngine } from '../../support/engine.ts';
-import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 
@@ -40,7 +40,7 @@ describe('vivarium doctor, with a running Vivarium', () => {
   };
 
   it('shows the report, failures last, and exits 1 for a failure', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('doctor', 'run', () => REPORT);
     const { code, stdout } = await runCli(['doctor', '--data-dir', dataDir]);
     expect([code, stdout]).toEqual([
@@ -59,7 +59,7 @@ Problems found: 1 failed, 1 ok.
   });
 
   it('prints JSON for options in any position, and exits 0 without a failure', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     const well = { ...REPORT, counts: { ...REPORT.counts, failed: 0 }, checks: REPORT.checks.slice(1) };
     fake.teach('doctor', 'run', () => well);
     for (const args of [
@@ -79,7 +79,7 @@ Problems found: 1 failed, 1 ok.
   });
 
   it('checks by itself if the engine gives no report', async () => {
-    const { dataDir } = await startAsked();
+    const { dataDir } = await startFakeEngine();
     const folder = claimDataFolder(dataDir);
     onTestFinished(() => folder.release());
     const { code, report } = await examine(dataDir, ...FREE);

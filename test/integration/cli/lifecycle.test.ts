@@ -8,7 +8,7 @@ import { isAlive } from '../../../main/base/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
 import { requestStop } from '../../../main/cli/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
-import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 
@@ -102,7 +102,7 @@ describe('without a running Vivarium', () => {
   it.each([['status'], ['stop'], ['keys', 'list'], ['call', 'status.get'], ['export']])(
     '%s on a copy of a folder in use exits 2 and names the original folder',
     async (...command) => {
-      const { url, dataDir: original, fake } = await startAsked();
+      const { url, dataDir: original, fake } = await startFakeEngine();
       fake.teach('status', 'get', () => ({ ...STATUS, dataDir: original }));
       const copy = temporaryFolder();
       writeRuntime(copy, { url, dataDir: original });
@@ -179,14 +179,14 @@ describe('without a running Vivarium', () => {
 
 describe('a process that is not the folder’s Vivarium', () => {
   it('is not stopped', async () => {
-    const { url, dataDir } = await startAsked();
+    const { url, dataDir } = await startFakeEngine();
     writeRuntime(dataDir, { url, token: 'old' });
     const { code, stderr } = await runHere(['stop', '--data-dir', dataDir]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(`is not the Vivarium of ${dataDir}`)]);
   });
 
   it('does not end a wait, which ends when every listener is ready', async () => {
-    const { server, dataDir } = await startAsked();
+    const { server, dataDir } = await startFakeEngine();
     expect((await runHere(['wait', '--timeout', '0', '--data-dir', dataDir])).code).toBe(1);
     server.ready();
     expect((await runHere(['wait', '--timeout', '30s', '--data-dir', dataDir])).code).toBe(0);
@@ -195,10 +195,10 @@ describe('a process that is not the folder’s Vivarium', () => {
 
 describe('vivarium open', () => {
   it.each([
-    ['hands the browser a link that signs in', 0, /^Opened http:/],
-    ['prints the link where the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/#ticket=\w{43}\n$/],
+    ['opens a browser with a link that signs in', 0, /^Opened http:/],
+    ['prints the link if the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/#ticket=\w{43}\n$/],
   ])('%s', async (_what, code, output) => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('status', 'get', () => ({ ...STATUS, dataDir }));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${folder}/opened\nexit ${code}\n`, {

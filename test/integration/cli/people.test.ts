@@ -10,7 +10,7 @@ import { makeEntry } from '../../support/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { finished, runCli, startAsked, startCli } from '../../support/rpc-cli.ts';
+import { finished, runCli, startFakeEngine, startCli } from '../../support/rpc-cli.ts';
 import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { countingStream } from '../../support/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -23,7 +23,7 @@ beforeEach(() => {
 
 describe('vivarium <namespace> <procedure>', () => {
   it('shows a table, without colours in a pipe', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
     const { code, stdout, stderr } = await runHere(['pets', 'list', 'prj_1', '--limit', '5', '--data-dir', dataDir]);
     expect([code, stderr, stdout]).toEqual([
@@ -40,7 +40,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('shows JSON with --json, before the command or after it', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
     for (const args of [
       ['projects', 'list', '--json'],
@@ -52,7 +52,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('prints a file unchanged, and writes it to --output', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
     fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
     fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
@@ -70,7 +70,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('shows only the changed settings, and all of them as JSON', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
     const args = ['settings', 'update', '--propagation', '1h', '--data-dir', dataDir];
     expect((await runHere(args)).stdout).toBe('propagation  PT1H\n');
@@ -79,8 +79,8 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
-  it('takes the project named like the folder or its package, and reports it', async () => {
-    const { fake, dataDir } = await startAsked();
+  it('uses the project named like the folder or its package, and reports it', async () => {
+    const { fake, dataDir } = await startFakeEngine();
     const [demo, shop] = [
       { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'demo' },
       { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'my-shop' },
@@ -100,7 +100,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('reports an engine’s errors in its own words', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('records', 'put', () => {
       throw new VivariumError(
         'invalid_request',
@@ -118,7 +118,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('names the command that shows the next page', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     const page = { items: [makeEntry(9)], kept: 9, dropped: 0, recording: true, next: 'trf_9' };
     fake.teach('traffic', 'list', () => page);
     const words = ['traffic', 'list', '--filter', 'status:2xx', '--limit', '1', '--data-dir', dataDir];
@@ -127,7 +127,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('reads a long text from a file, and from standard input', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));
     const file = join(temporaryFolder(), 'pets.csv');
     writeFileSync(file, 'name,categoryId\nAda,3\n');
@@ -166,7 +166,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('reports that a single argument was taken as the project, where another argument is missing', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
     expect(await runHere(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
       code: 1,
@@ -176,7 +176,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('reports a refusal by the other side, in one line or in JSON', async () => {
-    const { dataDir } = await startAsked();
+    const { dataDir } = await startFakeEngine();
     const told = await runHere(['projects', 'list', '--data-dir', dataDir]);
     expect([told.code, told.stderr]).toEqual([1, 'vivarium: Vivarium failed; its log has the reason.\n']);
     const json = await runHere(['projects', 'list', '--json', '--data-dir', dataDir]);
@@ -192,7 +192,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('watches events line by line until it is interrupted', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('events', 'watch', countingStream({ pauseAfter: 2 }).open);
     const child = startCli(['events', 'watch', '--data-dir', dataDir]);
     const result = finished(child);
@@ -216,7 +216,7 @@ describe('vivarium <namespace> <procedure>', () => {
     ['events', 'watch'],
     ['projects', 'list'],
   ])('%s %s ends quietly when its reader closes the pipe', async (namespace, procedure) => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('events', 'watch', countingStream({}).open);
     fake.teach('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
     const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
@@ -237,7 +237,7 @@ describe('vivarium <namespace> <procedure>', () => {
   });
 
   it('writes a file to standard output with --output -', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
     fake.teach('projects', 'list', () => []);
     const { stdout } = await runHere(['zones', 'export', 'acme.test', '--output', '-', '--data-dir', dataDir]);
@@ -260,7 +260,7 @@ describe('a result that is a failure', () => {
     [['deploys', 'create', 'p', '--json'], 1],
     [['call', 'deploys.create', '{"projectId":"p"}'], 0],
   ])('%j is printed, with exit code %i', async (args, code) => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('deploys', 'create', () => FAILED);
     const { stdout, ...rest } = await runHere([...args, '--data-dir', dataDir]);
     expect(rest).toEqual({ code, stderr: '' });
@@ -269,7 +269,7 @@ describe('a result that is a failure', () => {
 });
 
 it('a removed object is printed as one line, and in full with --json', async () => {
-  const { fake, dataDir } = await startAsked();
+  const { fake, dataDir } = await startFakeEngine();
   fake.teach('projects', 'remove', () => SAMPLE_PROJECT);
   const args = ['projects', 'remove', SAMPLE_PROJECT.id, '--data-dir', dataDir];
   expect(await runHere(args)).toEqual({
@@ -282,7 +282,7 @@ it('a removed object is printed as one line, and in full with --json', async () 
 
 describe('vivarium traffic watch', () => {
   async function startTraffic() {
-    const { fake, dataDir, server } = await startAsked();
+    const { fake, dataDir, server } = await startFakeEngine();
     fake.teach('traffic', 'watch', async function* (_input, { signal }) {
       yield { entries: [makeEntry(1), makeEntry(2, { status: 404 })], missed: 3, dropped: 0, cleared: false };
       await new Promise((resolve) => signal?.addEventListener('abort', resolve));
@@ -336,7 +336,7 @@ describe('vivarium traffic watch', () => {
 });
 
 it('a change to part of a target reads the rest from the running Vivarium', async () => {
-  const { fake, dataDir } = await startAsked();
+  const { fake, dataDir } = await startFakeEngine();
   const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
   fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
   fake.teach('projects', 'update', () => SAMPLE_PROJECT);
@@ -366,7 +366,7 @@ describe('the streams of the process', () => {
 });
 
 describe('on a terminal', () => {
-  /** What the command prints on a terminal of so many columns, in this process. */
+  /** What the command prints on a terminal of that many columns, in this process. */
   async function onTerminal(args: readonly string[], columns: number, dataDir: string) {
     const written = { stdout: '', stderr: '' };
     const write = (name: keyof typeof written) => (content: string | Uint8Array) => (written[name] += String(content));
@@ -388,7 +388,7 @@ describe('on a terminal', () => {
   }
 
   it('a table fits the width, and is complete if the terminal reports no width', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);
     const narrow = await onTerminal(['projects', 'list'], 40, dataDir);
     expect(Math.max(...narrow.stdout.split('\n').map(widthOf))).toBeLessThanOrEqual(40);
@@ -399,7 +399,7 @@ describe('on a terminal', () => {
   });
 
   it('control characters are escaped in tables, files and JSON', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
     fake.teach('zones', 'export', () => ({ text: 'a\u009b31m' }));
     for (const args of [
@@ -414,7 +414,7 @@ describe('on a terminal', () => {
   });
 
   it('binary output is refused, except with --output -', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: 'QUI=' }));
     const args = ['ca', 'export', '--format', 'der'];
     expect(await onTerminal(args, 80, dataDir)).toMatchObject({

@@ -106,8 +106,8 @@ describe('vivarium rehearse', () => {
   });
 
   test.each<[string, object, string]>([
-    ['a step that is none', { ...SHOP, steps: [{ wait: 1 }] }, 'steps[0]'],
-    ['a plan that there is not', { ...SHOP, projects: { acme: { plan: 'gold' } } }, 'projects.acme.plan'],
+    ['an invalid step', { ...SHOP, steps: [{ wait: 1 }] }, 'steps[0]'],
+    ['an unknown plan', { ...SHOP, projects: { acme: { plan: 'gold' } } }, 'projects.acme.plan'],
   ])('exits with 2 if the file has %s', async (_what, world, place) => {
     const { folder, file } = writeWorld(world);
     const { stdout, stderr, code } = await rehearse(folder, [file]).ended;

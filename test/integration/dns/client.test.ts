@@ -24,13 +24,16 @@ const WWW = { name: 'www.acme.test', type: 1 };
 
 /** A behaviour after which the client keeps waiting, so that time has to pass. */
 const ignored = new Set<Behaviour>([NOTHING]);
-function unheard(behaviour: Behaviour): Behaviour {
+function markIgnored(behaviour: Behaviour): Behaviour {
   ignored.add(behaviour);
   return behaviour;
 }
 
 /** Sends a query with a clock whose timeouts pass whenever the server has done something that the client ignores. */
-async function askPassing(behaviours: Behaviour[], question = WWW): Promise<{ result: DnsResult; seen: string[] }> {
+async function askWithTimeouts(
+  behaviours: Behaviour[],
+  question = WWW,
+): Promise<{ result: DnsResult; seen: string[] }> {
   const clock = createFakeClock();
   // Each signal is one ignored query; one may arrive while time is passing.
   const signals: (() => void)[] = [];
@@ -109,26 +112,26 @@ describe('a server that misbehaves', () => {
     ['a lost datagram', [NOTHING, GOOD], { kind: 'answered', rcode: 'NOERROR' }, 2],
     [
       'another id',
-      [unheard((query) => replyTo(query, { id: query.readUInt16BE(0) ^ 1 }))],
+      [markIgnored((query) => replyTo(query, { id: query.readUInt16BE(0) ^ 1 }))],
       { kind: 'failed', reason: 'timeout' },
       3,
     ],
     [
       'another question',
-      [unheard((query) => replyTo(query, { question: question('www.evil.test', 1) }))],
+      [markIgnored((query) => replyTo(query, { question: question('www.evil.test', 1) }))],
       { reason: 'timeout' },
       3,
     ],
     [
       'another type',
-      [unheard((query) => replyTo(query, { question: question('www.acme.test', 16) }))],
+      [markIgnored((query) => replyTo(query, { question: question('www.acme.test', 16) }))],
       { reason: 'timeout' },
       3,
     ],
-    ['the query itself', [unheard((query) => query)], { kind: 'failed', reason: 'malformed' }, 3],
+    ['the query itself', [markIgnored((query) => query)], { kind: 'failed', reason: 'malformed' }, 3],
     [
       'garbage with its id',
-      [unheard((query) => replyTo(query, { answer: [Buffer.from([0xff])] }))],
+      [markIgnored((query) => replyTo(query, { answer: [Buffer.from([0xff])] }))],
       { reason: 'malformed' },
       3,
     ],
@@ -161,7 +164,7 @@ describe('a server that misbehaves', () => {
     ],
     ['an rcode without a name', [(query) => replyTo(query, { flags: 11 })], { kind: 'answered', rcode: 'RCODE11' }, 1],
   ])('%s', async (_case, behaviours, expected, queries) => {
-    const { result, seen } = await askPassing(behaviours);
+    const { result, seen } = await askWithTimeouts(behaviours);
     expect(result).toMatchObject(expected);
     expect(seen).toHaveLength(queries);
   });

@@ -56,7 +56,7 @@ it.each([
   ],
   ['another name', root, 'b.test', OK, { named: false }],
   ['another answer', root, 'a.test', 'HTTP/1.1 421 Misdirected\r\n\r\n', { status: 421 }],
-  ['an answer that is no HTTP', root, 'a.test', 'SSH-2.0-OpenSSH_9\r\n', { status: null }],
+  ['an answer that is not HTTP', root, 'a.test', 'SSH-2.0-OpenSSH_9\r\n', { status: null }],
 ] as const)('a handshake with %s is reported', async (_what, signer, name, head, expected) => {
   expect(await handshakeWith(await serveTls(signer, name, head))).toMatchObject({ ok: true, ...expected });
 });

@@ -24,7 +24,7 @@ const HOST = 'app.acme.test';
 const RECORD = `app CNAME ${TARGET}`;
 
 describe('domains.attach with local', () => {
-  it.each(['127.0.0.1', '::1'])('takes two commands from nothing to HTTPS, for a server on %s', async (host) => {
+  it.each(['127.0.0.1', '::1'])('needs two commands from nothing to HTTPS, for a server on %s', async (host) => {
     const port = await startDevServer(host);
     const engine = await startDomainsEngine();
     const run = (...args: string[]) => runCli([...args, '--data-dir', engine.dataDir]);

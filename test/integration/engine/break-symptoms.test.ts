@@ -62,7 +62,7 @@ function symptomOf(entry: BreakEntry, seen: Seen): string {
 const joined = (byFetch: string, byHttp: string): string =>
   byFetch === byHttp ? byFetch : `fetch: ${byFetch}; http: ${byHttp}`;
 
-it('clients say what the catalogue says', async () => {
+it('clients report what the catalogue says', async () => {
   const { app, call } = await startEngine();
   const { http, https, caFile } = app.runtime;
   const make = async (slug: string) => (await call('projects.create', { name: slug, slug, plan: 'pro' })) as Project;

@@ -263,7 +263,7 @@ describe('the root’s name constraints', () => {
 });
 
 describe('the settings of issuance', () => {
-  it('are merged, and decide which CA asks for CAA and when', async () => {
+  it('are merged, and set the identity and the delay of the CAA check', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
     expect(

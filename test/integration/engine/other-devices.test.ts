@@ -11,14 +11,14 @@ import {
   HOST_ADDRESS,
   HOST_INTERFACE,
   twoMachines,
-  whyNoTwoMachines,
+  missingForTwoMachines,
   type TwoMachines,
 } from '../../support/two-machines.ts';
 
 /** A hostname of the demo that has a certificate. */
 const SHOP = 'www.happypaws.test';
 
-const reason = whyNoTwoMachines();
+const reason = missingForTwoMachines();
 const needsMachines = ({ skip }: TestContext): void => skip(reason !== null, reason ?? '');
 
 /** Calls one procedure on the machine with Vivarium. */

@@ -96,11 +96,11 @@ describe('changing a record', () => {
 describe('a refusal', () => {
   it.each([
     ['a CNAME at the apex', ['@', 'CNAME', 'target.example'], true],
-    ['an ALIAS that the provider does not have', ['x', 'ALIAS', 'target.example'], true],
+    ['an ALIAS that the provider does not support', ['x', 'ALIAS', 'target.example'], true],
     ['a CNAME beside an address', ['www', 'CNAME', 'target.example'], true],
     ['a name of another zone', ['www.other.', 'A', '192.0.2.1'], undefined],
     ['a wildcard that is delegated', ['*.x', 'NS', 'ns.example'], undefined],
-    ['a value that is none', ['x', 'A', 'nowhere'], undefined],
+    ['an invalid value', ['x', 'A', 'nowhere'], undefined],
   ])('tells whether force helps: %s', async (_what, [name = '', type = '', value = ''], forcible) => {
     const engine = await engineWithZone({ supportsAlias: false });
     await put(engine, 'www', 'A', '192.0.2.1');

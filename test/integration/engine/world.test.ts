@@ -118,7 +118,7 @@ describe('world.apply', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['a text that is no YAML', null, /^Line 1, column 15: /],
+    ['a text that is not YAML', null, /^Line 1, column 15: /],
     [
       'an unknown property',
       { vivarium: 1, projects: { a: { plann: 'pro' } } },
@@ -160,7 +160,7 @@ describe('world.apply', () => {
       /projects\.a\.primary .*must be one of .* no wildcard/,
     ],
     [
-      'a primary that is no domain',
+      'a primary that is not a domain',
       { vivarium: 1, projects: { a: { primary: 'x.test' } } },
       /projects\.a\.primary .*must be one of/,
     ],
@@ -171,7 +171,7 @@ describe('world.apply', () => {
     ],
     ['the platform’s zone', { vivarium: 1, zones: { 'vivarium.localhost': '' } }, /platform’s own zone/],
     [
-      'a pet twice',
+      'a repeated pet',
       { vivarium: 1, projects: { a: { pets: { staging: [1, 1].map((id) => ({ id, name: 'x', categoryId: 1 })) } } } },
       /projects\.a\.pets\.staging .*contains an id twice/,
     ],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { applyAll, Crash, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf } from './set-ups.ts';
+import { applyAll, Crash, crashAt, remainingChanges, machineIn, makeRoot, SET_UPS, treeOf } from './set-ups.ts';
 
 const POINTS = 20;
 const timeout = { timeout: 180_000 };
@@ -14,7 +14,7 @@ async function sequence(root: string, folder: string, crashes: ReturnType<typeof
   // A killed script ends Vivarium, too: the machine lost its power.
   if (signals.killed) throw new Crash();
   const during = treeOf(root);
-  const left = leftOf(await machine.undo({ take: false }));
+  const left = remainingChanges(await machine.undo({ take: false }));
   if (signals.killed) throw new Crash();
   return { applied, left, during };
 }

@@ -9,7 +9,17 @@ import { renderPosixApply } from '../../../main/machine/script-posix.ts';
 import { planLinux } from '../../../main/machine/linux.ts';
 import { lookAt } from '../../../main/machine/look.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { applyAll, BROWSERS, crashAt, leftOf, machineIn, makeRoot, SET_UPS, treeOf, WISH } from './set-ups.ts';
+import {
+  applyAll,
+  BROWSERS,
+  crashAt,
+  remainingChanges,
+  machineIn,
+  makeRoot,
+  SET_UPS,
+  treeOf,
+  WISH,
+} from './set-ups.ts';
 
 const DROP_IN = 'etc/systemd/resolved.conf.d/vivarium-acme.test.conf';
 const isLinux = process.platform === 'linux';
@@ -143,7 +153,7 @@ describe.runIf(isLinux)('the ledger', () => {
     ['of a newer Vivarium', (text) => text.replace('"version": 1', '"version": 2'), /newer Vivarium[^]*undo\.sh/],
     ['cut off', (text) => text.slice(0, 200), /damaged[^]*undo\.sh/],
     [
-      'that somebody edited',
+      'edited by hand',
       (text) => text.replace('"path": "/etc/hosts"', '"path": "/etc/passwd"'),
       /damaged, or was edited/,
     ],
@@ -203,13 +213,13 @@ describe.runIf(isLinux)('two Vivariums with one ledger', () => {
     });
     const chromium = await plannedBy(other, OTHER_WISH, 'browser:chromium');
     await other.apply(OTHER_WISH, chromium?.plan ?? '');
-    expect(leftOf(await other.undo({ take: false }))).toEqual([]);
+    expect(remainingChanges(await other.undo({ take: false }))).toEqual([]);
     expect([readFileSync(firefox, 'utf8'), (await one.status()).changes.map(({ id }) => id)]).toEqual([
       written,
       ['browser:firefox'],
     ]);
     // By its id, either of them undoes it; here for the ports of the other.
-    expect(leftOf(await other.undo({ ids: ['browser:firefox'], take: false }))).toEqual([]);
+    expect(remainingChanges(await other.undo({ ids: ['browser:firefox'], take: false }))).toEqual([]);
     expect(treeOf(root)).toEqual(before);
   });
 
@@ -226,7 +236,7 @@ describe.runIf(isLinux)('two Vivariums with one ledger', () => {
       expect(changes).toMatchObject([{ state: 'changed', message }]);
     }
     expect(readFileSync(firefox, 'utf8')).toBe(edited);
-    expect(leftOf(await other.undo({ ids: ['browser:firefox'], take: true }))).toEqual([]);
+    expect(remainingChanges(await other.undo({ ids: ['browser:firefox'], take: true }))).toEqual([]);
     // A folder that contains a foreign file stays.
     expect(readdirSync(join(root, 'etc/firefox/policies'))).toEqual(['notes.txt']);
     rmSync(join(root, 'etc/firefox'), { recursive: true });
@@ -251,7 +261,7 @@ describe.runIf(isLinux)('undo', () => {
       { id: 'ports', state: 'undone' },
     ]);
     expect(readFileSync(file(DROP_IN), 'utf8')).toBe('[Resolve]\nDNS=9.9.9.9\n');
-    expect(leftOf(await machine.undo({ ids: ['resolver:acme.test'], take: true }))).toEqual([]);
+    expect(remainingChanges(await machine.undo({ ids: ['resolver:acme.test'], take: true }))).toEqual([]);
     expect(treeOf(root)).toEqual(before);
     await expect(machine.undo({ ids: ['resolver:acme.test'], take: true })).rejects.toThrow(/has no change resolver/);
   });
@@ -278,8 +288,8 @@ describe.runIf(isLinux)('undo', () => {
     const was = readFileSync(file('etc/hosts'), 'latin1');
     await machine.apply(WISH, await codeFor('hosts:shop.acme.test'));
     writeFileSync(file('etc/hosts'), edit(readFileSync(file('etc/hosts'), 'latin1')), 'latin1');
-    if (take) expect(leftOf(await machine.undo({ take: false }))).toMatchObject([{ state: 'changed' }]);
-    expect(leftOf(await machine.undo({ take }))).toHaveLength(left);
+    if (take) expect(remainingChanges(await machine.undo({ take: false }))).toMatchObject([{ state: 'changed' }]);
+    expect(remainingChanges(await machine.undo({ take }))).toHaveLength(left);
     expect(readFileSync(file('etc/hosts'), 'latin1')).toBe(after(was));
   });
 
@@ -313,7 +323,7 @@ describe.runIf(isLinux)('without the right to write', () => {
     expect((await machine.status()).changes).toMatchObject([{ state: 'pending', command: entry?.command }]);
     paste(entry?.command);
     expect((await machine.status()).changes).toMatchObject([{ state: 'applied' }]);
-    const [left] = leftOf(await machine.undo({ take: false }));
+    const [left] = remainingChanges(await machine.undo({ take: false }));
     expect(left?.command).toBe(`sudo sh ${folder}/undo.sh --files resolver:acme.test`);
     paste(left?.command);
     expect(treeOf(root)).toEqual(before);
@@ -420,6 +430,6 @@ test.runIf(isLinux)('a file that is torn, because it had to be written in place,
   writeFileSync(file('etc/hosts.vivarium-new'), whole);
   writeFileSync(file('etc/hosts'), whole.subarray(0, 20));
   expect((await machine.status()).changes).toMatchObject([{ state: 'partial' }]);
-  expect(leftOf(await machine.undo({ take: false }))).toEqual([]);
+  expect(remainingChanges(await machine.undo({ take: false }))).toEqual([]);
   expect(treeOf(root)).toEqual(before);
 });

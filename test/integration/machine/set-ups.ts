@@ -188,8 +188,8 @@ export function machineIn(
 
 export type Machine = ReturnType<typeof machineIn>['machine'];
 
-/** The state after an undo. */
-export const leftOf = ({ changes }: MachineChanges): MachineChange[] =>
+/** The changes that an undo left in place. */
+export const remainingChanges = ({ changes }: MachineChanges): MachineChange[] =>
   changes.filter(({ state }) => state !== 'undone');
 
 /** Plans and applies one change after the other. */

@@ -41,7 +41,7 @@ describe.each<[string, string | Buffer, number, RegExp]>([
   ['a target in Latin-1', Buffer.from(request('GET /\xe9 HTTP/1.1'), 'latin1'), 400, /percent-encoded/],
   ['a target with a fragment', request('GET /a#b HTTP/1.1'), 400, /fragment/],
   ['a target with a backslash', request('GET /a\\b HTTP/1.1'), 400, /backslash/],
-  ['a target that is no path', request('GET a.test:80 HTTP/1.1'), 400, /path that begins with a slash/],
+  ['a target that is not a path', request('GET a.test:80 HTTP/1.1'), 400, /path that begins with a slash/],
   ['an absolute target of ftp', request('GET ftp://a.test/ HTTP/1.1'), 400, /neither http nor https/],
   ['an absolute target without a host', request('GET http:///x HTTP/1.1'), 400, /hostname:port/],
   ['a target of 9,000 characters', request(`GET /${'a'.repeat(9000)} HTTP/1.1`), 414, /8192 characters/],
@@ -106,7 +106,7 @@ describe.each<[string, string | Buffer, number, RegExp]>([
     400,
     /HTTP\/1.0/,
   ],
-  ['a chunk size that is no number', post('Transfer-Encoding: chunked\r\n', 'zz\r\n'), 400, /hexadecimal/],
+  ['a chunk size that is not a number', post('Transfer-Encoding: chunked\r\n', 'zz\r\n'), 400, /hexadecimal/],
   [
     'a chunk size beyond all numbers',
     post('Transfer-Encoding: chunked\r\n', `${'f'.repeat(20)}\r\n`),

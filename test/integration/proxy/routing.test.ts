@@ -186,7 +186,7 @@ describe('a redirect', () => {
   });
 
   test.each([
-    ['without a port, for a client that takes Vivarium for its proxy', () => ''],
+    ['without a port, for a client that uses Vivarium as its proxy', () => ''],
     ['with the scheme’s own port', () => ':80'],
     ['with the listener’s port', () => `:${running.httpPort}`],
   ])('of a URL keeps its port: %s', async (_name, portOf) => {
@@ -215,7 +215,7 @@ describe('the caller', () => {
       { caller: { kind: 'key', keyId: 'key_demo', projectId: 'prj_demo' }, limits: PRO },
     ],
     [
-      'the scheme in other case',
+      'the scheme in another case',
       DEMO,
       [`authorization: bEARER ${DEMO_SECRET}`],
       { caller: { kind: 'key', keyId: 'key_demo', projectId: 'prj_demo' }, limits: PRO },

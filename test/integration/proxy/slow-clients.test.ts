@@ -52,7 +52,7 @@ function openSession() {
 
 describe('over HTTP/1.1', () => {
   test.each([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['does not finish its header section (slowloris)', `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nX: `],
     ['does not finish its body', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 10\r\n\r\nabc`],
     ['does not finish its chunks', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
@@ -107,7 +107,7 @@ describe('over HTTP/1.1', () => {
 
 describe('over TLS', () => {
   test.each([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['does not finish its ClientHello', '160301'],
   ])('a client that %s is cut off', async (_, bytes) => {
     running = await startSecure('handshakeTimeoutMs');

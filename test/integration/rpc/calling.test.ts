@@ -204,11 +204,11 @@ describe('a path under /api that is not a call', () => {
 describe('without the right token', () => {
   it.each([
     ['no token', {}],
-    ['a wrong one', { Authorization: 'Bearer wrong' }],
-    ['a part of it', { Authorization: `Bearer ${CONTROL_TOKEN.slice(0, -1)}` }],
-    ['more than it', { Authorization: `Bearer ${CONTROL_TOKEN}x` }],
+    ['a wrong token', { Authorization: 'Bearer wrong' }],
+    ['part of the token', { Authorization: `Bearer ${CONTROL_TOKEN.slice(0, -1)}` }],
+    ['more than the token', { Authorization: `Bearer ${CONTROL_TOKEN}x` }],
     ['another scheme', { Authorization: `Basic ${CONTROL_TOKEN}` }],
-    ['it in a cookie', { Cookie: `token=${CONTROL_TOKEN}` }],
+    ['the token in a cookie', { Cookie: `token=${CONTROL_TOKEN}` }],
   ])('(%s) a call is answered 401 and reaches no service', async (_what, headers) => {
     const { url, fake } = await startControl();
     const response = await fetch(`${url}/api/projects/list?token=${CONTROL_TOKEN}`, {

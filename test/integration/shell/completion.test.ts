@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTerminal, type ShellName } from '../../support/pasting.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { runCli, startAsked, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
 import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -37,7 +37,7 @@ function makeCommand(): { folder: string; words: () => string[] } {
 
 /** A running Vivarium with two projects and a key whose name has a colon and blanks. */
 async function startNamed(): Promise<string> {
-  const { fake, dataDir } = await startAsked();
+  const { fake, dataDir } = await startFakeEngine();
   fake.teach('projects', 'list', () => [
     { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'aquarium' },
     { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'shop' },

@@ -7,7 +7,7 @@ import { BACKUP_ID, FILES_TABLE } from '../../../main/store/backup-file.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { restoreFolder } from '../../../main/store/folder-restore.ts';
 import { HERE, pet } from '../../unit/store/parts.ts';
-import { strikeFiles } from './failing-files.ts';
+import { interceptFiles } from './failing-files.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -212,7 +212,7 @@ describe('an interrupted restoration', () => {
       const folder = await dataFolder('New', 7);
       hasEnded = false;
       try {
-        strikeFiles(operation, () => restoreFolder(folder, file), struck);
+        interceptFiles(operation, () => restoreFolder(folder, file), struck);
       } catch {
         hasEnded = true;
       }

@@ -7,7 +7,7 @@ const CHANGING = ['renameSync', 'rmSync', 'mkdirSync', 'copyFileSync', 'chmodSyn
  * Runs `work`; from file operation number `first` on, `strike` replaces every operation. Returns the number of
  * operations.
  */
-export function strikeFiles(first: number, work: () => void, strike: () => void): number {
+export function interceptFiles(first: number, work: () => void, strike: () => void): number {
   const patched = fs as unknown as Record<string, (...args: unknown[]) => unknown>;
   const real = CHANGING.map((name) => [name, patched[name]] as const);
   let operations = 0;

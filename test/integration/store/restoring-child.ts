@@ -1,10 +1,10 @@
 /** A process that restores a backup and is killed: its arguments are the data folder, the backup, and the operation. */
 import { restoreFolder } from '../../../main/store/folder-restore.ts';
-import { strikeFiles } from './failing-files.ts';
+import { interceptFiles } from './failing-files.ts';
 
 const [directory = '', file = '', operation = ''] = process.argv.slice(2);
 
-strikeFiles(
+interceptFiles(
   Number(operation),
   () => restoreFolder(directory, file),
   () => process.kill(process.pid, 'SIGKILL'),

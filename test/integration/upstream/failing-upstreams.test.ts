@@ -97,7 +97,7 @@ describe('an upstream that', () => {
       (bytes: string) =>
         startRawUpstream((socket) => socket.once('data', () => socket.write(bytes, () => socket.resetAndDestroy()))),
     ],
-    ['stands still', (bytes: string) => startRawUpstream((socket) => socket.once('data', () => socket.write(bytes)))],
+    ['stalls', (bytes: string) => startRawUpstream((socket) => socket.once('data', () => socket.write(bytes)))],
   ])(
     '%s in the middle of a response ends the connection without marking the response as complete',
     async (_what, start) => {

@@ -72,7 +72,7 @@ describe('an invalid answer gives its own request a 502, and affects no other re
     ['a space before a colon', 'HTTP/1.1 200 OK\r\nX : a\r\nContent-Length: 1\r\n\r\na'],
     ['two unlike lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     ['a length and chunks', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n'],
+    ['a length that is not a number', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n'],
     ['a coding that is not chunked', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'],
     [
       'an unrequested switch of protocols',
@@ -155,12 +155,12 @@ describe('an upstream with a body that contradicts its head', () => {
     ['ends in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\nhalf', true],
     ['ends without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
     [
-      'has a chunk size that is no number',
+      'has a chunk size that is not a number',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n',
       false,
     ],
     [
-      'has a chunk longer than it says',
+      'has a chunk longer than its size',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalfway\r\n0\r\n\r\n',
       false,
     ],
@@ -201,7 +201,7 @@ describe('an upstream with a body that contradicts its head', () => {
     }
   });
 
-  test('never ends is read no faster than the client takes it', async () => {
+  test('never ends is read no faster than the client reads', async () => {
     const upstream = await flooding('HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(64 * 1024));
     const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);

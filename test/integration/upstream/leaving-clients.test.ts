@@ -137,9 +137,9 @@ async function openTunnel(running: RunningProxy): Promise<Socket> {
 describe('a client that leaves its WebSocket closes the upstream connection, even if the upstream does not end it:', () => {
   test.each([
     ['resets, and the upstream sends', push, (socket: Socket) => socket.resetAndDestroy()],
-    ['resets, and the upstream says nothing', () => undefined, (socket: Socket) => socket.resetAndDestroy()],
+    ['resets, and the upstream sends nothing', () => undefined, (socket: Socket) => socket.resetAndDestroy()],
     ['closes, and the upstream sends', push, (socket: Socket) => socket.destroy()],
-    ['closes, and the upstream says nothing', () => undefined, (socket: Socket) => socket.destroy()],
+    ['closes, and the upstream sends nothing', () => undefined, (socket: Socket) => socket.destroy()],
   ])('%s', async (_what, after, leave) => {
     const upstream = await startEndless(after);
     const running = await proxyTo(upstream.url, { limits: { tunnelEndMs: 100 } });
@@ -208,7 +208,7 @@ describe('a client that trickles', () => {
   });
 });
 
-describe('an upstream that answers before the whole request has come', () => {
+describe('an upstream that answers before the whole request has arrived', () => {
   test('reaches the client with its answer, and the connection is not blocked', async () => {
     const upstream = await startUpstream((_request, response) =>
       response.writeHead(413, { Connection: 'close' }).end('too large'),

@@ -64,7 +64,10 @@ describe('request smuggling is refused before it reaches the upstream:', () => {
     ['a space before a colon', get('X : a\r\n')],
     ['a chunk whose size wraps around', post('Transfer-Encoding: chunked\r\n', `10000000000000000\r\n${SMUGGLED}`)],
     ['a chunk size with 0x', post('Transfer-Encoding: chunked\r\n', `0x0\r\n\r\n${SMUGGLED}`)],
-    ['a chunk that is longer than it says', post('Transfer-Encoding: chunked\r\n', `1\r\nabc\r\n0\r\n\r\n${SMUGGLED}`)],
+    [
+      'a chunk that is longer than its size',
+      post('Transfer-Encoding: chunked\r\n', `1\r\nabc\r\n0\r\n\r\n${SMUGGLED}`),
+    ],
     ['a chunk extension with a bare LF', post('Transfer-Encoding: chunked\r\n', `2;x\nab\r\n0\r\n\r\n${SMUGGLED}`)],
     [
       'a trailer that frames',

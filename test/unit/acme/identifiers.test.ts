@@ -21,7 +21,7 @@ describe('identifiers', () => {
     ['no value', [{ type: 'dns' }], 'malformed'],
     ['mail', [{ type: 'email', value: 'a@a.test' }], 'unsupportedIdentifier'],
     ['two wildcards', [dns('*.*.test')], 'rejectedIdentifier'],
-    ['a wildcard within', [dns('a.*.test')], 'rejectedIdentifier'],
+    ['a wildcard inside a name', [dns('a.*.test')], 'rejectedIdentifier'],
     ['an address as a hostname', [dns('127.0.0.1')], 'rejectedIdentifier'],
     ['a hostname as an address', [ip('a.test')], 'rejectedIdentifier'],
     ['an address in another form', [ip('0:0:0:0:0:0:0:1')], 'rejectedIdentifier'],
@@ -42,7 +42,7 @@ describe('the names of a CSR', () => {
     ['one fewer', { dns: ['a.test'] }, /lacks \*\.b\.test/],
     ['without the address', { ip: [] }, /lacks ::1/],
     ['another common name', { commonName: 'c.test' }, /common name "c.test"/],
-    ['a common name alone', { dns: [], ip: [], commonName: 'a.test' }, /no subject alternative name/],
+    ['only a common name', { dns: [], ip: [], commonName: 'a.test' }, /no subject alternative name/],
     ['a mail address', { others: 1 }, /neither a hostname nor/],
   ])('%s', (_what, changed, fault) => {
     const found = namesFault(order, { ...right, ...changed });

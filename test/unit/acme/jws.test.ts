@@ -49,12 +49,12 @@ describe('a JWS', () => {
 
   const weak = jwkOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey);
   test.each<[string, unknown, string]>([
-    ['no object', [], 'malformed'],
+    ['not an object', [], 'malformed'],
     ['the general form', { payload: 'e30', signatures: [] }, 'malformed'],
     ['an unprotected header', { ...unsigned({ ...HEADER, jwk }), header: {} }, 'malformed'],
     ['no signature', { ...unsigned({ ...HEADER, jwk }), signature: undefined }, 'malformed'],
     ['padding', { ...unsigned({ ...HEADER, jwk }), payload: 'e30=' }, 'malformed'],
-    ['a header that is no object', unsigned('x'), 'malformed'],
+    ['a header that is not an object', unsigned('x'), 'malformed'],
     ['the algorithm none', unsigned({ ...HEADER, alg: 'none', jwk }), 'badSignatureAlgorithm'],
     ['an HMAC', unsigned({ ...HEADER, alg: 'HS256', jwk }), 'badSignatureAlgorithm'],
     ['no algorithm', unsigned({ url: HEADER.url, jwk }), 'badSignatureAlgorithm'],

@@ -13,10 +13,10 @@ test.each([
 });
 
 test.each([
-  ['one that there is not', 'gold@1s'],
-  ['a life of less than two seconds', 'shortlived@100ms'],
-  ['a life of more than its own', 'classic@25h'],
-  ['no duration', 'classic@'],
+  ['an unknown name', 'gold@1s'],
+  ['a lifetime of less than two seconds', 'shortlived@100ms'],
+  ['a lifetime longer than the profile’s', 'classic@25h'],
+  ['an empty duration', 'classic@'],
   ['a duration in days', 'classic@1d'],
 ])('no profile is found for: %s', (_what, name) => {
   expect(findProfile(name)).toBeUndefined();

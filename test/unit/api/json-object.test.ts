@@ -60,7 +60,7 @@ describe('the members of a JSON object', () => {
     ['a trailing comma', '{"name":"a",}', 'not valid JSON'],
     ['single quotes', "{'name':'a'}", 'not valid JSON'],
     ['a comment', '{"name":"a"/**/}', 'not valid JSON'],
-    ['an end half-way', '{"name":"a', 'not valid JSON'],
+    ['a truncated text', '{"name":"a', 'not valid JSON'],
     ['an end after a backslash', '{"name":"a\\', 'not valid JSON'],
     ['a leading zero', '{"categoryId":01}', 'not valid JSON'],
     ['a plus sign', '{"categoryId":+1}', 'not valid JSON'],

@@ -10,7 +10,7 @@ it.each<[string, string, Partial<StartInput>, string]>([
     'The catalogue has no entry "api.unavailabel". Did you mean "api.unavailable"?',
   ],
   ['an entry without its family', 'servfail', {}, 'Did you mean "dns.servfail"?'],
-  ['an entry like no other', 'xyz', {}, 'To list entries: `breaks.catalogue`.'],
+  ['an entry without a similar name', 'xyz', {}, 'To list entries: `breaks.catalogue`.'],
   [
     'an impossible entry',
     'connection.refused',
@@ -45,13 +45,13 @@ it.each<[string, string, Partial<StartInput>, string]>([
   ],
   ['the platform’s own host', 'tls.expired', { on: { hostname: 'Vivarium.localhost.' } }, 'is Vivarium’s own'],
   [
-    'an own path',
+    'one of Vivarium’s own paths',
     'api.unavailable',
     { on: { path: '/dns-query' } },
     'on.path: /dns-query is answered by Vivarium itself',
   ],
   [
-    'a path below an own one',
+    'a path below one of Vivarium’s own',
     'api.unavailable',
     { on: { path: '/.well-known/vivarium-look/x' } },
     'is answered by Vivarium itself',
@@ -79,7 +79,7 @@ it.each<[string, string, Partial<StartInput>, string]>([
   ],
   ['a text for a number', 'api.unavailable', { parameters: { retryAfterS: 'soon' } }, 'must be a whole number'],
   [
-    'a text that is none of those permitted',
+    'a text that is not permitted',
     'api.unavailable',
     { parameters: { body: 'xml' } },
     'parameters.body: must be json or html.',

@@ -64,9 +64,9 @@ describe('an intermediate', () => {
     ['nothing', null],
     ['garbage', 'garbage'],
     ['the root', root.certificatePem],
-    ['that of other addresses', intermediateOf(root, 'http://127.0.0.1:8080', null).certificatePem],
+    ['one with other addresses', intermediateOf(root, 'http://127.0.0.1:8080', null).certificatePem],
     [
-      'that of other suffixes',
+      'one with other suffixes',
       intermediateOf(createRoot({ realNowMs: FAKE_NOW_MS, owner: 'a', suffixes: ['test'] }), null, null).certificatePem,
     ],
   ])('is created again from %s, unchanged', (_name, pem) => {

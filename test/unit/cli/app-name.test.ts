@@ -53,7 +53,7 @@ describe('the name of the app in a folder', () => {
       'lib',
       null,
     ],
-  ])('comes from %s', async (_what, files, place, name, label) => {
+  ])('is that %s', async (_what, files, place, name, label) => {
     expect(await readAppFolder(join(folderWith(files), place))).toEqual({ name, worktree: label });
   });
 

@@ -131,7 +131,7 @@ describe('Electron’s sandbox', () => {
 
   it.each<[what: string, files: Record<string, string>]>([
     ['nothing is restricted', { 'proc/sys/kernel/apparmor_restrict_unprivileged_userns': '0\n' }],
-    ['the system knows no such restriction', {}],
+    ['the system has no such restriction', {}],
     ['a profile names the program', { ...RESTRICTED, 'etc/apparmor.d/own': `profile own "${PROGRAM}" { userns, }` }],
   ])('needs nothing if %s', (_what, files) => {
     expect(fixOn(files)).toBeNull();
@@ -170,8 +170,8 @@ describe('Electron’s runtime', () => {
 
   it.each<[what: string, files: Record<string, string>]>([
     ['nothing was fetched', { 'package.json': WHOLE['package.json'] }],
-    ['an older one was', { ...WHOLE, 'dist/version': '44.0.0' }],
-    ['its program is not there', { ...WHOLE, 'path.txt': 'Electron.app/Contents/MacOS/Electron' }],
+    ['an older version was fetched', { ...WHOLE, 'dist/version': '44.0.0' }],
+    ['its program is missing', { ...WHOLE, 'path.txt': 'Electron.app/Contents/MacOS/Electron' }],
     ['it is not installed at all', {}],
   ])('is missing when %s', (_what, files) => {
     expect(findElectron(installed(files))).toBeNull();
@@ -192,14 +192,14 @@ describe('Electron’s runtime', () => {
     ['a library is missing', { code: 127 }],
     ['it is for another machine', { code: 126 }],
     ['its sandbox cannot be set up', { code: null, signal: 'SIGTRAP' }],
-    ['a shell in between tells of that', { code: 133 }],
+    ['a shell in between reports it', { code: 133 }],
   ])('cannot run here when %s', (_what, end) => {
     expect(couldNotRun({ ...ENDED, ...end })).toBe(true);
   });
 
   it.each<[what: string, end: Partial<Parameters<typeof couldNotRun>[0]>]>([
     ['its user quit', {}],
-    ['it said itself what was wrong', { code: 1 }],
+    ['it reported the problem itself', { code: 1 }],
     ['it was stopped', { code: null, signal: 'SIGTERM', stopped: true }],
     ['it crashed after it had run', { code: null, signal: 'SIGSEGV', elapsedMs: 3_600_000 }],
   ])('can run here when %s', (_what, end) => {

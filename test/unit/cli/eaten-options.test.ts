@@ -40,12 +40,8 @@ it.each([
 });
 
 it.each([
-  [
-    'none of npm’s options is one of the command',
-    ['Foo'],
-    { npm_config_color: 'false', npm_config_loglevel: 'silent' },
-  ],
-  ['the command was given it as well', ['--json=false'], { npm_config_json: 'true' }],
+  ['the command has none of npm’s options', ['Foo'], { npm_config_color: 'false', npm_config_loglevel: 'silent' }],
+  ['the command received it as well', ['--json=false'], { npm_config_json: 'true' }],
   ['another script called it', [], { npm_config_json: 'true', npm_lifecycle_event: 'dev' }],
   ['it was not called through a script', [], { npm_config_json: 'true', VIVARIUM_COMMAND: 'vivarium' }],
 ])('nothing is refused if %s', (_why, words, env) => {

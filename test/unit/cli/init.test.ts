@@ -46,7 +46,11 @@ describe('a script in the text of package.json', () => {
       '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"a"},"y":{"dev":"x"}}',
       '{"dev":"x","jest":{"scripts":{"dev":"x"}},"scripts":{"a":["dev","x"],"dev":"b"},"y":{"dev":"x"}}',
     ],
-    ['two of the name, as JSON.parse has it', '{"scripts":{"dev":"x","dev":"a"}}', '{"scripts":{"dev":"x","dev":"b"}}'],
+    [
+      'two of the same name, as in JSON.parse',
+      '{"scripts":{"dev":"x","dev":"a"}}',
+      '{"scripts":{"dev":"x","dev":"b"}}',
+    ],
   ])('is changed without touching the rest: %s', (_what, before, after) => {
     expect(withScripts(before, { dev: 'b' }, 'dev')).toBe(after);
   });
@@ -161,7 +165,7 @@ describe('vivarium init', () => {
     ['another command', ['--', 'vite', '--host'], 'vite', { dev: 'vivarium run -- vite --host' }],
     ['variables', [], 'DEBUG=1 vite', { dev: 'vivarium run -- npm run dev:app', 'dev:app': 'DEBUG=1 vite' }],
     ['two commands', [], 'a & vite', { dev: 'vivarium run -- npm run dev:app', 'dev:app': 'a & vite' }],
-  ])('recognises %s', async (_what, words, dev, scripts) => {
+  ])('accepts %s', async (_what, words, dev, scripts) => {
     const cwd = folderWith({ 'package.json': packageOf(dev) });
     expect(await runHere(['init', '--yes', ...words], { cwd })).toMatchObject({ code: 0 });
     expect(JSON.parse(read(cwd, 'package.json'))).toMatchObject({ scripts });
@@ -172,7 +176,7 @@ describe('vivarium init', () => {
     ['no terminal to ask in', ['init'], 1],
     ['no hostname', ['init', '--yes', 'app..test'], 1],
     ['no name', ['init', '--yes', '店'], 1],
-    ['a word too many', ['init', '--yes', 'a', 'b'], 1],
+    ['an extra word', ['init', '--yes', 'a', 'b'], 1],
   ])('writes nothing with %s', async (_what, args, code) => {
     const cwd = folderWith({ 'package.json': packageOf('vite') });
     expect(await runHere(args, { cwd })).toMatchObject({ code });

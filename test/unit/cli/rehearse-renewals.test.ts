@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AcmeOrderInfo } from '../../../main/contract/acme.ts';
 import { runHere } from '../../support/cli-io.ts';
-import { startAsked } from '../../support/rpc-cli.ts';
+import { startFakeEngine } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const WORDS = ['rehearse', 'renewals', 'shop.acme.test', '--from', '2028-02-16'];
@@ -44,7 +44,7 @@ describe('vivarium rehearse renewals', () => {
   });
 
   test('uses the clients’ certificates in the running Vivarium', async () => {
-    const { fake, dataDir } = await startAsked();
+    const { fake, dataDir } = await startFakeEngine();
     const invalid: AcmeOrderInfo = { ...ORDER, status: 'invalid', names: ['dark.acme.test'] };
     fake.teach('acme', 'orders', () => [ORDER, invalid, { ...ORDER, id: 'c' }]);
     const asked = ['rehearse', 'renewals', '--data-dir', dataDir, '--policy', 'ari'];
@@ -58,21 +58,21 @@ describe('vivarium rehearse renewals', () => {
   });
 
   test.each<[string, readonly string[], string]>([
-    ['a profile that there is not', ['--profile', 'letsencrypt-2082'], 'Did you mean "letsencrypt-2028"'],
-    ['a policy that there is not', ['--policy', 'yearly'], 'There are ari, third-left'],
-    ['an event that there is not', ['--event', 'fire=1d'], '--event must be revocation, outage, caa, authorization'],
+    ['an unknown profile', ['--profile', 'letsencrypt-2082'], 'Did you mean "letsencrypt-2028"'],
+    ['an unknown policy', ['--policy', 'yearly'], 'There are ari, third-left'],
+    ['an unknown event', ['--event', 'fire=1d'], '--event must be revocation, outage, caa, authorization'],
     ['an event without a length', ['--event', 'caa'], '--event must be'],
-    ['an event with a length that is none', ['--event', 'caa=long'], '--event caa must be a duration'],
-    ['a length of a revocation', ['--event', 'revocation=3d'], '--event revocation has no length'],
+    ['an event with an invalid length', ['--event', 'caa=long'], '--event caa must be a duration'],
+    ['a revocation with a length', ['--event', 'revocation=3d'], '--event revocation has no length'],
     ['a year of no length', ['--for', '1h'], '--for must be from 1 to 3660 days'],
-    ['a seed that is no number', ['--seed', 'x'], '--seed must be a whole number'],
-    ['a day that is none', ['--from', '2028-02'], '--from must be a day'],
+    ['a seed that is not a number', ['--seed', 'x'], '--seed must be a whole number'],
+    ['an invalid day', ['--from', '2028-02'], '--from must be a day'],
     ['a day without a client', ['--day', '1s'], '--day is for --client'],
     ['a client and a policy', ['--client', 'true', '--policy', 'ari'], 'Give --policy or --client, not both'],
     ['a day that is too short', ['--client', 'true', '--day', '10ms'], '--day must be 100ms or more'],
     ['more than 24 hours', ['--client', 'true', '--day', '10m'], 'the rehearsal at most 24 hours'],
     ['a day too short for the profile', ['--client', 'true', '--day', '100ms', '--profile', 'shortlived'], 'too short'],
-    ['a hostname that is none', ['shop acme'], '"shop acme" is not a hostname'],
+    ['an invalid hostname', ['shop acme'], '"shop acme" is not a hostname'],
   ])('exits with 2 for %s', async (_what, words, message) => {
     expect(await runHere([...WORDS, ...words])).toMatchObject({
       code: 2,

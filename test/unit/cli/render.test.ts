@@ -20,7 +20,7 @@ describe('a result for people', () => {
     ['an empty text', { saved: '', history: [] }, lines('saved    –', 'history  –')],
     ['a list of words', ['a', 'b'], lines('a', 'b')],
     [
-      'a list of what has lists and long texts inside',
+      'a list of objects with lists and long texts',
       [
         {
           id: '1',
@@ -56,7 +56,7 @@ describe('a result for people', () => {
       lines('warnings  –', 'cors      a, b', 'rejected  row: 1, message: no', '          row: 2, message: no'),
     ],
     [
-      'a list of wide things inside',
+      'an inner list of wide objects',
       {
         state: 'pending',
         checks: [
@@ -83,7 +83,7 @@ describe('a result for people', () => {
       { requests: Array.from({ length: 120 }, (_, index) => (index === 119 ? 9 : 0)) },
       lines(`requests  ${'▁'.repeat(39)}█  highest 9`),
     ],
-    ['a series of nothing', { p50: Array.from({ length: 8 }, () => null) }, lines('p50  –')],
+    ['a series without values', { p50: Array.from({ length: 8 }, () => null) }, lines('p50  –')],
     ['a text of several lines', { pem: '-----BEGIN\nabc\n' }, lines('pem  -----BEGIN', '     abc')],
     [
       'names of two cells a character',
@@ -93,7 +93,7 @@ describe('a result for people', () => {
       ],
       lines('name  id', '猫    1', 'Ada   2'),
     ],
-    ['what would drive the terminal', [{ name: 'a\u001b[31mb\u202e' }], lines('name', 'a\\u{1b}[31mb\\u{202e}')],
+    ['control characters', [{ name: 'a\u001b[31mb\u202e' }], lines('name', 'a\\u{1b}[31mb\\u{202e}')],
     ['a number', 5, lines('5')],
     ['nothing', null, lines('–')],
   ])('%s', (_what, value, text) => {
@@ -143,7 +143,7 @@ it.each([
   ['𠮷', 2],
   ['a\u200bb', 2],
   ['', 0],
-])('%j takes %i cells', (text, width) => {
+])('%j occupies %i cells', (text, width) => {
   expect(widthOf(text)).toBe(width);
 });
 

@@ -22,7 +22,7 @@ describe('the answer to an invalid input', () => {
       [['projectId', 'must be at most 100 characters long']],
     ],
     [
-      'a word that is none of a list',
+      'a word that is not in a list',
       issuesOf(projects.create, { name: 'a', plan: 'gold' }),
       [['plan', 'must be one of "free", "pro", "business", "enterprise"']],
     ],
@@ -35,12 +35,12 @@ describe('the answer to an invalid input', () => {
       ],
     ],
     [
-      'a number beyond what doubles hold',
+      'a number beyond the range of doubles',
       issuesOf(pets.list, { projectId: 'p', limit: 2 ** 60 }),
       [['limit', 'must be at most 1,000']],
     ],
     [
-      'a kind that is none',
+      'an unknown kind',
       issuesOf(projects.create, { name: 'a', target: { kind: 'ftp' } }),
       [['target.kind', 'must be one of "api", "upstream"']],
     ],
@@ -50,11 +50,11 @@ describe('the answer to an invalid input', () => {
       [['target.kind', 'is required: one of "api", "upstream"']],
     ],
     [
-      'no URL',
+      'not a URL',
       issuesOf(projects.create, { name: 'a', target: { kind: 'upstream', url: 'ftp://x' } }),
       [['target.url', 'must be a URL such as "http://localhost:3000"']],
     ],
-    ['no moment', issuesOf(clock.set, { to: 'soon' }), [['to', /^must be a moment in ISO 8601/]]],
+    ['not a moment', issuesOf(clock.set, { to: 'soon' }), [['to', /^must be a moment in ISO 8601/]]],
     [
       'the contract’s own sentence',
       issuesOf(clock.advance, { by: '2x' }),
@@ -67,7 +67,7 @@ describe('the answer to an invalid input', () => {
     ],
     ['a place in a list', issuesOf(settings.update, { cors: ['http://a', 'x'] }), [['cors[1]', /^must be an origin/]]],
     [
-      'a property that is none, with those there are',
+      'an unknown property, with the known ones',
       issuesOf(settings.update, { banafter: 3 }, ['banAfter', 'cors']),
       [['banafter', 'is not a known property; there are banAfter, cors']],
     ],

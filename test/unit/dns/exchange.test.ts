@@ -118,7 +118,7 @@ function withId(octets: Buffer, id: number): Buffer {
 
 describe('a message that is not a query', () => {
   test.each([
-    ['an empty one', Buffer.alloc(0)],
+    ['empty', Buffer.alloc(0)],
     ['one octet', Buffer.from([1])],
     ['a header that is one octet short', message().subarray(0, 11)],
     ['a response', message({ flags: 0x8000 })],

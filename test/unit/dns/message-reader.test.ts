@@ -80,7 +80,7 @@ describe('a message that is not a response', () => {
   it.each([
     ['HTTPS', 65, Buffer.from([0, 1])],
     ['SVCB whose key is cut off', 64, Buffer.from([0, 1, 0, 0])],
-    ['SRV that goes on in the next record', 33, Buffer.from([0, 1, 0, 2, 1, 187])],
+    ['SRV that continues in the next record', 33, Buffer.from([0, 1, 0, 2, 1, 187])],
   ])('keeps malformed data of %s as octets, and reads the records around it', (_case, type, data) => {
     const address = record(1, Buffer.from([192, 0, 2, 1]));
     const response = readResponse(replyTo(query, { answer: [address, record(type, data), address] }));

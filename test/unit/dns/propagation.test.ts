@@ -49,25 +49,21 @@ describe('an RRset through its propagation', () => {
     ['shows the old one until then', ['0 0 +a', '10 5 -a +b'], { 10: 'a', 14: 'a', 15: 'b' }],
     ['shows what was removed until then', ['0 0 +a +b', '10 5 -a'], { 10: 'a b', 14: 'a b', 15: 'b' }],
     ['shows another TTL after the delay', ['0 0 +a', '10 5 +a/60'], { 14: 'a', 15: 'a/60' }],
-    ['never shows what was taken back at once', ['0 5 +a', '0 5 -a'], { 0: '-', 4: '-', 5: '-', 9: '-' }],
+    ['never shows what was undone at once', ['0 5 +a', '0 5 -a'], { 0: '-', 4: '-', 5: '-', 9: '-' }],
     [
-      'shows each state for as long as it lasted, so much later',
+      'shows each state for as long as it lasted, delayed',
       ['0 5 +a', '2 5 -a', '3 5 +a'],
       { 4: '-', 5: 'a', 6: 'a', 7: '-', 8: 'a' },
     ],
     [
-      'shows what was there before however often it changes within the delay',
+      'shows the previous record however often it changes within the delay',
       ['0 0 +a', '10 5 -a', '11 5 +b', '12 5 -b', '13 5 +a'],
       { 10: 'a', 12: 'a', 14: 'a', 15: '-', 16: 'b', 17: '-', 18: 'a' },
     ],
-    ['takes earlier changes along when the delay was longer then', ['0 48 +a', '1 0 +b'], { 1: 'a b', 48: 'a b' }],
-    ['takes an earlier removal along', ['0 0 +a', '1 48 -a', '2 1 +b'], { 2: 'a', 3: 'b', 49: 'b' }],
+    ['applies earlier changes too if their delay was longer', ['0 48 +a', '1 0 +b'], { 1: 'a b', 48: 'a b' }],
+    ['applies an earlier removal too', ['0 0 +a', '1 48 -a', '2 1 +b'], { 2: 'a', 3: 'b', 49: 'b' }],
     ['forgets a record that is removed before it was seen', ['0 48 +a', '1 0 -a'], { 1: '-', 48: '-' }],
-    [
-      'lets an earlier change show first when the delay was shorter then',
-      ['0 1 +a', '0 5 +b'],
-      { 1: 'a', 4: 'a', 5: 'a b' },
-    ],
+    ['shows an earlier change first if its delay was shorter', ['0 1 +a', '0 5 +b'], { 1: 'a', 4: 'a', 5: 'a b' }],
     ['shows the last of two TTLs', ['0 0 +a +a/60'], { 0: 'a/60' }],
   ])('%s', (_fact, changes, shown) => {
     const moments = Object.keys(shown).map(Number);

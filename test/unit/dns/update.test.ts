@@ -72,7 +72,7 @@ describe('a signature (RFC 8945 §5.2)', () => {
 
   test.each([
     ['none: REFUSED', ADD, { rcode: 5, error: null }],
-    ['a right one', sign(ADD), { rcode: 0, error: 0 }],
+    ['a valid one', sign(ADD), { rcode: 0, error: 0 }],
     ['a key’s name in upper case', sign(ADD, { key: 'ACME.test' }), { rcode: 9, error: 16 }],
     ['an unknown key: BADKEY', sign(ADD, { key: 'other.test' }), { rcode: 9, error: 17 }],
     ['300 s early', sign(ADD, { seconds: nowSeconds - 300 }), { rcode: 0, error: 0 }],
@@ -188,13 +188,13 @@ describe('a plan', () => {
     ['adds', [{ ttl: 60, data: ADDRESS, name: 'new.acme.test' }], { 'new.acme.test A': ['60 192.0.2.1'] }],
     ['gives a record another TTL', [{ ttl: 60, data: ADDRESS }], { 'www.acme.test A': ['60 192.0.2.1'] }],
     [
-      'takes a TTL with its highest bit as 0',
+      'treats a TTL with its highest bit set as 0',
       [{ ttl: 2 ** 31, data: ADDRESS, name: 'n.acme.test' }],
       { 'n.acme.test A': ['0 192.0.2.1'] },
     ],
     ['deletes a record', [{ class: NONE, data: ADDRESS }], { 'www.acme.test A': ['- 192.0.2.1'] }],
     [
-      'deletes a record and has it again',
+      'deletes a record and adds it again',
       [
         { class: NONE, data: ADDRESS },
         { ttl: 3600, data: ADDRESS },
@@ -202,12 +202,12 @@ describe('a plan', () => {
       {},
     ],
     [
-      'keeps an RRset that it deletes and has again with one record',
+      'keeps an RRset that it deletes and adds again with one record',
       [{ class: ANY }, { ttl: 9, data: ADDRESS }],
       { 'www.acme.test A': ['9 192.0.2.1', '- 192.0.2.2'] },
     ],
     ['deletes an RRset', [{ class: ANY }], { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'] }],
-    ['deletes what is not there', [{ class: ANY, type: 16 }], {}],
+    ['ignores the deletion of what does not exist', [{ class: ANY, type: 16 }], {}],
     [
       'deletes all but SOA and NS of the apex',
       [{ class: ANY, type: ANY, name: 'acme.test' }],
@@ -216,12 +216,12 @@ describe('a plan', () => {
     ['keeps the SOA', [{ class: ANY, type: SOA, name: 'acme.test' }], {}],
     ['keeps the last NS', [{ class: NONE, type: NS, name: 'acme.test', data: wireName('ns.vivarium.localhost') }], {}],
     [
-      'puts a CNAME in the place of another',
+      'replaces a CNAME with another',
       [{ type: CNAME, ttl: 60, name: 'alias.acme.test', data: wireName('x.test') }],
       { 'alias.acme.test CNAME': ['60 x.test.', '- www.acme.test.'] },
     ],
     [
-      'puts a CNAME where the same update deletes the rest',
+      'adds a CNAME where the same update deletes the rest',
       [
         { class: ANY, type: ANY },
         { type: CNAME, ttl: 60, data: wireName('x.test') },
@@ -229,7 +229,7 @@ describe('a plan', () => {
       { 'www.acme.test A': ['- 192.0.2.1', '- 192.0.2.2'], 'www.acme.test CNAME': ['60 x.test.'] },
     ],
     ['deletes an RRset of 1,000', [{ class: ANY, name: 'many.acme.test' }], { 'many.acme.test A': deleted(1_000) }],
-    ['refuses to delete more together', [{ class: ANY }, { class: ANY, name: 'many.acme.test' }], 'REFUSED'],
+    ['refuses to delete more in total', [{ class: ANY }, { class: ANY, name: 'many.acme.test' }], 'REFUSED'],
     ['refuses a CNAME beside an address', [{ type: CNAME, ttl: 60, data: wireName('x.test') }], 'REFUSED'],
     ['refuses a name outside', [{ ttl: 60, data: ADDRESS, name: 'www.other.test' }], 'NOTZONE'],
     ['refuses a TTL in a deletion', [{ class: ANY, ttl: 1 }], 'FORMERR'],
@@ -245,7 +245,7 @@ describe('a plan', () => {
     ['an RRset with fewer', [{ data: ADDRESS }], 'NXRRSET'],
     ['a TTL', [{ data: ADDRESS, ttl: 60 }], 'FORMERR'],
     ['data in a question for a name', [{ class: ANY, type: ANY, data: ADDRESS }], 'FORMERR'],
-    ['the SOA that is made', [{ class: ANY, type: SOA, name: 'acme.test' }], {}],
+    ['the generated SOA', [{ class: ANY, type: SOA, name: 'acme.test' }], {}],
   ])('with a prerequisite: %s', (_what, prerequisites, expected) => {
     expect(planned([], prerequisites)).toEqual(expected);
   });

@@ -15,7 +15,7 @@ describe('a zone file', () => {
       'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2',
     ],
     ['@ for the zone', '@ MX 10 mail', '@ 3600 IN MX 10 mail'],
-    ['an owner left out', 'www A 192.0.2.1\n    A 192.0.2.2', 'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2'],
+    ['an omitted owner', 'www A 192.0.2.1\n    A 192.0.2.2', 'www 3600 IN A 192.0.2.1\nwww 3600 IN A 192.0.2.2'],
     [
       'TTL and class in either order',
       'a 60 IN A 192.0.2.1\nb IN 1h A 192.0.2.1',
@@ -39,7 +39,7 @@ describe('a zone file', () => {
     ],
     ['comments and empty lines', '; first\n\na A 192.0.2.1 ; last\n   \n', 'a 3600 IN A 192.0.2.1'],
     [
-      'parentheses over lines',
+      'parentheses across lines',
       'a TXT ( "one" ; a comment\n  "two"\n)\nb A 192.0.2.1',
       'a 3600 IN TXT "one" "two"\nb 3600 IN A 192.0.2.1',
     ],
@@ -125,7 +125,7 @@ describe('a zone file', () => {
     test.each([
       ['a fault in it', '\n$INCLUDE bad.zone', 2, '"bad.zone", line 2: A: "nowhere" is not an IPv4 address'],
       ['a text that includes itself', '$INCLUDE loop.zone', 1, 'texts include each other more than 10 deep'],
-      ['an origin that is no name', '$INCLUDE hosts.zone a..b', 1, 'a label between two dots is empty'],
+      ['an invalid origin', '$INCLUDE hosts.zone a..b', 1, 'a label between two dots is empty'],
     ])('reports %s at its own line', (_what, text, line, message) => {
       const { faults } = read(text, { files });
       expect(faults).toMatchObject([{ line, message: expect.stringContaining(message) as string }]);

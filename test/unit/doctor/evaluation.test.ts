@@ -73,7 +73,7 @@ describe('a listener', () => {
       /\[::1\]:8080 gives no answer: nothing is listening there\./,
     ],
     [
-      'answers as something else does',
+      'answers like another server',
       { answers: [{ address: '127.0.0.1', answer: { status: 404 } }] },
       'failed',
       /answers with 404 instead of 200/,
@@ -108,7 +108,7 @@ describe('a port for the next start', () => {
       /127\.0\.0\.1:8080 is held by nginx \(pid 9\)\.\n.*--http-port.*\nvivarium serve --http-port 0/,
     ],
     [
-      'taken by who knows',
+      'taken by an unknown program',
       HTTP,
       ['127.0.0.1', '::1'],
       null,
@@ -474,11 +474,11 @@ describe('the root', () => {
   it.each([
     ['as it should be', {}, 'ok', /valid from 2026-11-19.*SHA-256 AB/s],
     ['without an engine', { usedFingerprint: null }, 'ok', /valid/],
-    ['another one than is used', { usedFingerprint: 'CD' }, 'failed', /signs with another one/],
+    ['different from the one in use', { usedFingerprint: 'CD' }, 'failed', /signs with another one/],
     ['expired', { realNowMs: NOW_MS + 3651 * DAY_MS }, 'failed', /expired/],
     ['not valid yet', { realNowMs: NOW_MS - 2 * DAY_MS }, 'failed', /not valid yet/],
     ['ending', { realNowMs: NOW_MS + 3640 * DAY_MS }, 'warning', /ends in 10 days/],
-    ['no authority', { certificate: { ...read, isAuthority: false } }, 'failed', /not a self-signed CA/],
+    ['not an authority', { certificate: { ...read, isAuthority: false } }, 'failed', /not a self-signed CA/],
     ['damaged', { certificate: { state: 'unreadable', reason: 'bad base64' } }, 'failed', /bad base64/],
     ['gone', { certificate: { state: 'absent' } }, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
     [
@@ -556,9 +556,9 @@ describe('the engine', () => {
   const file = { state: 'read', pid: 7, alive: true, url: 'http://127.0.0.1:4780' } as const;
   it.each([
     ['does not run', {}, 'skipped', /No Vivarium is running on \/d\.\n.*\nvivarium serve/],
-    ['starts just now', { locked: true }, 'warning', /starting or stopping/],
+    ['is starting', { locked: true }, 'warning', /starting or stopping/],
     ['has crashed', { runtime: { ...file, alive: false } }, 'warning', /left behind: process 7 ended/],
-    ['has crashed, and its number was given again', { runtime: file }, 'warning', /process 7 is another program/],
+    ['has crashed, and its number was reused', { runtime: file }, 'warning', /process 7 is another program/],
     [
       'hangs',
       { runtime: file, locked: true, silence: 'nothing came' },
@@ -573,7 +573,7 @@ describe('the engine', () => {
     ],
     ['may be another user’s', { runtime: { state: 'unreadable', reason: 'EACCES' } }, 'failed', /as the user/],
     [
-      'left half a file',
+      'left an incomplete file',
       { runtime: { state: 'unreadable', reason: 'it is damaged' } },
       'failed',
       /writes the file anew/,

@@ -226,8 +226,8 @@ describe('what is due by itself', () => {
   it.each([
     ['nothing', none, null, null],
     ['the renewals of a healthy one, in a row', issued, leaf.renewAtMs, null],
-    ['the attempts of a first one, each for itself', pending, null, NOW],
-    ['the attempts of a renewal within 30 minutes, each for itself', renewing, null, NOW],
+    ['the attempts of a first one, separately', pending, null, NOW],
+    ['the attempts of a renewal within 30 minutes, separately', renewing, null, NOW],
     [
       'the daily ones after that, in a row, and the end',
       { ...renewing, seriesAtMs: NOW - 31 * MINUTE },

@@ -87,7 +87,7 @@ describe('redirects', () => {
     expect(verdict).toMatchObject({ ok: false, issues: [{ path: 'redirects[0].hsts' }] });
   });
 
-  it('do not blame a name that only leads into the loop of others', () => {
+  it('do not blame a name that only leads into a loop of others', () => {
     expect(evaluate(['a.test > x.test'], ['x.test > y.test', 'y.test > x.test'])).toMatchObject({ ok: true });
   });
 });

@@ -31,7 +31,7 @@ describe('a domain after the clock went back', () => {
   it.each([
     ['none stays none', null, null],
     ['one within a day stays', NOW + DAY - 1, NOW + DAY - 1],
-    ['one that is further away comes in a day', NOW + 365 * DAY, NOW + DAY],
+    ['one that is further away moves to a day from now', NOW + 365 * DAY, NOW + DAY],
   ])('moves its next check: %s', (_name, nextCheckAtMs, expected) => {
     expect(back({ nextCheckAtMs }).nextCheckAtMs).toBe(expected);
   });

@@ -38,7 +38,7 @@ const BEGUN: readonly DrillEvent[] = [START, READY];
 
 it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
   ['a start', [START], { phase: 'preparing', untilMs: 1_000 + DRILL_MS, ground: null, steps: [] }],
-  ['what was made', BEGUN, { phase: 'running', ground: GROUND }],
+  ['the created objects', BEGUN, { phase: 'running', ground: GROUND }],
   ['hints', [...BEGUN, HINT, HINT], { hints: 2, steps: [{ atMs: 2_000, what: 'Hint 1 of 2' }, expect.anything()] }],
   [
     'a wrong answer, twice',
@@ -48,11 +48,11 @@ it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
   ['a right answer', [...BEGUN, answer('hose')], { foundAtMs: 3_000, wrong: [], missing: null }],
   ['a right answer by number', [...BEGUN, answer('2')], { foundAtMs: 3_000 }],
   ['an answer once it is found', [...BEGUN, answer('2'), answer('rain'), answer()], { foundAtMs: 3_000, wrong: [] }],
-  ['a fix that lacks something', [...BEGUN, answer('2'), checked('Wet.')], { missing: 'Wet.', phase: 'running' }],
-  ['a fix', [...BEGUN, answer('2'), checked('Wet.'), checked(null)], { missing: null, phase: 'ending' }],
+  ['an incomplete repair', [...BEGUN, answer('2'), checked('Wet.')], { missing: 'Wet.', phase: 'running' }],
+  ['a repair', [...BEGUN, answer('2'), checked('Wet.'), checked(null)], { missing: null, phase: 'ending' }],
   ['an end', [...BEGUN, END], { phase: 'ending' }],
-  ['an end of what is not finished', [START, END], { phase: 'ending' }],
-  ['an end that is tried again', [...BEGUN, END, END], { phase: 'ending' }],
+  ['an end before it is finished', [START, END], { phase: 'ending' }],
+  ['a repeated end', [...BEGUN, END, END], { phase: 'ending' }],
   ['a clock that goes back', [...BEGUN, { type: 'clock moved back', nowMs: 0 }], { untilMs: DRILL_MS }],
   [
     'a clock that goes back a little',
@@ -65,15 +65,15 @@ it.each<[string, readonly DrillEvent[], Partial<DrillState>]>([
 
 it.each<[string, readonly DrillEvent[], DrillEvent, string]>([
   ['a second start', BEGUN, START, 'The drill "wet" is already running. End it first'],
-  ['a hint where none runs', [], HINT, 'No drill is running.'],
-  ['an answer where none runs', [], answer('hose'), 'No drill is running.'],
-  ['an answer while it is made', [START], answer('hose'), 'No drill is running.'],
-  ['an answer while it is removed', [...BEGUN, END], answer('hose'), 'No drill is running.'],
+  ['a hint without a running drill', [], HINT, 'No drill is running.'],
+  ['an answer without a running drill', [], answer('hose'), 'No drill is running.'],
+  ['an answer while it is being created', [START], answer('hose'), 'No drill is running.'],
+  ['an answer while it is being removed', [...BEGUN, END], answer('hose'), 'No drill is running.'],
   ['a hint beyond the last', [...BEGUN, HINT, HINT], HINT, 'All 2 hints are shown.'],
   ['an unknown cause', BEGUN, answer('hsoe'), 'cause: "hsoe" is not one of rain, hose. Did you mean "hose"?'],
   ['a number beyond the last', BEGUN, answer('3'), 'cause: "3" is not one of rain, hose.'],
   ['a check before the cause is found', BEGUN, answer(), 'cause: is required until the right one is found: rain, hose'],
-  ['an end where none runs', [], END, 'No drill is running.'],
+  ['an end without a running drill', [], END, 'No drill is running.'],
 ])('refuses %s', (_what, events, event, message) => {
   const state = through(events);
   expect(() => after(state, event, DRILL)).toThrow(VivariumError);

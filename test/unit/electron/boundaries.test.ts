@@ -14,10 +14,10 @@ describe('the frame that may pass a port on', () => {
   });
 
   it.each<[who: string, frame: Parameters<typeof isOwnPage>[0]]>([
-    ['a frame that has gone', null],
+    ['a closed frame', null],
     ['a frame inside the page', frame('app://vivarium/', 'app://vivarium', page)],
     ['another host of the scheme', frame('app://other/', 'app://other')],
-    ['a page of the network', frame('https://example.org/', 'https://example.org')],
+    ['a page from the network', frame('https://example.org/', 'https://example.org')],
     ['a file', frame('file:///tmp/index.html', 'file://')],
     ['a sandboxed document with the page’s address', frame('app://vivarium/', 'null')],
     ['a blank document', frame('about:blank', 'app://vivarium')],

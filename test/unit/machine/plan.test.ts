@@ -103,7 +103,7 @@ describe('the plan on Linux', () => {
     ['no file', {}, {}, expect.stringContaining('Vivarium leaves it alone')],
     ['names under localhost', RESOLVED, { zone: 'vivarium.localhost' }, expect.stringContaining('without any change')],
     [
-      'a file that somebody wrote',
+      'a file that Vivarium did not write',
       { ...RESOLVED, '/etc/systemd/resolved.conf.d/vivarium-acme.test.conf': '[Resolve]\nDNS=9.9.9.9\n' },
       {},
       expect.stringMatching(/exists already\. Vivarium did not write it/),
@@ -127,7 +127,7 @@ describe('the plan on Linux', () => {
       expect.stringContaining('Line 1 of /etc/hosts leads shop.acme.test to this machine already'),
     ],
     ['has a comment', { '/etc/hosts': '# 10.0.0.7 shop.acme.test\n' }, {}, expect.any(Array)],
-    ['is asked for a wildcard', {}, { hostname: '*.acme.test' }, expect.stringContaining('no wildcards')],
+    ['would need a wildcard', {}, { hostname: '*.acme.test' }, expect.stringContaining('no wildcards')],
     ['is too large', { '/etc/hosts': 'x'.repeat(1_048_577) }, {}, expect.stringContaining('larger than 1 MiB')],
   ])('for a hosts file that %s', (_name, files, wish, expected) => {
     expect(told(linux(files, wish), 'hosts')).toEqual(expected);

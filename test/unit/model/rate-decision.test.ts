@@ -170,9 +170,9 @@ describe('strikes', () => {
 
   it.each([
     ['stay until their window ends', NOW + 1, 3],
-    ['are gone when it has ended', NOW, 0],
+    ['end with it', NOW, 0],
     ['stay for a day at most', NOW + DAY_MS, 3],
-    ['are gone when they are of the future, because the clock went back', NOW + DAY_MS + 1, 0],
+    ['are dropped if they are from the future, because the clock went back', NOW + DAY_MS + 1, 0],
   ])('%s', (_when, untilMs, strikes) => {
     expect(settle(struck(untilMs), BAN, NOW)).toMatchObject({
       strikes,

@@ -16,7 +16,7 @@ test.each([
   ['both the same', 'text/html, application/json', false],
   ['JSON by wildcard', 'text/html;q=0.5, */*', false],
   ['HTML refused', 'text/html;q=0', false],
-  ['a quality that is none', 'text/html;q=high', false],
+  ['an invalid quality', 'text/html;q=high', false],
   ['curl', '*/*', false],
   ['fetch with JSON', 'application/json', false],
   ['nothing', undefined, false],

@@ -86,7 +86,7 @@ describe('the authority of a request', () => {
       http1(['Host', 'a.test'], { target: 'https://a.test/' }),
       '421 Wrong scheme',
     ],
-    ['a target that is none', http1(['Host', 'a.test'], { target: 'x' }), '400 Unreadable request target'],
+    ['an invalid target', http1(['Host', 'a.test'], { target: 'x' }), '400 Unreadable request target'],
     ['a target of 101 characters', http1(['Host', 'a.test'], { target: '/'.repeat(101) }), '414 The URL is too long'],
     ['11 fields', http1(['Host', 'a.test', ...MANY]), '431 Too many header fields'],
     ['HTTP/0.9', http1([], { httpVersion: '0.9' }), '400 Unsupported HTTP version'],

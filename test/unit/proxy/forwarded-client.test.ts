@@ -54,7 +54,7 @@ describe('the client', () => {
       { address: '192.0.2.1', scheme: 'https', authority: 'shop.test:9000', port: 9000 },
     ],
     // What a client invents comes before the address that the first trusted proxy saw.
-    ['behind an invented one', { 'x-forwarded-for': '203.0.113.9, 192.0.2.1, 10.1.2.3' }, { address: '192.0.2.1' }],
+    ['behind an invented address', { 'x-forwarded-for': '203.0.113.9, 192.0.2.1, 10.1.2.3' }, { address: '192.0.2.1' }],
     ['if all are trusted', { 'x-forwarded-for': '10.0.0.1, 10.0.0.2' }, { address: '10.0.0.1' }],
     [
       'with the scheme that belongs to it',

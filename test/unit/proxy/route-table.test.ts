@@ -23,7 +23,7 @@ describe('what a new snapshot removes', () => {
   test.each([
     ['nothing, when it is the same', testSnapshot(), []],
     ['nothing, when a plan changes', testSnapshot({ routes: routes.map((route) => ({ ...route, plan: 'free' })) }), []],
-    ['nothing, when a key goes', testSnapshot({ apiKeys: new Map() }), []],
+    ['nothing, when a key is removed', testSnapshot({ apiKeys: new Map() }), []],
     ['a hostname without a route', testSnapshot({ routes: without(SHOP) }), [SHOP]],
     [
       'nothing, when a route becomes a redirect',

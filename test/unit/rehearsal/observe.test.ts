@@ -116,7 +116,7 @@ test.each<[string, number, readonly YearEvent[], readonly [number, number, strin
   ['a client that renews at the last moment', 45, [], []],
   ['a client that renews late', 60, [], [[45, 60, 'The certificate expired before the client tried to renew it.']]],
   [
-    'a CAA record, at whose end the client is started anew',
+    'a CAA record, at whose end the client is restarted',
     30,
     [event('caa', 20, 70)],
     [[45, 70, 'The certificate expired. A renewal failed: a CAA record forbade it. Refused: caa.']],
@@ -147,7 +147,7 @@ test.each<[string, number, readonly YearEvent[], readonly [number, number, strin
 });
 
 test.each([
-  ['is not dark for what its renewal takes', 500, []],
+  ['is not dark for the duration of its renewal', 500, []],
   // The clock waits for a second, which is long enough.
   ['is dark when it takes too long', 5_000, ['The certificate expired before the client tried to renew it.']],
 ])('a client that renews on the last day %s', async (_what, takesMs, expected) => {
@@ -174,7 +174,7 @@ test('runs a command that ends once a day', async () => {
 
 test.each([
   ['that cannot be started', 127, 'The client obtained no certificate for lit.acme.test. It ended with 127.'],
-  ['that goes on without a certificate', undefined, 'The client obtained no certificate for lit.acme.test.'],
+  ['that continues without a certificate', undefined, 'The client obtained no certificate for lit.acme.test.'],
 ])('refuses a command %s', async (_what, endsWith, message) => {
   const world = worldOf({ renews: Infinity, ...(endsWith !== undefined && { endsWith }) });
   const scene: Scene = {

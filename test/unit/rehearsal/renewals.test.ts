@@ -55,7 +55,7 @@ describe('a year without events', () => {
 describe('an event', () => {
   test.each<[string, string, string, YearEvent, readonly [number, number, string][]]>([
     ['an outage in which nothing is due', 'third-left', 'letsencrypt-2028', between('outage', 10, 12), []],
-    ['an outage shorter than what is left', 'third-left', 'letsencrypt-2028', between('outage', 29, 40), []],
+    ['an outage shorter than the remaining lifetime', 'third-left', 'letsencrypt-2028', between('outage', 29, 40), []],
     [
       'an outage beyond the end',
       'third-left',
@@ -101,7 +101,7 @@ describe('an event', () => {
       [[60, 76, 'The certificate expired. A renewal failed: the CA was down.']],
     ],
     [
-      'a revocation of which the client does not know',
+      'a revocation unknown to the client',
       'third-left',
       'letsencrypt-2028',
       between('revocation', 10, 10),

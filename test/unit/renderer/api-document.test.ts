@@ -153,7 +153,7 @@ describe('an invented document', () => {
     ['that refers to nothing', { $ref: '#/components/schemas/None' }],
     ['that refers in a circle', { $ref: '#/components/schemas/Round' }],
     ['that refers to another file', { $ref: 'other.yaml#/a' }],
-    ['that is no schema', 7],
+    ['that is not a schema', 7],
   ])('may have a schema %s', (_what, schema) => {
     const document = made(
       { operationId: 'a', requestBody: { content: { 'application/json': { schema } } } },

@@ -106,7 +106,7 @@ describe('a domain', () => {
   });
 
   it.each([
-    ['says no reason that stands at the domain', 'conflict', `${HOST} was not renewed; its checks say why.`],
+    ['omits a reason that is shown at the domain', 'conflict', `${HOST} was not renewed; its checks say why.`],
     ['reports any other failure in the engine’s own words', 'internal_error', 'The disk is full.'],
   ])('%s', async (_what, code, told) => {
     const { actions, toasts } = setUp({

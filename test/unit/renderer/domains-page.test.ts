@@ -88,7 +88,7 @@ describe('the Domains page', () => {
     expect(entries).toEqual(['/projects/shop/domains/c.acme.test']);
   });
 
-  it('leads through attaching by the address', async () => {
+  it('keeps the steps of attaching in the address', async () => {
     const { page, address } = await setUp('/projects/shop/domains/a.acme.test?state=verified');
     page.beginAttaching();
     expect([page.attaching, page.item, address()]).toEqual([

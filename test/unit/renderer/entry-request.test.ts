@@ -154,9 +154,9 @@ describe('a recorded request as code', () => {
   it.each([
     ['a key in its address', { target: '/v1/pets?key=viv_3fQ9…' }, 'replace … with it'],
     ['a body with GET', { requestBody: { text: '{}', encoding: 'utf8', bytes: 2, cut: false } }, 'no body with GET'],
-    ['a path with steps', { target: '/a/../b' }, 'resolves . and .. in the path'],
+    ['a path with dot segments', { target: '/a/../b' }, 'resolves . and .. in the path'],
     [
-      'a token of somebody else',
+      'a third party’s token',
       { requestHeaders: [{ name: 'Authorization', value: 'Bearer …' }] },
       'VIVARIUM_KEY to the token',
     ],

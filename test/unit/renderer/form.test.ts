@@ -50,12 +50,12 @@ describe('a form', () => {
       undefined,
     ],
     [
-      'a place that has no field',
+      'a path without a field',
       issues(['other', 'is unknown']),
       undefined,
       'The input is not acceptable. · other is unknown',
     ],
-    ['the whole', new ORPCError('conflict', { message: 'No.' }), undefined, 'No.'],
+    ['the whole input', new ORPCError('conflict', { message: 'No.' }), undefined, 'No.'],
     [
       'a lost connection',
       new ConnectionLostError(),

@@ -25,7 +25,7 @@ describe('a JSON text laid out for reading', () => {
   it.each([
     ['an int64', '[9223372036854775807,-9223372036854775808]'],
     ['a number in another spelling', '[1.0,1e3,-0,0.10,1E+2]'],
-    ['a member twice', '{"a":1,"a":2}'],
+    ['a repeated member', '{"a":1,"a":2}'],
     ['__proto__', '{"__proto__":{"a":1}}'],
     ['escapes', String.raw`["\u00e4\"\\","\/"]`],
     ['what looks like JSON in a string', '["{\\"a\\":[1,2]}, true"]'],

@@ -91,7 +91,7 @@ describe('the plan of one click', () => {
       'In the zone acme.test, removes www A 192.0.2.1, which is in the way, and adds www CNAME cname.vivarium.localhost.',
     ],
     [
-      'an apex keeps what is not about addresses',
+      'an apex keeps records other than addresses',
       APEX,
       'acme.test',
       ['@ MX 10 mail.acme.test', '@ CAA 0 issue "ca.example"', '@ A 192.0.2.1'],

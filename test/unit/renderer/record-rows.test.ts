@@ -92,7 +92,7 @@ describe('the rows of a zone', () => {
       ['new 60 A 192.0.2.1 | 10 h, until then nothing'],
     ],
     [
-      'a changed value: the old one until then, which has no row of its own',
+      'a changed value: the old one until then, without a separate row',
       [record('www 60 A 192.0.2.2', { visibleAt: SOON })],
       [rrset('www A', ['60 192.0.2.1'], [SOON, ['60 192.0.2.2']])],
       ['www 60 A 192.0.2.2 | 10 h, until then 192.0.2.1'],

@@ -57,8 +57,8 @@ describe('what curl would misinterpret', () => {
 
   it.each([
     ['brackets and braces', { ...plain, url: 'http://a.test/?f[x]={1,2}' }, ['--globoff', 'http://a.test/?f[x]={1,2}']],
-    ['steps in a path', { ...plain, url: 'http://a.test/a/../b' }, ['--path-as-is', 'http://a.test/a/../b']],
-    ['dots that are no steps', { ...plain, url: 'http://a.test/a/...?x=/..' }, ['http://a.test/a/...?x=/..']],
+    ['dot segments in a path', { ...plain, url: 'http://a.test/a/../b' }, ['--path-as-is', 'http://a.test/a/../b']],
+    ['dots that are not segments', { ...plain, url: 'http://a.test/a/...?x=/..' }, ['http://a.test/a/...?x=/..']],
     [
       'an empty field',
       { ...plain, url: 'http://a.test/', headers: [{ name: 'X-Empty', value: '' }] },

@@ -13,8 +13,8 @@ describe('JSON in turns', () => {
     ['one in a record', { a: 1, left: undefined, items: LONG, next: 'x"' }],
     ['one in a record in a record', { log: { version: '1.2', left: undefined, entries: LONG }, next: null }],
     ['one in an array', [LONG]],
-    ['one that says itself how it is written', { items: { toJSON: () => 'said', LONG } }],
-    ['a long array of what JSON has not', Array.from({ length: 300 }, () => undefined)],
+    ['one with its own toJSON', { items: { toJSON: () => 'said', LONG } }],
+    ['a long array of values that JSON lacks', Array.from({ length: 300 }, () => undefined)],
   ])('equals JSON.stringify of %s', async (_what, value) => {
     expect((await jsonInTurns(value)).toString()).toBe(JSON.stringify(value ?? null));
   });

@@ -26,7 +26,7 @@ describe('a move of the clock', () => {
   it.each<[string, Partial<TimedState>, Partial<TimedState>, string[]]>([
     ['nothing', {}, { nowMs: 50 }, []],
     ['a sunset', {}, { nowMs: 100 }, ['GET /pets/{petId} is removed: it answers 410.']],
-    ['the way back over a sunset', { nowMs: 100 }, { nowMs: 99 }, ['GET /pets/{petId} answers again.']],
+    ['the way back past a sunset', { nowMs: 100 }, { nowMs: 99 }, ['GET /pets/{petId} answers again.']],
     [
       'rate windows and a ban',
       { limits: { minutes: 3, days: 2, bans: 1 } },
@@ -36,7 +36,7 @@ describe('a move of the clock', () => {
     ['windows that were begun meanwhile', {}, { limits: { minutes: 1, days: 1, bans: 0 } }, []],
     ['propagation', { published: 3 }, { published: 5 }, ['2 DNS changes are visible now.']],
     [
-      'a daily check that finds the same',
+      'a daily check with the same result',
       { domains: [domain(WWW)] },
       { domains: [domain(WWW, { lastCheckedAtMs: 2 })] },
       ['1 domain was checked again.'],

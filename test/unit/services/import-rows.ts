@@ -2,7 +2,7 @@ import { createPetImport, type ImportedRow } from '../../../main/services/pet-im
 import type { ImportForm } from '../../../main/services/import-text.ts';
 
 /** Everything that an import reads from a text in pieces. */
-export async function readWhole(form: ImportForm, pieces: readonly string[]): Promise<ImportedRow[]> {
+export async function readAllRows(form: ImportForm, pieces: readonly string[]): Promise<ImportedRow[]> {
   const reading = createPetImport(form);
   const rows: ImportedRow[] = [];
   for (const piece of pieces) for await (const some of reading.read(piece)) rows.push(...some);
@@ -12,4 +12,4 @@ export async function readWhole(form: ImportForm, pieces: readonly string[]): Pr
 
 /** The pets of a text, or the problems with them. */
 export const readRows = async (format: ImportForm['format'], pieces: readonly string[]) =>
-  (await readWhole({ format }, pieces)).map(({ line: _line, text: _text, ...row }) => row);
+  (await readAllRows({ format }, pieces)).map(({ line: _line, text: _text, ...row }) => row);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportForm } from '../../../main/services/import-text.ts';
 import { delimiterOf } from '../../../main/services/import-csv.ts';
-import { readRows, readWhole } from './import-rows.ts';
+import { readRows, readAllRows } from './import-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'available' };
 
@@ -41,8 +41,8 @@ describe('JSON', () => {
   });
 
   it.each([
-    ['an element that is none', '[{"name":"Moss","categoryId":2},{name: 1},7]', [2, 'is not JSON'], 3],
-    ['a comma too many', '[{"name":"Moss","categoryId":2},]', [2, 'an element is missing beside a comma'], 2],
+    ['an invalid element', '[{"name":"Moss","categoryId":2},{name: 1},7]', [2, 'is not JSON'], 3],
+    ['an extra comma', '[{"name":"Moss","categoryId":2},]', [2, 'an element is missing beside a comma'], 2],
     [
       'an empty place',
       '[{"name":"Moss","categoryId":2},,{"name":"Moss","categoryId":2}]',
@@ -50,7 +50,7 @@ describe('JSON', () => {
       3,
     ],
     ['brackets that do not match', '[{"name":"Moss","categoryId":2},{"a":1]]', [2, 'is not JSON'], 2],
-    ['a text that breaks off', '[{"name":"Moss","categoryId":2},{"name":"Re', [2, 'ends before the array does'], 2],
+    ['a truncated text', '[{"name":"Moss","categoryId":2},{"name":"Re', [2, 'ends before the array does'], 2],
     ['what follows the array', '[{"name":"Moss","categoryId":2}]\n[]', [2, 'after the end of the array'], 2],
     [
       'a row without end',
@@ -195,7 +195,7 @@ describe('the lines of a file', () => {
     'number the refused rows, which are quoted: %s, wherever it is split',
     async (_what, format, text, refused) => {
       const read = async (pieces: readonly string[]) =>
-        (await readWhole({ format }, pieces))
+        (await readAllRows({ format }, pieces))
           .filter(({ pet }) => pet === null)
           .map((row) => [row.line, row.text().split(/[\r\n]/)[0]]);
       expect(await read([text])).toEqual(refused);
@@ -207,7 +207,7 @@ describe('the lines of a file', () => {
 
   it('are found even after a quote that is never closed, in a long text too', async () => {
     const text = `name,categoryId\nRex,1\n"Moss,2\n${'x,1\n'.repeat(100)}`;
-    const rows = await readWhole({ format: 'csv' }, [text]);
+    const rows = await readAllRows({ format: 'csv' }, [text]);
     expect(rows.map(({ line, text: quoted }) => [line, quoted()])).toEqual([
       [2, 'Rex,1'],
       [3, '"Moss,2'],
@@ -251,14 +251,14 @@ describe('the format of a text', () => {
       rex,
     ],
   ] satisfies [string, ImportForm, string, unknown][])('is %s', async (_what, form, text, expected) => {
-    const reading = readWhole(form, [text]);
+    const reading = readAllRows(form, [text]);
     if (expected === undefined) await expect(reading).rejects.toThrow('"name" is missing');
     else expect(await reading).toMatchObject([expected]);
   });
 
   it('is refused if it names a column that the text does not have', async () => {
-    await expect(readWhole({ format: 'csv', columns: { name: 'Titel' } }, ['title,categoryId\nRex,1'])).rejects.toThrow(
-      'has no column "Titel" for name; its header line has title, categoryId',
-    );
+    await expect(
+      readAllRows({ format: 'csv', columns: { name: 'Titel' } }, ['title,categoryId\nRex,1']),
+    ).rejects.toThrow('has no column "Titel" for name; its header line has title, categoryId');
   });
 });

@@ -75,7 +75,7 @@ const callsOf = ({ steps }: Awaited<ReturnType<typeof plan>>): string[] =>
 describe('the plan of a file', () => {
   it.each<[string, string, CurrentWorld, OwnedRow[], string[]]>([
     [
-      'creates in an order in which all that is needed is there',
+      'creates entries after those that they need',
       'projects: { acme: { plan: pro, keys: [CI], pets: 3, domains: { a.test: , b.test: { redirect: a.test } }, primary: a.test } }\nzones: { z.test: "www A 127.0.0.1" }',
       world(),
       [],
@@ -100,7 +100,7 @@ describe('the plan of a file', () => {
       ['projects.update mine'],
     ],
     [
-      'has no call where all is as it should be',
+      'makes no call if everything matches',
       'projects: { acme: { plan: pro, keys: [CI], domains: { a.test: , b.test: { redirect: a.test } }, primary: a.test } }\nzones: { z.test: "www A 127.0.0.1" }',
       full,
       [],
@@ -128,21 +128,21 @@ describe('the plan of a file', () => {
       ],
     ],
     [
-      'removes a project at once with what is in it',
+      'removes a project with its content in one call',
       '',
       full,
       owned('project acme', 'key acme/CI', 'domain a.test', 'domain b.test', 'redirect b.test', 'primary acme'),
       ['projects.remove acme'],
     ],
     [
-      'keeps a project in which something else is, and takes its own out',
+      'keeps a project with other content, and removes its own',
       '',
       full,
       owned('project acme', 'domain a.test', 'primary acme'),
       ['domains.setPrimary acme', 'domains.remove a.test'],
     ],
-    ['lets go what existed before it', '', full, owned('?project acme', '?zone z.test', '?domain a.test'), []],
-    ['puts a setting back', '', full, owned('?setting banAfter'), ['settings.update']],
+    ['releases what existed before it', '', full, owned('?project acme', '?zone z.test', '?domain a.test'), []],
+    ['restores a setting', '', full, owned('?setting banAfter'), ['settings.update']],
     [
       'signs a zone after its records, and leaves one that is signed',
       'zones: { new.test: { signed: true, text: "www A 127.0.0.1" }, z.test: { signed: true } }',
@@ -151,7 +151,7 @@ describe('the plan of a file', () => {
       ['zones.create new.test', 'zones.import new.test', 'zones.dnssec new.test'],
     ],
     [
-      'no longer signs a zone of which it says nothing more',
+      'stops signing a zone that it no longer mentions',
       'zones: { z.test: "www A 127.0.0.1" }',
       signed,
       owned('zone z.test', 'records z.test', 'signing z.test'),
@@ -172,14 +172,14 @@ describe('the plan of a file', () => {
       ['domains.remove a.test', 'domains.attach mine a.test'],
     ],
     [
-      'takes a record back that it put there, and leaves the zone',
+      'removes a record that it added, and keeps the zone',
       'zones: { z.test: "api A 127.0.0.1" }',
       full,
       owned('records z.test'),
       ['records.remove rec_1', 'zones.import z.test'],
     ],
     [
-      'leaves a record that it did not put there',
+      'keeps a record that it did not add',
       'zones: { z.test: "api A 127.0.0.1" }',
       full,
       owned('zone z.test'),

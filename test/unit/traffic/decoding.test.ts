@@ -45,10 +45,10 @@ describe('a compressed body', () => {
   });
 
   it.each([
-    ['larger than may be', gzipSync(Buffer.alloc(DECODED_BYTES_MAX + 1)), 'gzip'],
-    ['not what is said', Buffer.from([0xff, 1, 2, 3]), 'br'],
+    ['larger than permitted', gzipSync(Buffer.alloc(DECODED_BYTES_MAX + 1)), 'gzip'],
+    ['not in the coding that its field names', Buffer.from([0xff, 1, 2, 3]), 'br'],
     ['in two codings', gzipSync(gzipSync(TEXT)), 'gzip, gzip'],
-    ['in one that nobody knows', gzipSync(TEXT), 'compress'],
+    ['in an unknown coding', gzipSync(TEXT), 'compress'],
   ])('that is %s stays as it was sent', (_what, bytes, sent) => {
     expect(presentBody(kept(bytes), REDACTOR, sent)).toEqual({
       text: bytes.toString('base64'),

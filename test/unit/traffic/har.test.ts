@@ -29,11 +29,11 @@ describe('an archive of traffic', () => {
     ['a plain request', entry()],
     ['one with a body', entry({ method: 'POST', record: record({ requestBody: body('{"name":"Rex"}') }) })],
     [
-      'bytes that are no text',
+      'bytes that are not text',
       entry({ record: record({ requestBody: body(Buffer.from([0xff, 0])), responseBody: body(Buffer.from([0xff])) }) }),
     ],
     [
-      'a client that left',
+      'a client that disconnected',
       entry({
         status: null,
         aborted: true,
@@ -46,7 +46,7 @@ describe('an archive of traffic', () => {
       entry({ httpVersion: '2.0', record: record({ requestFields: [':method', 'GET', 'accept', '*/*'] }) }),
     ],
     [
-      'a secret in a query, and what a URL must not have',
+      'a secret in a query, and characters that a URL must not contain',
       entry({ target: '/v1/pets?key=viv_0123456789abcdef&q=<é "|> ^`{}' }),
     ],
     ['a redirect', entry({ status: 301, record: record({ responseFields: ['Location', 'https://www.acme.test/'] }) })],

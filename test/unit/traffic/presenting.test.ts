@@ -70,9 +70,14 @@ describe('secrets', () => {
 describe('a body', () => {
   it.each([
     ['text', [Buffer.from('grüß')], 6, { text: 'grüß', encoding: 'utf8', bytes: 6, cut: false }],
-    ['what is no text', [Buffer.from([0xff, 0x00])], 2, { text: '/wA=', encoding: 'base64', bytes: 2, cut: false }],
     [
-      'a character cut through',
+      'bytes that are not text',
+      [Buffer.from([0xff, 0x00])],
+      2,
+      { text: '/wA=', encoding: 'base64', bytes: 2, cut: false },
+    ],
+    [
+      'a split character',
       [Buffer.from('grüß').subarray(0, 5)],
       6,
       { text: 'grü', encoding: 'utf8', bytes: 6, cut: true },

@@ -11,7 +11,7 @@ import { writeWorld } from '../../../main/world/write.ts';
 describe('reading', () => {
   it.each<[string, string, RegExp]>([
     ['a tab', 'vivarium: 1\nprojects:\n\ta: 1\n', /^Line 3, column 1: Tabs/],
-    ['a name twice', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: The name "seed" appears twice\.$/],
+    ['a repeated name', 'vivarium: 1\nseed: 1\nseed: 2\n', /^Line 3, column 1: The name "seed" appears twice\.$/],
     [
       'a wrong plan',
       'vivarium: 1\nprojects:\n  a:\n    plan: gold\n',
@@ -44,11 +44,11 @@ describe('reading', () => {
       /steps\[0\]\.times \(.*\) does not belong to a step with "run"/,
     ],
     [
-      'a request that is none',
+      'an invalid request',
       'vivarium: 1\nsteps: [{ request: "" }]',
       /steps\[0\]\.request .*must be a method and an address/,
     ],
-    ['a filter that is none', 'vivarium: 1\nexpect: { traffic: { "staus:5xx": 0 } }', /expect\.traffic\.staus:5xx /],
+    ['an invalid filter', 'vivarium: 1\nexpect: { traffic: { "staus:5xx": 0 } }', /expect\.traffic\.staus:5xx /],
     [
       'a text and a file',
       'vivarium: 1\nzones: { z.test: { text: "", file: z } }',
@@ -72,7 +72,7 @@ describe('reading', () => {
       '{"vivarium": 1, "zones": {"__proto__": ""}}',
       /zones\.__proto__ \(line 1, column 27\) is not a usable name/,
     ],
-    ['a file that is no list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
+    ['a file that is not a list', 'vivarium: 1\nprojects: { a: { pets: p.json } }', /names a file that is not a list/],
   ])('names the place of %s', async (_what, text, message) => {
     await expect(readWorld(text, { 'p.json': '{}' })).rejects.toThrow(message);
   });
