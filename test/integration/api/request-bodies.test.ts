@@ -156,7 +156,7 @@ describe('a client that disconnects', () => {
   });
 });
 
-describe('a body that is not wanted', () => {
+describe('an unwanted body', () => {
   const LARGE = 20 * 1024 * 1024;
 
   test.each([

@@ -171,7 +171,7 @@ describe('records', () => {
     expect(error.message).toMatch(message);
   });
 
-  it('with several faults are refused with each of them', async () => {
+  it('with several faults are refused with all of them', async () => {
     const { issues } = await refusal(put(await engineWithZone(), 'a..b', 'A', 'x'));
     expect(issues?.map(({ path }) => path)).toEqual(['name', 'value']);
   });

@@ -151,7 +151,7 @@ const SEEN: Record<string, [http1: RegExp | null, http2?: RegExp | null, paramet
   'api.staging-down': [/ 503(?![^]*retry-after)/i],
 };
 
-it('has a fact for each entry, and produces each', () => {
+it('each entry of the catalogue has a fact in the table and a fault in the proxy', () => {
   expect(Object.keys(SEEN)).toEqual(ENTRIES.map(({ id }) => id));
   expect(ENTRIES.filter(({ id }) => !FAULTS.has(id))).toEqual([]);
 });

@@ -50,7 +50,7 @@ test.each(BOTH)('a port in use on %s is refused in one line with its holder, and
   expect(opened.filter((server) => server.listening)).toHaveLength(1);
 });
 
-test('an address that this machine lacks is a warning', async () => {
+test('an address that this machine lacks causes a warning', async () => {
   // RFC 3849: reserved for documentation.
   const { addresses, warnings } = await bind(0, ['127.0.0.1', '2001:db8::1']);
   expect(addresses).toEqual(['127.0.0.1']);

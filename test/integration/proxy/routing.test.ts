@@ -84,7 +84,7 @@ describe('a served hostname', () => {
     expect((await sendRaw(running.httpPort, upgrade)).body).toMatchObject({ url: '/ws' });
   });
 
-  test('is not needed for OPTIONS *, which is answered with Allow and not counted', async () => {
+  test('answers OPTIONS * with Allow, and does not count it', async () => {
     const answer = await sendRaw(running.httpPort, `OPTIONS * HTTP/1.1\r\nHost: ${DEMO}\r\n${close}`);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain('Allow: GET, HEAD, POST');

@@ -129,8 +129,8 @@ describe('a body of many unknown properties', () => {
   });
 });
 
-describe('an error that cannot be written', () => {
-  it('is answered as one of Vivarium’s own', async () => {
+describe('an error that cannot be serialised', () => {
+  it('is answered as an internal error', async () => {
     const { post, fake } = await startControl();
     fake.teach('projects', 'list', () => {
       throw new ORPCError('not_found', { data: { issues: [1n] } });

@@ -111,7 +111,7 @@ describe('an upstream that', () => {
     },
   );
 
-  test('resets a response that would end with its connection is reported as aborted, too', async () => {
+  test('resets a response that would end with its connection cuts the client off, too', async () => {
     const upstream = await startRawUpstream((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 200 OK\r\n\r\nhalf', () => setImmediate(() => socket.resetAndDestroy())),

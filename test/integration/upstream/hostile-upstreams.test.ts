@@ -169,7 +169,7 @@ describe('an upstream with a body that contradicts its head', () => {
       `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n${'X: y\r\n'.repeat(9_000)}`,
       false,
     ],
-  ])('and %s cuts the client off', async (_what, bytes, end) => {
+  ])('cuts the client off if it %s', async (_what, bytes, end) => {
     const upstream = await answering(bytes, end);
     const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);

@@ -113,7 +113,7 @@ describe('an upstream that speaks only HTTP/2', () => {
     expect((await ask(running, 'POST', 'body')).text).toContain('body');
   });
 
-  test('is followed by HTTP/1.1 when a server for that replaces it', async () => {
+  test('can be replaced by one that speaks HTTP/1.1, which is served in that version', async () => {
     const { port, server, url } = await startHttp2((stream) => {
       stream.respond({ ':status': 200 });
       stream.end('two', () => stream.session?.destroy());

@@ -16,7 +16,7 @@ beforeEach(() => {
   contexts = createSecureContexts({ clock, contextsMax: 3 });
 });
 
-test('a leaf keeps its context, and another leaf gets another', () => {
+test('a leaf keeps its context, and another leaf gets a different one', () => {
   const context = contexts.contextFor('a.test', leaf);
   expect(contexts.contextFor('a.test', leaf)).toBe(context);
   expect(contexts.leafOf('a.test')).toBe(leaf);

@@ -5,7 +5,7 @@ const numbers = (upTo: number) => Array.from({ length: upTo }, (_, index) => ind
 const struck = (choice: { seed: number; nth?: number; rate?: number }, upTo = 10_000) =>
   numbers(upTo).filter((n) => decide({ nth: 1, rate: 1, ...choice }, n) !== null);
 
-it('strikes all, or every n-th', () => {
+it('strikes every request, or every n-th', () => {
   expect(struck({ seed: 1 }, 4)).toEqual([1, 2, 3, 4]);
   expect(struck({ seed: 1, nth: 3 }, 10)).toEqual([3, 6, 9]);
 });
@@ -17,7 +17,7 @@ it.each([0.01, 0.1, 0.5, 0.99])('strikes a share of %f, determined by the seed',
   expect(struck({ seed: 7, rate })).not.toEqual(struck({ seed: 8, rate }));
 });
 
-it('strikes a share of every n-th', () => {
+it('strikes a share of every n-th request', () => {
   const some = struck({ seed: 3, nth: 10, rate: 0.5 });
   expect(some.every((n) => n % 10 === 0)).toBe(true);
   expect(Math.abs(some.length / 1_000 - 0.5)).toBeLessThan(0.05);

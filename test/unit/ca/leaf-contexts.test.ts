@@ -19,7 +19,7 @@ test('a hostname keeps its context, in any spelling', () => {
   expect(leaves.size).toBe(1);
 });
 
-test('each hostname has its own', () => {
+test('each hostname has its own context', () => {
   expect(leaves.contextFor('a.test')).not.toBe(leaves.contextFor('b.test'));
   expect(leaves.leafFor('a.test').sans).toEqual(['a.test']);
 });

@@ -81,7 +81,7 @@ describe('every example', () => {
   });
 });
 
-it('the commands of the drills work', async () => {
+it('the commands in the drills work', async () => {
   const texts = DRILLS.flatMap(({ command, taskCommand, hints, causes }) => [
     ...[command, taskCommand].filter((text) => text.startsWith('vivarium ')),
     ...[...hints, ...causes.map(({ why = '' }) => why)].flatMap((text) => text.match(/(?<=`)vivarium [^`]+/g) ?? []),

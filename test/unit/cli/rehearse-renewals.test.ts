@@ -43,7 +43,7 @@ describe('vivarium rehearse renewals', () => {
     expect(other.stdout).not.toBe(one.stdout);
   });
 
-  test('uses the clients’ certificates in the running Vivarium', async () => {
+  test('takes the certificates of the ACME clients from the running Vivarium', async () => {
     const { fake, dataDir } = await startFakeEngine();
     const invalid: AcmeOrderInfo = { ...ORDER, status: 'invalid', names: ['dark.acme.test'] };
     fake.teach('acme', 'orders', () => [ORDER, invalid, { ...ORDER, id: 'c' }]);

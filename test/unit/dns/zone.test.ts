@@ -16,7 +16,7 @@ function data(text: string): RecordData {
   return result.data;
 }
 
-describe('whether a record is allowed at its name', () => {
+describe('the records at one name', () => {
   const faults = (name: string, text: string, present: string[] = [], supportsAlias = true, ttlSeconds = 60) =>
     recordFaults(
       { apex: 'acme.test', supportsAlias, at: () => present.map(data) },
@@ -32,7 +32,7 @@ describe('whether a record is allowed at its name', () => {
     ['acme.test', 'NS n2', ['NS n1']],
     ['www.acme.test', 'CNAME 192.0.2.test', []],
     ['*.acme.test', 'A 192.0.2.1', []],
-  ])('%s %s beside %s', (name, text, present) => {
+  ])('may include %s %s beside %s', (name, text, present) => {
     expect(faults(name, text, present)).toEqual([]);
   });
 
@@ -55,11 +55,11 @@ describe('whether a record is allowed at its name', () => {
     ['*.acme.test', 'NS n', [], 'can’t be delegated'.replace('’', "'")],
     ['www.other.test', 'A 192.0.2.1', [], 'is not in the zone'],
     ['acme.test.evil', 'A 192.0.2.1', [], 'is not in the zone'],
-  ])('not %s %s beside %s', (name, text, present, message) => {
+  ])('may not include %s %s beside %s', (name, text, present, message) => {
     expect(faults(name, text, present)).toEqual([expect.stringContaining(message)]);
   });
 
-  test('not an ALIAS without support, and not an invalid TTL', () => {
+  test('may not include an ALIAS without support, or an invalid TTL', () => {
     expect(faults('acme.test', 'ALIAS x', [], false)[0]).toContain('has no ALIAS records');
     for (const ttl of [-1, 1.5, 2 ** 31, Number.NaN])
       expect(faults('acme.test', 'A 192.0.2.1', [], true, ttl)).toHaveLength(1);

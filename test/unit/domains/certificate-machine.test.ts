@@ -198,7 +198,7 @@ describe('a certificate', () => {
   });
 });
 
-describe('what is due by itself', () => {
+describe('what is due automatically', () => {
   const due = (current: IssuanceState, atMs: number) => certificateEventDue(current, atMs)?.type ?? null;
 
   it.each([

@@ -113,7 +113,7 @@ describe('a hostname', () => {
     expect(after.stateBefore).toBe(after.state === 'suspended' ? (before.stateBefore ?? before.state) : null);
   });
 
-  it('is served once it was verified, misconfigured or not, unless it is suspended', () => {
+  it('is served once it has been verified, misconfigured or not, unless it is suspended', () => {
     expect(Object.entries(states).flatMap(([name, state]) => (isServed(state) ? [name] : []))).toEqual([
       'verified',
       'misconfigured, once verified',

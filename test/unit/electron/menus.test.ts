@@ -70,7 +70,7 @@ describe('the menu', () => {
     expect(done).toEqual([action]);
   });
 
-  it('leads to a newer version, once there is one', () => {
+  it('links to a newer version, once there is one', () => {
     const { actions, done } = recorder();
     const item = find(menuTemplate('linux', actions, [], undefined, '0.2.0'), 'Get Vivarium 0.2.0…');
     (item.click as () => void)();

@@ -41,7 +41,7 @@ describe('the address of releases', () => {
   });
 });
 
-it('versions are ordered as semver.org 2.0.0 does in section 11', () => {
+it('versions are ordered as in section 11 of semver.org 2.0.0', () => {
   const ordered = [
     ...['0.9.10', '1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta', '1.0.0-beta.2', '1.0.0-beta.11'],
     ...['1.0.0-rc.1', 'v1.0.0', '1.0.1', '1.2.0', '1.10.0', '2.0.0'],

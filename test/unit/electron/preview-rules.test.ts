@@ -57,7 +57,7 @@ it.each<[url: string, shown: boolean]>([
   ['app://vivarium/', false],
   ['javascript:alert(1)', false],
   ['', false],
-])('a preview leads to %j: %s', (url, shown) => {
+])('a preview may show %j: %s', (url, shown) => {
   expect(isPreviewable(url, served)).toBe(shown);
 });
 

@@ -31,7 +31,7 @@ describe('renewal', () => {
     ['90 days', 90, NOW_MS + 60 * DAY_MS],
     ['30 days, after two thirds', 30, Math.ceil(NOW_MS + 20 * DAY_MS - HOUR_MS / 3)],
     ['six days, after two thirds', 6, Math.ceil(NOW_MS + 4 * DAY_MS - HOUR_MS / 3)],
-  ])('of a leaf of %s has one moment, on both clocks', (_name, days, atMs) => {
+  ])('of a leaf of %s is due at the same moment on both clocks', (_name, days, atMs) => {
     const leaf = dates(days);
     expect(renewAtMs(leaf)).toBe(atMs);
     const due = [atMs - 1, atMs].map((nowMs) => [

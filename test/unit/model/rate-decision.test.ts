@@ -88,7 +88,7 @@ describe('the headers describe the window that runs out first', () => {
     expect(rate).toEqual({ limit, remaining: limit - requests, resetAtMs: NOW + lengthMs });
   });
 
-  it('changes to the day when the day has fewer left', () => {
+  it('switches to the day when the day has fewer requests left', () => {
     const limits = { perMinute: 10, perDay: 15 };
     const first = take(limits, NEW_CALLER, 9, NOW);
     expect(first.decision.rate).toMatchObject({ limit: 10, remaining: 1 });

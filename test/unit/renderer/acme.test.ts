@@ -29,7 +29,7 @@ describe('a deciding record', () => {
     ['shop.acme.test', '/dns/shop.acme.test?record=%40+CAA'],
     ['example.com', undefined],
     [undefined, undefined],
-  ])('at %s is at %s', (foundAt, expected) => {
+  ])('found at %s is linked to %s', (foundAt, expected) => {
     const place = recordPlace(verdict(foundAt), ZONES);
     expect(place === undefined ? undefined : formatPlace(place)).toBe(expected);
   });

@@ -76,7 +76,7 @@ describe('the served document', () => {
     expect(others.map(({ status }) => status)).toEqual(['400', '401', '429', '500', '503']);
   });
 
-  it('has getPet as deprecated, with the day of its removal, and no operation with a stability', () => {
+  it('shows getPet as deprecated, with the day of its removal, and no operation with a stability', () => {
     expect(operation('getPet')).toMatchObject({ deprecated: true, sunset: '2030-12-05' });
     expect(operation('listPets')).toMatchObject({ deprecated: false, sunset: undefined, secured: true });
     expect(operationsOf(served).flatMap(({ stability }) => stability ?? [])).toEqual([]);

@@ -20,7 +20,7 @@ describe('two texts', () => {
     expect(shown(left, right)).toBe(lines);
   });
 
-  it('of any length are compared', () => {
+  it('are compared at any length', () => {
     const lines = (letter: string) => Array.from({ length: 3_000 }, (_, index) => `${letter}${index}`);
     expect(compareLines(lines('a'), lines('b'))).toHaveLength(3_000);
   });

@@ -67,7 +67,7 @@ describe('a group of settings', () => {
     expect(settings.waiting.form.values.propagation).toBe('PT1H');
   });
 
-  it('of two values each is sent as such', async () => {
+  it('sends settings with two choices as booleans', async () => {
     const { settings, sent } = await setUp();
     settings.dns.form.values = { httpsRecords: 'no', dohForwardsProbe: 'yes' };
     await settings.dns.save();
