@@ -98,7 +98,7 @@ async function askedFor(tool: 'dig' | 'kdig', entry: BreakEntry): Promise<string
 
 const FAULT = /^;+ (?:Truncated|communications error|no servers|WARNING|ERROR)/;
 
-/** `300 A 127.0.0.1`; of a SOA, only the TTL counts. */
+/** `300 A 127.0.0.1`; of an SOA, only the TTL counts. */
 function recordText(line: string): string {
   const [, ttl, , type, ...data] = line.split(/\s+/);
   return type === 'SOA' ? `${ttl} SOA` : [ttl, type, ...data].join(' ');

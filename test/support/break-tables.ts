@@ -39,9 +39,9 @@ const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
 );
 
 /** The families whose symptoms `test/integration/breaks/clients.test.ts` records. */
-const STATUSES = `The words are those of ${versions.join(', ')}. A number is the status that the client reports, with what it sees besides. Clients that
-send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were asked about names and TLS, where each has rules of its own; here they were
-not: a page’s script learns no more of a failed request than that it failed, and no entry is about a client’s own rules.`;
+const STATUSES = `The messages are those of ${versions.join(', ')}. A number is the status that the client reports, with its other observations. Clients that
+send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were tested with names and TLS, where each has its own rules, but not
+here: a page’s script learns only that a request failed, and no entry concerns a client’s own rules.`;
 
 /** How the symptoms of a family were recorded, where that needs an explanation. */
 const NOTES: Partial<Record<BreakFamily, string>> = {

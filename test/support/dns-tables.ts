@@ -39,7 +39,7 @@ export function zoneSetOf(zones: readonly Zone[]): ZoneSet {
   return set;
 }
 
-/** A zone from text indented like the surrounding code; without a SOA in it, it gets a plain one. */
+/** A zone from text indented like the surrounding code; without an SOA in it, it gets a plain one. */
 export function zoneOf(apex: string, text: string, options: { supportsAlias?: boolean } = {}): Zone {
   const lines = text.split('\n');
   const margin = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));

@@ -162,7 +162,7 @@ describe('a resolution', () => {
     }
   });
 
-  it('treats NS beside a SOA as no data, and NS alone as a referral (RFC 2308 §2.2)', async () => {
+  it('treats NS beside an SOA as no data, and NS alone as a referral (RFC 2308 §2.2)', async () => {
     const ns: DnsRecord = { name: 'test', data: { type: 'NS', target: 'ns.test' } };
     const soa: DnsRecord = { name: 'test', data: { type: 'SOA' } };
     const endOf = async (authority: DnsRecord[]) =>
