@@ -254,7 +254,7 @@ describe('propagation', () => {
     await row(page, /^gone TXT/).waitFor();
     await engine.call('clock.advance', { by: 'PT1H' });
     await page.getByText('on the way').waitFor({ state: 'detached' });
-    await row(page, /^www A 3600 192\.0\.2\.9 Ask/).waitFor();
+    await row(page, /^www A 3600 192\.0\.2\.9 Query/).waitFor();
   });
 });
 

@@ -129,7 +129,7 @@ describe('world.apply', () => {
     [
       'limits without their plan',
       { vivarium: 1, projects: { a: { limits: { perMinute: 1, perDay: 1 } } } },
-      /projects\.a\.limits .*can be set/,
+      /projects\.a\.limits .*can only be set/,
     ],
     [
       'a domain on Free',
