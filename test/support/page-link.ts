@@ -12,7 +12,7 @@ export interface FakeTransport extends Transport {
   calls: { procedure: string; input: unknown; key?: string | undefined }[];
   /** How often it was opened. */
   opened: number;
-  teach(procedure: string, answer: Answer): void;
+  stub(procedure: string, answer: Answer): void;
   /** Another process of the engine is behind the next link. */
   restart(): void;
   /** Behaviour of the next attempts to open. */
@@ -36,7 +36,7 @@ export function createFakeTransport(): FakeTransport {
   const transport: FakeTransport = {
     calls,
     opened: 0,
-    teach: (procedure, answer) => void answers.set(procedure, answer),
+    stub: (procedure, answer) => void answers.set(procedure, answer),
     restart: () => void (run += 1),
     becomes: (next) => {
       state = next;
@@ -71,7 +71,8 @@ export function createFakeTransport(): FakeTransport {
               return stream.events();
             }
             const answer = answers.get(procedure);
-            if (answer === undefined) throw new Error(`The fake transport was not taught "${procedure}".`);
+            if (answer === undefined)
+              throw new Error(`The test sets no answer for "${procedure}" on the fake transport.`);
             return await Promise.race([Promise.resolve(answer(input)), closed.then(breakOff)]);
           },
         },
@@ -79,7 +80,7 @@ export function createFakeTransport(): FakeTransport {
       return opened;
     },
   };
-  transport.teach('clock.get', () => ({ now: NOW, realNow: NOW, offset: 'PT0S', frozen: false }));
+  transport.stub('clock.get', () => ({ now: NOW, realNow: NOW, offset: 'PT0S', frozen: false }));
   return transport;
 }
 

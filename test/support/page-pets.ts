@@ -23,9 +23,9 @@ export const NO_FILTER: PetFilter = {
   descending: false,
 };
 
-/** Teaches `transport` to list `pets()`, in the order that they have there. */
-export function teachList(transport: FakeTransport, pets: () => readonly PetRecord[]): void {
-  transport.teach('pets.list', (input) => {
+/** Answers `pets.list` on `transport` from `pets()`, in that order. */
+export function stubPetList(transport: FakeTransport, pets: () => readonly PetRecord[]): void {
+  transport.stub('pets.list', (input) => {
     const { offset, limit, anchor, before = 0 } = input as ListInput;
     const all = pets();
     const at = anchor === undefined ? -1 : all.findIndex(({ id }) => id === anchor);

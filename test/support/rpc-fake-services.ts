@@ -7,7 +7,7 @@ export interface FakeServices {
   /** The calls in order. */
   calls: { procedure: string; input: unknown }[];
   /** Sets the answer of this procedure from now on. */
-  teach<Namespace extends keyof Services, Procedure extends keyof Services[Namespace] & string>(
+  stub<Namespace extends keyof Services, Procedure extends keyof Services[Namespace] & string>(
     namespace: Namespace,
     procedure: Procedure,
     answer: Services[Namespace][Procedure],
@@ -29,7 +29,8 @@ export function createFakeServices(): FakeServices {
           const service: AnyAnswer = (input, context) => {
             calls.push({ procedure, input });
             const answer = answers.get(procedure);
-            if (answer === undefined) throw new Error(`The fake services were not taught "${procedure}".`);
+            if (answer === undefined)
+              throw new Error(`The test sets no answer for "${procedure}" of the fake services.`);
             return answer(input, context);
           };
           return [name, service];
@@ -40,7 +41,7 @@ export function createFakeServices(): FakeServices {
   return {
     services: services as unknown as Services,
     calls,
-    teach: (namespace, procedure, answer) => answers.set(`${namespace}.${procedure}`, answer as AnyAnswer),
+    stub: (namespace, procedure, answer) => answers.set(`${namespace}.${procedure}`, answer as AnyAnswer),
   };
 }
 

@@ -26,7 +26,7 @@ export function exchange(changes: Partial<RecordedExchange> = {}): RecordedExcha
     aborted: false,
     byProxy: false,
     begun: null,
-    record: handed(),
+    record: capturedRecord(),
     ...changes,
   };
 }
@@ -38,8 +38,8 @@ const REQUEST_FIELDS = [
   'Bearer viv_secretsecretsecretsecretsecret12',
 ];
 
-/** Headers and bodies as the data plane passes them. */
-export const handed = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
+/** Headers and bodies as the data plane passes them to the recorder. */
+export const capturedRecord = (changes: Partial<NonNullable<RecordedExchange['record']>> = {}) => ({
   requestFields: REQUEST_FIELDS,
   responseHead: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n',
   requestBody: { chunks: [], bytes: 0 },
@@ -50,7 +50,7 @@ export const handed = (changes: Partial<NonNullable<RecordedExchange['record']>>
   ...changes,
 });
 
-/** The same as they are stored. */
+/** The same record as the log stores it. */
 export const record = (changes: Partial<EntryRecord> = {}): EntryRecord => ({
   requestFields: REQUEST_FIELDS,
   responseFields: ['Content-Type', 'application/json'],

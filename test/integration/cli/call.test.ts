@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 describe('vivarium call', () => {
   it('prints only the JSON result, and exits 0', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
+    fake.stub('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
     const { code, stdout, stderr } = await runCli([
       'call',
       'projects.get',
@@ -26,7 +26,7 @@ describe('vivarium call', () => {
 
   it('needs no input if the procedure needs none, and takes the folder from the environment', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     expect(await runCli(['call', 'projects.list'], { env: { VIVARIUM_DATA_DIR: dataDir } })).toEqual({
       code: 0,
       stdout: '[]\n',
@@ -36,7 +36,7 @@ describe('vivarium call', () => {
 
   it('reads the input from standard input', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('pets', 'import', ({ text }) => ({ created: text.length, rejected: [], rejectedTotal: 0 }));
+    fake.stub('pets', 'import', ({ text }) => ({ created: text.length, rejected: [], rejectedTotal: 0 }));
     const text = 'ä'.repeat(300_000);
     const { stdout } = await runCli(['call', 'pets.import', '-', '--data-dir', dataDir], {
       stdin: JSON.stringify({ projectId: 'p', format: 'csv', text }),
@@ -46,13 +46,13 @@ describe('vivarium call', () => {
 
   it('accepts the data folder before the command too', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     expect((await runCli(['--data-dir', dataDir, 'call', 'projects.list'])).stdout).toBe('[]\n');
   });
 
   it('passes numbers on as written', async () => {
     const { dataDir, fake } = await startFakeEngine();
-    fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
+    fake.stub('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
     const exact = await runCli([
       'call',
       'pets.remove',
@@ -105,7 +105,7 @@ describe('vivarium call', () => {
     ],
   ])('%j fails with JSON on standard error and exit code 1', async (args, failure) => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'get', () => {
+    fake.stub('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
     const { code, stdout, stderr } = await runCli([...args, '--data-dir', dataDir]);
@@ -206,7 +206,7 @@ describe('vivarium call of a stream', () => {
   it('prints one JSON value a line, and succeeds when it is interrupted', async () => {
     const { fake, dataDir } = await startFakeEngine();
     const stream = countingStream({ pauseAfter: 3 });
-    fake.teach('events', 'watch', stream.open);
+    fake.stub('events', 'watch', stream.open);
     const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
     const result = finished(child);
     let seen = '';
@@ -229,7 +229,7 @@ describe('vivarium call of a stream', () => {
 
   it('ends when the stream does', async () => {
     const { fake, dataDir, server } = await startFakeEngine();
-    fake.teach('events', 'watch', countingStream({ pauseAfter: 1 }).open);
+    fake.stub('events', 'watch', countingStream({ pauseAfter: 1 }).open);
     const child = startCli(['call', 'events.watch', '--data-dir', dataDir]);
     const result = finished(child);
     if (child.stdout !== null) await once(child.stdout, 'data');
@@ -239,7 +239,7 @@ describe('vivarium call of a stream', () => {
 
   it('reports its error', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('events', 'watch', async function* () {
+    fake.stub('events', 'watch', async function* () {
       yield { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
       throw new VivariumError('unavailable', 'Not now.');
     });

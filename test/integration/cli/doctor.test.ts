@@ -41,7 +41,7 @@ describe('vivarium doctor, with a running Vivarium', () => {
 
   it('shows the report, failures last, and exits 1 for a failure', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('doctor', 'run', () => REPORT);
+    fake.stub('doctor', 'run', () => REPORT);
     const { code, stdout } = await runCli(['doctor', '--data-dir', dataDir]);
     expect([code, stdout]).toEqual([
       1,
@@ -61,7 +61,7 @@ Problems found: 1 failed, 1 ok.
   it('prints JSON for options in any position, and exits 0 without a failure', async () => {
     const { fake, dataDir } = await startFakeEngine();
     const well = { ...REPORT, counts: { ...REPORT.counts, failed: 0 }, checks: REPORT.checks.slice(1) };
-    fake.teach('doctor', 'run', () => well);
+    fake.stub('doctor', 'run', () => well);
     for (const args of [
       ['--json', 'doctor', '--data-dir', dataDir],
       ['--data-dir', dataDir, 'doctor', '--json'],

@@ -103,7 +103,7 @@ describe('without a running Vivarium', () => {
     '%s on a copy of a folder in use exits 2 and names the original folder',
     async (...command) => {
       const { url, dataDir: original, fake } = await startFakeEngine();
-      fake.teach('status', 'get', () => ({ ...STATUS, dataDir: original }));
+      fake.stub('status', 'get', () => ({ ...STATUS, dataDir: original }));
       const copy = temporaryFolder();
       writeRuntime(copy, { url, dataDir: original });
       const { code, stderr } = await runHere([...command, '--data-dir', copy]);
@@ -199,7 +199,7 @@ describe('vivarium open', () => {
     ['prints the link if the opener fails', 3, /\n {2}http:\/\/127\.0\.0\.1:\d+\/#ticket=\w{43}\n$/],
   ])('%s', async (_what, code, output) => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('status', 'get', () => ({ ...STATUS, dataDir }));
+    fake.stub('status', 'get', () => ({ ...STATUS, dataDir }));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${folder}/opened\nexit ${code}\n`, {
       mode: 0o755,

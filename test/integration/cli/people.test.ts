@@ -24,7 +24,7 @@ beforeEach(() => {
 describe('vivarium <namespace> <procedure>', () => {
   it('shows a table, without colours in a pipe', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
+    fake.stub('pets', 'list', () => ({ items: [SAMPLE_PET, { ...SAMPLE_PET, id: '10', name: 'Bo' }], total: 2 }));
     const { code, stdout, stderr } = await runHere(['pets', 'list', 'prj_1', '--limit', '5', '--data-dir', dataDir]);
     expect([code, stderr, stdout]).toEqual([
       0,
@@ -41,7 +41,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('shows JSON with --json, before the command or after it', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
     for (const args of [
       ['projects', 'list', '--json'],
       ['--json', 'projects', 'list'],
@@ -54,8 +54,8 @@ describe('vivarium <namespace> <procedure>', () => {
   it('prints a file unchanged, and writes it to --output', async () => {
     const { fake, dataDir } = await startFakeEngine();
     const octets = Buffer.from([0x30, 0x82, 0x00, 0xff, 0x0a]);
-    fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
-    fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
+    fake.stub('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: octets.toString('base64') }));
+    fake.stub('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
     const { stdout } = await runHere(['zones', 'export', 'acme.test', '--data-dir', dataDir]);
     expect(stdout).toBe('$ORIGIN acme.test.\n');
     const file = join(temporaryFolder(), 'root.der');
@@ -71,7 +71,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('shows only the changed settings, and all of them as JSON', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
+    fake.stub('settings', 'update', () => ({ ...DEFAULT_SETTINGS, propagation: 'PT1H' }));
     const args = ['settings', 'update', '--propagation', '1h', '--data-dir', dataDir];
     expect((await runHere(args)).stdout).toBe('propagation  PT1H\n');
     expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({
@@ -85,15 +85,15 @@ describe('vivarium <namespace> <procedure>', () => {
       { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'demo' },
       { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'my-shop' },
     ];
-    fake.teach('projects', 'list', () => [demo, shop]);
-    fake.teach('keys', 'list', () => []);
-    fake.teach('runs', 'list', () => []);
+    fake.stub('projects', 'list', () => [demo, shop]);
+    fake.stub('keys', 'list', () => []);
+    fake.stub('runs', 'list', () => []);
     const folder = temporaryFolder();
     const list = () => runHere(['keys', 'list', '--data-dir', dataDir], { cwd: folder });
     expect(await list()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('there are demo, my-shop.') });
     writeFileSync(join(folder, 'package.json'), '{"name":"@acme/My_Shop"}');
     expect(await list()).toMatchObject({ code: 0, stderr: 'Project: my-shop\n' });
-    fake.teach('projects', 'list', () => [demo]);
+    fake.stub('projects', 'list', () => [demo]);
     expect(await list()).toMatchObject({ code: 0, stderr: '' });
     const asked = fake.calls.filter(({ procedure }) => procedure === 'keys.list').map(({ input }) => input);
     expect(asked).toEqual([{ projectId: 'my-shop' }, { projectId: 'demo' }]);
@@ -101,7 +101,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('reports an engine’s errors in its own words', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('records', 'put', () => {
+    fake.stub('records', 'put', () => {
       throw new VivariumError(
         'invalid_request',
         'value: A: "999.1.1.1" is not an address. See `records.list {"zone":"a.test"}`.',
@@ -120,7 +120,7 @@ describe('vivarium <namespace> <procedure>', () => {
   it('names the command that shows the next page', async () => {
     const { fake, dataDir } = await startFakeEngine();
     const page = { items: [makeEntry(9)], kept: 9, dropped: 0, recording: true, next: 'trf_9' };
-    fake.teach('traffic', 'list', () => page);
+    fake.stub('traffic', 'list', () => page);
     const words = ['traffic', 'list', '--filter', 'status:2xx', '--limit', '1', '--data-dir', dataDir];
     const line = `traffic list --filter status:2xx --limit 1 --before trf_9 --data-dir ${dataDir}`;
     expect((await runHere(words)).stdout).toMatch(new RegExp(`recording +true\n\nNext page: .*${line}\n$`));
@@ -128,7 +128,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('reads a long text from a file, and from standard input', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));
+    fake.stub('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));
     const file = join(temporaryFolder(), 'pets.csv');
     writeFileSync(file, 'name,categoryId\nAda,3\n');
     const command = ['pets', 'import', '--project-id', 'p', '--format', 'csv', '--data-dir', dataDir, '--text-file'];
@@ -167,7 +167,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('reports that a single argument was taken as the project, where another argument is missing', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
+    fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, slug: 'demo' }, SAMPLE_PROJECT]);
     expect(await runHere(['domains', 'attach', 'demo', '--local', '--data-dir', dataDir])).toEqual({
       code: 1,
       stdout: '',
@@ -193,7 +193,7 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('watches events line by line until it is interrupted', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('events', 'watch', countingStream({ pauseAfter: 2 }).open);
+    fake.stub('events', 'watch', countingStream({ pauseAfter: 2 }).open);
     const child = startCli(['events', 'watch', '--data-dir', dataDir]);
     const result = finished(child);
     let seen = '';
@@ -217,8 +217,8 @@ describe('vivarium <namespace> <procedure>', () => {
     ['projects', 'list'],
   ])('%s %s ends quietly when its reader closes the pipe', async (namespace, procedure) => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('events', 'watch', countingStream({}).open);
-    fake.teach('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
+    fake.stub('events', 'watch', countingStream({}).open);
+    fake.stub('projects', 'list', () => Array.from({ length: 5_000 }, () => SAMPLE_PROJECT));
     const line = '"$0" "$1" "$3" "$4" --data-dir "$2" | head -n 1';
     const shell = spawn('bash', [
       '-o',
@@ -238,8 +238,8 @@ describe('vivarium <namespace> <procedure>', () => {
 
   it('writes a file to standard output with --output -', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
-    fake.teach('projects', 'list', () => []);
+    fake.stub('zones', 'export', () => ({ text: '$ORIGIN acme.test.\n' }));
+    fake.stub('projects', 'list', () => []);
     const { stdout } = await runHere(['zones', 'export', 'acme.test', '--output', '-', '--data-dir', dataDir]);
     expect(stdout).toBe('$ORIGIN acme.test.\n');
     const json = await runHere(['projects', 'list', '--json', '--output=-', '--data-dir', dataDir]);
@@ -261,7 +261,7 @@ describe('a result that is a failure', () => {
     [['call', 'deploys.create', '{"projectId":"p"}'], 0],
   ])('%j is printed, with exit code %i', async (args, code) => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('deploys', 'create', () => FAILED);
+    fake.stub('deploys', 'create', () => FAILED);
     const { stdout, ...rest } = await runHere([...args, '--data-dir', dataDir]);
     expect(rest).toEqual({ code, stderr: '' });
     expect(stdout).toContain('Nothing listens.');
@@ -270,7 +270,7 @@ describe('a result that is a failure', () => {
 
 it('a removed object is printed as one line, and in full with --json', async () => {
   const { fake, dataDir } = await startFakeEngine();
-  fake.teach('projects', 'remove', () => SAMPLE_PROJECT);
+  fake.stub('projects', 'remove', () => SAMPLE_PROJECT);
   const args = ['projects', 'remove', SAMPLE_PROJECT.id, '--data-dir', dataDir];
   expect(await runHere(args)).toEqual({
     code: 0,
@@ -283,7 +283,7 @@ it('a removed object is printed as one line, and in full with --json', async () 
 describe('vivarium traffic watch', () => {
   async function startTraffic() {
     const { fake, dataDir, server } = await startFakeEngine();
-    fake.teach('traffic', 'watch', async function* (_input, { signal }) {
+    fake.stub('traffic', 'watch', async function* (_input, { signal }) {
       yield { entries: [makeEntry(1), makeEntry(2, { status: 404 })], missed: 3, dropped: 0, cleared: false };
       await new Promise((resolve) => signal?.addEventListener('abort', resolve));
     });
@@ -338,8 +338,8 @@ describe('vivarium traffic watch', () => {
 it('a change to part of a target reads the rest from the running Vivarium', async () => {
   const { fake, dataDir } = await startFakeEngine();
   const target = { kind: 'upstream', url: 'http://localhost:3000', limited: true } as const;
-  fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
-  fake.teach('projects', 'update', () => SAMPLE_PROJECT);
+  fake.stub('projects', 'get', () => ({ ...SAMPLE_PROJECT, target }));
+  fake.stub('projects', 'update', () => SAMPLE_PROJECT);
   const { code } = await runHere(['projects', 'update', 'web', '--target.host', 'keep', '--data-dir', dataDir]);
   expect([code, fake.calls.at(-1)]).toEqual([
     0,
@@ -389,7 +389,7 @@ describe('on a terminal', () => {
 
   it('a table fits the width, and is complete if the terminal reports no width', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);
+    fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'Aquarium 🐠' }]);
     const narrow = await onTerminal(['projects', 'list'], 40, dataDir);
     expect(Math.max(...narrow.stdout.split('\n').map(widthOf))).toBeLessThanOrEqual(40);
     expect(narrow.stdout).toContain('Not shown: ');
@@ -400,8 +400,8 @@ describe('on a terminal', () => {
 
   it('control characters are escaped in tables, files and JSON', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
-    fake.teach('zones', 'export', () => ({ text: 'a\u009b31m' }));
+    fake.stub('projects', 'list', () => [{ ...SAMPLE_PROJECT, name: 'a\u009b31m' }]);
+    fake.stub('zones', 'export', () => ({ text: 'a\u009b31m' }));
     for (const args of [
       ['projects', 'list'],
       ['projects', 'list', '--json'],
@@ -415,7 +415,7 @@ describe('on a terminal', () => {
 
   it('binary output is refused, except with --output -', async () => {
     const { fake, dataDir } = await startFakeEngine();
-    fake.teach('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: 'QUI=' }));
+    fake.stub('ca', 'export', () => ({ format: 'der', fileName: 'root.der', base64: 'QUI=' }));
     const args = ['ca', 'export', '--format', 'der'];
     expect(await onTerminal(args, 80, dataDir)).toMatchObject({
       code: 1,

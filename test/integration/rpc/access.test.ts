@@ -56,7 +56,7 @@ describe('a request with the right token, but from the wrong place', () => {
 describe('the control port’s own names', () => {
   it.each(['127.0.0.1', 'localhost', 'vivarium.localhost', 'LOCALHOST'])('include %s', async (hostname) => {
     const { port, fake } = await startControl();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     const headers = [
       `Host: ${hostname}:${port}`,
       TOKEN_LINE,
@@ -71,7 +71,7 @@ describe('the control port’s own names', () => {
   it('include the IPv6 address on the same port, if the system has it', async () => {
     const { port, fake, lines } = await startControl();
     if (lines.some(({ message }) => message.includes('no IPv6'))) return;
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     const text = `POST /api/projects/list HTTP/1.1\r\nHost: [::1]:${port}\r\n${TOKEN_LINE}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
     expect(statusOf(await exchangeRaw(port, text, '::1'))).toBe(200);
   });

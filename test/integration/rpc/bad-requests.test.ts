@@ -79,7 +79,7 @@ describe('a body that cannot be read', () => {
 
   it('is requested from a client that sends Expect', async () => {
     const { port, fake } = await startControl();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     const socket = await openRaw(port);
     const answers: string[] = [];
     socket.write(
@@ -95,7 +95,7 @@ describe('a body that cannot be read', () => {
 
   it('that stops half-way affects no other call', async () => {
     const { port, post, fake } = await startControl();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     const socket = await openRaw(port);
     socket.write(`${CALL} HTTP/1.1\r\n${[...call(port), 'Content-Length: 100'].join('\r\n')}\r\n\r\n{"pro`);
     expect((await post('projects.list')).status).toBe(200);
@@ -109,7 +109,7 @@ describe('a body of many unknown properties', () => {
   // With 4,000,000, an answer that names them all exceeds the maximum length of a string.
   it('is answered with the first hundred and the count of the others', async () => {
     const { post, fake } = await startControl();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     const names = Array.from({ length: 200_000 }, (_, index) => `"k${index}":0`);
     const response = await post('settings.update', `{${names.join(',')}}`);
     const answer = await response.text();
@@ -132,7 +132,7 @@ describe('a body of many unknown properties', () => {
 describe('an error that cannot be serialised', () => {
   it('is answered as an internal error', async () => {
     const { post, fake } = await startControl();
-    fake.teach('projects', 'list', () => {
+    fake.stub('projects', 'list', () => {
       throw new ORPCError('not_found', { data: { issues: [1n] } });
     });
     const response = await post('projects.list');
@@ -140,7 +140,7 @@ describe('an error that cannot be serialised', () => {
       500,
       { code: 'internal_error', message: expect.stringContaining('its log has the reason') },
     ]);
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     expect((await post('projects.list')).status).toBe(200);
   });
 });
@@ -165,7 +165,7 @@ describe('a malformed request', () => {
 
   it('an offer to upgrade to HTTP/2 is ignored', async () => {
     const { port, fake } = await startControl();
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     const headers = [...call(port), 'Upgrade: h2c', 'Connection: Upgrade', 'Content-Length: 0'];
     const socket = await openRaw(port);
     socket.write(`${CALL} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);

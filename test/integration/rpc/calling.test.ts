@@ -6,7 +6,7 @@ import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
 describe('a procedure called over HTTP', () => {
   it('answers 200 with the JSON result, and receives the validated input', async () => {
     const { fake, post } = await startControl();
-    fake.teach('pets', 'create', (input) => ({ ...SAMPLE_PET, name: input.name }));
+    fake.stub('pets', 'create', (input) => ({ ...SAMPLE_PET, name: input.name }));
     const response = await post('pets.create', { projectId: 'prj_1', name: 'Ada', categoryId: 3 });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -30,7 +30,7 @@ describe('a procedure called over HTTP', () => {
 
   it('treats an empty body as no input, with any media type', async () => {
     const { fake, post } = await startControl();
-    fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
     expect(await (await post('projects.list')).json()).toEqual([SAMPLE_PROJECT]);
     const response = await post('projects.list', '', { 'Content-Type': 'application/x-www-form-urlencoded' });
     expect(response.status).toBe(200);
@@ -92,13 +92,13 @@ describe('a procedure called over HTTP', () => {
     ['"-9223372036854775808"', '-9223372036854775808'],
   ])('accepts the int64 %s exactly', async (literal, exact) => {
     const { fake, post } = await startControl();
-    fake.teach('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
+    fake.stub('pets', 'remove', (input) => ({ ...SAMPLE_PET, id: input.id }));
     expect(await (await post('pets.remove', `{"projectId":"p","id":${literal}}`)).json()).toMatchObject({ id: exact });
   });
 
   it('answers with a service’s error unchanged, without further fields', async () => {
     const { fake, post } = await startControl();
-    fake.teach('projects', 'get', () => {
+    fake.stub('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no project "prj_9".');
     });
     const response = await post('projects.get', { projectId: 'prj_9' });
@@ -109,7 +109,7 @@ describe('a procedure called over HTTP', () => {
   it('passes on the issues found by a service', async () => {
     const { fake, post } = await startControl();
     const issues = [{ path: 'slug', message: 'is taken' }];
-    fake.teach('projects', 'create', () =>
+    fake.stub('projects', 'create', () =>
       Promise.reject(new VivariumError('conflict', 'The slug is taken.', { issues })),
     );
     const response = await post('projects.create', { name: 'a' });
@@ -122,7 +122,7 @@ describe('a procedure called over HTTP', () => {
   it('reveals nothing of an unknown error to the caller, and everything to the log', async () => {
     const { fake, post, lines } = await startControl();
     const cause = new Error('disk full');
-    fake.teach('projects', 'list', () => {
+    fake.stub('projects', 'list', () => {
       throw new Error('no such table: secrets', { cause });
     });
     const response = await post('projects.list');
@@ -141,7 +141,7 @@ describe('a procedure called over HTTP', () => {
 
   it('treats an output that breaks the contract as its own failure', async () => {
     const { fake, post, lines } = await startControl();
-    fake.teach('projects', 'get', () => ({ ...SAMPLE_PROJECT, plan: 'gold' }) as unknown as typeof SAMPLE_PROJECT);
+    fake.stub('projects', 'get', () => ({ ...SAMPLE_PROJECT, plan: 'gold' }) as unknown as typeof SAMPLE_PROJECT);
     const response = await post('projects.get', { projectId: 'p' });
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([500, 'internal_error']);
     expect(lines.find(({ level }) => level === 'error')?.fields['issues']).toMatchObject([{ path: ['plan'] }]);
@@ -151,7 +151,7 @@ describe('a procedure called over HTTP', () => {
     const { fake, url } = await startControl();
     const started = Promise.withResolvers<AbortSignal>();
     const finished = Promise.withResolvers<undefined>();
-    fake.teach('pets', 'seed', async (_input, { signal }) => {
+    fake.stub('pets', 'seed', async (_input, { signal }) => {
       if (signal === undefined) throw new Error('There is no signal.');
       started.resolve(signal);
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

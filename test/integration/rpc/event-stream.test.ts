@@ -35,7 +35,7 @@ const EVENT: ChangeEvent = { type: 'ready', at: '2026-11-20T09:00:00.000Z' };
 describe('a stream over HTTP', () => {
   it('sends each value as an event, and marks its end', async () => {
     const control = await startControl();
-    control.fake.teach('events', 'watch', async function* () {
+    control.fake.stub('events', 'watch', async function* () {
       yield EVENT;
       yield { ...EVENT, type: 'pets.changed' };
     });
@@ -54,7 +54,7 @@ describe('a stream over HTTP', () => {
   it('begins at once although nothing happens, and sends keep-alives', async () => {
     const clock = createFakeClock();
     const control = await startControl({ clock });
-    control.fake.teach('events', 'watch', countingStream({ pauseAfter: 0 }).open);
+    control.fake.stub('events', 'watch', countingStream({ pauseAfter: 0 }).open);
     const { until, leave } = await watch(control);
     await until(': watching\n\n');
     expect(control.server.clients()).toBe(1);
@@ -68,7 +68,7 @@ describe('a stream over HTTP', () => {
   it('ends for its service when the reader disconnects', async () => {
     const control = await startControl();
     const stream = countingStream({ pauseAfter: 2 });
-    control.fake.teach('events', 'watch', stream.open);
+    control.fake.stub('events', 'watch', stream.open);
     const { until, leave } = await watch(control);
     await until('"2"');
     leave();
@@ -78,7 +78,7 @@ describe('a stream over HTTP', () => {
   it('does not run ahead of a slow reader', async () => {
     const control = await startControl();
     const stream = countingStream({ padding: 64 * 1024 });
-    control.fake.teach('events', 'watch', stream.open);
+    control.fake.stub('events', 'watch', stream.open);
     const { leave } = await watch(control);
     await stream.stalled();
     expect(stream.produced()).toBeLessThan(2_000);
@@ -89,7 +89,7 @@ describe('a stream over HTTP', () => {
   it('ends when the server stops', async () => {
     const control = await startControl();
     const stream = countingStream({ pauseAfter: 1 });
-    control.fake.teach('events', 'watch', stream.open);
+    control.fake.stub('events', 'watch', stream.open);
     const { until } = await watch(control);
     await until('"1"');
     const stopped = control.server.stop(60_000);
@@ -107,7 +107,7 @@ describe('a stream over HTTP', () => {
     ['another error', new Error('secret'), { code: 'internal_error', message: expect.not.stringContaining('secret') }],
   ])('that fails with %s ends with an error event', async (_what, error, body) => {
     const control = await startControl();
-    control.fake.teach('events', 'watch', async function* () {
+    control.fake.stub('events', 'watch', async function* () {
       yield EVENT;
       throw error;
     });
@@ -118,7 +118,7 @@ describe('a stream over HTTP', () => {
 
   it('that yields a value outside the contract fails instead of sending it', async () => {
     const control = await startControl();
-    control.fake.teach('events', 'watch', async function* () {
+    control.fake.stub('events', 'watch', async function* () {
       yield { type: 'secret' } as unknown as ChangeEvent;
     });
     const { until } = await watch(control);

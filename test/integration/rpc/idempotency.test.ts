@@ -16,7 +16,7 @@ async function countingControl() {
   const clock = createFakeClock();
   const control = await startControl({ clock });
   let created = 0;
-  control.fake.teach('pets', 'create', () => ({ ...SAMPLE_PET, id: `${(created += 1)}` }));
+  control.fake.stub('pets', 'create', () => ({ ...SAMPLE_PET, id: `${(created += 1)}` }));
   return { clock, control, created: () => created };
 }
 
@@ -59,7 +59,7 @@ it('lets a running call finish without its caller, and makes a second caller wai
   const { control } = await countingControl();
   const begun = Promise.withResolvers<AbortSignal | undefined>();
   const answer = Promise.withResolvers<typeof SAMPLE_PET>();
-  control.fake.teach('pets', 'create', (_input, { signal }) => {
+  control.fake.stub('pets', 'create', (_input, { signal }) => {
     begun.resolve(signal);
     return answer.promise;
   });
@@ -87,7 +87,7 @@ it('keeps outcomes for ten minutes of real time, whatever the app’s clock does
 it('runs read-only procedures every time', async () => {
   const { control } = await countingControl();
   let asked = 0;
-  control.fake.teach('pets', 'get', () => ({ ...SAMPLE_PET, id: `${(asked += 1)}` }));
+  control.fake.stub('pets', 'get', () => ({ ...SAMPLE_PET, id: `${(asked += 1)}` }));
   for (const id of ['1', '2']) {
     expect(await post(control, 'a', { projectId: 'p', id }, 'pets.get')).toMatchObject({ status: 200 });
   }

@@ -26,7 +26,7 @@ describe('a new client of the control port', () => {
   ])('is served while the maximum number of connections are %s', async (_what, textFor) => {
     const clock = createFakeClock();
     const { post, port, fake } = await startControl({ clock });
-    fake.teach('projects', 'list', () => []);
+    fake.stub('projects', 'list', () => []);
     await Promise.all(Array.from({ length: MAX + 20 }, () => open(port, textFor(port))));
     await clock.pass(1_000);
     for (let count = 0; count < 5; count++) expect((await post('projects.list')).ok).toBe(true);
@@ -36,7 +36,7 @@ describe('a new client of the control port', () => {
     const clock = createFakeClock();
     const { post, port, fake } = await startControl({ clock });
     const { promise, resolve } = Promise.withResolvers<[]>();
-    fake.teach('projects', 'list', () => promise);
+    fake.stub('projects', 'list', () => promise);
     const waiting = post('projects.list');
     await expect.poll(() => fake.calls.length).toBe(1);
     await clock.pass(1_000);

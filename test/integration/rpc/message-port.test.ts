@@ -29,13 +29,13 @@ function connectWindow() {
 describe('the desktop window, over a message port', () => {
   it('calls procedures', async () => {
     const { fake, client } = connectWindow();
-    fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
     expect(await client.projects.list()).toEqual([SAMPLE_PROJECT]);
   });
 
   it('receives errors as data', async () => {
     const { fake, client } = connectWindow();
-    fake.teach('projects', 'get', () => {
+    fake.stub('projects', 'get', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
     expect((await safe(client.projects.get({ projectId: 'p' }))).error).toMatchObject({
@@ -55,7 +55,7 @@ describe('the desktop window, over a message port', () => {
   it('watches a stream until it stops', async () => {
     const { fake, client } = connectWindow();
     const stream = countingStream();
-    fake.teach('events', 'watch', stream.open);
+    fake.stub('events', 'watch', stream.open);
     const seen: unknown[] = [];
     for await (const event of await client.events.watch()) {
       seen.push(event.projectId);
@@ -68,7 +68,7 @@ describe('the desktop window, over a message port', () => {
   it('ends its streams when the window is closed', async () => {
     const { fake, client, port } = connectWindow();
     const stream = countingStream({ pauseAfter: 1 });
-    fake.teach('events', 'watch', stream.open);
+    fake.stub('events', 'watch', stream.open);
     await (await client.events.watch()).next();
     port.close();
     await stream.ended;

@@ -9,7 +9,7 @@ describe('stopping the control server', () => {
     const { server, fake, post, port } = await startControl();
     const asked = Promise.withResolvers<undefined>();
     const answer = Promise.withResolvers<never[]>();
-    fake.teach('projects', 'list', () => {
+    fake.stub('projects', 'list', () => {
       asked.resolve(undefined);
       return answer.promise;
     });
@@ -25,7 +25,7 @@ describe('stopping the control server', () => {
   it('cuts off what is unfinished at the deadline', async () => {
     const { server, fake, post } = await startControl();
     const asked = Promise.withResolvers<undefined>();
-    fake.teach('projects', 'list', () => {
+    fake.stub('projects', 'list', () => {
       asked.resolve(undefined);
       return new Promise<never>(() => undefined);
     });

@@ -14,7 +14,7 @@ import { countingStream } from '../../support/rpc-streams.ts';
 describe('the interface in a browser, over WebSocket', () => {
   it('calls procedures with oRPC’s client', async () => {
     const control = await startControl();
-    control.fake.teach('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
+    control.fake.stub('projects', 'get', ({ projectId }) => ({ ...SAMPLE_PROJECT, id: projectId }));
     const { client, socket } = await connectBrowser(control);
     expect(await client.projects.get({ projectId: 'prj_2' })).toEqual({ ...SAMPLE_PROJECT, id: 'prj_2' });
     expect(socket.protocol).toBe('vivarium');
@@ -23,7 +23,7 @@ describe('the interface in a browser, over WebSocket', () => {
 
   it('receives catalogued errors, with their issues', async () => {
     const control = await startControl();
-    control.fake.teach('projects', 'remove', () => {
+    control.fake.stub('projects', 'remove', () => {
       throw new VivariumError('not_found', 'There is no such project.');
     });
     const { client } = await connectBrowser(control);
@@ -43,14 +43,14 @@ describe('the interface in a browser, over WebSocket', () => {
     const control = await startControl();
     const { client } = await connectBrowser(control);
     const failed = await safe(client.clock.get());
-    expect(JSON.stringify(failed.error)).not.toContain('taught');
+    expect(JSON.stringify(failed.error)).not.toContain('fake services');
     expect(failed.error).toMatchObject({ code: 'internal_error', status: 500 });
   });
 
   it('watches a stream until it stops', async () => {
     const control = await startControl();
     const stream = countingStream();
-    control.fake.teach('events', 'watch', stream.open);
+    control.fake.stub('events', 'watch', stream.open);
     const { client } = await connectBrowser(control);
     const seen: ChangeEvent[] = [];
     for await (const event of await client.events.watch()) {
@@ -64,7 +64,7 @@ describe('the interface in a browser, over WebSocket', () => {
   it('ends its streams when the tab is closed', async () => {
     const control = await startControl();
     const stream = countingStream({ pauseAfter: 1 });
-    control.fake.teach('events', 'watch', stream.open);
+    control.fake.stub('events', 'watch', stream.open);
     const { client, socket } = await connectBrowser(control);
     const iterator = await client.events.watch();
     await iterator.next();
@@ -75,7 +75,7 @@ describe('the interface in a browser, over WebSocket', () => {
   it('does not run ahead of a tab that reads slowly', async () => {
     const control = await startControl();
     const stream = countingStream({ padding: 64 * 1024 });
-    control.fake.teach('events', 'watch', stream.open);
+    control.fake.stub('events', 'watch', stream.open);
     const { client, socket } = await connectBrowser(control);
     await client.events.watch();
     socket.pause();
@@ -144,7 +144,7 @@ describe('a tab is disconnected', () => {
 
   it('when it has too many open calls', async () => {
     const control = await startControl();
-    control.fake.teach('projects', 'list', () => new Promise<never>(() => undefined));
+    control.fake.stub('projects', 'list', () => new Promise<never>(() => undefined));
     const { client, socket } = await connectBrowser(control);
     for (let call = 0; call <= SESSION_CALLS_MAX; call++) client.projects.list().catch(() => undefined);
     expect((await once(socket, 'close'))[0]).toBe(1008);

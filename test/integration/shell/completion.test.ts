@@ -38,12 +38,12 @@ function makeCommand(): { folder: string; words: () => string[] } {
 /** A running Vivarium with two projects and a key whose name has a colon and blanks. */
 async function startNamed(): Promise<string> {
   const { fake, dataDir } = await startFakeEngine();
-  fake.teach('projects', 'list', () => [
+  fake.stub('projects', 'list', () => [
     { ...SAMPLE_PROJECT, id: 'prj_1', slug: 'aquarium' },
     { ...SAMPLE_PROJECT, id: 'prj_2', slug: 'shop' },
   ]);
   const createdAt = '2026-11-20T09:00:00.000Z';
-  fake.teach('keys', 'list', ({ projectId }) =>
+  fake.stub('keys', 'list', ({ projectId }) =>
     projectId === 'prj_1' ? [{ id: 'key_1', name: 'CI: night build', prefix: 'viv_abcd', createdAt }] : [],
   );
   return dataDir;

@@ -33,7 +33,8 @@ function createFakeSystem(
     const line = pasteable([command], platform);
     asked.push(line);
     const answer = answers[line];
-    if (answer === undefined) return Promise.reject(new Error(`Nobody taught the fake system "${line}".`));
+    if (answer === undefined)
+      return Promise.reject(new Error(`The test sets no answer for "${line}" on the fake system.`));
     return Promise.resolve({ exitCode: 0, stdout: '', stderr: '', ...answer });
   };
   const noted: TrustChange[] = [];

@@ -46,11 +46,11 @@ describe('vivarium rehearse renewals', () => {
   test('takes the certificates of the ACME clients from the running Vivarium', async () => {
     const { fake, dataDir } = await startFakeEngine();
     const invalid: AcmeOrderInfo = { ...ORDER, status: 'invalid', names: ['dark.acme.test'] };
-    fake.teach('acme', 'orders', () => [ORDER, invalid, { ...ORDER, id: 'c' }]);
+    fake.stub('acme', 'orders', () => [ORDER, invalid, { ...ORDER, id: 'c' }]);
     const asked = ['rehearse', 'renewals', '--data-dir', dataDir, '--policy', 'ari'];
     const { stdout } = await runHere(asked);
     expect(stdout.match(/\S+\.acme\.test: ari/g)).toEqual(['lit.acme.test: ari']);
-    fake.teach('acme', 'orders', () => [invalid]);
+    fake.stub('acme', 'orders', () => [invalid]);
     expect(await runHere(asked)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('No ACME client has a certificate from this Vivarium.'),

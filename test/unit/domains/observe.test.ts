@@ -77,7 +77,7 @@ const scripted = (
   query(name, type) {
     this.asked.push(`${name} ${type}`);
     const reply = replies[`${name} ${type}`];
-    if (reply === undefined) throw new Error(`not taught: ${name} ${type}`);
+    if (reply === undefined) throw new Error(`The test sets no reply for ${name} ${type}.`);
     return Promise.resolve({
       kind: 'answered',
       rcode: 'NOERROR',

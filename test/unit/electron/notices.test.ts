@@ -24,10 +24,10 @@ const refusedLater = () => new Promise<never>((_, reject) => setImmediate(() => 
 
 describe('notifications', () => {
   it('read nothing more once the engine stops, and leave no failure unhandled', async () => {
-    const { services, calls, teach } = createFakeServices();
-    teach('projects', 'list', () => [SAMPLE_PROJECT]);
-    teach('domains', 'list', refusedLater);
-    teach('limits', 'usage', refusedLater);
+    const { services, calls, stub } = createFakeServices();
+    stub('projects', 'list', () => [SAMPLE_PROJECT]);
+    stub('domains', 'list', refusedLater);
+    stub('limits', 'usage', refusedLater);
     await expect(readCondition(services, { signal: new AbortController().signal })).rejects.toThrow('closed');
     expect(calls.map(({ procedure }) => procedure)).toEqual(['projects.list', 'domains.list']);
   });

@@ -24,9 +24,9 @@ async function setUp(
 ) {
   const time = createFakeClock();
   const transport = createFakeTransport();
-  transport.teach('api.describe', () => ({ baseUrl: BASE_URL, document: text }));
-  transport.teach('keys.list', () => keys);
-  transport.teach('api.send', (input) => ({ request: input, response: {} }));
+  transport.stub('api.describe', () => ({ baseUrl: BASE_URL, document: text }));
+  transport.stub('keys.list', () => keys);
+  transport.stub('api.send', (input) => ({ request: input, response: {} }));
   const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
   connection.start();
   await settle();
@@ -114,7 +114,7 @@ describe('an operation that is tried', () => {
 
   it('shows the engine’s message at its field, and no exchange', async () => {
     const { transport, trial } = await setUp();
-    transport.teach('api.send', () =>
+    transport.stub('api.send', () =>
       Promise.reject(
         new ORPCError('invalid_request', {
           data: { issues: [{ path: 'headers', message: '"a b" is not a header name' }] },

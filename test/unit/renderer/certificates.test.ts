@@ -70,9 +70,9 @@ async function setUp() {
   const time = createFakeClock();
   const transport = createFakeTransport();
   let store = STORE;
-  transport.teach('ca.get', () => ({ permittedSuffixes: ['test'] }));
-  transport.teach('ca.trustStatus', () => [store]);
-  transport.teach('domains.list', () => [
+  transport.stub('ca.get', () => ({ permittedSuffixes: ['test'] }));
+  transport.stub('ca.trustStatus', () => [store]);
+  transport.stub('domains.list', () => [
     domain('b.test', { certificate: { state: 'issued', notAfter: after(90) } }),
     domain('a.test'),
     domain('c.test', { certificate: { state: 'issued', notAfter: after(90) } }),
@@ -101,7 +101,7 @@ describe('certificates', () => {
 
   it('show the engine’s message about a suffix at its field', async () => {
     const { transport, page } = await setUp();
-    transport.teach('ca.extend', () => {
+    transport.stub('ca.extend', () => {
       throw new ORPCError('conflict', { message: 'The root permits it already.' });
     });
     const form = page.extension('acme.test');
@@ -114,7 +114,7 @@ describe('a trust store', () => {
   it('shows the required follow-up until it is changed elsewhere', async () => {
     const { transport, page, becomes, report } = await setUp();
     const trusted: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
-    transport.teach('ca.trust', () => ({ ...trusted, message: 'The root is trusted. Restart Chromium.' }));
+    transport.stub('ca.trust', () => ({ ...trusted, message: 'The root is trusted. Restart Chromium.' }));
     await page.trust.trust('nss:user');
     await becomes(trusted);
     expect(report()).toMatchObject({ kind: 'answered', answer: { message: 'The root is trusted. Restart Chromium.' } });
@@ -127,7 +127,7 @@ describe('a trust store', () => {
     const trusted: StoreTrust = { ...STORE, state: 'trusted', message: 'The root is trusted.' };
     await becomes(trusted);
     const answer: StoreTrust = { ...trusted, command: 'sudo rm root.pem', needs: 'a password' };
-    transport.teach('ca.untrust', () => answer);
+    transport.stub('ca.untrust', () => answer);
     await page.trust.untrust('nss:user', 'AB:CD');
     expect(transport.calls.at(-1)?.input).toEqual({ store: 'nss:user', fingerprint: 'AB:CD' });
     expect(report()).toEqual({ kind: 'answered', action: 'untrust', answer });
@@ -135,7 +135,7 @@ describe('a trust store', () => {
 
   it('shows why it could not be changed, until the next try', async () => {
     const { transport, page, report } = await setUp();
-    transport.teach('ca.trust', () => {
+    transport.stub('ca.trust', () => {
       throw new ORPCError('unavailable', { message: 'The command failed.' });
     });
     expect(await page.trust.trust('nss:user')).toBeUndefined();

@@ -43,7 +43,7 @@ if (HOUR === undefined) throw new Error('There is no preset of an hour.');
 describe('moving the clock', () => {
   it('shows the new time at once, and reports what fell due', async () => {
     const { transport, session, control, said, asked } = await setUp();
-    transport.teach('clock.advance', () => move(3_600_000, ['1 ban is over.', '2 minute windows are over.']));
+    transport.stub('clock.advance', () => move(3_600_000, ['1 ban is over.', '2 minute windows are over.']));
     await control.advance(HOUR);
     expect(asked('clock.advance')).toEqual({ by: 'PT1H' });
     expect(session.clock.nowMs).toBe(FAKE_NOW_MS + 3_600_000);
@@ -52,8 +52,8 @@ describe('moving the clock', () => {
 
   it('reports that nothing fell due on the way forward, but not on the way back', async () => {
     const { transport, control, said } = await setUp();
-    transport.teach('clock.advance', () => move(3_600_000));
-    transport.teach('clock.reset', () => move(0));
+    transport.stub('clock.advance', () => move(3_600_000));
+    transport.stub('clock.reset', () => move(0));
     await control.advance(HOUR);
     await control.reset();
     expect(said).toEqual(['Forward by 1 hour. Nothing fell due.', 'Back to the real time.']);
@@ -61,12 +61,12 @@ describe('moving the clock', () => {
 
   it('accepts lengths as users write them, and keeps what the engine refuses', async () => {
     const { transport, control, asked } = await setUp();
-    transport.teach('clock.advance', () => move(9_000_000));
+    transport.stub('clock.advance', () => move(9_000_000));
     control.forwarding.values.by = '2 h 30 min';
     expect(await control.forward()).toBe(true);
     expect(asked('clock.advance')).toEqual({ by: '2 h 30 min' });
     expect(control.forwarding.values.by).toBe('');
-    transport.teach('clock.advance', () =>
+    transport.stub('clock.advance', () =>
       Promise.reject(
         new ORPCError('invalid_request', {
           message: 'by: must be a duration',
@@ -81,7 +81,7 @@ describe('moving the clock', () => {
 
   it('shows why it failed', async () => {
     const { transport, control, said } = await setUp();
-    transport.teach('clock.reset', () => Promise.reject(new ORPCError('unavailable', { message: 'Stopping.' })));
+    transport.stub('clock.reset', () => Promise.reject(new ORPCError('unavailable', { message: 'Stopping.' })));
     await control.reset();
     expect(said).toEqual(['failed: The clock was not moved. Stopping.']);
   });

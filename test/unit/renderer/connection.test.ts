@@ -93,7 +93,7 @@ describe('the connection', () => {
     connection.start();
     await settle();
     const silence = Promise.withResolvers<unknown>();
-    transport.teach('clock.get', () => silence.promise);
+    transport.stub('clock.get', () => silence.promise);
     await time.pass(1_999);
     expect(connection.phase).toBe('silent');
     silence.resolve({});
@@ -105,7 +105,7 @@ describe('the connection', () => {
     const { time, connection, transport } = setUp();
     connection.start();
     await settle();
-    transport.teach('clock.get', () => new Promise(() => undefined));
+    transport.stub('clock.get', () => new Promise(() => undefined));
     await time.pass(SILENCE_MS_MAX + 2_000);
     expect(transport.opened).toBe(2);
     connection.stop();
@@ -113,7 +113,7 @@ describe('the connection', () => {
 
   it('counts an error as a sign of life', async () => {
     const { time, connection, transport } = setUp();
-    transport.teach('clock.get', () => Promise.reject(new Error('broken')));
+    transport.stub('clock.get', () => Promise.reject(new Error('broken')));
     connection.start();
     await time.pass(10_000);
     expect(connection.phase).toBe('open');
@@ -124,7 +124,7 @@ describe('the connection', () => {
     await expect(connection.client.status.get()).rejects.toBeInstanceOf(ConnectionLostError);
     connection.start();
     await settle();
-    transport.teach('status.get', () => new Promise(() => undefined));
+    transport.stub('status.get', () => new Promise(() => undefined));
     const broken = expect(connection.client.status.get()).rejects.toBeInstanceOf(ConnectionLostError);
     transport.drop();
     await broken;
@@ -135,12 +135,12 @@ describe('the connection', () => {
     connection.start();
     await settle();
     const lost = Promise.withResolvers<unknown>();
-    transport.teach('projects.create', () => lost.promise);
+    transport.stub('projects.create', () => lost.promise);
     const created = connection.client.projects.create({ name: 'Shop' });
     transport.drop();
     await settle();
     expect([connection.phase, connection.unanswered]).toEqual(['lost', 1]);
-    transport.teach('projects.create', () => ({ id: 'prj_1' }));
+    transport.stub('projects.create', () => ({ id: 'prj_1' }));
     await time.pass(backoffMs(1));
     expect(await created).toEqual({ id: 'prj_1' });
     const keys = transport.calls.filter(({ procedure }) => procedure === 'projects.create').map(({ key }) => key);
@@ -158,7 +158,7 @@ describe('the connection', () => {
     const { time, connection, transport } = setUp();
     connection.start();
     await settle();
-    transport.teach('projects.create', () => new Promise(() => undefined));
+    transport.stub('projects.create', () => new Promise(() => undefined));
     const created = expect(connection.client.projects.create({ name: 'Shop' })).rejects;
     happens(transport);
     transport.drop();
@@ -174,7 +174,7 @@ describe('the connection', () => {
     connection.start();
     await settle();
     const answer = Promise.withResolvers<unknown>();
-    transport.teach('projects.create', () => answer.promise);
+    transport.stub('projects.create', () => answer.promise);
     const happened: string[] = [];
     void connection.client.projects.create({ name: 'Shop' }).then(() => happened.push('created'));
     void connection.answered(5_000).then(() => happened.push('answered'));

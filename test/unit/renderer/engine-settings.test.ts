@@ -15,8 +15,8 @@ async function setUp(stored: Partial<Settings> = {}) {
   const time = createFakeClock();
   const transport = createFakeTransport();
   let current: Settings = { ...DEFAULT_SETTINGS, ...stored };
-  transport.teach('settings.get', () => current);
-  transport.teach('settings.update', (patch) => {
+  transport.stub('settings.get', () => current);
+  transport.stub('settings.update', (patch) => {
     current = { ...current, ...(patch as Partial<Settings>) };
     return current;
   });
@@ -76,7 +76,7 @@ describe('a group of settings', () => {
 
   it('keeps what was typed next to the engine’s message, and reports nothing', async () => {
     const { transport, settings, toasts } = await setUp();
-    transport.teach('settings.update', () =>
+    transport.stub('settings.update', () =>
       Promise.reject(
         new ORPCError('invalid_request', { data: { issues: [{ path: 'resolver', message: 'must be an address' }] } }),
       ),

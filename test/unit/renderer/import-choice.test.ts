@@ -11,7 +11,7 @@ const PREVIEW = { delimiter: 'semicolon', titles: ['Titel', 'Kind'], columns: {}
 async function setUp() {
   const time = createFakeClock();
   const transport = createFakeTransport();
-  transport.teach('pets.previewImport', () => PREVIEW);
+  transport.stub('pets.previewImport', () => PREVIEW);
   const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
   connection.start();
   await settle();
@@ -53,7 +53,7 @@ describe('a text to be imported', () => {
 
   it('tells why it has no preview', async () => {
     const { transport, choice } = await setUp();
-    transport.teach('pets.previewImport', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
+    transport.stub('pets.previewImport', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
     await choice.choose(new File(['x'], 'pets.csv'));
     expect([choice.preview, choice.failure]).toEqual([undefined, 'It stops.']);
     await choice.choose(new File([new Uint8Array([0xef, 0xbb, 0xbf, 0xff])], 'pets.csv'));

@@ -18,17 +18,17 @@ import { makeKey, makeProject } from '../../support/page-world.ts';
 async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), domains = 0) {
   const time = createFakeClock();
   const transport = createFakeTransport();
-  transport.teach('limits.usage', () => []);
-  transport.teach('keys.list', () => [makeKey('key_ci', 'CI')]);
-  transport.teach('domains.list', () => Array.from({ length: domains }, () => ({})));
-  transport.teach('settings.get', () => DEFAULT_SETTINGS);
+  transport.stub('limits.usage', () => []);
+  transport.stub('keys.list', () => [makeKey('key_ci', 'CI')]);
+  transport.stub('domains.list', () => Array.from({ length: domains }, () => ({})));
+  transport.stub('settings.get', () => DEFAULT_SETTINGS);
   const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
   connection.start();
   await settle();
   const toasts = new Toasts(time);
   const secrets = new UnreadSecrets(new KeptValues(createMemoryStorage(), ''));
   let current = project;
-  transport.teach('projects.update', (input) => {
+  transport.stub('projects.update', (input) => {
     current = { ...current, ...(input as Partial<Project>) };
     return current;
   });
@@ -79,7 +79,7 @@ describe('a change of plan', () => {
     expect(access.enterprise.values).toEqual({ 'limits.perMinute': '', 'limits.perDay': '' });
     access.enterprise.values['limits.perMinute'] = ' 5000 ';
     const accept = (input: unknown) => ({ ...makeProject('Demo'), ...(input as Partial<Project>) });
-    transport.teach('projects.update', () =>
+    transport.stub('projects.update', () =>
       Promise.reject(
         new ORPCError('invalid_request', {
           data: { issues: [{ path: 'limits.perDay', message: 'is required: an integer' }] },
@@ -89,7 +89,7 @@ describe('a change of plan', () => {
     expect(await access.enterprise.submit()).toBeUndefined();
     expect(access.enterprise.fault('limits.perDay')).toBe('is required: an integer');
     expect(access.enterprise.values['limits.perMinute']).toBe(' 5000 ');
-    transport.teach('projects.update', accept);
+    transport.stub('projects.update', accept);
     access.enterprise.values['limits.perDay'] = '90000';
     await access.enterprise.submit();
     expect(sent('projects.update').at(-1)).toEqual({
@@ -132,7 +132,7 @@ describe('a new key', () => {
 
   it('shows its secret until the user confirms having it', async () => {
     const { access, transport, secrets, sent } = await setUp();
-    transport.teach('keys.create', () => made);
+    transport.stub('keys.create', () => made);
     access.newKey.values.name = 'Storefront';
     await access.newKey.submit();
     expect(sent('keys.create')).toEqual([{ projectId: 'prj_demo', name: 'Storefront' }]);
@@ -144,7 +144,7 @@ describe('a new key', () => {
 
   it('without a name gets one from the engine', async () => {
     const { access, transport, sent } = await setUp();
-    transport.teach('keys.create', () => made);
+    transport.stub('keys.create', () => made);
     access.newKey.values.name = '  ';
     await access.newKey.submit();
     expect(sent('keys.create')).toEqual([{ projectId: 'prj_demo' }]);
@@ -153,7 +153,7 @@ describe('a new key', () => {
   it('that is revoked before its secret was read hides the secret', async () => {
     const { access, transport, secrets } = await setUp();
     secrets.hold('prj_demo', made);
-    transport.teach('keys.revoke', () => ({ ...made, revokedAt: made.createdAt }));
+    transport.stub('keys.revoke', () => ({ ...made, revokedAt: made.createdAt }));
     await access.revoke(made);
     expect(secrets.of('prj_demo')).toEqual([]);
   });
@@ -162,16 +162,16 @@ describe('a new key', () => {
 describe('callers', () => {
   it('can be reset, one or all, and unbanned, with a confirmation for each', async () => {
     const { access, transport, sent, said } = await setUp();
-    transport.teach('limits.reset', () => []);
+    transport.stub('limits.reset', () => []);
     await access.resetting.start({ caller: 'key:key_ci', name: 'CI' });
     expect(said()).toBe('The counters of CI are at zero.');
     await access.resetting.start();
     expect(said()).toBe('All counters are at zero.');
     expect(sent('limits.reset')).toEqual([{ projectId: 'prj_demo', caller: 'key:key_ci' }, { projectId: 'prj_demo' }]);
-    transport.teach('limits.unban', () => ({ keyId: 'key_ci', lifted: true }));
+    transport.stub('limits.unban', () => ({ keyId: 'key_ci', lifted: true }));
     await access.lifting.start('key_ci', 'CI');
     expect(said()).toBe('The ban of CI is lifted.');
-    transport.teach('limits.unban', () => ({ keyId: 'key_ci', lifted: false }));
+    transport.stub('limits.unban', () => ({ keyId: 'key_ci', lifted: false }));
     await access.lifting.start('key_ci', 'CI');
     expect(said()).toBe('The ban of CI was over already.');
   });

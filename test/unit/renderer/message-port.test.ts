@@ -33,8 +33,8 @@ async function openClient({ transport }: ReturnType<typeof setUp>) {
 describe('a message port to the engine', () => {
   it('carries calls and streams', async () => {
     const world = setUp();
-    world.fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
-    world.fake.teach('events', 'watch', countingStream().open);
+    world.fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
+    world.fake.stub('events', 'watch', countingStream().open);
     const { client } = await openClient(world);
     expect(await client.projects.list()).toEqual([SAMPLE_PROJECT]);
     for await (const event of await client.events.watch()) {
@@ -46,7 +46,7 @@ describe('a message port to the engine', () => {
   it('carries the idempotency key of a change', async () => {
     const world = setUp();
     let created = 0;
-    world.fake.teach('pets', 'create', () => ({ ...SAMPLE_PET, id: `${(created += 1)}` }));
+    world.fake.stub('pets', 'create', () => ({ ...SAMPLE_PET, id: `${(created += 1)}` }));
     const { opened } = await openClient(world);
     const create = (idempotencyKey: string) =>
       opened.link.call(
@@ -63,7 +63,7 @@ describe('a message port to the engine', () => {
 
   it('is closed when the main process closes it, and can be opened again', async () => {
     const world = setUp();
-    world.fake.teach('projects', 'list', () => [SAMPLE_PROJECT]);
+    world.fake.stub('projects', 'list', () => [SAMPLE_PROJECT]);
     const { opened } = await openClient(world);
     world.cutOff[0]?.();
     await opened.closed;
@@ -74,8 +74,8 @@ describe('a message port to the engine', () => {
   it('ends running calls when it is closed from here', async () => {
     const world = setUp();
     const stream = countingStream({ pauseAfter: 1 });
-    world.fake.teach('events', 'watch', stream.open);
-    world.fake.teach('status', 'get', () => new Promise<never>(() => undefined));
+    world.fake.stub('events', 'watch', stream.open);
+    world.fake.stub('status', 'get', () => new Promise<never>(() => undefined));
     const { opened, client } = await openClient(world);
     const unanswered = safe(client.status.get());
     await (await client.events.watch()).next();

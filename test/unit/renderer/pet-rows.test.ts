@@ -7,7 +7,7 @@ import { PetList } from '../../../renderer/state/pet-list.svelte.ts';
 import { PetRows } from '../../../renderer/state/pet-rows.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
-import { type ListInput, NO_FILTER, teachList } from '../../support/page-pets.ts';
+import { type ListInput, NO_FILTER, stubPetList } from '../../support/page-pets.ts';
 import { makePets } from '../../support/page-world.ts';
 
 const newcomer = (id: string): PetRecord => ({ id, name: `New ${id}`, categoryId: '1', status: 'sold' });
@@ -16,7 +16,7 @@ async function connect(pets: PetRecord[]) {
   const time = createFakeClock();
   const transport = createFakeTransport();
   const world = { pets };
-  teachList(transport, () => world.pets);
+  stubPetList(transport, () => world.pets);
   const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
   connection.start();
   await settle();
@@ -112,7 +112,7 @@ describe('the rows of a list', () => {
 
   it('show why they could not be read', async () => {
     const { rows, transport, time } = await setUp(1_000);
-    transport.teach('pets.list', () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })));
+    transport.stub('pets.list', () => Promise.reject(new ORPCError('internal_error', { message: 'Broken.' })));
     rows.setVisible({ first: 900, last: 930 });
     await time.pass(1_000);
     expect([rows.live.failure, rows.total]).toEqual(['Broken.', 1_000]);
@@ -130,7 +130,7 @@ describe('the visible list', () => {
   it('stays until the next one has its first rows', async () => {
     const { list, transport } = await setUpList();
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    transport.teach('pets.list', () => promise);
+    transport.stub('pets.list', () => promise);
     list.want({ ...NO_FILTER, search: 'ada' });
     await settle();
     expect([list.rows.filter.search, list.busy, list.wanted.search]).toEqual(['', true, 'ada']);
@@ -144,10 +144,10 @@ describe('the visible list', () => {
   it('is not replaced by one that was requested before the last', async () => {
     const { list, transport } = await setUpList();
     const slow = Promise.withResolvers<unknown>();
-    transport.teach('pets.list', () => slow.promise);
+    transport.stub('pets.list', () => slow.promise);
     list.want({ ...NO_FILTER, search: 'a' });
     await settle();
-    transport.teach('pets.list', () => ({ items: makePets(2), total: 2, offset: 0 }));
+    transport.stub('pets.list', () => ({ items: makePets(2), total: 2, offset: 0 }));
     list.want({ ...NO_FILTER, search: 'ad' });
     await settle();
     slow.resolve({ items: makePets(9), total: 9, offset: 0 });
@@ -160,7 +160,7 @@ describe('the visible list', () => {
 
   it('disappears at once if it belongs to another environment', async () => {
     const { list, transport } = await setUpList();
-    transport.teach('pets.list', () => new Promise(() => undefined));
+    transport.stub('pets.list', () => new Promise(() => undefined));
     list.want({ ...NO_FILTER, environment: 'staging' });
     expect([list.rows.filter.environment, list.rows.total]).toEqual(['staging', undefined]);
   });

@@ -32,7 +32,7 @@ describe('seeding', () => {
   it('is requested in parts that add up to the whole, and shows its progress', async () => {
     const { time, transport, works, dataset, sent } = await setUp();
     const seen: [number, string][] = [];
-    transport.teach('pets.seed', (input) => {
+    transport.stub('pets.seed', (input) => {
       seen.push([works.list[0]?.share ?? -1, works.list[0]?.note ?? '']);
       return { created: (input as { count: number }).count, rejected: [], rejectedTotal: 0 };
     });
@@ -51,7 +51,7 @@ describe('seeding', () => {
 
   it('stops between two parts', async () => {
     const { transport, works, dataset } = await setUp();
-    transport.teach('pets.seed', () => {
+    transport.stub('pets.seed', () => {
       works.list[0]?.stop();
       return { created: 5_000, rejected: [], rejectedTotal: 0 };
     });
@@ -62,7 +62,7 @@ describe('seeding', () => {
 
   it('stays visible with the reason when it fails', async () => {
     const { time, transport, works, dataset } = await setUp();
-    transport.teach('pets.seed', () => Promise.reject(new ORPCError('unavailable', { message: 'The disk is full.' })));
+    transport.stub('pets.seed', () => Promise.reject(new ORPCError('unavailable', { message: 'The disk is full.' })));
     const work = works.start(seeding(dataset, 10));
     await untilEnded(work);
     await time.pass(60_000);
@@ -73,7 +73,7 @@ describe('seeding', () => {
 
   it('explains the effect of a lost connection', async () => {
     const { time, transport, works, dataset } = await setUp();
-    transport.teach('pets.seed', () => {
+    transport.stub('pets.seed', () => {
       transport.restart();
       transport.drop();
       return new Promise(() => undefined);
@@ -89,7 +89,7 @@ describe('clearing', () => {
   it('continues until none remain, even if others are added meanwhile', async () => {
     const { transport, works, dataset } = await setUp();
     let left = 11_000;
-    transport.teach('pets.clear', (input) => {
+    transport.stub('pets.clear', (input) => {
       const removed = Math.min(left, (input as { limit: number }).limit);
       left -= removed;
       if (left === 6_000) left += 10;
@@ -110,7 +110,7 @@ describe('an import', () => {
 
   it('sends the file in connected pieces, and adds up their reports', async () => {
     const { transport, works, dataset, sent } = await setUp();
-    transport.teach('pets.import', (input) => {
+    transport.stub('pets.import', (input) => {
       const { more, text } = input as { more: boolean; text: string };
       const bad = text === '' ? [] : [{ row: text.length, message: 'no' }];
       return { ...report(text === '' ? 1 : 10, bad), ...(more && { importId: 'imp_1' }) };
@@ -131,7 +131,7 @@ describe('an import', () => {
   it('returns the ids of what it added, which Undo removes in parts, and nothing else', async () => {
     const { transport, works, dataset, sent } = await setUp();
     const ids = [{ first: '4', last: '6003' }];
-    transport.teach('pets.import', (input) =>
+    transport.stub('pets.import', (input) =>
       (input as { more: boolean }).more
         ? { ...report(6_000, []), added: ids, importId: 'imp_1' }
         : { ...report(0, []), added: [] },
@@ -141,7 +141,7 @@ describe('an import', () => {
     await untilEnded(works.start(importing(dataset, source, (...added) => told.push(added))));
     expect(told).toEqual([[ids, 6_000]]);
     let left = 6_000;
-    transport.teach('pets.clear', (input) => {
+    transport.stub('pets.clear', (input) => {
       const removed = Math.min(left, (input as { limit: number }).limit);
       left -= removed;
       return { removed, left: 77 };
@@ -155,7 +155,7 @@ describe('an import', () => {
   it('reports faults of the text as a whole', async () => {
     const { transport, works, dataset } = await setUp();
     const refusal = new ORPCError('invalid_request', { message: 'text: must be a JSON array.' });
-    transport.teach('pets.import', () => Promise.reject(refusal));
+    transport.stub('pets.import', () => Promise.reject(refusal));
     const work = works.start(importing(dataset, { file: new Blob(['{}']), name: 'a.json', form: { format: 'json' } }));
     await untilEnded(work);
     expect([work.state, work.result]).toEqual(['failed', 'text: must be a JSON array.']);
@@ -169,7 +169,7 @@ describe('an export', () => {
   async function setUpList() {
     const parts = await setUp();
     const all = Array.from({ length: 2_500 }, (_, index) => pet(index + 1));
-    parts.transport.teach('pets.list', (input) => {
+    parts.transport.stub('pets.list', (input) => {
       const { after, offset, limit } = input as { after?: string; offset?: number; limit: number };
       const start = offset ?? Number(after ?? 0);
       const items = all.slice(start, start + limit);

@@ -12,15 +12,15 @@ import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { Works } from '../../../renderer/state/works.svelte.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { createFakeTransport } from '../../support/page-link.ts';
-import { NO_FILTER, teachList } from '../../support/page-pets.ts';
+import { NO_FILTER, stubPetList } from '../../support/page-pets.ts';
 import { makePets } from '../../support/page-world.ts';
 
 async function setUp() {
   const time = createFakeClock();
   const transport = createFakeTransport();
   const world = { pets: makePets(30) };
-  teachList(transport, () => world.pets);
-  transport.teach('pets.update', (input) => {
+  stubPetList(transport, () => world.pets);
+  transport.stub('pets.update', (input) => {
     const { id, name, categoryId, status } = input as PetRecord;
     const pet = world.pets.find((other) => other.id === id);
     if (pet === undefined) throw new Error(`No pet ${id}.`);
@@ -31,8 +31,8 @@ async function setUp() {
       ...(status !== undefined && { status }),
     };
   });
-  transport.teach('pets.remove', (input) => world.pets.find(({ id }) => id === (input as PetRecord).id));
-  transport.teach('pets.create', (input) => ({ id: '31', ...(input as object) }));
+  transport.stub('pets.remove', (input) => world.pets.find(({ id }) => id === (input as PetRecord).id));
+  transport.stub('pets.create', (input) => ({ id: '31', ...(input as object) }));
   const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
   connection.start();
   await settle();
@@ -88,7 +88,7 @@ describe('the actions on pets', () => {
 
   it('a pet that could not be removed is named with the reason', async () => {
     const { page, transport, world, said } = await setUp();
-    transport.teach('pets.remove', () => Promise.reject(new ORPCError('not_found', { message: 'There is no pet 1.' })));
+    transport.stub('pets.remove', () => Promise.reject(new ORPCError('not_found', { message: 'There is no pet 1.' })));
     await page.remove(world.pets[0] as PetRecord);
     expect(said()).toEqual(['Ada was not removed. There is no pet 1.']);
   });
@@ -115,18 +115,18 @@ describe('the selected pets', () => {
       const found = world.pets.filter(({ id }) => ids.includes(id));
       return { found, missing: ids.filter((id) => found.every((pet) => pet.id !== id)) };
     };
-    transport.teach('pets.updateMany', (input) => {
+    transport.stub('pets.updateMany', (input) => {
       const changes = new Map((input as { changes: PetRecord[] }).changes.map((change) => [change.id, change]));
       const { found: before, missing } = split([...changes.keys()]);
       world.pets = world.pets.map((pet) => ({ ...pet, ...changes.get(pet.id) }));
       return { before, missing };
     });
-    transport.teach('pets.removeMany', (input) => {
+    transport.stub('pets.removeMany', (input) => {
       const { found: removed, missing } = split((input as { ids: string[] }).ids);
       world.pets = world.pets.filter((pet) => !removed.includes(pet));
       return { removed, missing };
     });
-    transport.teach('pets.import', (input) => {
+    transport.stub('pets.import', (input) => {
       const added = JSON.parse((input as { text: string }).text) as PetRecord[];
       world.pets = [...world.pets, ...added].toSorted((one, other) => Number(one.id) - Number(other.id));
       return { created: added.length, rejected: [], rejectedTotal: 0 };
@@ -209,7 +209,7 @@ describe('the selected pets', () => {
 
   it('that cannot be removed are named with the reason', async () => {
     const { page, transport, said } = await setUpMany(30);
-    transport.teach('pets.removeMany', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
+    transport.stub('pets.removeMany', () => Promise.reject(new ORPCError('unavailable', { message: 'It stops.' })));
     page.selection.toggle('3', 2);
     await page.removeSelected();
     expect(said()).toEqual(['The pets were not removed. It stops.']);
@@ -245,12 +245,12 @@ describe('the pet beside the list', () => {
   async function open(id: string) {
     const parts = await setUp();
     const { transport, world, base, page } = parts;
-    transport.teach('pets.get', (input) => {
+    transport.stub('pets.get', (input) => {
       const pet = world.pets.find((other) => other.id === (input as PetRecord).id);
       if (pet === undefined) throw new ORPCError('not_found', { message: 'There is none.' });
       return pet;
     });
-    transport.teach('orders.list', () => ['1', '2'].map((order) => ({ id: order })));
+    transport.stub('orders.list', () => ['1', '2'].map((order) => ({ id: order })));
     const detail = new PetDetail({ ...base, actions: page.actions, environment: 'production', id });
     await settle();
     const change = async () => {
@@ -288,8 +288,8 @@ describe('the pet beside the list', () => {
 
   it('places an order that can be undone', async () => {
     const { detail, transport, toasts, sent, said } = await open('1');
-    transport.teach('orders.create', () => ({ id: '3' }));
-    transport.teach('orders.remove', () => ({ id: '3' }));
+    transport.stub('orders.create', () => ({ id: '3' }));
+    transport.stub('orders.remove', () => ({ id: '3' }));
     detail.order.values.quantity = '1,000';
     await detail.placeOrder();
     expect(sent('orders.create')).toEqual([{ ...DATASET, petId: '1', quantity: 1_000 }]);

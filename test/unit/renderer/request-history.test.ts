@@ -10,7 +10,7 @@ async function setUp() {
   const time = createFakeClock();
   const transport = createFakeTransport();
   let rates = makeRates([3, 5], [0, 1], 200);
-  transport.teach('status.rates', () => rates);
+  transport.stub('status.rates', () => rates);
   const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
   connection.start();
   await settle();

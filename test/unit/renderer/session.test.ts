@@ -15,11 +15,11 @@ function setUp(storage = createMemoryStorage()) {
   const transport = createFakeTransport();
   const newest = makeProject('Newest');
   const world = { status: makeStatus(), projects: [newest, makeProject('Demo')] };
-  transport.teach('status.get', () => world.status);
-  transport.teach('projects.list', () => world.projects);
-  transport.teach('keys.list', () => []);
-  transport.teach('limits.usage', () => []);
-  transport.teach('pets.list', () => ({ items: makePets(8), total: 30 }));
+  transport.stub('status.get', () => world.status);
+  transport.stub('projects.list', () => world.projects);
+  transport.stub('keys.list', () => []);
+  transport.stub('limits.usage', () => []);
+  transport.stub('pets.list', () => ({ items: makePets(8), total: 30 }));
   const session = new Session({
     transport,
     time,
@@ -96,7 +96,7 @@ describe('a session', () => {
     await settle();
     const now = new Date(FAKE_NOW_MS + 3_600_000).toISOString();
     const realNow = new Date(FAKE_NOW_MS).toISOString();
-    transport.teach('clock.get', () => ({ now, realNow, offset: 'PT1H', frozen: false }));
+    transport.stub('clock.get', () => ({ now, realNow, offset: 'PT1H', frozen: false }));
     transport.tell({ type: 'clock.changed' });
     await settle();
     expect([session.clock.moved, session.clock.offsetMs]).toEqual([true, 3_600_000]);
@@ -130,7 +130,7 @@ describe('the overview of a project', () => {
     const shown = overview();
     shown.environment = 'staging';
     const seeded = Promise.withResolvers<unknown>();
-    transport.teach('pets.seed', () => seeded.promise);
+    transport.stub('pets.seed', () => seeded.promise);
     const first = shown.seed();
     void shown.seed();
     await settle();
@@ -150,7 +150,7 @@ describe('the overview of a project', () => {
       message: 'The input is not acceptable.',
       data: { issues: [{ path: 'count', message: 'must be at most 10' }] },
     });
-    transport.teach('pets.seed', () => Promise.reject(error));
+    transport.stub('pets.seed', () => Promise.reject(error));
     await shown.seed();
     expect(shown.seedFailure).toBe('The input is not acceptable. · count must be at most 10');
     shown.environment = 'staging';

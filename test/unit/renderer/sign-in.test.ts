@@ -13,7 +13,7 @@ function setUp(storage = createMemoryStorage(), neighbour: string | null = null)
   const visited: string[] = [];
   const tickets = new Map([['once', 'session']]);
   const transport = createFakeTransport();
-  for (const procedure of ['status.get', 'projects.list']) transport.teach(procedure, () => []);
+  for (const procedure of ['status.get', 'projects.list']) transport.stub(procedure, () => []);
   const time = createFakeClock();
   const signIn = new SignIn({
     origin: 'http://127.0.0.1:4780',

@@ -21,14 +21,14 @@ const ZONE: ZoneInfo = { name: 'acme.test', supportsAlias: false, records: 2, cr
 async function setUp(propagation = 'PT0S') {
   const time = createFakeClock();
   const transport = createFakeTransport();
-  transport.teach('records.list', (input) => {
+  transport.stub('records.list', (input) => {
     const { name = RECORD.name } = input as { name?: string };
     return name === RECORD.name ? [RECORD] : [];
   });
-  transport.teach('records.propagating', () => []);
-  transport.teach('settings.get', () => ({ propagation, resolver: 'local' }));
-  transport.teach('zones.list', () => [ZONE]);
-  transport.teach('zones.platform', () => ({ name: 'vivarium.localhost', records: [] }));
+  transport.stub('records.propagating', () => []);
+  transport.stub('settings.get', () => ({ propagation, resolver: 'local' }));
+  transport.stub('zones.list', () => [ZONE]);
+  transport.stub('zones.platform', () => ({ name: 'vivarium.localhost', records: [] }));
   const connection = new Connection({ transport, time, pulse: async (client) => void (await client.clock.get()) });
   connection.start();
   await settle();
@@ -59,8 +59,8 @@ describe('records of a zone', () => {
 
   it('are added, and removed by Undo', async () => {
     const { transport, options, asked } = await setUp();
-    transport.teach('records.put', () => ({ ...RECORD, id: 'rec_2', name: 'new' }));
-    transport.teach('records.remove', () => RECORD);
+    transport.stub('records.put', () => ({ ...RECORD, id: 'rec_2', name: 'new' }));
+    transport.stub('records.remove', () => RECORD);
     const records = new ZoneRecords({ ...options, zone: 'acme.test' });
     await settle();
     const form = records.newRecord();
@@ -76,8 +76,8 @@ describe('records of a zone', () => {
 
   it('that already exist only get a TTL, which Undo restores', async () => {
     const { transport, options, asked } = await setUp();
-    transport.teach('records.put', () => ({ ...RECORD, ttl: 60 }));
-    transport.teach('records.update', () => RECORD);
+    transport.stub('records.put', () => ({ ...RECORD, ttl: 60 }));
+    transport.stub('records.update', () => RECORD);
     const records = new ZoneRecords({ ...options, zone: 'acme.test' });
     await settle();
     const change = await records.newRecord().submit();
@@ -88,7 +88,7 @@ describe('records of a zone', () => {
 
   it('are changed only in the edited fields, with the warnings shown, and undone as a whole', async () => {
     const { transport, options, asked } = await setUp();
-    transport.teach('records.update', () => ({ ...RECORD, ttl: 60, warnings: ['Is that so?'] }));
+    transport.stub('records.update', () => ({ ...RECORD, ttl: 60, warnings: ['Is that so?'] }));
     const form = new ZoneRecords({ ...options, zone: 'acme.test' }).edit(RECORD);
     form.values.ttl = '60';
     const change = await form.submit();
@@ -102,7 +102,7 @@ describe('records of a zone', () => {
 
   it('that are refused keep what was typed, and offer force if it helps', async () => {
     const { transport, options, asked } = await setUp();
-    transport.teach('records.put', () => {
+    transport.stub('records.put', () => {
       throw new ORPCError('conflict', {
         message: 'type: It stands alone.',
         data: { issues: [{ path: 'type', message: 'It stands alone.', forcible: true }] },
@@ -118,8 +118,8 @@ describe('records of a zone', () => {
 
   it('that are removed are restored unchanged', async () => {
     const { transport, options, asked } = await setUp();
-    transport.teach('records.remove', () => RECORD);
-    transport.teach('records.put', () => RECORD);
+    transport.stub('records.remove', () => RECORD);
+    transport.stub('records.put', () => RECORD);
     const done = await new ZoneRecords({ ...options, zone: 'acme.test' }).remove(RECORD);
     await done.undo();
     expect(asked('records.put')).toEqual([
@@ -138,8 +138,8 @@ describe('zones', () => {
     ],
   ])('that are removed are restored from their own zone file, propagation %s', async (propagation, text, undone) => {
     const { transport, options, asked } = await setUp(propagation);
-    transport.teach('zones.export', () => ({ text: '$ORIGIN acme.test.' }));
-    for (const procedure of ['zones.remove', 'zones.create', 'zones.import']) transport.teach(procedure, () => ZONE);
+    transport.stub('zones.export', () => ({ text: '$ORIGIN acme.test.' }));
+    for (const procedure of ['zones.remove', 'zones.create', 'zones.import']) transport.stub(procedure, () => ZONE);
     const zones = new DnsZones(options);
     await settle();
     const copy = await zones.copy(ZONE);
@@ -164,7 +164,7 @@ describe('importing a zone file', () => {
   it('is reported with its own lines, and again with force as one report', async () => {
     const { transport, connection } = await setUp();
     const answer = { warnings: [], warningsTotal: 0 };
-    transport.teach('zones.import', (input) => {
+    transport.stub('zones.import', (input) => {
       const { force } = input as { force: boolean };
       const bad = { line: 3, message: 'No.' };
       const careless = { line: 2, message: 'Stands alone.', forcible: true };
@@ -216,7 +216,7 @@ describe('a DNS query', () => {
     const { transport, connection } = await setUp();
     let own = true;
     let rcode = 'NXDOMAIN';
-    transport.teach('dns.query', () => answer(rcode));
+    transport.stub('dns.query', () => answer(rcode));
     const queries = new DnsQueries({ client: connection.client, changes: connection, usesOwnServer: () => own });
     transport.tell({ type: 'records.changed' });
     await settle();
@@ -236,7 +236,7 @@ describe('a DNS query', () => {
 
   it('that is refused is reported at the field, and the last answer stays', async () => {
     const { transport, connection } = await setUp();
-    transport.teach('dns.query', (input) => {
+    transport.stub('dns.query', (input) => {
       if ((input as { name: string }).name === 'a.test') return answer('NOERROR');
       const issues = [{ path: 'name', message: 'has an empty label' }];
       throw new ORPCError('invalid_request', { message: 'name has an empty label', data: { issues } });

@@ -7,7 +7,7 @@ import type { RecordedBody, RecordedExchange } from '../../../main/model/exchang
 import type { Entry } from '../../../main/traffic/entry.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { sequence } from '../../support/sequence.ts';
-import { exchange, handed } from '../../support/traffic-entries.ts';
+import { exchange, capturedRecord } from '../../support/traffic-entries.ts';
 
 function setUp() {
   let changes = 0;
@@ -51,7 +51,7 @@ function manyAlike(count: number): RecordedExchange[] {
       port: below(65_536),
       aborted: oneOf([true, false]),
       byProxy: oneOf([true, false]),
-      record: handed({
+      record: capturedRecord({
         requestFields: oneOf([[], ['Host', 'a'], ['Host', 'b'], ['Host', 'a', 'X', ''], ['Host', 'a', '', 'X']]),
         responseHead: oneOf(['', `HTTP/1.1 200 OK\r\nX-Number: ${below(100)}\r\n\r\n`]),
         requestBody: body(),
@@ -166,7 +166,7 @@ describe('the recorder', () => {
   it('keeps the newest entries of each project, whatever the others do, and counts dropped ones', () => {
     const { recorder, numbers } = setUp();
     const of = (projectId: string) => ({ ...exchange().route, projectId }) as RecordedExchange['route'];
-    const body = (text: string) => handed({ responseBody: { chunks: [text], bytes: text.length } });
+    const body = (text: string) => capturedRecord({ responseBody: { chunks: [text], bytes: text.length } });
     for (let count = 0; count < SHARE_ENTRIES + 20; count++) {
       recorder.take(exchange({ route: of('prj_quiet'), target: `/${count}`, record: body(`body ${count}`) }));
     }
@@ -193,7 +193,7 @@ describe('the recorder', () => {
     const taken = (projectId: string, bytes: number) =>
       exchange({
         route: { projectId, environment: 'production', target: { kind: 'api' } },
-        record: handed({ responseBody: { chunks: [Buffer.alloc(bytes, projectId)], bytes } }),
+        record: capturedRecord({ responseBody: { chunks: [Buffer.alloc(bytes, projectId)], bytes } }),
       });
     const fill = () => {
       for (let count = 0; count < ENTRIES_MAX; count++) recorder.take(exchange());
@@ -214,7 +214,8 @@ describe('the recorder', () => {
     const { recorder, numbers } = setUp();
     const bytes = 64 * 1024;
     const body = { chunks: [Buffer.alloc(bytes, 'x')], bytes };
-    for (let count = 0; count < 2_000; count++) recorder.take(exchange({ record: handed({ responseBody: body }) }));
+    for (let count = 0; count < 2_000; count++)
+      recorder.take(exchange({ record: capturedRecord({ responseBody: body }) }));
     expect(recorder.size()).toBeLessThanOrEqual(BYTES_MAX / bytes);
     expect(recorder.size()).toBeGreaterThan((BYTES_MAX / bytes) * 0.8);
     expect(numbers()[0]).toBe(2_000);
@@ -228,7 +229,7 @@ describe('the recorder', () => {
     const texts = ['x', 'y', 'z'].map((letter) => letter.repeat(60_000));
     for (let count = 0; count < ENTRIES_MAX; count++) {
       const text = texts[count % texts.length] as string;
-      recorder.take(exchange({ record: handed({ responseBody: { chunks: [text], bytes: text.length } }) }));
+      recorder.take(exchange({ record: capturedRecord({ responseBody: { chunks: [text], bytes: text.length } }) }));
     }
     expect(recorder.size()).toBe(ENTRIES_MAX);
     const wrong = [...recorder.oldestFirst()].filter(
@@ -250,7 +251,7 @@ describe('the recorder', () => {
     const { recorder } = setUp();
     recorder.take(
       exchange({
-        record: handed({
+        record: capturedRecord({
           requestFields: ['X-Name', 'Bisquit é', 'X-Empty', ''],
           responseHead: 'HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2: c\r\n\r\n',
           requestBody: { chunks: ['{"name":"', Buffer.from('Ω'), '"}'], bytes: 13 },
@@ -270,7 +271,7 @@ describe('the recorder', () => {
   it('keeps a text in Latin-1 as the bytes that were sent', () => {
     const { recorder } = setUp();
     const body = { chunks: ['caf\xe9', Buffer.from('Ω')], encoding: 'latin1' as const, bytes: 6 };
-    recorder.take(exchange({ record: handed({ responseBody: body }) }));
+    recorder.take(exchange({ record: capturedRecord({ responseBody: body }) }));
     const kept = recorder.get(1)?.record.responseBody;
     expect(bytesOf(kept ?? { chunks: [], bytes: 0 }).toString('hex')).toBe('636166e9cea9');
   });
@@ -280,7 +281,7 @@ describe('the recorder', () => {
     recorder.take(
       exchange({
         decision: null,
-        record: handed({
+        record: capturedRecord({
           requestFields: [],
           responseHead: '',
           responseBody: { chunks: [], bytes: 0 },

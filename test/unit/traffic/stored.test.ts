@@ -9,7 +9,7 @@ import { createRecorder, ENTRIES_MAX } from '../../../main/traffic/recorder.ts';
 import { replayRefusal, replayRequest } from '../../../main/traffic/replay.ts';
 import { createTrafficStorage, readStored, STORED_BYTES_MAX, writeStored } from '../../../main/traffic/stored.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { entry, exchange, handed, record, REDACTOR } from '../../support/traffic-entries.ts';
+import { entry, exchange, capturedRecord, record, REDACTOR } from '../../support/traffic-entries.ts';
 
 /** A recorder with what stores its entries, in a separate run. */
 function setUp(startedAtMs = 1_000) {
@@ -102,8 +102,8 @@ describe('stored traffic', () => {
     const { storage, take, shown } = setUp();
     const secrets = [
       { target: `/v1/pets?key=${SECRET}` },
-      { record: handed({ requestFields: ['Cookie', 'session=Zm9vYmFy'] }) },
-      { record: handed({ requestBody: { chunks: ['{"password":"Zm9vYmFy"}'], bytes: 23 } }) },
+      { record: capturedRecord({ requestFields: ['Cookie', 'session=Zm9vYmFy'] }) },
+      { record: capturedRecord({ requestBody: { chunks: ['{"password":"Zm9vYmFy"}'], bytes: 23 } }) },
       { keyId: null },
     ];
     for (const changes of [...secrets, {}]) take(changes);
@@ -130,7 +130,7 @@ describe('stored traffic', () => {
     });
     for (let index = 0; index < 50; index++) take(routeTo('prj_quiet'));
     for (let index = 0; index < ENTRIES_MAX; index++) {
-      take({ record: handed({ responseBody: { chunks: [page], bytes: page.length } }) });
+      take({ record: capturedRecord({ responseBody: { chunks: [page], bytes: page.length } }) });
     }
     const before = numbers();
     const { content, entries } = await storage.write();
