@@ -26,7 +26,7 @@ async function connectClient(engine: Engine): Promise<TestClient> {
   return client;
 }
 
-it('shows what clients obtain, what CAA and limits refuse with the reason, and what is done about it', async () => {
+it('the ACME page lists orders, explains refusals by CAA and rate limits, and offers fixes', async () => {
   const opened = await openPage({ path: '/acme' });
   const { page, engine } = opened;
   const orders = page.getByRole('region', { name: 'Orders' });
@@ -42,7 +42,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await connect.getByText(`--server https://localhost:${https.port}/acme/classic/directory`).waitFor();
   await expectSound(opened);
 
-  // What is issued appears by itself, with what was asked and found.
+  // An issued certificate appears without a reload, with the queries and answers of its validation.
   const client = await connectClient(engine);
   await client.obtain(['www.acme.test']);
   await orders.getByRole('link', { name: /^www\.acme\.test issued/ }).click();
@@ -57,7 +57,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expect.poll(() => page.evaluate('document.activeElement !== document.body')).toBe(true);
 
-  // CAA forbids the next: the walk names the record, leads to it, and permits it.
+  // CAA forbids the next certificate: the walk names the record, links to it, and permits the CA.
   await engine.call('records.put', { zone: 'acme.test', name: '@', type: 'CAA', value: '0 issue "ca.example"' });
   await client.respond(await client.order(['dark.acme.test']));
   await orders.getByRole('link', { name: /^dark\.acme\.test failed/ }).click();
@@ -72,7 +72,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await toasts.getByText('The CAA records of acme.test permit it now', { exact: false }).waitFor();
   await client.obtain(['dark.acme.test']);
 
-  // The link to the failed orders has narrowed the list; what is typed does, too.
+  // The link to the failed orders filters the list; so does the search.
   await expect.poll(() => orders.getByRole('listitem').count()).toBe(1);
   await orders.getByLabel('State').selectOption('');
   await orders.getByRole('link', { name: /^dark\.acme\.test issued/ }).waitFor();
@@ -80,7 +80,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await orders.getByRole('button', { name: 'Show all' }).click();
   await expect.poll(() => orders.getByRole('listitem').count()).toBe(3);
 
-  // Limits: switched on here, hit by the client, and reset here.
+  // Rate limits: switched on in the page, exceeded by the client, and reset in the page.
   await opened.open('/acme');
   const limits = page.getByRole('region', { name: 'Limits' });
   await limits.getByRole('switch', { name: 'Limit clients as Let’s Encrypt does' }).check();
@@ -102,7 +102,7 @@ it('shows what clients obtain, what CAA and limits refuse with the reason, and w
   await limits.getByRole('meter').first().waitFor({ state: 'detached' });
   await client.obtain(['www.acme.test']);
 
-  // An account is deactivated; it is the client's.
+  // The client's account is deactivated.
   const accounts = page.getByRole('region', { name: 'Accounts' });
   await accounts.getByRole('button', { name: /^Deactivate / }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Deactivate', exact: true }).click();

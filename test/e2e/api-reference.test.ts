@@ -13,11 +13,11 @@ const operations = (page: Page) => page.getByRole('navigation', { name: 'Operati
 const response = (page: Page) => page.getByRole('region', { name: 'Response', exact: true });
 const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
 const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
-/** Text of a block with code in it. */
+/** The text of a code block. */
 const block = (page: Page, name: string) => page.getByRole('group', { name, exact: true }).innerText();
 
 describe('the API reference', () => {
-  it('has every operation under its tag, with parameters, schemas, responses, examples and rate headers', async () => {
+  it('lists every operation under its tag, with parameters, schemas, responses, examples and rate headers', async () => {
     const opened = await openPage({ path: PATH });
     const { page } = opened;
     await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
@@ -45,7 +45,7 @@ describe('the API reference', () => {
     await expectSound(opened);
   });
 
-  it('saves requests under names, with variables, as a file, and has a history', async () => {
+  it('saves named requests with variables, imports and exports them as a file, and keeps a history', async () => {
     const opened = await openPage({ path: `${PATH}/listPets` });
     const { page, open, engine } = opened;
     await page.getByRole('button', { name: 'Save…' }).click();
@@ -100,7 +100,7 @@ describe('the API reference', () => {
     await page.getByText('Nothing sent yet').waitFor();
   });
 
-  it('leads to each operation by link, arrow keys and palette, with the focus kept in the list', async () => {
+  it('opens each operation by link, arrow keys and palette, and keeps the focus in the list', async () => {
     const { page, open } = await openPage({ path: PATH });
     const link = (name: RegExp) => operations(page).getByRole('link', { name });
     await link(/List all animals/).focus();
@@ -119,7 +119,7 @@ describe('the API reference', () => {
     await page.getByRole('heading', { level: 2, name: 'List all animals' }).waitFor();
   });
 
-  it('says on the app’s clock how long a deprecated operation works, and that it is gone', async () => {
+  it('shows when a deprecated operation will be removed on the app’s clock, and that it was removed', async () => {
     const opened = await openPage({ path: `${PATH}/getPet` });
     const { page, engine } = opened;
     await page.getByText(/It works until/).waitFor();
@@ -135,8 +135,8 @@ describe('the API reference', () => {
   });
 });
 
-describe('a request that is sent', () => {
-  it('carries an int64 exactly from the form to the store and back, with a key but without its secret', async () => {
+describe('a request sent from the API reference', () => {
+  it('preserves an int64 from the form to the store and back, and shows a variable in place of the key’s secret', async () => {
     const opened = await openPage({ path: `${PATH}/createPet` });
     const { page, engine } = opened;
     await field(page, 'name').fill('<b>Rex</b>');
@@ -166,7 +166,7 @@ describe('a request that is sent', () => {
     await expect.poll(() => block(page, 'body of the response')).toContain(`"categoryId": ${INT64_MAX}`);
   });
 
-  it('shows the API’s own refusals, and those of the engine at their fields', async () => {
+  it('shows the API’s errors in the response, and the engine’s errors at their fields', async () => {
     const { page } = await openPage({ path: `${PATH}/createPet` });
     await field(page, 'categoryId').fill('many');
     await send(page);
@@ -184,7 +184,7 @@ describe('a request that is sent', () => {
     await expect.poll(() => response(page).count()).toBe(0);
   });
 
-  it('may have no key, a wrong secret or the right one, which is kept nowhere', async () => {
+  it('can be sent without a key, with a wrong secret or with the right one, which is stored nowhere', async () => {
     const { page, engine } = await openPage({ path: PATH });
     const { secret } = engine.app.demoKey() ?? { secret: '' };
     const key = page.getByRole('combobox', { name: 'API key' });
@@ -209,7 +209,7 @@ describe('a request that is sent', () => {
     await expect.poll(() => key.locator('option:checked').innerText()).toContain('Demo key');
   });
 
-  it('goes to staging when staging is shown', async () => {
+  it('goes to staging when staging is selected', async () => {
     const { page, engine } = await openPage({ path: PATH });
     await page.getByRole('group', { name: 'Environment' }).getByLabel('Staging').check();
     await expect.poll(() => page.url()).toContain('environment=staging');
@@ -233,7 +233,7 @@ describe('a request that is sent', () => {
       .toMatch(/^const response = await fetch\('http/);
   });
 
-  it('may be one’s own', async () => {
+  it('can have any method and path', async () => {
     const { page } = await openPage({ path: `${PATH}/-request` });
     await page.getByRole('combobox', { name: 'Method' }).selectOption('DELETE');
     await page.getByRole('textbox', { name: /^Path, after/ }).fill('/pets/1');
@@ -245,7 +245,7 @@ describe('a request that is sent', () => {
   });
 });
 
-describe('the API of an upstream', () => {
+describe('the API reference of an upstream', () => {
   const made = {
     openapi: '3.1.0',
     info: { title: '<i>Shop</i>', version: '7' },
@@ -255,7 +255,7 @@ describe('the API of an upstream', () => {
     },
   };
 
-  it('is drawn from the document that it serves, stability shown, HTML as text', async () => {
+  it('is generated from the document that the upstream serves, shows the stability of operations, and renders HTML as text', async () => {
     const upstream = await startUpstream((request, reply) =>
       reply
         .writeHead(200, { 'content-type': 'application/json' })
@@ -278,7 +278,7 @@ describe('the API of an upstream', () => {
     await expectSound(opened);
   });
 
-  it('without a document is explained, and can be sent to', async () => {
+  it('explains that no document is served, and can still send requests', async () => {
     const upstream = await startUpstream((_request, reply) => reply.writeHead(404).end('nothing'));
     const opened = await openPage({
       path: '/projects/shop/api-reference',
@@ -295,7 +295,7 @@ describe('the API of an upstream', () => {
   });
 });
 
-it('holds a long answer without scrolling sideways, in windows of every size', async () => {
+it('the API reference fits a long response without scrolling sideways, in windows of every size', async () => {
   const opened = await openPage();
   const { page } = opened;
   await expectToFit(opened, `${PATH}/createPet`, async () => {

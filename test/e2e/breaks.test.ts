@@ -4,7 +4,7 @@ import { expectSound, expectToFit, toFocus, useEnginePages } from '../support/pa
 
 const openPage = useEnginePages();
 
-/** One page's way through it, on a machine that does much else beside. */
+/** A long scenario in one page, on a busy machine. */
 const JOURNEY_MS = 120_000;
 
 const HOSTNAME = 'demo.vivarium.localhost';
@@ -17,7 +17,7 @@ const now = (page: Page) => region(page, 'Broken now');
 const rows = (page: Page) => region(page, 'What can break').getByRole('link');
 
 it(
-  'breaks by keyboard what the client then sees, names it wherever it shows, and repairs it',
+  'the catalogue starts a break by keyboard that the client sees, every affected page names it, and it can be repaired',
   { timeout: JOURNEY_MS },
   async () => {
     const opened = await openPage({ path: '/break-it' });
@@ -25,7 +25,7 @@ it(
     const band = page.getByText('Broken on purpose:').first();
     await now(page).getByText('Nothing is broken').waitFor();
 
-    // The catalogue is found by what a client says.
+    // The catalogue can be searched by a client's error message.
     await page.keyboard.press('/');
     await page.keyboard.type('empty reply');
     await expect.poll(() => rows(page).count()).toBe(1);
@@ -44,7 +44,7 @@ it(
     await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
     await expectSound(opened);
 
-    // A refusal leads to its field, also where it is folded away.
+    // A refusal focuses its field, even if the field is collapsed.
     await entry.getByText('More', { exact: true }).click();
     await entry.getByLabel('Path').fill('/v1/pets?limit=1');
     await entry.getByText('More', { exact: true }).click();
@@ -71,7 +71,7 @@ it(
     expect((await engine.api()).status).toBe(200);
     await expectSound(opened);
 
-    // What is broken elsewhere shows on every page, until its time is over on the app's clock.
+    // A break started elsewhere shows on every page until it ends on the app's clock.
     await open(`/projects/happy-paws/domains/${DOMAIN}`);
     await page.getByRole('heading', { name: DOMAIN }).waitFor();
     const note = page.getByRole('list', { name: 'Broken on purpose' });
@@ -109,7 +109,7 @@ it(
   },
 );
 
-it('plays a drill by keyboard, from its story to the fix', { timeout: JOURNEY_MS }, async () => {
+it('a drill can be played by keyboard, from its story to the fix', { timeout: JOURNEY_MS }, async () => {
   const opened = await openPage({ path: '/break-it' });
   const { page, engine } = opened;
   const title = 'The client hammers on after a 429';
@@ -165,7 +165,7 @@ it('plays a drill by keyboard, from its story to the fix', { timeout: JOURNEY_MS
     .waitFor();
   await expectSound(opened);
 
-  // Given up from the band.
+  // The drill is given up from the band.
   await page.setViewportSize({ width: 1_280, height: 500 });
   const isAtTop = () => page.evaluate<boolean>('scrollY === 0');
   const last = page.getByRole('button', { name: /^Start: Issuance stopped/, disabled: false });

@@ -20,7 +20,7 @@ const openPage = useEnginePages();
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A user whose browser has the given database, none when left out; the machine's own is never touched. */
+/** A temporary home with an NSS database unless `database` is false; the machine's own one is never touched. */
 async function userWithHome({ database = true } = {}): Promise<string> {
   const home = temporaryFolder();
   vi.stubEnv('HOME', home);
@@ -87,7 +87,7 @@ describe('the root', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(pem);
   });
 
-  it('is extended after it was said what that means, and what waited for it is issued', async () => {
+  it('is extended after a dialog that explains the consequences, and the waiting certificate is then issued', async () => {
     await userWithHome({ database: false });
     const opened = await openPage({ path: '/certificates', prepare: attachOutside });
     const { page } = opened;
@@ -112,7 +112,7 @@ describe('the root', () => {
 
 describe('the root’s private key', () => {
   it(
-    'is sealed with the desktop’s keyring, with undo, or stays in its file with the reason',
+    'is sealed with the desktop’s keyring and can be restored, or stays in its file with the reason shown',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       await userWithHome({ database: false });
@@ -129,7 +129,7 @@ describe('the root’s private key', () => {
       sealer.locked = false;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByText('Headless cannot start on this folder').waitFor();
-      // A report under the pointer stays.
+      // A toast under the pointer stays.
       await page.getByRole('button', { name: 'Undo' }).hover();
       await expect.poll(() => engine.call('ca.get')).toMatchObject({ key: { storage: 'keyring' } });
       await page.getByRole('button', { name: 'Undo' }).click();
@@ -139,26 +139,30 @@ describe('the root’s private key', () => {
   );
 });
 
-describe('trust', () => {
-  it('is given, undone, and taken, with what is to be done afterwards', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
-    await userWithHome();
-    const { page, engine } = await openPage({ path: '/certificates' });
-    const trust = page.getByRole('region', { name: 'Trust' });
-    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
-    await trust.getByText('The root is trusted. Restart Chromium if it is running.').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await toast(page, 'the root is removed again').waitFor();
-    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
-    await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).waitFor();
-    await engine.call('ca.extend', { suffix: 'acme.com' });
-    await trust.getByText('Only an older certificate of the root is trusted').waitFor();
-    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
-    await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).click();
-    await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).waitFor();
-  });
+describe('the Trust section', () => {
+  it(
+    'can trust and untrust the root, undo that, and say what to restart',
+    { timeout: COMMANDS_TIMEOUT_MS },
+    async () => {
+      await userWithHome();
+      const { page, engine } = await openPage({ path: '/certificates' });
+      const trust = page.getByRole('region', { name: 'Trust' });
+      await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
+      await trust.getByText('The root is trusted. Restart Chromium if it is running.').waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await toast(page, 'the root is removed again').waitFor();
+      await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
+      await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).waitFor();
+      await engine.call('ca.extend', { suffix: 'acme.com' });
+      await trust.getByText('Only an older certificate of the root is trusted').waitFor();
+      await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
+      await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).click();
+      await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).waitFor();
+    },
+  );
 
   it(
-    'shows the command where one is due, and sees what was done elsewhere',
+    'shows the command for a missing store, and notices a store created elsewhere',
     { timeout: COMMANDS_TIMEOUT_MS },
     async () => {
       const database = await userWithHome({ database: false });
@@ -170,7 +174,7 @@ describe('trust', () => {
         .poll(() => trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).count())
         .toBe(0);
       await makeDatabase(database);
-      // Back from the terminal.
+      // The user returns from the terminal.
       await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
       await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).waitFor();
     },
@@ -195,7 +199,7 @@ describe('trust', () => {
 describe('a leaf', () => {
   const path = '/certificates/www.happypaws.test';
 
-  it('is shown with both pairs of dates, its time left on the app’s clock, and as files', async () => {
+  it('is shown with its dates on both clocks and its remaining time on the app’s clock, and can be downloaded', async () => {
     await userWithHome({ database: false });
     const opened = await openPage({ path });
     const { page, engine } = opened;
@@ -224,7 +228,7 @@ describe('a leaf', () => {
     await page.getByText((await get()).serial, { exact: true }).waitFor();
   });
 
-  it('is renewed by hand, or told why not, with the way to the domain', async () => {
+  it('can be renewed by hand, or shows why not with a link to the domain', async () => {
     await userWithHome({ database: false });
     const opened = await openPage({ path });
     const { page, engine } = opened;
@@ -240,7 +244,7 @@ describe('a leaf', () => {
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
   });
 
-  it('that is not there is explained, and so is a domain that is gone', async () => {
+  it('that does not exist is explained, and so is a domain that is not attached', async () => {
     await userWithHome({ database: false });
     const opened = await openPage({ path: '/certificates/happypaws.example' });
     const { page, open } = opened;
@@ -253,7 +257,7 @@ describe('a leaf', () => {
     await page.getByText('gone.test is not attached here').waitFor();
   });
 
-  it('is reached by the arrows', async () => {
+  it('can be selected with the arrow keys', async () => {
     await userWithHome({ database: false });
     const { page, errors } = await openPage({ path });
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).focus();
@@ -267,7 +271,7 @@ describe('a leaf', () => {
   });
 });
 
-it('explains itself where there are no domains', async () => {
+it('the Certificates page says when there are no domains', async () => {
   await userWithHome({ database: false });
   const opened = await openPage({ empty: true, path: '/certificates' });
   await opened.page.getByText('No custom domains yet').waitFor();

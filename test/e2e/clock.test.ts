@@ -19,7 +19,7 @@ const offsetOf = async (engine: { call(procedure: string): Promise<unknown> }) =
   (await engine.call('clock.get')) as { now: string; offset: string; frozen: boolean };
 
 describe('the clock in the header', () => {
-  it('goes forward by a preset, says what fell due, and shows a band until it is reset', async () => {
+  it('moves forward by a preset, reports what fell due, and shows a band until it is reset', async () => {
     const opened = await openPage();
     const { page, engine } = opened;
     await engine.api();
@@ -39,7 +39,7 @@ describe('the clock in the header', () => {
     await page.getByText('The app’s clock is 90 days ahead of the real time.').waitFor({ state: 'detached' });
   });
 
-  it('takes any length, and shows the engine’s message at the field', async () => {
+  it('moves forward by any duration, and shows the engine’s message at the field', async () => {
     const { page, engine } = await openPage();
     const panel = await openClock(page);
     const field = panel.getByLabel('Forward by', { exact: true });
@@ -56,7 +56,7 @@ describe('the clock in the header', () => {
     await panel.getByText(/The clock can show 1970/).waitFor();
   });
 
-  it('is set to a date and time in the reader’s zone', async () => {
+  it('can be set to a date and time in the reader’s time zone', async () => {
     const { page, engine } = await openPage({ timezoneId: 'Europe/Berlin' });
     const panel = await openClock(page);
     await panel.getByLabel('Set to').fill('2030-12-05T00:30:15');
@@ -68,7 +68,7 @@ describe('the clock in the header', () => {
     expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(410);
   });
 
-  it('freezes and runs again, also from the palette', async () => {
+  it('can be frozen and resumed, and moved from the palette', async () => {
     const { page, engine } = await openPage();
     const panel = await openClock(page);
     await panel.getByRole('button', { name: 'Freeze' }).click();

@@ -13,13 +13,13 @@ const openPage = useEnginePages();
 
 const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 
-/** What a browser says by itself when a connection fails; a page cannot keep it from that. */
+/** The browser's own message about a failed connection; a page cannot suppress it. */
 const isAboutNetwork = (text: string): boolean => /^(?:WebSocket connection to|Failed to load resource)/.test(text);
 
 /** The link that signs in. */
 const linkTo = ({ control }: Engine['app']['runtime']): string => `${control.url}/#token=${control.token}`;
 
-/** An engine whose data the next one finds. */
+/** An engine whose data the next engine reuses. */
 const startKept = async (options: Partial<Config> = {}): Promise<Engine> =>
   startEngine(options, { assetsDir: await buildPage() });
 
@@ -28,7 +28,7 @@ const startAgain = ({ dataDir, app }: Engine): Promise<Engine> =>
   startKept({ dataDir, controlPort: Number(new URL(app.runtime.control.url).port) });
 
 describe('a lost connection', () => {
-  it('shows, keeps the page readable, and recovers automatically', async () => {
+  it('is shown, keeps the page readable, and recovers automatically', async () => {
     const { page, engine, errors } = await openPage({ engine: await startKept() });
     await seen(page, 'Biscuit');
     const { id: projectId } = await engine.demo();
@@ -44,7 +44,7 @@ describe('a lost connection', () => {
     expect(errors.filter((text) => !isAboutNetwork(text))).toEqual([]);
   });
 
-  it('shows that the engine does not answer, although connected', async () => {
+  it('is distinguished from an engine that is connected but does not answer', async () => {
     const { page, errors } = await openPage({ empty: true });
     const { runtime, child } = await startProgram(['--empty']);
     await page.goto(linkTo(runtime));
@@ -57,9 +57,9 @@ describe('a lost connection', () => {
     expect(errors).toEqual([]);
   });
 
-  it('asks for the new link when the engine has been started with another token', async () => {
+  it('prompts for the new link when the engine was restarted with another token', async () => {
     const { page, engine } = await openPage({ engine: await startKept() });
-    // It is there before the engine goes; whether it stays is what is asked.
+    // It is shown before the engine stops; the test checks whether it stays.
     await seen(page, 'Biscuit');
     await engine.stop();
     await rm(join(engine.dataDir, 'control-token'));
@@ -73,8 +73,8 @@ describe('a lost connection', () => {
   });
 });
 
-describe('signing in', () => {
-  it('explains itself without a token, and says at the field what is wrong', async () => {
+describe('the sign-in page', () => {
+  it('explains itself without a token, and shows errors at the field', async () => {
     const { page, engine, errors } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     const field = page.getByLabel('Link');
@@ -90,13 +90,13 @@ describe('signing in', () => {
     expect(errors).toEqual([]);
   });
 
-  it('says that a link is not taken', async () => {
+  it('reports a rejected link', async () => {
     const { page } = await openPage({ empty: true, signedIn: false, path: '/#token=wrong' });
     await page.getByText('Vivarium rejected that link.').waitFor();
     await expect.poll(() => page.url()).not.toContain('wrong');
   });
 
-  it('takes the link of Vivarium’s own once, and has no token in the address at any time', async () => {
+  it('accepts Vivarium’s own link once, and never puts a token in the address', async () => {
     const { page, engine } = await openPage({ empty: true, signedIn: false });
     const addresses: string[] = [];
     page.on('framenavigated', (frame) => addresses.push(frame.url()));
@@ -111,7 +111,7 @@ describe('signing in', () => {
     await page.getByText('This link has been used, or is too old.').waitFor();
   });
 
-  it('is done by another tab of the same Vivarium, and by none of another port', async () => {
+  it('is skipped in other tabs of the same Vivarium, but not on another port', async () => {
     const { page, engine } = await openPage({ empty: true });
     const other = await startEngine({ empty: true }, { assetsDir: await buildPage() });
     const tab = await page.context().newPage();
@@ -128,7 +128,7 @@ describe('signing in', () => {
     await tab.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   });
 
-  it('takes a link that is opened in the same tab', async () => {
+  it('accepts a link opened in the same tab', async () => {
     const { page, engine } = await openPage({ empty: true, signedIn: false });
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     await page.goto(linkTo(engine.app.runtime));
@@ -137,8 +137,8 @@ describe('signing in', () => {
   });
 });
 
-describe('what is shipped', () => {
-  it('is at most 300 kB of JavaScript, compressed, and nothing inline', async () => {
+describe('the shipped interface', () => {
+  it('has at most 300 kB of compressed JavaScript, and no inline script', async () => {
     const folder = await buildPage();
     const files = await readdir(join(folder, 'assets'));
     const scripts = files.filter((name) => name.endsWith('.js'));

@@ -5,7 +5,7 @@ import { HOSTS, titleOf, useDesktop, windowState, type Desktop } from '../suppor
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A document of somebody else that tries to get a port to the engine, and tells by its title what became of it. */
+/** A foreign document that requests a port to the engine, and reports the outcome in its title. */
 const INTRUDER = `data:text/html,<title>waiting</title><script>
   const { port1, port2 } = new MessageChannel();
   port1.addEventListener('close', () => { document.title = 'refused'; });
@@ -15,7 +15,7 @@ const INTRUDER = `data:text/html,<title>waiting</title><script>
 
 const ready = (page: Page) => page.getByRole('heading', { level: 1 }).waitFor();
 
-/** Has the page run `script`, an expression, and makes sure that it is still itself afterwards. */
+/** Evaluates the expression `script` in the page, and asserts that the page has not changed. */
 async function attempt(desktop: Desktop, script: string): Promise<unknown> {
   const page = await desktop.page();
   await ready(page);
@@ -35,13 +35,13 @@ for (const host of HOSTS) {
       await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.loadURL('app://vivarium/'));
     });
 
-    it('has nothing of Node or Electron but a marker', async () => {
+    it('exposes nothing of Node or Electron except a marker', async () => {
       const names = ['require', 'process', 'module', 'Buffer', 'electron', 'ipcRenderer', 'global', 'vivariumDesktop'];
       const found = await attempt(app(), `${JSON.stringify(names)}.filter((name) => name in globalThis)`);
       expect(found).toEqual(['vivariumDesktop']);
     });
 
-    it('leads nowhere else', async () => {
+    it('cannot navigate to another address', async () => {
       const desktop = app();
       for (const address of [
         'https://example.org/',
@@ -54,7 +54,7 @@ for (const host of HOSTS) {
       }
     });
 
-    it('opens no window', async () => {
+    it('cannot open windows', async () => {
       const opened = await attempt(
         app(),
         `(() => {
@@ -68,7 +68,7 @@ for (const host of HOSTS) {
       expect(opened).toEqual([null, null]);
     });
 
-    it('embeds nothing', async () => {
+    it('cannot embed other documents', async () => {
       const desktop = app();
       await attempt(
         desktop,
@@ -78,12 +78,12 @@ for (const host of HOSTS) {
         document.body.insertAdjacentHTML('beforeend', '<webview src="https://example.org/"></webview>');`,
       );
       const [, ...frames] = (await desktop.page()).frames();
-      // A frame may still be on its way to the page of its refusal.
+      // A frame may still be loading the error page.
       const contents = () => Promise.all(frames.map((frame) => frame.evaluate<string>('document.body.innerText')));
       await expect.poll(async () => (await contents()).join('')).not.toMatch(/embedded|Vivarium/);
     });
 
-    it('runs and reads nothing but its own files', async () => {
+    it('runs and reads only its own files', async () => {
       const desktop = app();
       await desktop.page();
       const { url } = desktop.runtime().control;
@@ -108,7 +108,7 @@ for (const host of HOSTS) {
       expect(outcome).toEqual({ inlined: false, engine: true, file: true, socket: true });
     });
 
-    it('comes from no other folder', async () => {
+    it('cannot be loaded from another folder', async () => {
       const desktop = app();
       const page = await desktop.page();
       const { origin } = new URL(page.url());
@@ -119,7 +119,7 @@ for (const host of HOSTS) {
       }
     });
 
-    it('may put text on the clipboard, and is denied everything else', async () => {
+    it('may write text to the clipboard, and is denied every other permission', async () => {
       const desktop = app();
       await (await desktop.page()).bringToFront();
       const outcome = await attempt(
@@ -146,7 +146,7 @@ for (const host of HOSTS) {
       await expect.poll(() => desktop.evaluate(({ clipboard }) => clipboard.readText())).toBe('copied by the page');
     });
 
-    it('alone has a way to the engine: another document in a window like its own is refused', async () => {
+    it('is the only document connected to the engine: any other in such a window is refused', async () => {
       const desktop = app();
       await desktop.page();
       await desktop.evaluate(
@@ -182,7 +182,7 @@ for (const host of HOSTS) {
       await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[1]?.destroy());
     });
 
-    it('cannot be replaced by one from elsewhere, not even by the app itself', async () => {
+    it('cannot be replaced by a foreign page, not even by the app itself', async () => {
       const desktop = app();
       await ready(await desktop.page());
       const load = desktop.evaluate(({ BrowserWindow }) =>

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Desktop, HOSTS, startDesktop, titleOf, useDesktop, WAYLAND_SESSION } from '../support/desktop.ts';
 import { FREE_PORTS } from '../support/program.ts';
 
-/** An app and a window, on a machine that does much else beside. */
+/** Starting the app and a window, on a busy machine. */
 const PREVIEW_MS = 180_000;
 
 const HOSTNAME = 'www.happypaws.test';
@@ -18,7 +18,7 @@ async function openPreview(desktop: Desktop) {
   expect(answer).toEqual({ url: URL });
   const page = await vi.waitFor(async () => {
     const found = await desktop.pageAt(`https://${HOSTNAME}/`);
-    // One of the test before, which is still closing.
+    // It belongs to the previous test, and is still closing.
     if (before.has(found)) throw new Error('The preview has no page yet.');
     return found;
   }, PREVIEW_MS);
@@ -26,8 +26,8 @@ async function openPreview(desktop: Desktop) {
   return { desktop, page };
 }
 
-/** Somebody clicks in a page that then wants to be asked before it is left. */
-async function askToStay(page: Page): Promise<void> {
+/** Makes the page ask before it closes; Chromium requires a click first. */
+async function preventLeaving(page: Page): Promise<void> {
   await page.evaluate(`addEventListener('beforeunload', (event) => event.preventDefault())`);
   await page.locator('body').click();
 }
@@ -45,14 +45,14 @@ for (const host of HOSTS) {
       });
     });
 
-    it('shows a hostname over verified HTTPS, without a browser or trust', async () => {
+    it('shows a hostname over verified HTTPS, without a browser or a trusted root', async () => {
       const { desktop } = await openPreview(app());
       const visible = () =>
         desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()));
       await expect.poll(visible).toEqual([true, true]);
       await expect.poll(() => desktop.call('reach.browser')).toMatchObject({ preview: true });
       await expect.poll(() => titles(desktop)).toEqual(['Vivarium', HOSTNAME]);
-      // A page that calls itself something else.
+      // A page that sets another title.
       await desktop.evaluate(async ({ BrowserWindow }) => {
         const preview = BrowserWindow.getAllWindows().find((window) => window.getTitle() !== 'Vivarium');
         await preview?.loadURL('data:text/html,<title>Vivarium</title>');
@@ -62,7 +62,7 @@ for (const host of HOSTS) {
       expect(items).toContainEqual(expect.objectContaining({ authority: HOSTNAME, scheme: 'https' }));
     });
 
-    it('is opened by Preview, which says why it is not when there are five', async () => {
+    it('is opened by the Preview button, which says why it opens no sixth one', async () => {
       const desktop = app();
       const own = await desktop.page();
       await own.getByRole('link', { name: 'General' }).click();
@@ -80,7 +80,7 @@ for (const host of HOSTS) {
       await reach.getByText('open already').waitFor();
     });
 
-    it('leads to what is served and nowhere else, and reaches nothing but the proxy', async () => {
+    it('navigates only to served hostnames, and reaches only the proxy', async () => {
       const { desktop, page } = await openPreview(app());
       const { control } = desktop.runtime();
       for (const address of ['https://example.org/', `${control.url}/`, 'file:///etc/passwd', 'app://vivarium/']) {
@@ -102,7 +102,7 @@ for (const host of HOSTS) {
       await page.getByText('"Animal Store API"').waitFor();
     });
 
-    it('sends no datagrams past the proxy by WebRTC, is of what is served only, and at most five', async () => {
+    it('sends no WebRTC datagrams past the proxy, shows only served hostnames, and is limited to five', async () => {
       const { desktop } = await openPreview(app());
       const policies = await desktop.evaluate(({ BrowserWindow }) =>
         BrowserWindow.getAllWindows()
@@ -115,11 +115,11 @@ for (const host of HOSTS) {
       await expect(desktop.call('reach.preview', { hostname: HOSTNAME })).rejects.toThrow(/open already/);
     });
 
-    it('closes despite the `beforeunload` of its page: by an address, by its button, and by Quit', async () => {
+    it('leaves a page despite its `beforeunload` handler: by navigation, by its close button, and by Quit', async () => {
       const { desktop, page } = await openPreview(startDesktop(host, { args: FREE_PORTS }));
-      await askToStay(page);
+      await preventLeaving(page);
       await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
-      await askToStay(page);
+      await preventLeaving(page);
       await desktop.evaluate(({ BrowserWindow }) => {
         const isPreview = (window: Electron.BrowserWindow) => window.webContents.getURL().startsWith('https:');
         BrowserWindow.getAllWindows().find(isPreview)?.close();
@@ -128,7 +128,7 @@ for (const host of HOSTS) {
       await desktop.call('reach.preview', { hostname: HOSTNAME });
       const again = await desktop.pageAt(URL);
       await again.getByText('"Animal Store API"').waitFor();
-      await askToStay(again);
+      await preventLeaving(again);
       await again.evaluate(`void setTimeout(() => { for (;;); })`);
       expect((await desktop.quit()).code).toBe(0);
     });

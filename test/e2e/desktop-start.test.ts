@@ -1,6 +1,6 @@
 /**
- * What only the stand-in lets one see: questions that are asked before there is a window, the tray, and what is handed
- * to other programs.
+ * Behaviour that only the stand-in exposes: questions before there is a window, the tray, and links and files opened in
+ * other programs.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,14 +31,14 @@ import { takenPort } from '../support/ports.ts';
 
 const start = (options: DesktopStart = {}) => startDesktop(STAND_IN, options);
 
-/** Without a window, and serving: most facts need no page, whose Chromium takes half of the time. */
+/** Starts the app without a window, and waits until it serves: Chromium would take half of the time. */
 async function startHidden(options: DesktopStart = {}) {
   const desktop = start({ ...options, hidden: true });
   await desktop.serving();
   return desktop;
 }
 
-/** The port of a server that listens as long as the test runs. */
+/** The port of a server that listens until the test ends. */
 async function portOf(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -51,8 +51,8 @@ const opened = (desktop: Desktop) => expect.poll(async () => (await windowState(
 
 const logOf = (dataDir: string): string => readFileSync(join(dataDir, 'logs', 'vivarium.log'), 'utf8');
 
-describe('a start that cannot be', () => {
-  it('names the port that is taken, takes another one, and then shows what a second start has asked for', async () => {
+describe('a failing start', () => {
+  it('names the port in use, takes another one, and then opens the link of a second start', async () => {
     const port = await takenPort();
     const desktop = start({ args: [...FREE_PORTS, '--http-port', String(port), '--empty'], hidden: true });
     const { message, detail, buttons, press } = await desktop.nextDialog();
@@ -66,7 +66,7 @@ describe('a start that cannot be', () => {
     expect(desktop.runtime().http.port).not.toBe(port);
   });
 
-  it.each(['linux', 'darwin'])('ends on %s when it is asked to while it asks', async (platform) => {
+  it.each(['linux', 'darwin'])('ends on %s at SIGTERM while its question is open', async (platform) => {
     const port = await takenPort();
     const env = { ELECTRON_STAND_IN_PLATFORM: platform };
     const desktop = start({ args: [...FREE_PORTS, '--https-port', String(port)], env });
@@ -75,7 +75,7 @@ describe('a start that cannot be', () => {
     expect((await desktop.ended).code).toBe(0);
   });
 
-  it('offers the interface of the headless one that has the data folder', async () => {
+  it('offers the interface of the headless Vivarium that uses the data folder', async () => {
     const headless = await startProgram(['--empty']);
     const desktop = start({ dataDir: headless.dataDir });
     const { message, press } = await desktop.nextDialog();
@@ -93,9 +93,9 @@ describe('a start that cannot be', () => {
   });
 
   it.each<[what: string, args: string[], message: RegExp]>([
-    ['an option that there is not', ['--data-folder', 'x'], /--data-folder/],
+    ['an unknown option', ['--data-folder', 'x'], /--data-folder/],
     ['the same port twice', ['--http-port', '9000', '--https-port', '9000'], /are both 9000/],
-  ])('says what is wrong with %s', async (_what, args, message) => {
+  ])('reports %s', async (_what, args, message) => {
     const desktop = start({ args });
     expect((await desktop.ended).code).toBe(1);
     expect(desktop.errorBoxes).toMatchObject([
@@ -103,7 +103,7 @@ describe('a start that cannot be', () => {
     ]);
   });
 
-  it('leaves Electron’s own folder alone, which is the usual data folder on Windows and macOS', async () => {
+  it('creates no files in Electron’s own folder, the default data folder on Windows and macOS', async () => {
     const appData = temporaryFolder();
     const env = { ELECTRON_STAND_IN_APP_DATA: appData };
     const failed = start({ args: ['--data-folder', 'x'], env });
@@ -112,7 +112,7 @@ describe('a start that cannot be', () => {
     await startHidden({ dataDir: join(appData, 'Vivarium'), env });
   });
 
-  it('says so where the lock is held and nobody runs', async () => {
+  it('reports a lock that is held without a running Vivarium', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     mkdirSync(join(dataDir, 'desktop'), { recursive: true });
     writeFileSync(join(dataDir, 'vivarium.lock'), '');
@@ -122,7 +122,7 @@ describe('a start that cannot be', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(`The lock in ${join(dataDir, 'desktop')} is held`)]);
   });
 
-  it('touches no folder that is somebody else’s', async () => {
+  it('leaves a folder with foreign files untouched', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'thesis.txt'), '');
     const desktop = start({ dataDir: folder });
@@ -132,11 +132,11 @@ describe('a start that cannot be', () => {
   });
 });
 
-describe('the app', () => {
+describe('the desktop app', () => {
   const HOME = mkdtempSync(join(tmpdir(), 'home-'));
   const app = useDesktop(STAND_IN, { env: { HOME } });
 
-  it('says in the tray where and what it serves, and that its clock is not the real one', async () => {
+  it('shows in the tray its addresses, its projects, and that its clock differs from the real time', async () => {
     const desktop = app();
     await desktop.page();
     const { http, https, dns } = desktop.runtime();
@@ -153,7 +153,7 @@ describe('the app', () => {
     await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
   });
 
-  it('hands to other programs a link that signs in once; the logs; the data folder; a link of the page', async () => {
+  it('opens in other programs a single-use sign-in link, the logs, the data folder and links of the page', async () => {
     const desktop = app();
     const page = await desktop.page();
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -176,7 +176,7 @@ describe('the app', () => {
     await expect.poll(() => logOf(desktop.dataDir)).toContain('smb://example.org/share');
   });
 
-  it('saves what its page has made itself, and nothing that the page was handed', async () => {
+  it('saves downloads that its page generates, and prevents all others', async () => {
     const desktop = app();
     const page = await desktop.page();
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -195,7 +195,7 @@ describe('the app', () => {
       ]);
   });
 
-  it('has ports 80 and 443 by a start, never by capabilities, with which Electron would not run', async () => {
+  it('suggests npm start for ports 80 and 443, not capabilities, with which Electron would not run', async () => {
     const desktop = app();
     const hostname = 'glasshouse.vivarium.localhost';
     const { changes } = (await desktop.call('machine.plan', { hostname })) as MachinePlan;
@@ -204,7 +204,7 @@ describe('the app', () => {
     expect(ports?.note).toContain(`npm start -- --data-dir ${desktop.dataDir} --http-port 80 --https-port 443`);
   });
 
-  it('has a doctor for what it runs on, and seals no key where there is no keyring', async () => {
+  it('has doctor checks for its runtime, and seals no key without a keyring', async () => {
     const desktop = app();
     const ask = async () => {
       const { checks } = (await desktop.call('doctor.run', { areas: ['desktop', 'domains'] })) as DoctorReport;
@@ -223,7 +223,7 @@ describe('the app', () => {
     expect(after).toMatchObject({ 'desktop.keyring': 'warning' });
   });
 
-  it('runs "vivarium uninstall" before its removal, and opens what that has printed', async () => {
+  it('runs "vivarium uninstall" before its removal, and opens the output', async () => {
     const desktop = app();
     await chooseFromMenu(desktop, 'Prepare to Remove…');
     (await desktop.nextDialog()).press('Cancel');
@@ -234,7 +234,7 @@ describe('the app', () => {
     expect(readFileSync(file, 'utf8')).toContain(`${desktop.dataDir} stays, with its projects, keys, backups`);
   });
 
-  it('answers its own command line, which does not count as another start', async () => {
+  it('answers its own command line without taking it for another start', async () => {
     const desktop = app();
     const { code, stdout } = await run('--data-dir', desktop.dataDir, 'call', 'status.get').ended;
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ dataDir: desktop.dataDir })]);
@@ -243,7 +243,7 @@ describe('the app', () => {
     expect([missing.code, JSON.parse(missing.stderr)]).toEqual([1, expect.objectContaining({ code: 'not_found' })]);
   });
 
-  it('says why it does not ask for newer versions, in a build that does not know its repository', async () => {
+  it('says why it does not check for newer versions in a build without a repository address', async () => {
     const desktop = app();
     const dialog = desktop.nextDialog();
     await chooseFromMenu(desktop, VERSION_CHOICE);
@@ -253,7 +253,7 @@ describe('the app', () => {
     press('OK');
   });
 
-  it('names in a box what cannot be shown or written, and goes on serving', async () => {
+  it('shows a box for files that it cannot open or write, and keeps serving', async () => {
     const desktop = app();
     rmSync(join(desktop.dataDir, 'logs'), { recursive: true });
     const dialog = desktop.nextDialog();
@@ -275,7 +275,7 @@ describe('the app', () => {
 
 const VERSION_CHOICE = 'Check for a Newer Version Every Day';
 
-/** Whether a choice of the menu is on; undefined when there is none. */
+/** Whether the menu item is checked; undefined if it does not exist. */
 const isChecked = (desktop: Desktop, wanted: string): Promise<boolean | undefined> =>
   desktop.evaluate(
     ({ Menu }, label) =>
@@ -292,7 +292,7 @@ async function expectNoSeal(desktop: Desktop): Promise<void> {
 }
 
 describe('starting at login', () => {
-  /** An installed app on its usual data folder. */
+  /** Starts the installed app on its default data folder. */
   function startInstalled(platform: string, env: Record<string, string> = {}) {
     const home = temporaryFolder();
     const [folder, config] = [join(home, 'data'), join(home, 'config')];
@@ -303,7 +303,7 @@ describe('starting at login', () => {
     return { desktop, entry: join(config, 'autostart', 'localhost.vivarium.app.desktop') };
   }
 
-  it('is an entry of the autostart folder on Linux', async () => {
+  it('uses an entry in the autostart folder on Linux', async () => {
     const { desktop, entry } = startInstalled('linux');
     await desktop.serving();
     await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(false);
@@ -322,7 +322,7 @@ describe('starting at login', () => {
     await expect.poll(() => existsSync(entry)).toBe(false);
   });
 
-  it('says so where the entry cannot be written, and stays off', async () => {
+  it('reports an entry that cannot be written, and stays off', async () => {
     const { desktop, entry } = startInstalled('linux');
     await desktop.serving();
     mkdirSync(dirname(dirname(entry)), { recursive: true });
@@ -333,7 +333,7 @@ describe('starting at login', () => {
     await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(false);
   });
 
-  it('is a setting of the system on macOS', async () => {
+  it('uses a setting of the system on macOS', async () => {
     const { desktop } = startInstalled('darwin');
     // The engine's database for macOS does not run here.
     await desktop.nextDialog();
@@ -341,7 +341,7 @@ describe('starting at login', () => {
     await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(true);
   });
 
-  it('opens no window until it is asked for', async () => {
+  it('opens no window before the user asks for one', async () => {
     const desktop = await startHidden();
     await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');
     await expect.poll(async () => (await windowState(desktop)).count).toBe(0);
@@ -349,14 +349,14 @@ describe('starting at login', () => {
     await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
   });
 
-  it('is not offered on another data folder', async () => {
+  it('is not offered for another data folder', async () => {
     const desktop = await startHidden({ env: { ELECTRON_STAND_IN_PACKAGED: '1' } });
     await expect.poll(() => isChecked(desktop, 'Start at Login')).toBeUndefined();
   });
 });
 
-describe('a link of the system', () => {
-  it('opens its page, in the window that is there as well, and if Electron is not ready yet', async () => {
+describe('a link passed by the system', () => {
+  it('opens its page, even in an existing window or before Electron is ready', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const readyFile = join(temporaryFolder(), 'ready');
     const first = start({ dataDir, env: { ELECTRON_STAND_IN_READY_FILE: readyFile } });
@@ -366,7 +366,7 @@ describe('a link of the system', () => {
     await first.pageAt('app://vivarium/doctor');
     expect((await start({ dataDir, link: 'vivarium://settings' }).ended).code).toBe(0);
     await first.pageAt('app://vivarium/settings');
-    // As macOS hands them over; the first has a query, which no link may have.
+    // As macOS passes links; the first one has a query, which is not allowed.
     await first.evaluate(({ app }) => {
       for (const link of ['vivarium://doctor?repair=all', 'vivarium://domains'])
         app.emit('open-url', { preventDefault: () => undefined }, link);
@@ -379,7 +379,7 @@ describe('a link of the system', () => {
 });
 
 describe('notifications', () => {
-  it('say that a domain is no longer served, and that there is a newer version, once they are asked for', async () => {
+  it('report a domain that is no longer served, and a newer version, once they are switched on', async () => {
     const releases = createServer((request, response) => void response.end('{"tag_name": "v99.0.0"}'));
     const api = `http://127.0.0.1:${await portOf(releases)}/latest`;
     const desktop = await startHidden({ args: FREE_PORTS, env: { VIVARIUM_RELEASES_URL: api } });
@@ -406,7 +406,7 @@ describe('the end of the session', () => {
     endSession(): void;
   }
 
-  it('waits on Linux and macOS until requests have finished', async () => {
+  it('is delayed on Linux and macOS until requests have finished', async () => {
     const desktop = await startHidden();
     const end = ({ powerMonitor }: ElectronModule) => (powerMonitor as unknown as Ending).endSession();
     void desktop.evaluate(end).catch(() => undefined);
@@ -415,8 +415,8 @@ describe('the end of the session', () => {
     expect(logOf(desktop.dataDir)).toMatch(/Vivarium has stopped\n$/);
   });
 
-  // Of the app only its ending: SQLite’s code for Windows cannot be loaded elsewhere.
-  it('waits on Windows, even if no window was opened', async () => {
+  // Only the app's shutdown code: SQLite's binary for Windows cannot be loaded elsewhere.
+  it('is delayed on Windows, even if no window was opened', async () => {
     const main = join(import.meta.dirname, '..', '..', 'main');
     const { code, signal, stdout } = await runOnStandIn(
       `import { app, BaseWindow } from 'electron';
@@ -432,7 +432,7 @@ describe('the end of the session', () => {
 });
 
 describe('a window', () => {
-  it('whose screen has gone opens on one that is there, and where it was once the screen is back', async () => {
+  it('whose screen was disconnected opens on another screen, and in its old place once the screen is back', async () => {
     const laptop = { x: 0, y: 25, width: 1440, height: 875 };
     const both = [laptop, { x: 1440, y: 0, width: 2560, height: 1440 }];
     const place = { x: 2000, y: 100, width: 2000, height: 1200 };
@@ -458,7 +458,7 @@ describe('a window', () => {
 });
 
 describe('the root’s key', () => {
-  it('is sealed with the keyring of the session, and opened by the next start; headless says why it cannot', async () => {
+  it('is sealed with the session’s keyring and opened by the next start; a headless start says why it cannot open it', async () => {
     const env = { ELECTRON_STAND_IN_KEYRING: join(temporaryFolder(), 'keyring') };
     const first = await startHidden({ env });
     const sealed = await first.call('settings.update', { caKey: 'keyring' });
@@ -466,7 +466,7 @@ describe('the root’s key', () => {
       expect.objectContaining({ caKey: 'keyring' }),
       ['root-key.sealed', 'root.pem'],
     ]);
-    // Its tray's way to quit.
+    // Quits from the tray.
     await expect.poll(() => first.trayLabels()).toContain('Quit Vivarium');
     await first.clickTray('Quit Vivarium');
     expect((await first.ended).code).toBe(0);
@@ -479,12 +479,12 @@ describe('the root’s key', () => {
     expect([headless.code, headless.stderr]).toEqual([1, expect.stringContaining('only the desktop app can open')]);
   });
 
-  it('is not sealed where the keyring cannot be opened, because a constant would protect nothing', async () => {
+  it('is not sealed if the keyring cannot be opened, because Chromium’s constant key would not protect it', async () => {
     await expectNoSeal(await startHidden({ env: { ELECTRON_STAND_IN_KEYRING: temporaryFolder() } }));
   });
 });
 
-/** A command of the installed app, as its launcher starts it: in the same binary. */
+/** Runs a command of the installed app as its launcher does: in the same binary. */
 const run = (...words: string[]) => runIn({}, ...words);
 
 function runIn(env: Record<string, string>, ...words: string[]) {
@@ -497,22 +497,22 @@ function runIn(env: Record<string, string>, ...words: string[]) {
 }
 
 describe('the command line of the installed app', () => {
-  it('prints, and ends with the command’s exit code', async () => {
+  it('prints the command’s output, and ends with its exit code', async () => {
     expect(await run('--version').ended).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
     });
     expect(await run('nonsense').ended).toMatchObject({ code: 1, stdout: '' });
-    const nobody = await run('--data-dir', temporaryFolder(), 'call', 'status.get').ended;
-    expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining('No Vivarium is running')]);
+    const idle = await run('--data-dir', temporaryFolder(), 'call', 'status.get').ended;
+    expect([idle.code, idle.stderr]).toEqual([2, expect.stringContaining('No Vivarium is running')]);
   });
 
-  it('ends with 1 and a word where it cannot begin', async () => {
+  it('ends with 1 and a message if it cannot start', async () => {
     const { code, stderr } = await runIn({ TMPDIR: '/nonexistent' }, '--version').ended;
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nonexistent')]);
   });
 
-  it('ends without a word when nobody reads on', async () => {
+  it('ends without an error when its output is closed', async () => {
     const app = run('--version');
     app.closeOutput();
     expect(await app.ended).toMatchObject({ code: 0, stderr: '' });
@@ -533,7 +533,7 @@ describe('the command line of the installed app', () => {
     expect(await app.ended).toMatchObject({ code: 130, stderr: '' });
   });
 
-  it('removes what it and those before it have left in the folder for temporary files', async () => {
+  it('removes its own temporary files and those of ended processes', async () => {
     const env = { TMPDIR: temporaryFolder() };
     const ended = spawn('true');
     await new Promise((resolve) => ended.once('close', resolve));
@@ -544,7 +544,7 @@ describe('the command line of the installed app', () => {
     expect(left).toEqual([`vivarium-temporary-${process.pid}-abc`]);
   });
 
-  it('serves headless until it is asked to stop', async () => {
+  it('serves headless until it receives SIGTERM', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const serving = run('serve', '--data-dir', dataDir, '--empty', ...FREE_PORTS);
     await expect.poll(() => existsSync(join(dataDir, 'runtime.json'))).toBe(true);
@@ -554,7 +554,7 @@ describe('the command line of the installed app', () => {
   });
 });
 
-it('the stand-in for Electron ends a program that relies on what it does not do', async () => {
+it('the stand-in for Electron ends a program that uses something unsupported', async () => {
   const early: [code: string, message: string][] = [
     [`app.getGPUInfo();`, 'does not carry out app.getGPUInfo'],
     [`app.relaunch();`, 'does not carry out app.relaunch'],
@@ -574,7 +574,7 @@ it('the stand-in for Electron ends a program that relies on what it does not do'
     ['', early],
     ['app.enableSandbox(); await app.whenReady();', late],
   ] as const) {
-    const said = await runUsing(
+    const said = await runPieces(
       setUp,
       faults.map(([code]) => code),
     );
@@ -582,8 +582,8 @@ it('the stand-in for Electron ends a program that relies on what it does not do'
   }
 });
 
-/** Runs pieces of a program, each of which would end it; resolves with what each was told. */
-async function runUsing(setUp: string, pieces: readonly string[]): Promise<string[]> {
+/** Runs pieces of a program, each of which would end it; resolves with the message that each one caused. */
+async function runPieces(setUp: string, pieces: readonly string[]): Promise<string[]> {
   const attempts = pieces.map(
     (code) => `told.push(''); try { ${code} } catch (error) { told.push(told.pop() + error); }`,
   );

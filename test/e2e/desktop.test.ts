@@ -35,7 +35,7 @@ for (const host of HOSTS) {
     // A session in which a hidden window is never drawn.
     const app = useDesktop(host, { env: WAYLAND_SESSION });
 
-    it('opens one window, whose page follows the engine without signing in, also after a reload', async () => {
+    it('opens one window, whose page receives the engine’s changes without signing in, also after a reload', async () => {
       const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');
       await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
@@ -44,7 +44,7 @@ for (const host of HOSTS) {
       await seeLiveChange(desktop, 'Orangery');
     });
 
-    it('keeps serving when its window is closed, with one message, and shows it when it is started again', async () => {
+    it('keeps serving when its window is closed, says so once, and shows the window when it is started again', async () => {
       const desktop = app();
       await desktop.page();
       const closeWindow = () =>
@@ -73,7 +73,7 @@ for (const host of HOSTS) {
       expect(app().runtime().pid).not.toBe(other.runtime().pid);
     });
 
-    it('offers to load a page again that has crashed, and the servers never notice', async () => {
+    it('offers to reload a crashed page, while its servers keep running', async () => {
       const desktop = app();
       const page = await desktop.page();
       const dialog = desktop.nextDialog();
@@ -87,15 +87,15 @@ for (const host of HOSTS) {
       await seeLiveChange(desktop, 'Again');
     });
 
-    it('stays while its engine fails, which starts again on its ports and data, and says why', async () => {
+    it('survives a failure of its engine, restarts it on the same ports and data, and shows the reason', async () => {
       const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');
       const page = await desktop.page();
       const { http } = desktop.runtime();
       const failWith = (reason: string) =>
         desktop.evaluate((_electron, text) => void setImmediate(() => Promise.reject(new Error(text))), reason);
-      await failWith('nobody expected this');
-      await page.getByText('was started again. nobody expected this.').first().waitFor();
+      await failWith('the test made it fail');
+      await page.getByText('was started again. the test made it fail.').first().waitFor();
       await page.getByText('Glasshouse').first().waitFor();
       expect(desktop.runtime().http).toEqual(http);
 
@@ -109,7 +109,7 @@ for (const host of HOSTS) {
       await failWith('and again');
       const { message, detail, press } = await dialog;
       expect([message, detail]).toEqual(['Vivarium failed', expect.stringContaining('The last failure: and again.')]);
-      // On macOS a box can block the process, whose servers would accept connections and never answer.
+      // On macOS a box can block the process; its servers would then accept connections without answering.
       expect(() => desktop.runtime()).toThrow('ENOENT');
       press('Start again');
       await page.getByText('was started again. and again.').first().waitFor();
@@ -117,7 +117,7 @@ for (const host of HOSTS) {
       await expect.poll(() => windowState(desktop)).toMatchObject({ count: 1, visible: true });
     });
 
-    it('drains and ends with 0 when its menu or SIGTERM asks it to, and opens with its last position', async () => {
+    it('drains and ends with 0 at Quit or SIGTERM, and reopens at its last position', async () => {
       const first = startDesktop(host);
       await first.page();
       const place = { x: 60, y: 80, width: 1000, height: 700 };

@@ -14,7 +14,7 @@ const HOSTNAME = 'app.acme.test';
 
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A page whose headline comes from a module that is exchanged while it is shown. */
+/** A page whose headline comes from a module that is replaced while the page is open. */
 function writeApp(): { root: string; say: (text: string) => void } {
   const root = temporaryFolder();
   const say = (text: string): void =>
@@ -35,7 +35,7 @@ if (import.meta.hot) import.meta.hot.accept('./message.js', (changed) => show(ch
   return { root, say };
 }
 
-/** Vite as it is without a configuration. */
+/** Vite in its default configuration. */
 async function startVite(root: string): Promise<string> {
   const server = await createServer({
     root,
@@ -49,12 +49,12 @@ async function startVite(root: string): Promise<string> {
   return `http://127.0.0.1:${address?.port ?? 0}`;
 }
 
-/** `url` behind https://app.acme.test, as anybody would do it. */
+/** Publishes `url` at https://app.acme.test, as a user would. */
 async function serve(url: string): Promise<Engine> {
   vi.stubEnv('VIVARIUM_BROWSER', findChromium());
   // Its sandbox needs user namespaces, which containers and root do not have.
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox --remote-debugging-port=0');
-  // Where the browser's profile is made, which says how the browser is reached.
+  // The browser's profile is created here; it contains the debugging port.
   const engine = await startEngine({ empty: true });
   const { id: projectId } = (await engine.call('projects.create', {
     name: 'App',
@@ -76,7 +76,7 @@ async function serve(url: string): Promise<Engine> {
   return engine;
 }
 
-/** Opens the hostname with one click, and gives the page that the browser shows then. */
+/** Opens the hostname with one click, and returns the browser's page. */
 async function openWithOneClick(engine: Engine): Promise<Page> {
   const opened = await engine.call('reach.open', { hostname: HOSTNAME, path: '/' });
   expect(opened).toMatchObject({ url: `https://${HOSTNAME}/`, trust: 'root' });
@@ -109,7 +109,7 @@ async function openWithOneClick(engine: Engine): Promise<Page> {
 }
 
 test(
-  'Vite’s dev server behind https://app.acme.test exchanges a module over its WebSocket, without a reload',
+  'Vite’s dev server behind https://app.acme.test replaces a module over its WebSocket, without a reload',
   { timeout: TIMEOUT_MS },
   async () => {
     const { root, say } = writeApp();
@@ -120,7 +120,7 @@ test(
     await headline.filter({ hasText: 'first' }).waitFor();
     await expect.poll(() => page.evaluate('[location.href, isSecureContext]')).toEqual([`https://${HOSTNAME}/`, true]);
     await page.evaluate('window.sameDocument = true');
-    // Written again until it is seen: nothing says when Vite has begun to watch, or its client to listen.
+    // Repeated until the page shows it: Vite does not report when it watches, or when its client listens.
     await vi.waitFor(
       async () => {
         say('second');

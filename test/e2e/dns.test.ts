@@ -10,7 +10,7 @@ import { requireTool } from '../support/tools.ts';
 
 const openPage = useEnginePages();
 
-/** Ten thousand lines, each checked beside those before it, on a machine that does much else. */
+/** Ten thousand lines, each checked against the previous ones, on a busy machine. */
 const IMPORT_MS_MAX = 180_000;
 const run = promisify(execFile);
 
@@ -35,12 +35,12 @@ const lines = async (engine: Engine): Promise<string[]> => {
 };
 
 const row = (page: Page, text: RegExp) => page.getByRole('grid').getByRole('row', { name: text });
-/** What the focus is on, by what it says. */
+/** The text of the focused element. */
 const focused = (page: Page) => expect.poll(() => page.evaluate<string>('document.activeElement.innerText'));
 const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
 
 describe('zones', () => {
-  it('are created, refused at the field, listed, and reached with the arrow keys', async () => {
+  it('are created or refused at the field, listed, and selected with the arrow keys', async () => {
     const opened = await openPage({ empty: true, path: '/dns' });
     const { page } = opened;
     await page.getByText('No zones of your own yet').waitFor();
@@ -68,7 +68,7 @@ describe('zones', () => {
     await expectSound(opened);
   });
 
-  it('are signed, broken and rolled by keyboard, and come back signed with all their records, forced ones too', async () => {
+  it('are signed, broken and given a new key by keyboard, and restored with all their records, even forced ones', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
     await engine.call('records.put', { zone: 'acme.test', name: 'www', type: 'CNAME', value: 'x.test', force: true });
@@ -103,7 +103,7 @@ describe('zones', () => {
     await expect.poll(() => dnssec()).toMatchObject({ signed: true, keys: [{}] });
   });
 
-  it('that are gone, and links to them, explain themselves', async () => {
+  it('that do not exist are explained, and can be created from a link to them', async () => {
     const { page } = await openPage({ empty: true, path: '/dns/gone.test' });
     await page.getByText('There is no zone gone.test here').waitFor();
     await page.getByRole('button', { name: 'Create gone.test' }).click();
@@ -114,7 +114,7 @@ describe('zones', () => {
 });
 
 describe('records', () => {
-  it('are added one after another, with hints for each type', async () => {
+  it('are added one after another, with hints for the selected type', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
     await row(page, /^www A/).waitFor();
@@ -131,7 +131,7 @@ describe('records', () => {
     await form.getByLabel('Value').fill('0 issue "not a domain%"');
     await page.keyboard.press('Enter');
     await row(page, /^shop CAA .*malformed/).waitFor();
-    // The next one is ready, of the same type.
+    // The form is ready for another record of the same type.
     await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('');
     await expect.poll(() => form.getByLabel('Type').inputValue()).toBe('CAA');
     await page.keyboard.press('Escape');
@@ -141,7 +141,7 @@ describe('records', () => {
     await expect.poll(() => lines(engine)).toHaveLength(3);
   });
 
-  it('that a careless provider would take are stored by force, offered after the refusal', async () => {
+  it('that only a careless provider would accept can be stored by force after a refusal', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Add a record' }).click();
@@ -158,7 +158,7 @@ describe('records', () => {
     await expect.poll(() => lines(engine)).toContain('www 3600 CNAME cname.vivarium.localhost');
   });
 
-  it('are reached, edited and removed by keyboard alone', async () => {
+  it('are selected, edited and removed by keyboard alone', async () => {
     const { page, engine, errors } = await openPage(withZone);
     await row(page, /^@ ALIAS/).focus();
     await page.keyboard.press('ArrowDown');
@@ -172,7 +172,7 @@ describe('records', () => {
     await toFocus(form.getByLabel('Value'));
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Shift+Tab');
-    // From A to the next of the system's own list.
+    // From A to the next type in the system's list.
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Tab');
     await page.keyboard.type('60');
@@ -194,7 +194,7 @@ describe('records', () => {
     expect(errors).toEqual([]);
   });
 
-  it('change on the page when they change elsewhere, and HTML in them stays text', async () => {
+  it('appear on the page when they are added elsewhere, with HTML shown as text', async () => {
     const { page, engine, errors } = await openPage(withZone);
     await row(page, /^www A/).waitFor();
     await put(engine, 'note', 'TXT', '<img src=x onerror="alert(1)">');
@@ -203,7 +203,7 @@ describe('records', () => {
     expect(errors).toEqual([]);
   });
 
-  it('are found by name, type and value, which the address keeps', async () => {
+  it('are filtered by name, type and value, and the address keeps the filter', async () => {
     const { page, open } = await openPage(withZone);
     await row(page, /^www A/).waitFor();
     await page.locator('body').press('/');
@@ -223,7 +223,7 @@ describe('records', () => {
 });
 
 describe('propagation', () => {
-  it('counts down on the app’s clock, and says what is answered until then', async () => {
+  it('counts down on the app’s clock, and shows the answer given until then', async () => {
     const opened = await openPage({
       ...withZone,
       async prepare(engine) {
@@ -261,7 +261,7 @@ describe('propagation', () => {
 describe('zone files', () => {
   const TEXT = ['$TTL 300', 'new A 192.0.2.7', 'bad A nowhere', 'www CNAME other', '@ CAA 0 issue "%%"'].join('\n');
 
-  it('are imported with a report for each line, and by force what a careless provider takes', async () => {
+  it('are imported with a report for each line, and refused lines can be forced', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Import' }).click();
@@ -285,7 +285,7 @@ describe('zone files', () => {
     await expect.poll(() => lines(engine)).toContain('www 300 CNAME other.acme.test');
   });
 
-  it('of 10,000 records come in from a file, and the table stays short', { timeout: IMPORT_MS_MAX }, async () => {
+  it('of 10,000 records are imported, and only visible rows are rendered', { timeout: IMPORT_MS_MAX }, async () => {
     const { page } = await openPage(withZone);
     await page.getByRole('button', { name: 'Import' }).click();
     const records = Array.from({ length: 10_000 }, (_, index) => `host-${index} 300 IN A 192.0.2.${index % 256}`);
@@ -314,7 +314,7 @@ describe('zone files', () => {
     await page.getByText('1 found').waitFor();
   });
 
-  it('go out by copying and by downloading', async () => {
+  it('are exported by copying and by downloading', async () => {
     const { page, engine } = await openPage(withZone);
     const { text } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
     const menu = page.getByRole('button', { name: 'More for acme.test' });
@@ -332,8 +332,8 @@ describe('zone files', () => {
   });
 });
 
-describe('asking', () => {
-  it('shows what dig shows, with the command that dig is asked by', async () => {
+describe('the Ask form', () => {
+  it('shows the answer in the format of dig, with the dig command to repeat it', async () => {
     const opened = await openPage(withZone);
     const { page, engine } = opened;
     await page.getByLabel('Query name').waitFor();
@@ -362,7 +362,7 @@ describe('asking', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('?ask=acme.test+SOA');
   });
 
-  it('keeps the answer true, explains the others, and is asked from a record’s row', async () => {
+  it('updates its answer, explains negative ones, and can be opened from a record’s row', async () => {
     const { page, engine, open } = await openPage(withZone);
     await page.getByRole('button', { name: 'Query www A 192.0.2.1' }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
@@ -383,7 +383,7 @@ describe('asking', () => {
   });
 });
 
-it('offers what can be done to the palette', async () => {
+it('the DNS page adds its actions to the palette', async () => {
   const { page, engine } = await openPage(withZone);
   await row(page, /^www A/).waitFor();
   await runCommand(page, 'remove acme', /^Remove acme\.test/);

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
 
-// The machine's own trust stores are nobody's matter here.
+// Hides the machine's own trust stores from the doctor.
 beforeEach(() => {
   vi.stubEnv('HOME', temporaryFolder());
   vi.stubEnv('XDG_DATA_HOME', '');
@@ -23,7 +23,7 @@ const item = (page: Page, list: string, title: string) =>
     .filter({ has: page.getByRole('heading', { level: 3, name: title, exact: true }) });
 
 describe('the doctor', () => {
-  it('looks at everything when it opens, and says what is in order', async () => {
+  it('runs all checks when it opens, and lists those that pass', async () => {
     const opened = await openPage({ path: '/doctor' });
     const { page, engine } = opened;
     await region(page, 'Verdict').getByText('Nothing failed', { exact: true }).waitFor();
@@ -34,7 +34,7 @@ describe('the doctor', () => {
     await expectSound(opened);
   });
 
-  it('shows what failed first, with evidence beside the fix, until it is fixed', async () => {
+  it('shows failed checks first, with evidence and a fix, until they pass', async () => {
     const opened = await openPage({
       path: '/doctor',
       prepare: async (engine) => chmodSync(keyOf(engine), 0o644),
@@ -59,7 +59,7 @@ describe('the doctor', () => {
     await item(page, 'In order', 'Root private key').waitFor();
   });
 
-  it('follows the app’s clock automatically, and says how it is reset', async () => {
+  it('notices a moved clock automatically, and says how to reset it', async () => {
     const { page, engine } = await openPage({ path: '/doctor' });
     await item(page, 'In order', 'The app’s clock').waitFor();
     await engine.call('clock.advance', { by: 'P3D' });
@@ -70,14 +70,14 @@ describe('the doctor', () => {
     await item(page, 'In order', 'The app’s clock').waitFor();
   });
 
-  it('leads to the domain that is not as it should be', async () => {
+  it('links to a domain with a problem', async () => {
     const { page } = await openPage({ path: '/doctor' });
     await item(page, 'Warnings', 'shop.happypaws.test').getByRole('link', { name: 'Domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/shop.happypaws.test');
   });
 
-  it('is reached by keyboard and from the palette, and runs from there', async () => {
+  it('can be opened by keyboard, and run from the palette', async () => {
     const { page, errors } = await openPage({ empty: true, path: '/settings' });
     await region(page, 'Bans').waitFor();
     await pressAll(page, 'g', 'h');

@@ -5,7 +5,7 @@ import { expectSound, runCommand, toFocus, useEnginePages } from '../support/pag
 
 const openPage = useEnginePages();
 
-/** The whole story, and audits on the way: more than one page's worth on a busy machine. */
+/** A long scenario with accessibility audits, on a busy machine. */
 const STORY_MS_MAX = 180_000;
 
 const DOMAINS = '/projects/happy-paws/domains';
@@ -17,7 +17,7 @@ const region = (page: Page, name: string) => page.getByRole('region', { name, ex
 
 const summary = (page: Page) => region(page, 'Current state');
 
-/** Waits until the domain's row in the list says so. */
+/** Waits until the domain's row in the list contains the text. */
 const rowSays = (page: Page, hostname: string, text: string) => row(page, hostname).getByText(text).first().waitFor();
 
 /** Waits until the focus is on the domain's row. */
@@ -31,9 +31,9 @@ async function proProject(engine: Engine): Promise<string> {
   return project.id;
 }
 
-describe('the life of a domain', () => {
+describe('a domain', () => {
   it(
-    'is attached, fails, is fixed with one click, is kept from renewal by CAA, fixed again, and removed',
+    'is attached, fails, is fixed with one click, fails to renew because of CAA, is fixed again, and is removed',
     async () => {
       const opened = await openPage({ path: DOMAINS });
       const { page, engine } = opened;
@@ -49,7 +49,7 @@ describe('the life of a domain', () => {
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
       await expectSound(opened);
 
-      // Without its record it fails, and says what to do.
+      // Without its record it fails, and the page says what to do.
       await button(page, 'Verify').click();
       await summary(page).getByText('No record yet').waitFor();
       await region(page, 'Checks').getByText('no_record').waitFor();
@@ -58,7 +58,7 @@ describe('the life of a domain', () => {
       const steps = page.getByRole('list', { name: 'Steps' });
       await expect.poll(() => steps.allInnerTexts()).toEqual(['Name\n2\nRecord\n3\nVerify']);
 
-      // One click puts it; said before it is done, and with a way back.
+      // One click adds the record: announced before, and with undo.
       await record.getByText('Creates the zone acme.test in Vivarium’s DNS').waitFor();
       await button(page, 'Put it in my local zone').click();
       await page.getByText('shop CNAME cname.vivarium.localhost is in the zone acme.test.').waitFor();
@@ -73,7 +73,7 @@ describe('the life of a domain', () => {
         .getByText(/90 days left/)
         .waitFor();
 
-      // Somebody forbids it.
+      // CAA forbids the CA.
       const caa = region(page, 'CAA');
       await caa.getByText('allowed').waitFor();
       await button(page, 'Forbid it in my local zone').click();
@@ -100,13 +100,13 @@ describe('the life of a domain', () => {
       await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
       await expectSound(opened);
 
-      // The change that the walk names fixes it, without waiting for the next attempt.
+      // The fix suggested by the walk works without waiting for the next attempt.
       await button(page, 'Permit it in my local zone').click();
       await caa.getByText('allowed').waitFor();
       await summary(page).getByText('Served over HTTP and HTTPS').waitFor();
       await rowSays(page, 'shop.acme.test', 'certificate issued');
 
-      // Removal takes effect at once, and can be taken back.
+      // Removal takes effect at once, and can be undone.
       await button(page, 'More for shop.acme.test').last().click();
       await page.getByRole('menuitem', { name: 'Remove' }).click();
       await row(page, 'shop.acme.test').waitFor({ state: 'detached' });
@@ -120,7 +120,7 @@ describe('the life of a domain', () => {
     STORY_MS_MAX,
   );
 
-  it('follows the app’s clock: pending changes count down, and apply when the clock is moved', async () => {
+  it('shows pending DNS changes counting down on the app’s clock, and applies them when the clock is moved', async () => {
     const opened = await openPage({
       path: `${DOMAINS}/shop.happypaws.test`,
       prepare: async (engine) => void (await engine.call('settings.update', { propagation: 'PT48H' })),
@@ -142,7 +142,7 @@ describe('the life of a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('lets the root be extended for a name that it may not sign for', async () => {
+  it('offers to extend the root for a name that it may not sign for', async () => {
     const opened = await openPage({
       path: `${DOMAINS}/www.acme.com`,
       prepare: async (engine) => {
@@ -168,7 +168,7 @@ describe('the life of a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('shows what goes wrong with expected beside found, and both states of each domain', async () => {
+  it('shows its faults with expected and actual values, and the states of verification and certificate', async () => {
     const opened = await openPage({ path: DOMAINS });
     const { page } = opened;
     await rowSays(page, 'www.happypaws.test', 'certificate issued');
@@ -184,7 +184,7 @@ describe('the life of a domain', () => {
       .toBe('shop CNAME cname.vivarium.localhost');
     await expectSound(opened);
 
-    // The same domain, as another provider would have it.
+    // The same domain, as configured at another provider.
     await page.getByLabel('Configuration', { exact: true }).check();
     await page.getByRole('combobox', { name: 'Provider' }).selectOption('github-pages');
     await page.getByText(/imitate GitHub Pages/).waitFor();
@@ -228,7 +228,7 @@ describe('attaching a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('takes a wildcard, and shows a hostname under it in addresses', async () => {
+  it('accepts a wildcard, and shows a hostname under it in addresses', async () => {
     const opened = await openPage({ path: `${DOMAINS}?attach=name` });
     const { page } = opened;
     await page.getByLabel('Hostname').fill('*.acme.test');
@@ -247,7 +247,7 @@ describe('attaching a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('offers the plan that it needs, and can take that back', async () => {
+  it('offers the required plan, and can undo the change', async () => {
     const opened = await openPage({ path: '/projects/demo/domains' });
     const { page, engine } = opened;
     await page.getByText('No domains yet').waitFor();
@@ -262,7 +262,7 @@ describe('attaching a domain', () => {
     await button(page, 'Change the plan to Pro and attach').click();
     await page.getByRole('heading', { name: 'Attach www.acme.test' }).waitFor();
     await expect.poll(async () => (await engine.demo()).plan).toBe('pro');
-    // Falling back suspends it, which is explained, with the way back.
+    // Downgrading the plan suspends the domain, which is explained with a link to restore it.
     await page.keyboard.press('Control+z');
     await page.getByText('Demo is on the Free plan again.').waitFor();
     await rowSays(page, 'www.acme.test', 'suspended');
@@ -274,7 +274,7 @@ describe('attaching a domain', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('offers a deploy where there is none', async () => {
+  it('offers a deploy when there is none', async () => {
     const { page, engine, open } = await openPage();
     await engine.call('projects.create', { name: 'Fresh', plan: 'pro' });
     await open('/projects/fresh/domains?attach=name');
@@ -286,7 +286,7 @@ describe('attaching a domain', () => {
 });
 
 describe('redirects and configuration', () => {
-  it('are edited as a whole; a loop is refused at its field', async () => {
+  it('are edited together, and a loop is refused at its field', async () => {
     const opened = await openPage({ path: `${DOMAINS}/www.happypaws.test` });
     const { page, engine } = opened;
     await button(page, 'More for www.happypaws.test').last().click();
@@ -315,7 +315,7 @@ describe('redirects and configuration', () => {
     expect(opened.errors).toEqual([]);
   });
 
-  it('are JSON in and out', async () => {
+  it('are exported and imported as JSON', async () => {
     const opened = await openPage({ path: `${DOMAINS}?show=configuration` });
     const { page, engine } = opened;
     const text = page.getByRole('textbox', { name: 'Configuration' });
@@ -343,7 +343,7 @@ describe('redirects and configuration', () => {
 
 describe('the list of domains', () => {
   it(
-    'shows a thousand: found by name and state, reachable by keyboard, with only visible rows drawn',
+    'holds a thousand domains: searchable by name and state, usable by keyboard, with only visible rows rendered',
     async () => {
       const opened = await openPage({
         prepare: async (engine) => {
@@ -363,7 +363,7 @@ describe('the list of domains', () => {
       await focused(page, 'tenant-998.many.test');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'tenant-998.many.test' }).waitFor();
-      // The detail follows the arrows, Escape leads back.
+      // The details follow the arrow keys; Escape returns to the list.
       await page.keyboard.press('ArrowUp');
       await page.getByRole('heading', { name: 'tenant-997.many.test' }).waitFor();
       await page.getByRole('heading', { name: 'tenant-997.many.test' }).focus();
@@ -404,7 +404,7 @@ describe('the list of domains', () => {
     STORY_MS_MAX,
   );
 
-  it('is worked with by keyboard alone: the menu of a row, Remove, and on to the next row', async () => {
+  it('is usable by keyboard alone: the menu of a row, Remove, and on to the next row', async () => {
     const { page, errors } = await openPage({ path: DOMAINS });
     await rowSays(page, 'shop.happypaws.test', 'misconfigured');
     await row(page, 'happypaws.example').focus();
@@ -421,7 +421,7 @@ describe('the list of domains', () => {
     await page.getByText('Removed shop.happypaws.test. It is no longer served').first().waitFor();
     await page.keyboard.press('Control+z');
     await page.getByText('shop.happypaws.test is attached again, not verified, misconfigured.').waitFor();
-    // A row that moves takes no click.
+    // A moving row ignores clicks.
     await rowSays(page, 'shop.happypaws.test', 'misconfigured');
     await row(page, 'www.happypaws.test').click();
     await region(page, 'Certificate').getByText('certificate issued').waitFor();
@@ -430,7 +430,7 @@ describe('the list of domains', () => {
     expect(errors).toEqual([]);
   });
 
-  it('explains a link to a domain that is gone, or elsewhere', async () => {
+  it('explains a link to a domain that was removed or belongs to another project', async () => {
     const { page, open, errors } = await openPage({ path: `${DOMAINS}/gone.acme.test` });
     await page.getByText('gone.acme.test is not attached to this project').waitFor();
     await open(`${DOMAINS}/gone.acme.test?attach=record`);
@@ -442,7 +442,7 @@ describe('the list of domains', () => {
     expect(errors).toEqual([]);
   });
 
-  it('takes the list’s place where there is no room beside it, and a hostname of 253 characters has room everywhere', async () => {
+  it('gives way to the details in a narrow window, where a hostname of 253 characters fits', async () => {
     const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(51)}.acme.test`;
     expect(hostname).toHaveLength(253);
     const opened = await openPage({

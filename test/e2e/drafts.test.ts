@@ -5,7 +5,7 @@ import { fillEveryPage, FULL_PROJECT } from '../support/page-every.ts';
 
 const openPage = useEnginePages();
 
-/** A form: where it is, how it is opened if it has to be, its field. */
+/** A form: its page, the button that opens it, and one of its fields. */
 interface FormOnPage {
   path: string;
   opens?: string;
@@ -34,8 +34,8 @@ async function fieldOf(page: Page, { opens, within, field }: FormOnPage) {
   return (within === undefined ? page : place).getByLabel(field, { exact: true }).first();
 }
 
-describe('what is typed', () => {
-  it.each(FORMS)('survives leaving $path and a reload: $field of $within', async (form) => {
+describe('an unsaved draft', () => {
+  it.each(FORMS)('in the field $field on $path survives leaving the page and a reload', async (form) => {
     const opened = await openPage({ path: form.path, prepare: fillEveryPage });
     const { page, open } = opened;
     await (await fieldOf(page, form)).fill(form.typed);
@@ -48,7 +48,7 @@ describe('what is typed', () => {
       await expect.poll(() => field.inputValue()).toBe(form.typed);
     }
   });
-  it('is gone once it is sent or discarded', async () => {
+  it('is removed once it is saved or discarded', async () => {
     const { page, open } = await openPage({ path: `${FULL_PROJECT}/general` });
     const name = page.getByRole('region', { name: 'Name and address' }).getByLabel('Name');
     const path = new URL(page.url()).pathname;
@@ -65,7 +65,7 @@ describe('what is typed', () => {
       .toEqual([]);
   });
 
-  it('of redirects and of the configuration comes back too', async () => {
+  it('of the redirects or the configuration is restored too', async () => {
     const path = `${FULL_PROJECT}/domains`;
     const { page, open } = await openPage({ path: `${path}?show=redirects`, prepare: fillEveryPage });
     await page.getByRole('button', { name: 'Add a redirect' }).first().click();
@@ -83,7 +83,7 @@ describe('what is typed', () => {
 });
 
 describe('the secret of a new key', () => {
-  it('stays in sight over a reload until it has been copied, and then not in the tab either', async () => {
+  it('stays visible across reloads until it has been copied, and is then removed from the tab’s storage', async () => {
     const path = `${FULL_PROJECT}/keys-and-limits`;
     const { page, open } = await openPage({ path });
     await page.getByRole('button', { name: 'New key' }).click();

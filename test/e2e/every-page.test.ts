@@ -9,19 +9,19 @@ const openPage = useEnginePages();
 /** Dozens of actions in one test, on a busy machine. */
 const WALK_MS_MAX = 180_000;
 
-/** What opens a window, a dialog of the system or a port to the network, or changes the machine's trust stores. */
+/** Buttons that open a window, a system dialog or a network port, or change the machine's trust stores. */
 const OUTSIDE =
   /Open in (?:browser|Chromium|Firefox)|Download|Export|Show in a window|Let other devices in|^(Trust|Untrust)/;
 
-/** Rows are alike: those of the first ones are pressed. */
+/** Rows are alike: only the buttons of the first ones are pressed. */
 const CONTENT = '#main .content button:not([disabled], [aria-rowindex="4"] ~ * *)';
 const HEADER = '#main header button';
 
-/** What has the focus; what should not is the body. */
+/** The tag of the focused element: the body if the focus was lost. */
 const focus = (page: Page) => page.evaluate<string>('document.activeElement.tagName');
 
 /**
- * Focuses the button at this place in one turn of the page, and gives its name; null for one that is not to be pressed.
+ * Focuses the button at this index in one turn of the page, and returns its name; null if it must not be pressed.
  */
 const focusAt = (page: Page, buttons: string, index: number): Promise<string | null> =>
   page.locator(buttons).evaluateAll(
@@ -35,10 +35,10 @@ const focusAt = (page: Page, buttons: string, index: number): Promise<string | n
     [index, OUTSIDE.source] as const,
   );
 
-describe('every page', () => {
+describe('the page', () => {
   // The header and the navigation are the same on every page.
   it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT, index === 0]))(
-    '%s has readable buttons in every state and theme, and keeps the focus whatever button is pressed by keyboard',
+    '%s has readable buttons in every state and theme, and never loses the focus when a button is pressed by keyboard',
     async (path, buttons, isFirst) => {
       const { page, open } = await openPage({ path, prepare: fillEveryPage });
       const place = isFirst ? 'body' : '#main';
@@ -65,7 +65,7 @@ describe('every page', () => {
     WALK_MS_MAX,
   );
 
-  it('has readable buttons where an action is refused, and in a dialog', async () => {
+  it('has readable buttons in a dialog and after a refused action', async () => {
     const { page, engine, open } = await openPage({ path: `${FULL_PROJECT}/general`, prepare: fillEveryPage });
     await page
       .getByRole('button', { name: /^Remove/ })
@@ -87,7 +87,7 @@ describe('every page', () => {
 });
 
 describe('the focus', () => {
-  it('goes to the first faulty field of a refused form, in a dialog too', async () => {
+  it('goes to the first invalid field of a refused form, even in a dialog', async () => {
     const { page } = await openPage({ path: `${FULL_PROJECT}/pets` });
     await page.getByRole('button', { name: 'Add a pet' }).click();
     await page.getByRole('button', { name: 'Add the pet' }).click();
@@ -96,7 +96,7 @@ describe('the focus', () => {
       .toBe(await page.getByLabel('Name', { exact: true }).getAttribute('id'));
   });
 
-  it('goes to what took the place of a button that its action removed', async () => {
+  it('goes to the element that replaces a removed button', async () => {
     const { page } = await openPage({ path: `${FULL_PROJECT}/domains/${FULL_DOMAIN}`, prepare: fillEveryPage });
     const put = page.getByRole('button', { name: /^Put it in my local zone/ }).first();
     await put.focus();

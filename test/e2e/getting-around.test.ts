@@ -4,8 +4,8 @@ import { expectSound, pressAll, runCommand, toFocus, useEnginePages } from '../s
 
 const openPage = useEnginePages();
 
-describe('getting around', () => {
-  it('finds and runs commands by name, and gives the focus back', async () => {
+describe('the interface', () => {
+  it('runs commands by name from the palette, which closes with Escape', async () => {
     const opened = await openPage();
     const { page } = opened;
     await page.keyboard.press('Control+k');
@@ -19,7 +19,7 @@ describe('getting around', () => {
     await page.getByRole('dialog').first().waitFor({ state: 'detached' });
   });
 
-  it('finds settings, keys and the actions of other pages from anywhere', async () => {
+  it('finds settings, keys and the actions of other pages in the palette', async () => {
     const { page, engine } = await openPage();
     const focused = () =>
       page.evaluate<string>('document.activeElement.id && document.activeElement.labels?.[0]?.innerText');
@@ -40,11 +40,11 @@ describe('getting around', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('has the actions of a row at a right click and by keyboard, and lists whose width stays', async () => {
+  it('opens the menu of a row by right click and by keyboard, and remembers the width of a list', async () => {
     const opened = await openPage({ path: '/projects/happy-paws/domains' });
     const { page } = opened;
     const row = page.getByRole('link', { name: /www\.happypaws\.test/ });
-    // Text selected elsewhere does not matter.
+    // A text selection elsewhere must not affect the menu.
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))");
     await row.click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Make primary' }).waitFor();
@@ -70,7 +70,7 @@ describe('getting around', () => {
   });
 
   it.each(['projects/happy-paws/domains', 'certificates'])(
-    '/%s closes the menu of a row that another client removes, and focuses the row in its place',
+    'on /%s closes the menu of a row that another client removes, and focuses the row in its place',
     async (path) => {
       const { page, engine } = await openPage({ path: `/${path}` });
       const rows = page.locator('main [data-key]').filter({ hasText: 'happypaws.' });
@@ -84,7 +84,7 @@ describe('getting around', () => {
     },
   );
 
-  it('has the actions of rows that only a list’s own menu knows, and gives the focus back to the row', async () => {
+  it('offers the actions of each kind of row in its menu, and returns the focus to the row', async () => {
     const { page, engine, open, errors } = await openPage({ path: '/projects/demo/pets' });
     const focused = () => page.evaluate('document.activeElement.innerText.split("\\n")[0]');
     const item = (name: string | RegExp) => page.getByRole('menuitem', { name });
@@ -159,7 +159,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('shows the row that a link leads to, far down in its list', async () => {
+  it('scrolls to the row that a link points to', async () => {
     const { page, engine, open, errors } = await openPage();
     const domains = (await engine.call('domains.list')) as { projectId: string }[];
     await engine.call('zones.create', { name: 'big.test' });
@@ -185,7 +185,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('has a third column in a very wide window, whose width stays', async () => {
+  it('has a third column of remembered width in a very wide window', async () => {
     const opened = await openPage({ path: '/projects/demo/pets/1', viewport: { width: 2_560, height: 1_300 } });
     const { page, engine, open } = opened;
     const left = async (locator: Locator) => (await locator.boundingBox())?.x ?? 0;
@@ -212,7 +212,7 @@ describe('getting around', () => {
     await page.getByRole('separator', { name: 'Width of the item' }).waitFor();
   });
 
-  it('shows the sheet of shortcuts at a question mark, but not during typing', async () => {
+  it('opens the list of shortcuts with a question mark, but not while the user types', async () => {
     const opened = await openPage();
     const { page } = opened;
     await page.keyboard.press('?');
@@ -224,7 +224,7 @@ describe('getting around', () => {
     await expect.poll(() => page.getByRole('dialog', { name: 'Shortcuts' }).count()).toBe(0);
   });
 
-  it('keeps Tab within what lies over the page, and closes it at a press beside it', async () => {
+  it('keeps Tab within panels and dialogs over the page, and closes them by a click beside them', async () => {
     const { page, errors } = await openPage({ path: '/projects/happy-paws/domains' });
     const clock = page.getByRole('button', { name: /The app’s clock/ });
     const panel = page.getByRole('dialog', { name: 'The app’s clock' });
@@ -260,7 +260,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps a dialog at anything but a click beside it, and over what was open before', async () => {
+  it('closes a dialog only by a click beside it, not by a drag, and shows it above open panels and menus', async () => {
     const { page, errors } = await openPage({ path: '/projects/demo/pets' });
     const reports = page.getByRole('region', { name: 'Reports' });
     await page.getByRole('rowheader', { name: 'Biscuit' }).click();
@@ -270,7 +270,7 @@ describe('getting around', () => {
     const name = dialog.getByLabel('Name', { exact: true });
     await page.getByRole('button', { name: 'Add a pet' }).dblclick();
     await toFocus(name);
-    // The heading is not focusable, so that the dialog itself gets the focus.
+    // The heading is not focusable; the dialog itself gets the focus.
     await dialog.getByRole('heading').click();
     await toFocus(dialog);
     await page.keyboard.press('Shift+Tab');
@@ -287,7 +287,7 @@ describe('getting around', () => {
       await page.mouse.move(to.x, to.y);
       await page.mouse.up();
     }
-    // Neither a key nor a screen reader gets to the page behind it, but to its reports.
+    // Keyboard and screen reader cannot reach the page behind the dialog, only its toasts.
     await page.evaluate("document.querySelector('nav a').focus()");
     await toFocus(name);
     await reports.getByRole('button', { name: 'Undo' }).click();
@@ -323,7 +323,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('accepts a page’s own keys before it is loaded, and focuses a dialog’s first field', async () => {
+  it('accepts a page’s shortcuts while the page loads, and focuses a dialog’s first field', async () => {
     const { page, errors } = await openPage();
     let arrive: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (arrive = resolve));
@@ -344,7 +344,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('fades the row of pages in a narrow window where more follow', async () => {
+  it('fades the ends of the navigation in a narrow window where more pages follow', async () => {
     const { page, errors } = await openPage({ viewport: { width: 720, height: 450 } });
     const row = page.getByRole('navigation', { name: 'Pages' });
     const fades = () =>
@@ -361,7 +361,7 @@ describe('getting around', () => {
     expect(errors).toEqual([]);
   });
 
-  it('explains an address that leads nowhere, and a project that is gone', async () => {
+  it('explains an unknown address and a project that does not exist', async () => {
     const { page, open } = await openPage({ path: '/nowhere/at/all' });
     await page.getByText('This page does not exist').waitFor();
     await page.getByRole('link', { name: 'Go to the Overview' }).click();

@@ -25,7 +25,7 @@ async function project(engine: Engine, slug: string): Promise<Project> {
 }
 
 describe('the plan', () => {
-  it('is changed at once and changed back by undo, and says what Free means for domains', async () => {
+  it('changes at once and can be undone, and shows how many domains Free would suspend', async () => {
     const opened = await openPage({ path: HAPPY_PAWS });
     const { page, engine } = opened;
     await plans(page).getByText('3 domains will be suspended').waitFor();
@@ -40,7 +40,7 @@ describe('the plan', () => {
     expect(domains.map(({ state }) => state)).not.toContain('suspended');
   });
 
-  it('Enterprise asks for both limits, with the engine’s message at the field, and keeps what was typed', async () => {
+  it('needs both limits for Enterprise, shows the engine’s message at the field, and keeps the input', async () => {
     const opened = await openPage({ path: PATH });
     const { page, engine } = opened;
     await plans(page).getByRole('button', { name: 'Change to Enterprise…' }).click();
@@ -68,7 +68,7 @@ describe('the plan', () => {
 });
 
 describe('an API key', () => {
-  it('is made by keyboard alone, shows its secret until that is acknowledged, works, and is counted live', async () => {
+  it('is created by keyboard alone, shows its secret until that is acknowledged, works, and is metered live', async () => {
     const opened = await openPage({ path: PATH });
     const { page, engine } = opened;
     await meter(page, 'Demo key: minute').waitFor();
@@ -90,7 +90,7 @@ describe('an API key', () => {
       .poll(() => meter(page, '<b>Storefront</b>: minute').getAttribute('aria-valuetext'))
       .toMatch(/^3 of 60 requests used, resets in/);
 
-    // A look elsewhere does not lose it.
+    // The secret remains after a visit to another page.
     const pages = page.getByRole('navigation', { name: 'Pages' });
     await pages.getByRole('link', { name: 'Overview' }).click();
     await pages.getByRole('link', { name: 'Keys and limits' }).click();
@@ -99,7 +99,7 @@ describe('an API key', () => {
     await expect.poll(() => page.content()).not.toContain(secret);
   });
 
-  it('is revoked only after a dialog that says what is lost, and is then out of the way', async () => {
+  it('is revoked only after a dialog that explains the loss, and is then listed separately', async () => {
     const opened = await openPage({ path: PATH });
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'More about Demo key' }).click();
@@ -122,7 +122,7 @@ describe('an API key', () => {
     await expectSound(opened);
   });
 
-  it('that was never used is shown as such, and otherwise with its last use', async () => {
+  it('is shown with its last use, or as not used yet', async () => {
     const { page, engine } = await openPage({ path: PATH });
     await keys(page).getByText('not used yet').waitFor();
     await ask(engine, 1);
@@ -131,7 +131,7 @@ describe('an API key', () => {
       .waitFor();
   });
 
-  it('of which there is none is explained, with one thing to do', async () => {
+  it('can be created from the note that the project has none', async () => {
     const opened = await openPage({ path: HAPPY_PAWS });
     const { page } = opened;
     await keys(page).getByText('No API key yet').waitFor();
@@ -142,7 +142,7 @@ describe('an API key', () => {
 });
 
 describe('callers', () => {
-  it('show strikes towards a ban, the ban with its end, and Lift', async () => {
+  it('are shown with their strikes, and with the end of a ban and a button to lift it', async () => {
     const opened = await openPage({ path: PATH, prepare: (engine) => ask(engine, 68) });
     const { page, engine } = opened;
     await page.getByText('8 of 20 strikes').waitFor();
@@ -164,7 +164,7 @@ describe('callers', () => {
     await page.getByText('No callers without a key').waitFor();
   });
 
-  it('are all set to zero after a dialog', async () => {
+  it('can all be reset to zero after a dialog', async () => {
     const { page, engine } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 61) });
     await keys(page).getByRole('button', { name: 'Reset all counters…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Reset all counters?' });
@@ -174,7 +174,7 @@ describe('callers', () => {
     expect((await engine.api()).status).toBe(200);
   });
 
-  it('empty their gauges when the clock moves past the window', async () => {
+  it('have an empty gauge when the clock moves past the rate window', async () => {
     const { page, engine } = await openPage({ path: PATH, prepare: (engine) => ask(engine, 60) });
     await page.getByText('exhausted').waitFor();
     await engine.call('clock.advance', { by: 'PT61S' });
@@ -185,7 +185,7 @@ describe('callers', () => {
   });
 });
 
-it('holds long names, large limits and a ban without scrolling sideways, in windows of every size', async () => {
+it('the page of keys fits long names, large limits and a ban without scrolling sideways, in windows of every size', async () => {
   const opened = await openPage({
     prepare: async (engine) => {
       const { id: projectId } = await engine.demo();

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Starting by npm, two browsers, and curl twice, on a machine that does other things too. */
+/** Starting by npm, two browsers, and curl twice, on a busy machine. */
 const WALK_TIMEOUT_MS = 180_000;
 
 const steps = readSteps('A first walk in the window');
@@ -29,7 +29,7 @@ function readSteps(heading: string): string[] {
   return found.map(([, step = '']) => step.replaceAll(/\s+/g, ' '));
 }
 
-/** Only what the README says may be pressed: a newcomer knows nothing else. */
+/** Restricts the test to words in the README: a newcomer knows nothing else. */
 function readAt(step: number, words: string): string {
   expect(steps[step - 1], `step ${step} of the README`).toContain(`*${words}*`);
   return words;
@@ -39,13 +39,13 @@ const hostname = /`(shop\.[\w.]+)`/.exec(steps[1] ?? '')?.[1] ?? '';
 const zone = hostname.replace(/^shop\./, '');
 
 interface Started {
-  /** The line *Interface*. */
+  /** The link in the line *Interface*. */
   link: string;
   key: string;
   httpsPort: number;
 }
 
-/** `npm start`, as the README has it, in a home of its own. */
+/** Runs `npm start` as in the README, in a temporary home. */
 async function startByNpm(home: string): Promise<Started> {
   expect(commandsOf(README)[0]).toMatch(/^npm start\b/);
   const { XDG_DATA_HOME: _data, VIVARIUM_DATA_DIR: _folder, ...env } = process.env;
@@ -75,7 +75,7 @@ async function startByNpm(home: string): Promise<Started> {
   };
 }
 
-/** The newcomer's browser: it trusts what their home trusts, and finds `.test` on this machine, as the README says. */
+/** The newcomer's browser: it uses the trust store of their home, and resolves `.test` to this machine. */
 async function openBrowser(home: string): Promise<{ browser: Browser; page: Page }> {
   const rules = /`--host-resolver-rules="([^"]+)"`/.exec(steps[4] ?? '')?.[1];
   const browser = await launchChromium({ home, args: [`--host-resolver-rules=${rules}`] });
@@ -93,7 +93,7 @@ async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name }).waitFor();
 }
 
-/** What the page's copy button gives, pasted into a terminal. */
+/** Pastes the text of the page's copy button into a terminal, and returns the output. */
 async function pasteCopied(page: Page, key: string): Promise<string> {
   const command = await copyBy(button(page, 'Copy request'));
   const [said] = await paste([`${command} -sS`], { VIVARIUM_KEY: key });
@@ -101,8 +101,8 @@ async function pasteCopied(page: Page, key: string): Promise<string> {
   return said?.text ?? '';
 }
 
-describe('a newcomer with the README alone', { timeout: WALK_TIMEOUT_MS }, () => {
-  it('starts, adds a pet, sees it by the API, attaches a domain, sees it fail, fixes it, and opens it over HTTPS', async () => {
+describe('a newcomer who follows the README', { timeout: WALK_TIMEOUT_MS }, () => {
+  it('starts Vivarium, adds a pet, gets it from the API, attaches a domain that fails, fixes it, and opens it over HTTPS', async () => {
     ['curl', 'certutil'].forEach(requireTool);
     const home = temporaryFolder();
     await makeDatabase(join(home, '.pki', 'nssdb'));

@@ -30,7 +30,7 @@ async function projectAt(engine: Engine, slug: string): Promise<Project> {
   return found;
 }
 
-/** A key of the project by its name; `count` requests have been made with it. */
+/** Creates a key with the given name, and makes `count` requests with it. */
 async function makeCaller(
   engine: Engine,
   { id: projectId, slug }: Project,
@@ -43,7 +43,7 @@ async function makeCaller(
   }
 }
 
-/** A project of ten requests a minute with callers at every level. */
+/** A project limited to ten requests a minute, with allowed, refused and banned callers. */
 async function makeBusy(engine: Engine): Promise<void> {
   const limits = { perMinute: 10, perDay: 1_000 };
   const shop = (await engine.call('projects.create', { name: 'Pet shop', plan: 'enterprise', limits })) as Project;
@@ -54,7 +54,7 @@ async function makeBusy(engine: Engine): Promise<void> {
 }
 
 describe('the overview', () => {
-  it('shows what runs, where, and how to ask it', async () => {
+  it('shows the addresses, the listeners, the pets and a first request', async () => {
     const opened = await openPage();
     const { page, engine } = opened;
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -84,7 +84,7 @@ describe('the overview', () => {
     await expectSound(opened);
   });
 
-  it('follows what clients and people do, without a reload, and shows HTML in a name as text', async () => {
+  it('shows requests and changes without a reload, and HTML in a name as text', async () => {
     const { page, engine, errors } = await openPage();
     await seen(page, 'Biscuit the Border Collie');
     await engine.api();
@@ -99,7 +99,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('takes the token out of the address bar and the history, and stays signed in over a reload', async () => {
+  it('removes the token from the address bar and the history, and stays signed in after a reload', async () => {
     const { page, engine, errors } = await openPage();
     const { url, token } = engine.app.runtime.control;
     await expect.poll(() => page.url()).toBe(`${url}/`);
@@ -112,7 +112,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('copies an address, and says that it did', async () => {
+  it('copies an address, and confirms it', async () => {
     const { page, engine, errors } = await openPage();
     const said = page.getByRole('status').filter({ hasText: 'Copied production address over HTTPS.' }).waitFor();
     await page.getByRole('button', { name: 'Copy production address over HTTPS' }).click();
@@ -123,7 +123,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('gives the same request for Node, and over HTTPS with the root to trust', async () => {
+  it('shows the first request for Node too, and over HTTPS with the root to trust', async () => {
     const { page, engine } = await openPage();
     await page.getByRole('group', { name: 'Client' }).getByLabel('Node').check();
     await seen(page, `get('http://127.0.0.1:${engine.app.runtime.http.port}/v1/pets?limit=5'`);
@@ -134,7 +134,7 @@ describe('the overview', () => {
     await seen(page, `--cacert ${engine.app.runtime.caFile}`);
   });
 
-  it('makes a key that is part of the request, which then works as pasted', async () => {
+  it('creates a key for the first request, which then works when pasted', async () => {
     requireTool('curl');
     const { page } = await openPage({ path: HAPPY_PAWS });
     const panel = page.getByRole('region', { name: 'First request' });
@@ -150,12 +150,12 @@ describe('the overview', () => {
     expect(JSON.parse(refused)).toMatchObject({ status: 401 });
   });
 
-  it('shows each caller’s two windows with their reset times, strikes and bans, and counts down without asking', async () => {
+  it('shows each caller’s two rate windows, strikes and bans, and counts down without calling the engine', async () => {
     const { page, open, errors } = await openPage({ prepare: makeBusy });
     const minute = page.getByRole('meter', { name: 'Storefront: minute' });
     await minute.waitFor();
     await expect.poll(() => minute.getAttribute('aria-valuenow')).toBe('3');
-    // The reset is on a whole second, as in X-RateLimit-Reset: up to a second after the minute.
+    // The reset is rounded up to a whole second, as in X-RateLimit-Reset.
     const countdown = /^3 of 10 requests used, resets in (\d+ s|1 min( 1 s)?)$/;
     await expect.poll(() => minute.getAttribute('aria-valuetext')).toMatch(countdown);
     await page.getByRole('meter', { name: 'Import: minute' }).getByText('exhausted').waitFor();
@@ -179,7 +179,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('draws the last minutes, also for a page that is opened later, and continues them', async () => {
+  it('charts the last minutes, even those before the page was opened, and continues live', async () => {
     const opened = await openPage({ path: HAPPY_PAWS });
     const { page, engine, open } = opened;
     await page.getByText(/^No requests in the last five minutes\./).waitFor();
@@ -207,7 +207,7 @@ describe('the overview', () => {
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
   });
 
-  it('switches between projects, and remembers which', async () => {
+  it('switches between projects, and remembers the last one', async () => {
     const { page, open, errors } = await openPage({ path: HAPPY_PAWS });
     await page.getByRole('heading', { level: 2, name: 'Happy Paws' }).waitFor();
     await page.getByRole('button', { name: 'Project: Happy Paws' }).click();
@@ -237,7 +237,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('says how to begin when there is no project', async () => {
+  it('offers a new project when there is none', async () => {
     const { page, errors } = await openPage({ empty: true });
     await seen(page, 'No projects yet');
     await page.getByRole('button', { name: 'New project' }).click();
@@ -260,7 +260,7 @@ describe('the overview', () => {
     expect(errors).toEqual([]);
   });
 
-  it('shows what needs attention, each with the way to where it is dealt with', async () => {
+  it('lists problems that need attention, with links to the pages that solve them', async () => {
     const { port, release } = await refusingPort();
     const dead = `http://127.0.0.1:${port}`;
     const opened = await openPage({
@@ -316,7 +316,7 @@ describe('the overview', () => {
     await page.getByText('answers', { exact: true }).waitFor();
   });
 
-  it('has many domains in one screen, by cause, and verifies those of a cause at once', async () => {
+  it('groups many failing domains by cause, and verifies a group at once', async () => {
     const opened = await openPage({
       path: HAPPY_PAWS,
       prepare: async (engine) => {
@@ -346,21 +346,21 @@ describe('the overview', () => {
     await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
     await attention.getByText('No record yet').waitFor({ state: 'detached' });
 
-    // Those that a search of the list finds, too.
+    // The results of a search can be verified at once, too.
     await open(`${HAPPY_PAWS}/domains?search=shop-5`);
     await page.getByText('11 of 63 domains').waitFor();
     await page.getByRole('button', { name: 'Verify these' }).click();
     await page.getByText('11 domains checked: 11 verified, with a certificate.').waitFor();
     await expectSound(opened);
 
-    // A link to one of them shows its row.
+    // A link to one of the domains shows its row.
     await open(`${HAPPY_PAWS}/domains/shop-55.big.test`);
     const row = page.locator('[data-hostname="shop-55.big.test"]');
     await expect.poll(() => row.isVisible()).toBe(true);
     await expect.poll(async () => (await row.boundingBox())?.y ?? Infinity).toBeLessThan(900);
   });
 
-  it('says what could not be read, and reads again', async () => {
+  it('reports a dataset that could not be read, and can retry', async () => {
     const dataDir = temporaryFolder();
     const engine = await startEngine({ dataDir }, { assetsDir: await buildPage() });
     const database = new Sqlite(join(dataDir, 'vivarium.db'));
@@ -377,8 +377,8 @@ describe('the overview', () => {
   });
 });
 
-describe('the window', () => {
-  it('holds a hostname of 253 characters without scrolling sideways, at every size', async () => {
+describe('the page', () => {
+  it('fits a hostname of 253 characters without scrolling sideways, in windows of every size', async () => {
     const zone = 'happypaws.test';
     const hostname = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(46)}.${zone}`;
     expect(hostname).toHaveLength(253);
@@ -411,7 +411,7 @@ describe('the window', () => {
     await expect.poll(() => ground()).toBe(before);
   });
 
-  it('can be used with the keyboard alone, every stop named and visible', async () => {
+  it('can be used with the keyboard alone: every tab stop has a name and a visible focus', async () => {
     const { page } = await openPage({ prepare: makeBusy });
     await page.getByRole('meter', { name: 'Storefront: minute' }).waitFor();
     const stops: { name: string; outline: string }[] = [];

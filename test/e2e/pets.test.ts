@@ -22,7 +22,7 @@ const grid = (page: Page) => page.getByRole('grid');
 const row = (page: Page, name: string | RegExp) => grid(page).getByRole('row').filter({ hasText: name });
 const cell = (page: Page, position: number, column: string) => page.locator(`[data-cell="${position} ${column}"]`);
 const toast = (page: Page, text: string | RegExp) => page.getByRole('region', { name: 'Reports' }).getByText(text);
-/** The number beside the search; it is said aloud as well. */
+/** The number beside the search, which screen readers announce. */
 const counted = (page: Page, text: string) => page.getByText(text, { exact: true }).first();
 const focused = (page: Page): Promise<string | null> =>
   page.evaluate<string | null>("document.activeElement.getAttribute('data-cell')");
@@ -39,7 +39,7 @@ async function call(engine: Engine, procedure: string, input: object): Promise<u
 
 async function openPets(options: Parameters<typeof openPage>[0] = {}): Promise<EnginePage> {
   const opened = await openPage({ path: PATH, ...options });
-  // The heading is the frame's; the page's own keys work from here on.
+  // The heading belongs to the frame; only the page's own part handles its shortcuts.
   await opened.page.getByRole('group', { name: 'Environment' }).waitFor();
   return opened;
 }
@@ -48,7 +48,7 @@ const topOf = (page: Page): Promise<number> => rows(page).evaluate((element) => 
 const rows = (page: Page): Locator => grid(page).getByRole('rowgroup').nth(1);
 
 describe('the list of pets', () => {
-  it('shows each environment’s own, and says where clients find them', async () => {
+  it('shows the pets of each environment, and fills an empty one', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await row(page, 'Biscuit the Border Collie').waitFor();
@@ -65,7 +65,7 @@ describe('the list of pets', () => {
     await expect.poll(async () => (await pets(engine, { environment: 'staging' })).total).toBe(30);
   });
 
-  it('is searched, filtered and sorted, and all of it is in the address', async () => {
+  it('can be searched, filtered and sorted, and the address keeps all of it', async () => {
     const opened = await openPets();
     const { page, open, errors } = opened;
     await page.keyboard.press('/');
@@ -159,7 +159,7 @@ describe('the list of pets', () => {
     expect(errors).toEqual([]);
   });
 
-  it('explains a link to a pet that is gone, and leads back to the list', async () => {
+  it('explains a link to a pet that does not exist, and links back to the list', async () => {
     const { page, engine, open, errors } = await openPets({ path: `${PATH}/3` });
     await page.getByRole('heading', { name: 'Saffron the Sun Conure' }).waitFor();
     await call(engine, 'pets.remove', { id: '3' });
@@ -172,7 +172,7 @@ describe('the list of pets', () => {
     expect(errors).toEqual([]);
   });
 
-  it('gives the request that produces it, which works as pasted', async () => {
+  it('shows the request that returns the same pets', async () => {
     const { page, engine } = await openPets({ path: `${PATH}?environment=staging&status=sold&sort=-name` });
     await page.getByRole('button', { name: 'As curl' }).click();
     await page.getByText('the order here is this page’s own').waitFor();
@@ -182,7 +182,15 @@ describe('the list of pets', () => {
     expect(copied).toContain('Bearer $VIVARIUM_KEY');
   });
 
-  it('says why it could not be read, and reads again', async () => {
+  it('removes a pet by the button of its row', async () => {
+    const { page, errors } = await openPets();
+    await row(page, 'Otis').getByRole('button', { name: 'Remove Otis the Basset Hound' }).click();
+    await toast(page, 'Removed Otis the Basset Hound.').waitFor();
+    await counted(page, '29 pets').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('stays readable when the connection is lost', async () => {
     const { page, engine } = await openPets();
     await row(page, 'Biscuit').waitFor();
     await engine.stop();
@@ -192,7 +200,7 @@ describe('the list of pets', () => {
 });
 
 describe('the keyboard', () => {
-  it('moves between cells, edits them, and cancels an edit', async () => {
+  it('moves between cells, edits them, and cancels edits', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await cell(page, 0, 'name').click();
@@ -220,7 +228,7 @@ describe('the keyboard', () => {
     await expect.poll(() => focused(page)).toBe('1 categoryId');
   });
 
-  it('goes from cell to cell with Tab while it edits, and undoes what it did', async () => {
+  it('moves from cell to cell with Tab during an edit, and undoes edits', async () => {
     const { page, engine, errors } = await openPets();
     await cell(page, 0, 'name').click();
     await page.keyboard.press('Enter');
@@ -255,7 +263,7 @@ describe('the keyboard', () => {
     const { page, engine, errors } = await openPets();
     await call(engine, 'pets.seed', { count: 100_000 });
     await counted(page, '100,030 pets').waitFor();
-    // The titles end where the rows end, beside their scroll bar.
+    // The column headers end where the rows end, beside the scroll bar.
     const place = async (row: number) => {
       const box = await cell(page, row, 'status').boundingBox();
       return [box?.x, box?.width];
@@ -280,7 +288,7 @@ describe('the keyboard', () => {
     expect(errors).toEqual([]);
   });
 
-  it('selects pets, changes and removes them at once, and takes that back', async () => {
+  it('selects, changes, removes, copies and pastes several pets at once, and undoes changes', async () => {
     const opened = await openPets();
     const { page, engine, errors } = opened;
     const { items: before } = await pets(engine);
@@ -331,7 +339,7 @@ describe('the keyboard', () => {
       await page.keyboard.press('Control+v');
     };
     await cell(page, 0, 'name').click();
-    // No shortcut of the page, as it is elsewhere.
+    // Typing in a cell edits it instead of triggering the page's shortcuts.
     await page.keyboard.type('nora');
     await page.keyboard.press('Enter');
     await toast(page, /name to nora/).waitFor();
@@ -370,7 +378,7 @@ describe('the keyboard', () => {
     expect(errors).toEqual([]);
   });
 
-  it('removes a pet, and takes that back', async () => {
+  it('removes a pet, and undoes the removal', async () => {
     const { page, engine, errors } = await openPets();
     await cell(page, 2, 'name').click();
     await page.keyboard.press('Delete');
@@ -383,23 +391,15 @@ describe('the keyboard', () => {
     await expect
       .poll(async () => (await pets(engine)).items[2])
       .toMatchObject({ id: '3', name: 'Saffron the Sun Conure' });
-    // The pet that someone is at stays where it is on the screen: the list has moved instead.
+    // The focused pet keeps its position on the screen: the list scrolls instead.
     await expect.poll(() => focused(page)).toBe('3 name');
     await expect.poll(() => topOf(page)).toBeGreaterThan(0);
     expect(errors).toEqual([]);
   });
-
-  it('removes a pet by the button of its row', async () => {
-    const { page, errors } = await openPets();
-    await row(page, 'Otis').getByRole('button', { name: 'Remove Otis the Basset Hound' }).click();
-    await toast(page, 'Removed Otis the Basset Hound.').waitFor();
-    await counted(page, '29 pets').waitFor();
-    expect(errors).toEqual([]);
-  });
 });
 
-describe('while clients add pets', () => {
-  it('stays where it is, also when they are added above', async () => {
+describe('the list, while clients add pets,', () => {
+  it('keeps its scroll position, even when they are added above', async () => {
     const { page, engine, errors } = await openPets({ path: `${PATH}?sort=-id` });
     await call(engine, 'pets.seed', { count: 2_000 });
     await counted(page, '2,030 pets').waitFor();
@@ -410,14 +410,14 @@ describe('while clients add pets', () => {
       await call(engine, 'pets.seed', { count: 3 });
       await counted(page, `2,0${30 + 3 * added} pets`).waitFor();
     }
-    // The same pet at the same height, though its position is another one.
+    // The same pet is at the same height, although its index has changed.
     await expect.poll(() => topOf(page)).toBe(before + 15 * 32);
     await cell(page, 645, 'id').getByText('1400').waitFor();
     await rows(page).evaluate((element) => (element.scrollTop = 0));
     await call(engine, 'pets.create', { name: 'Newest', categoryId: 1 });
     await cell(page, 0, 'name').getByText('Newest').waitFor();
     await expect.poll(() => topOf(page)).toBe(0);
-    // A button is released on the row that it was pressed on, though another one is there by then.
+    // The mouse is released over another row than it was pressed on; the click applies to the first one.
     await row(page, 'Newest').getByRole('button', { name: 'Remove' }).hover();
     await page.mouse.down();
     await call(engine, 'pets.create', { name: 'Newer', categoryId: 1 });
@@ -428,7 +428,7 @@ describe('while clients add pets', () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps typed text with its pet', async () => {
+  it('keeps the text in a cell editor with its pet', async () => {
     const { page, engine, errors } = await openPets({ path: `${PATH}?sort=-id` });
     await cell(page, 3, 'name').dblclick();
     const field = page.getByRole('textbox', { name: 'Name of pet 27' });
@@ -447,7 +447,7 @@ describe('while clients add pets', () => {
 });
 
 describe('a pet', () => {
-  it('is added, with the engine’s message at its field', async () => {
+  it('can be added, with the engine’s messages at the fields', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await page.keyboard.press('n');
@@ -472,7 +472,7 @@ describe('a pet', () => {
       .toMatchObject({ id: '31', name: 'Zora', categoryId: '3' });
   });
 
-  it('opens beside the list, where it is changed and ordered', async () => {
+  it('opens beside the list, where it can be changed and ordered', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await row(page, 'Kiwi').getByRole('link', { name: '8' }).click();
@@ -528,13 +528,13 @@ describe('an import', () => {
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
   }
 
-  it('takes the good rows of a file, and lists the others', async () => {
+  it('adds the valid rows of a file, and lists the refused ones', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     const preview = dialogOf(page).getByRole('table', { name: 'The first rows' });
     const shown = async () => (await preview.getByRole('row').allInnerTexts()).slice(1).map((row) => row.split(/\s+/));
     await page.getByRole('button', { name: 'Import', exact: true }).first().click();
-    // As Excel saves it in Europe.
+    // The format that Excel saves in Europe.
     const text = 'Titel;Category;Status\r\n"Zoë";9223372036854775807;sold\r\n;2;\r\n"Rex\r\nthe dog";x;\r\nMoß;3;\r\n';
     await dialogOf(page)
       .getByLabel('File to import')
@@ -575,7 +575,7 @@ describe('an import', () => {
       ]);
   });
 
-  it('says what is wrong with a text as a whole, and keeps it', async () => {
+  it('reports an error in the text as a whole, and keeps the text', async () => {
     const opened = await openPets();
     const { page } = opened;
     await page.getByRole('button', { name: 'Import', exact: true }).click();
@@ -612,8 +612,8 @@ describe('an import', () => {
   });
 });
 
-describe('all pets', () => {
-  it('are removed after one has read what is lost', async () => {
+describe('the dataset', () => {
+  it('can be emptied after a dialog that states the loss', async () => {
     const opened = await openPets();
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'More actions for the pets' }).click();
@@ -627,7 +627,7 @@ describe('all pets', () => {
     await expect.poll(async () => (await pets(engine, { environment: 'staging' })).total).toBe(30);
   });
 
-  it('may be any number within the limits', async () => {
+  it('can be filled with any number of made-up pets within the limits', async () => {
     const { page, engine } = await openPets();
     await runCommand(page, 'made-up', /^Add made-up pets/);
     const dialog = page.getByRole('dialog', { name: 'Add made-up pets' });

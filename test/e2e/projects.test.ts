@@ -9,13 +9,13 @@ const openPage = useEnginePages();
 const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
 
-/** So many projects more, made as scripts make them. */
+/** Creates `count` more projects, as a script would. */
 async function makeProjects(engine: Engine, count: number): Promise<void> {
   for (let index = 1; index <= count; index++) await engine.call('projects.create', { name: `Project ${index}` });
 }
 
 describe('the project switcher', () => {
-  it('finds one among many by a few letters, with the keyboard alone, and stays on the page', async () => {
+  it('finds one project among many by a few letters, with the keyboard alone, and stays on the same page', async () => {
     const opened = await openPage({ prepare: (engine) => makeProjects(engine, 120), path: '/projects/demo/general' });
     const { page } = opened;
     await page.getByRole('heading', { level: 1, name: 'General' }).waitFor();
@@ -33,7 +33,7 @@ describe('the project switcher', () => {
     await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Happy Paws');
   });
 
-  it('tells long names apart, in the list and in the header', async () => {
+  it('shows similar long names in full, in the list and in the header', async () => {
     const name = (which: string): string => `Customer portal with a long name of the ${which}`;
     const { page } = await openPage({
       path: '/projects/demo',
@@ -56,7 +56,7 @@ describe('the project switcher', () => {
     await page.getByRole('banner').or(page.locator('main > header')).getByText(name('south')).first().waitFor();
   });
 
-  it('says when nothing is found, and closes with Escape', async () => {
+  it('reports that no project matches, and closes with Escape', async () => {
     const { page } = await openPage();
     await page.getByRole('button', { name: 'Project: Demo' }).click();
     await page.getByRole('combobox', { name: 'Find a project' }).fill('zebra');
@@ -66,7 +66,7 @@ describe('the project switcher', () => {
     await expect.poll(() => page.evaluate('document.activeElement.innerText')).toContain('Demo');
   });
 
-  it('is reached from the palette too', async () => {
+  it('opens from the palette too', async () => {
     const { page } = await openPage();
     await runCommand(page, 'happy', /Happy Paws/);
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws');
@@ -76,7 +76,7 @@ describe('the project switcher', () => {
 });
 
 describe('the page of all projects', () => {
-  it('has them with their targets and the domains that need attention, found by name', async () => {
+  it('lists each project with its target and the domains that need attention, and searches by name', async () => {
     const opened = await openPage({
       prepare: async (engine) => {
         const url = `http://127.0.0.1:${await closedPort()}`;
@@ -102,7 +102,7 @@ describe('the page of all projects', () => {
 });
 
 describe('a new project', () => {
-  it('is made from its name, comes into view, and can be undone', async () => {
+  it('needs only a name, is opened, and can be undone', async () => {
     const opened = await openPage({ empty: true });
     const { page } = opened;
     await page.getByRole('button', { name: 'New project' }).click();
@@ -142,8 +142,8 @@ describe('a new project', () => {
   });
 });
 
-describe('General', () => {
-  it('gives a project another name and slug, says what changes with it, and takes it back', async () => {
+describe('the General page', () => {
+  it('renames a project and its slug, explains the consequences, and undoes the change', async () => {
     const opened = await openPage({ path: '/projects/demo/general' });
     const { page, engine } = opened;
     await page.getByLabel('Name', { exact: true }).fill('Zoo');
@@ -152,7 +152,7 @@ describe('General', () => {
     await expectSound(opened);
     await page.getByRole('button', { name: 'Save' }).first().click();
     await seen(page, 'Saved Zoo.');
-    // A report under the pointer stays.
+    // A toast under the pointer stays.
     await page.getByRole('button', { name: 'Undo' }).hover();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/zoo/general');
     expect((await engine.api({ host: 'zoo.vivarium.localhost' })).status).toBe(200);
@@ -162,7 +162,7 @@ describe('General', () => {
     await expect.poll(() => page.getByLabel('Slug').inputValue()).toBe('demo');
   });
 
-  it('follows a project that is given another slug elsewhere', async () => {
+  it('follows a project whose slug is changed elsewhere', async () => {
     const { page, engine } = await openPage({ path: '/projects/demo/general' });
     await page.getByRole('button', { name: 'Deploy now' }).waitFor();
     const { id: projectId } = await engine.demo();
@@ -170,7 +170,7 @@ describe('General', () => {
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/elsewhere/general');
   });
 
-  it('deploys, and lists what came of it', async () => {
+  it('deploys, and lists the result', async () => {
     const { page } = await openPage({ path: '/projects/demo/general' });
     const deploys = page.getByRole('region', { name: 'Deploys' }).getByRole('listitem');
     await deploys.first().waitFor();
@@ -181,7 +181,7 @@ describe('General', () => {
     await deploys.first().getByText('succeeded').waitFor();
   });
 
-  it('lists the losses before a project is removed, and moves on to another one', async () => {
+  it('lists the losses before it removes a project, and then opens another one', async () => {
     const opened = await openPage({ path: '/projects/happy-paws/general' });
     const { page } = opened;
     await page.getByRole('button', { name: 'Remove the project' }).click();

@@ -8,7 +8,7 @@ import { expectSound, runCommand, useEnginePages } from '../support/page-on-engi
 import { findTool, requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** One page's way through it, on a machine that does much else beside. */
+/** A long scenario in one page, on a busy machine. */
 const JOURNEY_MS = 180_000;
 
 const HOSTNAME = 'www.happypaws.test';
@@ -18,14 +18,14 @@ afterEach(() => void vi.unstubAllEnvs());
 
 const region = (page: Page, name: string) => page.getByRole('region', { name });
 
-/** A machine with a browser and a display, as far as Vivarium can tell. */
+/** Makes Vivarium find a browser and a display. */
 function stubBrowser(program = findChromium()): void {
   vi.stubEnv('VIVARIUM_BROWSER', program);
   // Its sandbox needs user namespaces, which containers and root do not have.
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox');
 }
 
-/** Whether a browser has got the answer of `target` at `authority` over HTTPS. */
+/** Whether a browser has received `target` from `authority` over HTTPS. */
 async function hasAsked(engine: Engine, authority: string, target: string): Promise<boolean> {
   const { items } = (await engine.call('traffic.list', {})) as { items: Record<string, unknown>[] };
   return items.some(
@@ -34,7 +34,7 @@ async function hasAsked(engine: Engine, authority: string, target: string): Prom
   );
 }
 
-describe.runIf(findTool('firefox-esr') !== null)('reach open in Firefox', { timeout: JOURNEY_MS }, () => {
+describe.runIf(findTool('firefox-esr') !== null)('reach.open with Firefox', { timeout: JOURNEY_MS }, () => {
   it('opens a domain and a platform hostname at their real URL, verified by the root', async () => {
     vi.stubEnv('VIVARIUM_BROWSER', requireTool('firefox-esr'));
     vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless');
@@ -54,12 +54,12 @@ describe.runIf(findTool('firefox-esr') !== null)('reach open in Firefox', { time
   });
 });
 
-/** What Vivarium puts into a hosts file. */
+/** The block that Vivarium writes into a hosts file. */
 const blockOf = (hostname: string): string =>
   `# Vivarium begin: ${hostname}\n127.0.0.1 ${hostname}\n::1 ${hostname}\n# Vivarium end: ${hostname}\n`;
 
-describe('Reach it', { timeout: JOURNEY_MS }, () => {
-  it('opens a domain in a throw-away browser, and gives requests and instructions to copy', async () => {
+describe('the Reach it section', { timeout: JOURNEY_MS }, () => {
+  it('opens a domain in a throw-away browser, and shows requests and instructions to copy', async () => {
     stubBrowser();
     const machineRoot = temporaryFolder();
     mkdirSync(join(machineRoot, 'etc'));
@@ -88,7 +88,7 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     await reach.getByText(`dig @127.0.0.1 -p ${engine.app.runtime.dns?.port} ${HOSTNAME}`).waitFor();
     await expect.poll(() => region(page, 'Requests').count()).toBe(0);
 
-    // A change of the machine: shown, made and undone by keyboard.
+    // A machine change is shown, made and undone by keyboard.
     const hosts = join(machineRoot, 'etc/hosts');
     await reach.getByText('System-wide').press('Enter');
     await reach.getByText(`127.0.0.1 ${HOSTNAME}`).waitFor();
@@ -107,7 +107,7 @@ describe('Reach it', { timeout: JOURNEY_MS }, () => {
     await expectSound(opened);
   });
 
-  it('is at hand for platform hostnames, by keyboard, and says what to install where there is no browser', async () => {
+  it('exists for platform hostnames, works by keyboard, and says what to install if no browser was found', async () => {
     stubBrowser('/nowhere/chromium');
     const opened = await openPage({ path: '/projects/demo/general' });
     const { page } = opened;

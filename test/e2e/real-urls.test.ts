@@ -10,21 +10,21 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Two browsers, one after the other, on a machine that does much else beside. */
+/** Two browsers, one after the other, on a busy machine. */
 const JOURNEY_MS = 600_000;
 
-/** Network and mounts of one's own need namespaces, which containers may refuse. */
+/** A separate network and separate mounts need namespaces, which containers may refuse. */
 const canUnshare = spawnSync('unshare', ['-rmnpf', 'ip', 'link']).status === 0;
 
-/** What the page has of this form; a reader knows nothing else. */
+/** Reads a value from the documentation page: a reader knows nothing else. */
 function read(pattern: RegExp): string {
   const [, found] = pattern.exec(readFileSync(join(ROOT, 'docs/real-urls.md'), 'utf8')) ?? [];
   if (found === undefined) throw new Error(`docs/real-urls.md has nothing like ${pattern.source}.`);
   return found;
 }
 
-/** A machine without a network, whose resolver knows the names of another site only. */
-async function travel(journey: Pick<Journey, 'browser' | 'hostnames'>): Promise<Seen> {
+/** Follows the page on a machine without a network, whose resolver knows only the names of another site. */
+async function runJourney(journey: Pick<Journey, 'browser' | 'hostnames'>): Promise<Seen> {
   const folder = temporaryFolder();
   const etc = join(folder, 'etc');
   mkdirSync(etc);
@@ -54,11 +54,11 @@ const BROWSERS = (['firefox', 'chromium'] as const).filter(
 
 const site = expect.objectContaining({ text: 'a site elsewhere' }) as unknown;
 
-describe.runIf(canUnshare)('real URLs, as the page of the documentation says, with the network off', () => {
+describe.runIf(canUnshare)('real URLs, set up offline by docs/real-urls.md,', () => {
   it.each(BROWSERS)('open in %s as Debian ships it', { timeout: JOURNEY_MS }, async (browser) => {
     const hostname = read(/`https:\/\/([\w.]+)\/`/);
     const hostnames = [hostname, 'acme.test', 'www.acme.test', 'a.long.name.internal', '*.happypaws.test'];
-    const seen = await travel({ browser, hostnames });
+    const seen = await runJourney({ browser, hostnames });
     expect(seen).toEqual({
       before: [site, null],
       trust: { state: 'trusted', handshake: 'verified' },

@@ -12,7 +12,7 @@ const field = (page: Page, name: string) => page.getByRole('textbox', { name, ex
 const inForce = (engine: Engine) => engine.call('settings.get') as Promise<Settings>;
 
 describe('a group of settings', () => {
-  it('is saved by keyboard alone, applies at once, and is undone', async () => {
+  it('can be saved by keyboard alone, applies at once, and can be undone', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').waitFor();
@@ -23,7 +23,7 @@ describe('a group of settings', () => {
     await page.keyboard.type('2');
     await page.keyboard.press('Enter');
     await page.getByText('Bans: saved.').waitFor();
-    // A report under the pointer stays.
+    // A toast under the pointer stays.
     await page.getByRole('button', { name: 'Undo' }).hover();
     await expect.poll(() => inForce(engine)).toMatchObject({ banAfter: 2, banDuration: 'PT10M' });
     for (let request = 0; request < 62; request++) await engine.api();
@@ -35,7 +35,7 @@ describe('a group of settings', () => {
     await expect.poll(async () => (await inForce(engine)).banAfter).toBe(20);
   });
 
-  it('shows the engine’s messages at their fields and keeps what was typed', async () => {
+  it('shows the engine’s messages at their fields and keeps the input', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').fill('many');
@@ -63,7 +63,7 @@ describe('a group of settings', () => {
       .toBe(true);
   });
 
-  it('follows what is changed elsewhere', async () => {
+  it('shows changes made elsewhere', async () => {
     const { page, engine } = await openPage({ path: '/settings' });
     await field(page, 'Propagation').waitFor();
     await engine.call('settings.update', { propagation: 'PT90M', caaIdentity: { domain: 'letsencrypt.org' } });
@@ -77,8 +77,8 @@ describe('a group of settings', () => {
   });
 });
 
-describe('waiting', () => {
-  it('is filled by presets, and refused beyond 48 hours', async () => {
+describe('the Waiting group', () => {
+  it('has presets, and refuses delays of more than 48 hours', async () => {
     const { page, engine } = await openPage({ path: '/settings' });
     await page.getByRole('group', { name: 'Delays' }).getByLabel('Realistic').check();
     await expect.poll(() => field(page, 'Propagation').inputValue()).toBe('1');
@@ -93,8 +93,8 @@ describe('waiting', () => {
   });
 });
 
-describe('preferences', () => {
-  it('of the interface apply at once and stay in this browser', async () => {
+describe('preferences of the interface', () => {
+  it('apply at once and are stored in the browser', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page } = opened;
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
@@ -112,8 +112,8 @@ describe('preferences', () => {
   });
 });
 
-describe('about this Vivarium', () => {
-  it('says where its files are, its version, and what it is made of', async () => {
+describe('the Settings page', () => {
+  it('shows the data folder, the version and the licences', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     await group(page, 'Data folder').getByText(engine.dataDir, { exact: true }).waitFor();
@@ -128,7 +128,7 @@ describe('about this Vivarium', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('says what a vivarium.yaml owns, there and on the pages, and saves one', async () => {
+  it('lists the objects owned by a vivarium.yaml, marks them on their pages, and saves such a file', async () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     const panel = group(page, 'vivarium.yaml');
@@ -150,7 +150,7 @@ describe('about this Vivarium', () => {
   });
 });
 
-it('resets the world to a snapshot by two keys, on any page, and undoes it', async () => {
+it('two keys on any page reset the world to a snapshot, which can be undone', async () => {
   const opened = await openPage({ path: '/settings' });
   const { page, engine } = opened;
   const panel = group(page, 'Snapshots');
@@ -192,7 +192,7 @@ it('resets the world to a snapshot by two keys, on any page, and undoes it', asy
   await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor({ state: 'detached' });
 });
 
-it('holds a CA’s domain of 253 characters without scrolling sideways, in windows of every size', async () => {
+it('the Settings page fits a CA’s domain of 253 characters without scrolling sideways, in windows of every size', async () => {
   const domain = [63, 63, 63, 61].map((length, index) => 'abcd'.charAt(index).repeat(length)).join('.');
   const opened = await openPage({
     prepare: async (engine) => void (await engine.call('settings.update', { caaIdentity: { domain } })),

@@ -14,7 +14,7 @@ const SMOKE_MS_MAX = 180_000;
 interface Report {
   code: number;
   lines: string[];
-  /** What is left in the folder for temporary files. */
+  /** The remaining temporary files. */
   left: string[];
 }
 
@@ -31,7 +31,7 @@ async function smoke(args: readonly string[], env: Record<string, string> = {}):
   });
 }
 
-/** A program that a shell runs. */
+/** Installs a shell script as a program. */
 function install(script: string): string {
   const program = join(temporaryFolder(), 'vivarium-desktop');
   writeFileSync(program, `#!/bin/sh\n${script}\n`);
@@ -51,7 +51,7 @@ function installStandIn(): string {
 const STAND_IN_OPTIONS = ['--page-origin', 'https://vivarium.app.electron.invalid'];
 
 describe.skipIf(process.platform === 'win32')('npm run smoke', { timeout: SMOKE_MS_MAX }, () => {
-  it('finds the app in order, with its command line, window, servers and preview', async () => {
+  it('passes all checks of a working app: its command line, window, servers and preview', async () => {
     const app = installStandIn();
     // On Windows, Electron prints an empty line before anything that a program prints.
     const cli = install(`echo; exec ${app} --log-level=3 --command-line -- "$@"`);
@@ -61,7 +61,7 @@ describe.skipIf(process.platform === 'win32')('npm run smoke', { timeout: SMOKE_
     expect([code, left]).toEqual([0, []]);
   });
 
-  it('tells by its exit code, and by what the app printed, that it does not start', async () => {
+  it('fails with the output of an app that does not start', async () => {
     const app = install(`echo 'No display' >&2; exit 5`);
     const { code, lines, left } = await smoke(['--app', app, '--cli', `${process.execPath} ${PROGRAM}`]);
     expect([code, left]).toEqual([1, []]);
@@ -72,9 +72,9 @@ describe.skipIf(process.platform === 'win32')('npm run smoke', { timeout: SMOKE_
   });
 
   it.each<[what: string, args: string[], message: string]>([
-    ['an app that is not there', ['--app', '/nowhere/vivarium-desktop'], 'There is no /nowhere/vivarium-desktop; '],
-    ['an option that there is not', ['--apps', 'x'], "Unknown option '--apps'"],
-  ])('tries nothing with %s', async (_what, args, message) => {
+    ['a missing app', ['--app', '/nowhere/vivarium-desktop'], 'There is no /nowhere/vivarium-desktop; '],
+    ['an unknown option', ['--apps', 'x'], "Unknown option '--apps'"],
+  ])('runs no check with %s', async (_what, args, message) => {
     const { code, lines } = await smoke(args);
     expect([code, lines[0]]).toEqual([2, expect.stringContaining(message)]);
   });

@@ -25,14 +25,14 @@ const block = (page: Page, name: string) => page.getByRole('group', { name, exac
 
 async function openTraffic(options: Parameters<typeof openPage>[0] = {}): Promise<EnginePage> {
   const opened = await openPage({ path: PATH, ...options });
-  // The heading is the frame's; the page's own keys work from here on.
+  // The heading belongs to the frame; only the page's own part handles its shortcuts.
   await filter(opened.page).waitFor();
   return opened;
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** An upstream's answers of several types. */
+/** Responses of an upstream, with several media types. */
 const ANSWERS: Record<string, [type: string, body: string | Buffer]> = {
   '/json': [
     'application/json',
@@ -41,7 +41,7 @@ const ANSWERS: Record<string, [type: string, body: string | Buffer]> = {
   '/image': ['image/gif', Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')],
 };
 
-/** A few requests, one after the other: answered, refused for want of a key, not found. */
+/** Three requests, one after the other: successful, without a key, not found. */
 async function few(engine: Engine): Promise<void> {
   await engine.api({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' });
   await engine.api({ path: '/v1/pets?status=sold', key: null });
@@ -53,7 +53,7 @@ async function kept(engine: Engine): Promise<TrafficEntry[]> {
   return ((await engine.call('traffic.list', { limit: 1_000 })) as { items: TrafficEntry[] }).items;
 }
 
-/** What a browser answers a recorded request with that has nothing but the archive. */
+/** The recorded response, replayed by a browser from the archive alone. */
 async function answeredFrom(page: Page, archive: string, engine: Engine): Promise<string> {
   const context = await page.context().browser()?.newContext();
   if (context === undefined) throw new Error('The page has no browser.');
@@ -64,13 +64,13 @@ async function answeredFrom(page: Page, archive: string, engine: Engine): Promis
   await reader.goto(`http://demo.vivarium.localhost:${engine.app.runtime.http.port}/v1/nope`);
   const text = await reader.locator('body').innerText();
   await context.close();
-  // It was asked nothing: the archive’s answers are no new entries.
+  // The engine received no request: replayed responses add no entries.
   await expect.poll(() => kept(engine)).toHaveLength(3);
   return text;
 }
 
 describe('the Traffic page', () => {
-  it('teaches where nothing is, and shows every request as it comes', async () => {
+  it('gives instructions when it is empty, and shows every request as it arrives', async () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByText('No requests yet').waitFor();
@@ -83,7 +83,7 @@ describe('the Traffic page', () => {
     await expectSound(opened);
   });
 
-  it('shows an entry beside the list: stages, timings, the limit then, headers, bodies digit by digit', async () => {
+  it('shows an entry beside the list: stages, timings, its rate limit, headers, and bodies with exact numbers', async () => {
     const opened = await openTraffic({ prepare: few });
     const { page } = opened;
     await row(page, /POST\s*201/).click();
@@ -104,7 +104,7 @@ describe('the Traffic page', () => {
     await pane(page).waitFor({ state: 'detached' });
   });
 
-  it('shows bodies as a tree that folds and is searched, as fields, an image and bytes', async () => {
+  it('shows bodies as a foldable, searchable tree, as form fields, as an image and as bytes', async () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     const upstream = await startUpstream((request, response) => {
@@ -116,7 +116,7 @@ describe('the Traffic page', () => {
     await engine.api({ path: '/json' });
     await engine.api({ path: '/form', method: 'POST', body: 'name=R%C3%A9x&note=', headers: FORM });
     await engine.api({ path: '/image' });
-    // An open entry holds the list: what arrives later would wait.
+    // An open entry freezes the list; later entries would wait.
     await row(page, '/image').waitFor();
     await row(page, '/json').click();
     const body = block(page, 'response body');
@@ -154,7 +154,7 @@ describe('the Traffic page', () => {
     await expectSound(opened);
   });
 
-  it('is narrowed by a filter with completion by keyboard, which is part of the address', async () => {
+  it('has a filter with completion by keyboard, which the address keeps and which can be saved', async () => {
     const opened = await openTraffic({ prepare: few });
     const { page, open, errors } = opened;
     await row(page, /nope/).waitFor();
@@ -202,7 +202,7 @@ describe('the Traffic page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('shows what reached no project, when everything is asked for', async () => {
+  it('shows requests that reached no project in the scope Everything', async () => {
     const { page, engine } = await openTraffic();
     await engine.api({ host: 'nobody.test' });
     await page.getByText('No requests yet').waitFor();
@@ -213,7 +213,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => page.getByLabel('Hostname').inputValue()).toBe('nobody.test');
   });
 
-  it('is one click away from a key, an address, a hostname and a figure', async () => {
+  it('can be opened with the requests of a key, a client address or a figure', async () => {
     const { page, open } = await openTraffic({ prepare: few });
     const follow = async (path: string, name: string, filter: string | null, count: number) => {
       await open(path);
@@ -252,7 +252,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => cut('nope', '.path')).toBe(false);
   });
 
-  it('has columns that are chosen and sorted by keyboard and mouse, and remembered', async () => {
+  it('has columns that can be chosen, resized, moved and sorted by keyboard and mouse, and remembers them', async () => {
     const opened = await openTraffic({ prepare: few });
     const { page } = opened;
     const titles = list(page).getByRole('group', { name: 'Columns' }).getByRole('button');
@@ -308,7 +308,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY');
   });
 
-  it('holds the list under the mouse, beside an open entry, and while a report is shown', async () => {
+  it('freezes the list under the mouse, beside an open entry, and while a toast is shown', async () => {
     const { page, engine } = await openTraffic({ prepare: few });
     const second = row(page, 'status=sold');
     await second.hover();
@@ -325,7 +325,7 @@ describe('the Traffic page', () => {
     await pane(page).getByRole('button', { name: 'Send again' }).click();
     const report = toast(page, 'Sent again: 401.');
     await report.waitFor();
-    // The report is in the header, between its title and its commands.
+    // The toast is in the header, between its title and its commands.
     const header = page.getByRole('banner').or(page.locator('main > header')).first();
     const title = page.getByRole('heading', { level: 1 });
     const reports = page.getByRole('region', { name: 'Reports' });
@@ -346,7 +346,7 @@ describe('the Traffic page', () => {
     await row(page, '/v1/last').waitFor();
   });
 
-  it('moves with the arrow keys, and restores the focus', async () => {
+  it('moves between entries with the arrow keys, and restores the focus', async () => {
     const { page } = await openTraffic({ prepare: few });
     await row(page, /nope/).click();
     await pane(page).getByText('/v1/nope').first().waitFor();
@@ -359,7 +359,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => page.evaluate("document.activeElement.getAttribute('data-id')")).toMatch(/_1$/);
   });
 
-  it('stays where the reader is while entries come, and says how many did', async () => {
+  it('keeps its scroll position while entries arrive, and counts them', async () => {
     const { page, engine } = await openTraffic({
       prepare: async (started) => {
         for (let count = 0; count < 120; count++) await started.api({ path: `/v1/nope/${count}`, key: null });
@@ -401,7 +401,7 @@ describe('the Traffic page', () => {
     await row(page, '/v1/later').waitFor();
   });
 
-  it('sends a request again as its key, and shows the new entry', async () => {
+  it('sends a request again with its key, and shows the new entry', async () => {
     const { page, engine } = await openTraffic({ prepare: few });
     await row(page, /POST\s*201/).click();
     await pane(page).getByRole('button', { name: 'Send again' }).click();
@@ -433,7 +433,7 @@ describe('the Traffic page', () => {
     await expect.poll(code).not.toContain(engine.app.demoKey()?.secret ?? 'viv_');
   });
 
-  it('makes a HAR file, and forgets all when that is confirmed', async () => {
+  it('exports and opens HAR files, and clears all entries after a confirmation', async () => {
     const opened = await openTraffic({ prepare: few });
     const { page, engine } = opened;
     await row(page, /nope/).waitFor();
@@ -447,7 +447,7 @@ describe('the Traffic page', () => {
     expect(archive.log.entries).toHaveLength(3);
     const answered = await answeredFrom(page, await download.path(), engine);
     expect(answered).toContain('"code":"not_found"');
-    // The same file as a list of its own: filtered, shown, compared, sent, and closed.
+    // The same file opens as a separate list: filtered, shown, sent, compared, and closed.
     const file = page.getByLabel('HAR file');
     await file.setInputFiles({ name: 'x.har', mimeType: '', buffer: Buffer.from('{"log":{"entries":[{}]}}') });
     await page.getByRole('alert').getByText('None of its entries can be shown: entry 1 has no request: {}').waitFor();
@@ -484,7 +484,7 @@ describe('the Traffic page', () => {
     await page.getByText('No requests yet').waitFor();
   });
 
-  it('switches recording off and on, with a way back, and says what is not recorded', async () => {
+  it('switches recording off and on, and lists the requests that are not recorded', async () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Recording', exact: true }).click();
@@ -500,14 +500,14 @@ describe('the Traffic page', () => {
     await expect.poll(() => rows(page).count()).toBe(1);
   });
 
-  it('draws what came over the last minutes, and says it as a table', async () => {
+  it('shows the last minutes as charts and as a table', async () => {
     const opened = await openPage({ path: `${PATH}?show=charts`, prepare: few });
     const { page } = opened;
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor();
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     await expect.poll(() => page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
     await expectSound(opened);
-    // The values of a moment, by keyboard and under the pointer; lines lead to their requests.
+    // The values at a moment, by keyboard and under the pointer.
     const moment = page.getByRole('slider', { name: 'Answers by status: moment' });
     await moment.focus();
     await page.keyboard.press('Home');
@@ -519,7 +519,7 @@ describe('the Traffic page', () => {
     await moment.hover({ position: { x: 2, y: 20 } });
     await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
     await expectSound(opened);
-    // A part of it, and its requests, by keyboard; back; by dragging.
+    // A range and its requests, selected by keyboard, reset, and selected by dragging.
     await moment.press('End');
     for (let step = 0; step < 4; step++) await moment.press('Shift+ArrowLeft');
     await moment.press('Enter');
@@ -546,7 +546,7 @@ describe('the Traffic page', () => {
     await expect
       .poll(async () => (await page.getByRole('link', { name: 'Requests' }).boundingBox())?.height)
       .toBeLessThan(24);
-    // A theme that is chosen does not change a ground that is forced.
+    // The selected theme does not change a forced background.
     await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
     const theme = page.getByRole('group', { name: 'Theme' });
     await theme.getByTitle('Light').click();
@@ -595,7 +595,7 @@ describe('the Traffic page', () => {
     await compared.getByText('GET /v1/nope').waitFor();
   });
 
-  it('shows requests that run, the events of a stream and the frames of a WebSocket', async () => {
+  it('shows running requests, the events of a stream and the frames of a WebSocket', async () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     const upstream = await startUpstream((_request, response) => {
@@ -636,7 +636,7 @@ describe('the Traffic page', () => {
     await frames.getByRole('listitem').filter({ hasText: 'close' }).first().waitFor();
   });
 
-  it('explains an entry that is gone', async () => {
+  it('explains that an entry does not exist', async () => {
     const { page } = await openTraffic({ path: `${PATH}/trf_77` });
     await pane(page).getByText('This entry is gone').waitFor();
     await page.getByRole('button', { name: 'Show all entries' }).click();
@@ -644,7 +644,7 @@ describe('the Traffic page', () => {
   });
 });
 
-it('holds an entry with a long path without scrolling sideways, in windows of every size', async () => {
+it('the Traffic page fits an entry with a long path without scrolling sideways, in windows of every size', async () => {
   const opened = await openPage({
     prepare: async (engine) => {
       await engine.api({ path: `/v1/pets?search=${'W'.repeat(900)}<script>` });

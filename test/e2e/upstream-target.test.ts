@@ -6,8 +6,8 @@ import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
 
-describe('a project that leads to a server of one’s own', () => {
-  it('is made in the dialog, with the engine’s messages at the fields, and says whether it answers', async () => {
+describe('a project with an upstream', () => {
+  it('is created in the dialog, with the engine’s messages at the fields, and shows whether the upstream answers', async () => {
     const upstream = await startUpstream((request, response) => response.end(`asked for ${request.headers.host}`));
     const opened = await openPage({ empty: true });
     const { page, engine } = opened;
@@ -40,7 +40,7 @@ describe('a project that leads to a server of one’s own', () => {
     expect(answer.text).toBe(`asked for app.vivarium.localhost:${port}`);
   });
 
-  it('is changed in General, which keeps what it does not show and shows what the deploy found', async () => {
+  it('can be changed in General, which keeps hidden options and shows the result of the deploy', async () => {
     const upstream = await startUpstream((_request, response) => response.end('up'));
     const dead = `http://127.0.0.1:${await closedPort()}`;
     const opened = await openPage({ path: '/projects/demo/general' });

@@ -102,7 +102,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
       case 'dialog-closed':
         return;
       case 'fault':
-        // It has ended with it, as `ended` tells.
+        // The process ends with this fault; `ended` resolves.
         return;
     }
   });

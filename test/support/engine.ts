@@ -8,7 +8,7 @@ import type { Sealer } from '../../main/base/desktop.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** Closes it after the test, whatever becomes of the test; what was opened last is closed first. */
+/** Calls `close` after the test, even if the test fails; the last tracked resource is closed first. */
 export function track(close: () => void | Promise<void>): void {
   onTestFinished(close);
 }
@@ -44,7 +44,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts an engine, with the demo project unless told otherwise, and stops it after the test. */
+/** Starts an engine, with the demo project by default, and stops it after the test. */
 export async function startEngine(
   options: Partial<Config> = {},
   {

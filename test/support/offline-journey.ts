@@ -1,6 +1,6 @@
 /**
- * A user's way from nothing to hostnames at their real URL, in namespaces without a network: prints what each step
- * showed as one line of JSON. Runs in a separate process, for `test/e2e/real-urls.test.ts`.
+ * A user sets up hostnames at their real URLs, in namespaces without a network: prints the result of each step in one
+ * line of JSON. Runs in a separate process, for `test/e2e/real-urls.test.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -17,7 +17,7 @@ import { createZone } from '../../main/dns/zone.ts';
 import { launchChromium } from './chromium.ts';
 import { type Shown, startFirefox } from './firefox.ts';
 
-/** What the documentation page gives its reader. */
+/** The values that the documentation page gives its reader. */
 export interface Journey {
   browser: 'firefox' | 'chromium';
   /** Vivarium's program, and a folder for its data and the user's home. */
@@ -38,14 +38,14 @@ export interface Seen {
   elsewhere: Shown | null;
   /** For Firefox, which is set up in its profile: what the doctor finds in each installed browser. */
   doctor: string[];
-  /** Another site, in the first 5 s after Vivarium's end. */
+  /** Another site, within 5 s after Vivarium has stopped. */
   afterwards: Shown | null;
 }
 
 /** Real milliseconds until browsing works as before. */
 const RESTORED_MS_MAX = 30_000;
 
-/** Firefox sometimes needs it: see docs/real-urls.md. */
+/** Firefox sometimes needs reloads: see docs/real-urls.md. */
 const RELOADS_MAX = 5;
 
 interface Opened {
@@ -136,7 +136,7 @@ async function askDoctor(vivarium: {
   return checks.map(({ title, status }) => `${title}: ${status}`).sort();
 }
 
-async function travel(journey: Journey): Promise<Seen> {
+async function runJourney(journey: Journey): Promise<Seen> {
   const { hostnames, browser } = journey;
   const [store, start] =
     browser === 'firefox' ? (['nss:firefox', firefox] as const) : (['nss:user', chromium] as const);
@@ -175,5 +175,5 @@ async function travel(journey: Journey): Promise<Seen> {
   };
 }
 
-process.stdout.write(`${JSON.stringify(await travel(JSON.parse(process.argv[2] ?? '') as Journey))}\n`);
+process.stdout.write(`${JSON.stringify(await runJourney(JSON.parse(process.argv[2] ?? '') as Journey))}\n`);
 process.exit();

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 // Playwright keeps using the temporary folder in which it was loaded: it must not be that of the first file.
 import 'playwright-core';
 
-/** What programs ask for it: POSIX, and Windows. */
+/** The environment variables for it on POSIX and on Windows. */
 const VARIABLES = ['TMPDIR', 'TEMP', 'TMP'] as const;
 /** Where the ledger of machine changes is: on Linux, and on Windows. */
 const STATE_VARIABLES = ['XDG_STATE_HOME', 'LOCALAPPDATA'] as const;
@@ -21,7 +21,7 @@ function enter(folder: string): void {
 }
 
 const outer = tmpdir();
-/** For what outlives a file: the browser of a worker. */
+/** For resources that outlive a test file: the browser of a worker. */
 process.env.TEST_WORKER_TMPDIR = outer;
 const ofFile = mkdtempSync(join(outer, PREFIX));
 enter(ofFile);

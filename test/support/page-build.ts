@@ -30,7 +30,7 @@ export async function buildPage(): Promise<string> {
   await asShipped(() => build({ configFile: CONFIG, logLevel: 'error', build: { outDir: building } }));
   // Another test file may have built the same sources meanwhile.
   await rename(building, folder).catch(() => rm(building, { recursive: true, force: true }));
-  await forgetOldBuilds();
+  await removeOldBuilds();
   return folder;
 }
 
@@ -62,7 +62,7 @@ async function hashSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-async function forgetOldBuilds(): Promise<void> {
+async function removeOldBuilds(): Promise<void> {
   const builds = await Promise.all(
     (await readdir(BUILDS)).map(async (name) => {
       const path = join(BUILDS, name);

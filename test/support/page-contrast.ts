@@ -79,7 +79,7 @@ async function force(debuggerOfPage: CDPSession, nodeIds: number[], forcedPseudo
 
 type Colour = [red: number, green: number, blue: number, alpha: number];
 
-/** What the measurement reads of the DOM, whose types the tests do not have. */
+/** The part of the DOM that the measurement reads; the tests have no DOM types. */
 interface Box {
   parentElement: Box | null;
   textContent: string;

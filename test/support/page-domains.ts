@@ -5,7 +5,7 @@ import { fakeClient, type Answers } from './fake-client.ts';
 
 export const TARGET = 'cname.vivarium.localhost';
 
-/** A verified subdomain with a certificate, but for what is given. */
+/** A verified subdomain with a certificate; `rest` overrides its properties. */
 export function makeDomain(hostname = 'www.acme.test', rest: Partial<Domain> = {}): Domain {
   return {
     hostname,
@@ -48,7 +48,7 @@ export function makeRecord(zone: string, line: string, rest: Partial<RecordInfo>
   };
 }
 
-/** Vivarium's zones in memory, as a client reaches them. `lines` is what they hold: `acme.test: www A 192.0.2.1`. */
+/** Vivarium's zones in memory, as clients see them. `lines` lists their records: `acme.test: www A 192.0.2.1`. */
 export function fakeZones(zones: ZoneInfo[], records: RecordInfo[], more: Answers = {}) {
   const fake = fakeClient({
     'zones.list': () =>

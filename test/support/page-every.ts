@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { Engine } from './engine.ts';
 
-/** The slug's address of a project with a plan for domains. */
+/** The path of a project whose plan permits domains. */
 export const FULL_PROJECT = '/projects/happy-paws';
 export const FULL_DOMAIN = 'www.focus.test';
 
@@ -40,7 +40,7 @@ export async function fillEveryPage(engine: Engine): Promise<void> {
   await engine.call('keys.create', { projectId, name: 'second' });
 }
 
-/** Waits until the page has drawn what the engine answered at once. */
+/** Waits until the page has rendered the engine's first answers. */
 export const settled = (page: Page) =>
   page.evaluate(`(async () => {
     for (let round = 0; round < 3; round += 1) {

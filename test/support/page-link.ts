@@ -13,7 +13,7 @@ export interface FakeTransport extends Transport {
   /** How often it was opened. */
   opened: number;
   stub(procedure: string, answer: Answer): void;
-  /** Another process of the engine is behind the next link. */
+  /** Connects the next link to another process of the engine. */
   restart(): void;
   /** Behaviour of the next attempts to open. */
   becomes(state: 'reachable' | 'unreachable' | 'refusing'): void;
@@ -73,7 +73,7 @@ export function createFakeTransport(): FakeTransport {
             const answer = answers.get(procedure);
             if (answer === undefined)
               throw new Error(`The test sets no answer for "${procedure}" on the fake transport.`);
-            return await Promise.race([Promise.resolve(answer(input)), closed.then(breakOff)]);
+            return await Promise.race([Promise.resolve(answer(input)), closed.then(throwBroken)]);
           },
         },
       };
@@ -84,7 +84,7 @@ export function createFakeTransport(): FakeTransport {
   return transport;
 }
 
-function breakOff(): never {
+function throwBroken(): never {
   throw new Error('The link broke.');
 }
 

@@ -29,7 +29,7 @@ export interface EnginePageOptions {
   machineRoot?: string;
   /** Starts without the demo. */
   empty?: boolean;
-  /** Where to go, after the origin. */
+  /** The path to open. */
   path?: string;
   /** False omits the token; the page then asks for it. */
   signedIn?: boolean;
@@ -71,8 +71,8 @@ function takeBrowser(): Promise<Browser> {
 function startBrowser(): Promise<Browser> {
   const home = mkdtempSync(join(process.env.TEST_WORKER_TMPDIR ?? '', 'v-home-'));
   process.once('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  // A page of another engine is the same site, and takes over the process with its compiled scripts. Drawing in the
-  // browser's own process costs a quarter less.
+  // Pages of all engines are the same site, and share a process with its compiled scripts. Drawing in the browser's own
+  // process costs a quarter less.
   const args = ['--process-per-site', '--in-process-gpu'];
   return launchChromium({ home, executablePath: findHeadlessChromium(), tmpDir: home, args });
 }
@@ -80,14 +80,14 @@ function startBrowser(): Promise<Browser> {
 let ownPort: Promise<number> | undefined;
 
 /**
- * An engine on the worker's own port, one after the other: what Chromium has fetched and compiled of the interface is
- * kept by origin, and loading it costs a third less.
+ * Starts an engine on the worker's own port. Chromium caches fetched and compiled scripts by origin, which saves a third
+ * of the cost of loading the interface.
  */
 async function startOnOwnPort(options: Partial<Config>, machine: Parameters<typeof startEngine>[1]): Promise<Engine> {
   const start = async () => startEngine({ ...options, controlPort: await (ownPort ??= freePort()) }, machine);
   return start().catch((error: unknown) => {
     if (!(error instanceof VivariumError) || error.code !== 'conflict') throw error;
-    // Between two tests, another program can take it.
+    // Another program can take the port between two tests.
     ownPort = undefined;
     return start();
   });
@@ -151,7 +151,7 @@ export function useEnginePages(): (options?: EnginePageOptions) => Promise<Engin
     const { url, token } = engine.app.runtime.control;
     // Before the engine stops: the page would try to reconnect.
     track(async () => {
-      // Of an engine that the test has stopped, only a new tab forgets the storage.
+      // If the test has stopped its engine, only a new tab clears the storage.
       await leave(tab, url).catch(() => drop(tab));
     });
     await page.setViewportSize(viewport);
@@ -175,7 +175,7 @@ async function openTab(browser: Browser, timezoneId: string): Promise<Tab> {
   return tab;
 }
 
-/** Leaves the tab alone for the next test, at a document without scripts, and empties the storage of its origin. */
+/** Prepares the tab for the next test: opens a document without scripts, and empties the storage of the origin. */
 async function leave({ context, page }: Tab, url: string): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await Promise.all(context.pages().map((each) => (each === page ? page.goto(`${url}/healthz`) : each.close())));
@@ -186,7 +186,7 @@ async function leave({ context, page }: Tab, url: string): Promise<void> {
 /** Waits until the focus is on this element. */
 export const toFocus = (locator: Locator): Promise<void> => locator.and(locator.page().locator(':focus')).waitFor();
 
-/** Runs a command of the palette, once what was typed has found it first. */
+/** Runs a command of the palette, once the search lists it first. */
 export async function runCommand(page: Page, text: string, command: RegExp): Promise<void> {
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Command' }).fill(text);
@@ -198,7 +198,7 @@ export async function runCommand(page: Page, text: string, command: RegExp): Pro
 export const pressAll = (page: Page, ...keys: string[]): Promise<unknown> =>
   Promise.all(keys.map((key) => page.keyboard.press(key)));
 
-/** What a button puts on the clipboard. */
+/** Clicks a button, and returns the text that it copies. */
 export async function copyBy(button: Locator): Promise<string> {
   const page = button.page();
   const read = () => page.evaluate<string>('navigator.clipboard.readText()');
@@ -221,12 +221,12 @@ export async function expectSound({ page, errors }: EnginePage): Promise<void> {
     }
     return found;
   };
-  // A part that is about to go or to be filled may be neither named nor readable.
+  // An element that is being removed or filled may have neither a name nor readable text.
   await expect.poll(findFaults).toEqual([]);
   expect(errors).toEqual([]);
 }
 
-/** Asserts that the page at `path`, once `fill` has filled it, scrolls sideways in no window that it is resized to. */
+/** Asserts that the page at `path`, filled by `fill`, does not scroll sideways in a window of any tested size. */
 export async function expectToFit({ page, open }: EnginePage, path: string, fill: () => Promise<void>): Promise<void> {
   await open(path);
   await fill();

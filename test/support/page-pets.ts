@@ -2,7 +2,7 @@ import type { PetRecord } from '../../main/contract/pets.ts';
 import type { PetFilter } from '../../renderer/state/pet-filter.ts';
 import type { FakeTransport } from './page-link.ts';
 
-/** What the page asks of `pets.list`. */
+/** The page's input for `pets.list`. */
 export interface ListInput {
   environment: string;
   offset: number;

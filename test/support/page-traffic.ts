@@ -53,7 +53,7 @@ interface News {
   cleared: boolean;
 }
 
-/** An engine's traffic made of values: what it keeps, and a stream of what comes. */
+/** Fake traffic of an engine: kept entries, and a stream of new ones. */
 export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
   const all = [...kept];
   const running: TrafficEntry[] = [];
@@ -62,9 +62,9 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
   return {
     /** Newest first. */
     all,
-    /** What has not ended. */
+    /** Running exchanges. */
     running,
-    /** Lets entries come, oldest first. */
+    /** Adds entries, oldest first. */
     come(entries: TrafficEntry[], told: Partial<Omit<News, 'entries'>> = {}) {
       all.unshift(...entries.toReversed());
       this.tell({ entries, missed: 0, dropped: 0, cleared: false, ...told });
@@ -73,7 +73,7 @@ export function fakeTraffic(kept: readonly TrafficEntry[] = []) {
       if (listener === undefined) waiting.push(news);
       else listener(news);
     },
-    /** Ends the stream, as the engine does when it has too many. */
+    /** Ends the stream, as the engine does when it has too many streams. */
     end: () => listener?.(null),
     answers: {
       async *'traffic.watch'() {

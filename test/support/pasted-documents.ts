@@ -12,13 +12,13 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The README, and the guides in the order in which it names them first. */
+/** The README, and the guides in the order of their first mention there. */
 export const README = 'README.md';
 export const GUIDES: readonly string[] = [
   ...new Set([...read(README).matchAll(/^\| \[[^\]]+\]\((docs\/[\w-]+\.md)\)/gm)].map(([, page = '']) => page)),
 ];
 
-/** A command by its beginning, and what comes of it: the exit code, then what it prints. */
+/** The beginning of a command, its exit code, and its output. */
 export type Expected = readonly [command: string, outcome: RegExp];
 
 /** The ports of a start that names none. */
@@ -29,7 +29,7 @@ const FREE_PORTS = {
   VIVARIUM_CONTROL_PORT: '0',
 };
 
-/** Starting a program in the foreground is a test of its own (`test/e2e/newcomer.test.ts`). */
+/** Starting a program in the foreground is tested separately (`test/e2e/newcomer.test.ts`). */
 const FOREGROUND = /^npm start\b/;
 
 /** The commands of a page, from top to bottom: blocks of `sh`, and commands that begin a row of a table. */
@@ -42,10 +42,10 @@ export function commandsOf(page: string): string[] {
 
 const pastedFrom = (page: string): string[] => commandsOf(page).filter((command) => !FOREGROUND.test(command));
 
-/** Pages with what comes of their commands, in the order in which they are pasted into one shell. */
+/** Pages with the results of their commands, in the order in which they are pasted into one shell. */
 export interface Pass {
   shell: PasteShell;
-  /** What its user does with Vivarium before and after. */
+  /** What the user does with Vivarium before and after the page. */
   before?: readonly Expected[];
   after?: readonly Expected[];
   pages: readonly (readonly [page: string, expected: readonly Expected[]])[];
@@ -70,7 +70,7 @@ export async function expectPasted(
     VIVARIUM_DATA_DIR: '',
     PATH: [programs, process.env.PATH].join(delimiter),
     VIVARIUM_BROWSER: join(programs, 'browser'),
-    // It needs no display.
+    // No display is needed.
     VIVARIUM_BROWSER_ARGUMENTS: '--headless=new',
     // Every line starts a program: with its code compiled, each takes a third less.
     NODE_COMPILE_CACHE: join(home, 'compiled'),
@@ -80,7 +80,7 @@ export async function expectPasted(
     void spawnSync(join(programs, 'vivarium'), ['stop', ...options], { env: { ...process.env, ...env } });
   track(() => {
     stop();
-    // The second one of "Give a demo", where that page was not pasted to its end.
+    // The second Vivarium of "Give a demo", if that page was not pasted to its end.
     stop('--data-dir', join(home, 'vivarium-demo'));
   });
   let replaced: ((command: string) => string) | null = null;
@@ -105,8 +105,8 @@ export async function expectPasted(
 }
 
 /**
- * The words that `vivarium` and `curl` get, and what is piped into them, when the commands of pages are pasted into a
- * shell: one a line. Both are stand-ins that print a key, which is all that pages read from them.
+ * The words that `vivarium` and `curl` get, and their standard input, when the commands of pages are pasted into a
+ * shell, one per line. Both are stand-ins that print a key, which is all that pages read from them.
  */
 export async function wordsIn(shell: PasteShell, pages: readonly string[]): Promise<string[]> {
   const folder = temporaryFolder();
@@ -120,7 +120,7 @@ export async function wordsIn(shell: PasteShell, pages: readonly string[]): Prom
   return readFileSync(words, 'utf8').split('\n');
 }
 
-/** Puts the ports that are in use into a command, in place of the usual ones. */
+/** Replaces the usual ports in a command by the ports in use. */
 function portsOf(dataDir: string, ports: Readonly<Record<number, number>>): (command: string) => string {
   const runtime = JSON.parse(readFileSync(join(dataDir, RUNTIME_FILE), 'utf8')) as RuntimeFile;
   const actual: Record<string, number> = {
@@ -128,7 +128,7 @@ function portsOf(dataDir: string, ports: Readonly<Record<number, number>>): (com
     8443: runtime.https.port,
     ...ports,
   };
-  // At once: a port that was put in must not be taken for one that is to be replaced.
+  // In one pass: an inserted port must not be replaced again.
   const named = new RegExp(`\\b(?:${Object.keys(actual).join('|')})\\b`, 'g');
   return (command) => command.replaceAll(named, (port) => String(actual[port]));
 }
@@ -140,7 +140,7 @@ function makePrograms(home: string): string {
   const programs = {
     // Hundreds of commands: without collecting their garbage early, each takes a sixth less.
     vivarium: `exec '${process.execPath}' --min-semi-space-size=16 --max-semi-space-size=16 '${PROGRAM}' "$@"`,
-    // Vivarium takes a browser that ends within 1.5 s for one that could not start, and opens at most five.
+    // To Vivarium, a browser that ends within 1.5 s could not start; it opens at most five.
     browser: 'exec sleep 3',
     'xdg-open': 'exit 0',
     open: 'exit 0',

@@ -12,7 +12,7 @@ import { closingLine, ProgressReporter, skippedLines } from './test-report.ts';
 import { installTools } from './tools.ts';
 
 const MEMORY = '/dev/shm';
-/** The profiles of browsers and the packages of two workers, with room to spare. */
+/** Enough for the browser profiles and packages of two workers. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 /** Takes out `--junit FILE`, the short form of vitest's `--reporter=junit --outputFile=FILE`. */
@@ -59,7 +59,7 @@ function fastFolder(): string {
   }
 }
 
-/** Containers may mount it without the right to run what is in it. */
+/** Containers may mount it with `noexec`. */
 function canRunProgramsIn(path: string): boolean {
   const folder = mkdtempSync(join(path, 'v-'));
   const program = join(folder, 'program');
@@ -94,7 +94,7 @@ async function main(): Promise<number> {
   await vitest.close();
   const failedChecks = await checks;
 
-  // `-t NAME` skips all the others, which is no news.
+  // `-t NAME` skips all other tests, which need no mention.
   const skipped = options.testNamePattern === undefined ? skippedLines(modules) : [];
   for (const line of skipped) process.stdout.write(`${line}\n`);
   if (failedChecks.length > 0) process.stdout.write(`Failed besides tests: ${failedChecks.join(', ')}.\n`);

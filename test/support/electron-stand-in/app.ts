@@ -282,8 +282,7 @@ export function requireReady(what: string): void {
 }
 
 // Once the app is ready, Chromium's handlers replace the program's. Each quits once; a second signal kills. The
-// stand-in listens from the start: Node drops a signal that has arrived when the last listener goes, which Chromium
-// does not.
+// stand-in listens from the start: unlike Chromium, Node drops a pending signal when its last listener is removed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   const kill = () => {
     process.removeAllListeners(signal);
@@ -301,7 +300,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-// What Chromium prints on a system without D-Bus, unless it is to be quiet.
+// Chromium's output on a system without D-Bus, unless the log level silences it.
 if (!process.argv.includes('--log-level=3'))
   process.stderr.write(`[${process.pid}:0101/000000.000000:ERROR:dbus/bus.cc:408] Failed to connect to the bus\n`);
 

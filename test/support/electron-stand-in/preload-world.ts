@@ -7,7 +7,7 @@ import { createEvent, strictly } from './strict.ts';
 
 const WORLD = 'electron-preload';
 const BINDING = 'electronStandInSend';
-/** How the isolated world tells the page's own what is exposed; both run before the page's first script. */
+/** Passes the exposed names from the isolated world to the page's own; both run before the page's first script. */
 export const EXPOSE_EVENT = 'electron-stand-in-expose';
 
 type FromPreload =

@@ -23,6 +23,6 @@ Object.defineProperty(process, 'versions', {
 // As `electron FOLDER` sets it, for a program that is not packaged.
 Object.defineProperty(process, 'defaultApp', { value: true });
 
-/** The system that the main process is to see. */
+/** The platform that the main process sees. */
 const PLATFORM = process.env['ELECTRON_STAND_IN_PLATFORM'];
 if (PLATFORM !== undefined) Object.defineProperty(process, 'platform', { value: PLATFORM });

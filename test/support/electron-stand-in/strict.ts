@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { fault } from './driver.ts';
 
-/** What the language itself reads of any object: whether it can be awaited, or printed. */
+/** Properties that the language itself reads of any object, to await or to print it. */
 const ASKED_BY_ANYBODY: ReadonlySet<string> = new Set(['then', 'toJSON', 'constructor', 'inspect']);
 
 /**
