@@ -51,12 +51,18 @@ export function claimDataFolder(directory: string): FolderLock {
   };
 }
 
+/**
+ * How long a claim tries again. Of two at the same time, each can hold the shared lock that the other one waits for, and
+ * so can a look by `isFolderLocked`; the lock of a running Vivarium stays.
+ */
+const RETRIES_MS_MAX = 250;
+
 function lock(directory: string): Database.Database {
   const path = join(directory, LOCK_FILE);
   let database: Database.Database | undefined;
   try {
     createOwnerOnly(path);
-    database = new Database(path, { timeout: 0 });
+    database = new Database(path, { timeout: RETRIES_MS_MAX });
     database.pragma('journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
     return database;
