@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
-import { intermediateOf } from '../../../main/ca/intermediate.ts';
-import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
 import { createRoot, type Root } from '../../../main/ca/root.ts';
 import { launchChromium } from '../../support/chromium.ts';
 import { run } from './commands.ts';
@@ -14,13 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const BROWSER_TIMEOUT_MS = 180_000;
 
-const clock = createClock();
-// The revocation list is not published here: browsers do not fetch it.
-const FILES_URL = 'http://127.0.0.1:9';
-const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });
-const intermediate = intermediateOf(root, FILES_URL, null);
-const issuing = { issuer: () => intermediate, chainOf: () => [intermediate.certificatePem] };
-const leaves = createLeafContexts({ ...issuing, clock, filesUrl: () => FILES_URL });
+const root = createRoot({ realNowMs: createClock().state().realNow, owner: 'anna@laptop' });
 
 /** A home folder whose NSS database (the one that Chromium reads on Linux) trusts only `trusted`. */
 async function homeTrusting(trusted: Root): Promise<string> {
@@ -45,22 +37,6 @@ const rogueContext = (names: RogueName[]): SecureContext => {
   const leaf = createRogueLeaf(root, names);
   return createSecureContext({ key: leaf.privateKeyPem, cert: leaf.certificatePem });
 };
-
-test('Chromium opens a platform hostname when its user trusts the root', { timeout: BROWSER_TIMEOUT_MS }, async () => {
-  const { port } = await startHttpsServer(leaves.contextFor);
-  const page = await openBrowser(await homeTrusting(root));
-  const response = await page.goto(`https://demo.vivarium.localhost:${port}/`);
-  expect(await page.textContent('body')).toBe(`served to demo.vivarium.localhost:${port}`);
-  const details = await response?.securityDetails();
-  expect(details?.subjectName).toBe('demo.vivarium.localhost');
-  expect(details?.issuer).toMatch(/^Vivarium intermediate \([0-9a-f]{6}\)$/);
-});
-
-test('Chromium refuses a platform hostname without the root', { timeout: BROWSER_TIMEOUT_MS }, async () => {
-  const { port } = await startHttpsServer(leaves.contextFor);
-  const page = await openBrowser(temporaryFolder());
-  await expect(page.goto(`https://demo.vivarium.localhost:${port}/`)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
-});
 
 test('Chromium applies the trusted root’s constraints', { timeout: BROWSER_TIMEOUT_MS }, async () => {
   const good = 'demo.vivarium.localhost';
