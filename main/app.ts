@@ -191,7 +191,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     ...{ log, clock, resolve },
     onCall(procedure, input) {
       const note = noteOf(procedure, input);
-      if (note !== null) drills.did(note);
+      if (note !== null) drills.recordStep(note);
     },
   });
   // Announced once everything is ready.

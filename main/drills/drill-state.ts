@@ -11,13 +11,13 @@ export const DRILL_MS = DAY_MS;
 /** The number of stored steps; later ones are dropped. */
 export const STEPS_MAX = 200;
 
-/** The ids of what the drill has created. */
+/** The ids of the resources that the drill has created. */
 export const practiceGround = z.object({
   projectId: z.string(),
   hostname: z.string(),
   keyId: z.string(),
   secret: z.string(),
-  /** The serial of the certificate before the trouble; null without a domain. */
+  /** The serial of the certificate before the problem was created; null without a domain. */
   serial: z.string().nullable(),
 });
 export type PracticeGround = z.infer<typeof practiceGround>;
@@ -50,11 +50,11 @@ export type DrillEvent =
   | { type: 'answer'; atMs: EpochMs; cause?: string | undefined }
   /** The fix was checked; null if nothing is missing. */
   | { type: 'checked'; atMs: EpochMs; missing: string | null }
-  | { type: 'did'; atMs: EpochMs; what: string }
+  | { type: 'step'; atMs: EpochMs; what: string }
   | { type: 'clock moved back'; nowMs: EpochMs }
   | { type: 'end' };
 
-export const noneRuns = (): VivariumError =>
+export const notRunning = (): VivariumError =>
   new VivariumError('not_found', 'No drill is running. To list drills: `drills.list`.');
 
 /**
@@ -69,11 +69,11 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
       `The drill "${state.drill}" is already running. End it first: \`drills.stop\`.`,
     );
   }
-  if (state === null) throw noneRuns();
+  if (state === null) throw notRunning();
   if (event.type === 'ready') return { ...state, phase: 'running', ground: event.ground };
   if (event.type === 'end') return { ...state, phase: 'ending' };
   if (event.type === 'clock moved back') return { ...state, untilMs: Math.min(state.untilMs, event.nowMs + DRILL_MS) };
-  if (state.phase !== 'running') throw noneRuns();
+  if (state.phase !== 'running') throw notRunning();
   switch (event.type) {
     case 'hint': {
       if (state.hints >= drill.hints.length)
@@ -89,7 +89,7 @@ export function after(state: DrillState | null, event: DrillEvent, drill: DrillT
       if (missing === null) return withStep({ ...state, missing, phase: 'ending' }, atMs, 'Fixed');
       return withStep({ ...state, missing }, atMs, 'Checked: not fixed yet');
     }
-    case 'did':
+    case 'step':
       return withStep(state, event.atMs, event.what);
   }
 }

@@ -3,8 +3,8 @@ import type { DrillSubject } from '../contract/drills.ts';
 /** The setting of a drill; a domain is `shop.drill.test` in the zone `drill.test`, verified and with a certificate. */
 export type DrillPlace = 'project' | 'domain';
 
-/** The trouble: hidden breaks of the catalogue, or edits of the practice project. */
-export type DrillTrouble =
+/** A hidden break of the catalogue, or an edit of the practice project. */
+export type DrillProblem =
   | {
       kind: 'break';
       entry: string;
@@ -19,14 +19,14 @@ export type DrillTrouble =
   /** A hostname has a CNAME to Vivarium but is not attached. */
   | { kind: 'unattached'; hostname: string };
 
-/** The state that completes the drill; `mending.ts` checks it. */
-export type DrillMending =
+/** The state that completes the drill; `fix.ts` checks it. */
+export type DrillFix =
   /** After a refusal, a client waits as long as `Retry-After` says, and its next request succeeds. */
   | { kind: 'waited' }
   /** A client aborts a request that gets no answer. */
   | { kind: 'gave up'; withinMs: number }
   /** After a failed answer, a client checks the outcome before it retries. */
-  | { kind: 'looked' }
+  | { kind: 'checked first' }
   /** A client gets an answer over HTTP/2. */
   | { kind: 'over HTTP/2' }
   /** The last request succeeds, with a new key if required. */
@@ -42,7 +42,7 @@ export interface DrillCause {
 }
 
 /**
- * A trouble with a hidden cause. Texts may contain `{url}` and `{secureUrl}` (with `/v1`), `{key}`, `{ca}` (the file of
+ * A problem with a hidden cause. Texts may contain `{url}` and `{secureUrl}` (with `/v1`), `{key}`, `{ca}` (the file of
  * the root), `{https}` and `{dns}` (ports).
  */
 export interface DrillText {
@@ -51,17 +51,17 @@ export interface DrillText {
   subject: DrillSubject;
   teaches: string;
   place: DrillPlace;
-  troubles: readonly DrillTrouble[];
+  problems: readonly DrillProblem[];
   story: string;
   command: string;
   /** Exactly one cause has no `why`. */
   causes: readonly DrillCause[];
   hints: readonly string[];
-  /** How to fix the trouble, shown after the cause is found, with a helpful command. */
+  /** How to fix the problem, shown after the cause is found, with a helpful command. */
   task: string;
   taskCommand: string;
-  mending: DrillMending;
-  /** How the trouble was caused, shown at the end. */
+  fix: DrillFix;
+  /** How the problem was caused, shown at the end. */
   explanation: string;
 }
 

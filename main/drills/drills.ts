@@ -7,19 +7,19 @@ import { DRILL_ENTRY, type Drill, drillResult, type DrillResult } from '../contr
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { type DrillText, rightCause } from './drill.ts';
-import { after, type DrillEvent, drillState, type DrillState, noneRuns, type PracticeGround } from './drill-state.ts';
-import { type MendingFacts, missingFor } from './mending.ts';
+import { after, type DrillEvent, drillState, type DrillState, notRunning, type PracticeGround } from './drill-state.ts';
+import { type FixFacts, missingFor } from './fix.ts';
 
 /** The project and zone of a drill: created for it, and removed with their contents. */
 export interface Practice {
   /** Changes nothing. @throws VivariumError `conflict` if the practice project cannot be created. */
   check(drill: DrillText): Promise<void>;
   make(drill: DrillText): Promise<PracticeGround>;
-  /** Causes the trouble in the practice project. */
-  disturb(drill: DrillText, ground: PracticeGround): Promise<void>;
-  /** Ends the trouble and removes the practice project; null if its creation was not finished. */
+  /** Creates the problems of the drill in the practice project. */
+  createProblems(drill: DrillText, ground: PracticeGround): Promise<void>;
+  /** Ends the problems and removes the practice project; `ground` is null if its creation was not finished. */
   remove(ground: PracticeGround | null): Promise<void>;
-  look(drill: DrillText, ground: PracticeGround): Promise<Omit<MendingFacts, 'foundAtMs'>>;
+  look(drill: DrillText, ground: PracticeGround): Promise<Omit<FixFacts, 'foundAtMs'>>;
   /** Replaces placeholders with addresses, ports and keys. */
   fill(text: string, ground: PracticeGround): string;
 }
@@ -38,12 +38,12 @@ export interface Drills {
   hint(): Promise<Drill>;
   answer(cause: string | undefined): Promise<Drill>;
   stop(): Promise<Drill>;
-  /** The same, but does nothing if no drill is running. */
+  /** Like `stop`, but does nothing if no drill is running. */
   stopAny(): Promise<void>;
-  /** How the list of breaks shows the running drill; null if none is running. */
+  /** The running drill as an item of the list of breaks; null if none is running. */
   shown(): RunningBreak | null;
   /** Records a step of the user, such as `records.put shop`. */
-  did(what: string): void;
+  recordStep(what: string): void;
   /** Resumes the stored drill, or removes its remains. Call once, after `Breaks.resume`. */
   resume(): Promise<void>;
   close(): void;
@@ -89,7 +89,7 @@ export function createDrills(options: {
 
   /** Applies an event to the running drill. */
   function take(event: DrillEvent): { drill: DrillText; state: DrillState } {
-    if (state === null) throw noneRuns();
+    if (state === null) throw notRunning();
     const drill = find(state.drill);
     const next = after(state, event, drill);
     keep(next);
@@ -104,7 +104,7 @@ export function createDrills(options: {
     try {
       const ground = await practice.make(drill);
       keep({ ...begun, ground });
-      await practice.disturb(drill, ground);
+      await practice.createProblems(drill, ground);
       keep(after(begun, { type: 'ready', ground }, drill));
     } catch (error) {
       await end();
@@ -114,10 +114,10 @@ export function createDrills(options: {
   }
 
   async function answer(cause: string | undefined): Promise<Drill> {
-    const { drill, state: told } = take({ type: 'answer', atMs: clock.now(), cause });
-    if (told.foundAtMs === null || told.ground === null) return present(drill);
-    const facts = { ...(await practice.look(drill, told.ground)), foundAtMs: told.foundAtMs };
-    const missing = missingFor(drill.mending, facts);
+    const { drill, state: answered } = take({ type: 'answer', atMs: clock.now(), cause });
+    if (answered.foundAtMs === null || answered.ground === null) return present(drill);
+    const facts = { ...(await practice.look(drill, answered.ground)), foundAtMs: answered.foundAtMs };
+    const missing = missingFor(drill.fix, facts);
     const checked = take({ type: 'checked', atMs: clock.now(), missing });
     if (missing === null) {
       results = { ...results, [drill.id]: resultOf(drill, checked.state, facts.requests.length) };
@@ -209,8 +209,8 @@ export function createDrills(options: {
         until: iso(untilMs),
       };
     },
-    did(what) {
-      if (state?.phase === 'running') take({ type: 'did', atMs: clock.now(), what });
+    recordStep(what) {
+      if (state?.phase === 'running') take({ type: 'step', atMs: clock.now(), what });
     },
     resume: () =>
       inTurn(async () => {
@@ -228,7 +228,7 @@ export function createDrills(options: {
     },
   };
 
-  /** Drops results of unknown drills, which a newer Vivarium may have stored. */
+  /** Whether this version has the drill: a newer Vivarium may have stored another one. */
   function known(id: string): boolean {
     return options.drills.some((each) => each.id === id);
   }

@@ -7,10 +7,10 @@ import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { mention } from '../contract/mentions.ts';
 import { TRAFFIC_LIST_MAX, type TrafficEntry } from '../contract/traffic.ts';
-import { DRILL_DOMAIN, DRILL_SLUG, DRILL_ZONE, type DrillTrouble } from '../drills/drill.ts';
+import { DRILL_DOMAIN, DRILL_SLUG, DRILL_ZONE, type DrillProblem } from '../drills/drill.ts';
 import type { PracticeGround } from '../drills/drill-state.ts';
 import type { Practice } from '../drills/drills.ts';
-import type { MendingFacts, SeenRequest } from '../drills/mending.ts';
+import type { FixFacts, SeenRequest } from '../drills/fix.ts';
 
 const CALL: CallContext = { signal: undefined };
 
@@ -54,11 +54,11 @@ export function createPractice({
     return (await certificates.get({ hostname: DRILL_DOMAIN }, CALL)).serial;
   }
 
-  async function disturb(trouble: DrillTrouble, { projectId, hostname, keyId }: PracticeGround): Promise<void> {
+  async function createProblem(problem: DrillProblem, { projectId, hostname, keyId }: PracticeGround): Promise<void> {
     const { projects, keys, records } = services();
-    switch (trouble.kind) {
+    switch (problem.kind) {
       case 'break': {
-        const { entry, at, method, nth = 1, parameters = {} } = trouble;
+        const { entry, at, method, nth = 1, parameters = {} } = problem;
         await breaks.start({
           entry,
           on: {
@@ -66,14 +66,14 @@ export function createPractice({
             ...(method !== undefined && { method }),
           },
           ...{ rate: 1, nth, seed: 0, parameters: { ...parameters } },
-          // The end of the drill also ends this.
+          // The break also ends with the drill.
           forMs: BREAK_FOR_MS_MAX,
           isHidden: true,
         });
         return;
       }
       case 'limits': {
-        const { perMinute, perDay } = trouble;
+        const { perMinute, perDay } = problem;
         await projects.update({ projectId, plan: 'enterprise', limits: { perMinute, perDay } }, CALL);
         return;
       }
@@ -84,7 +84,7 @@ export function createPractice({
         await projects.update({ projectId, target: { kind: 'upstream', url: DEAD_TARGET } }, CALL);
         return;
       case 'unattached': {
-        const name = trouble.hostname.slice(0, -`.${DRILL_ZONE}`.length);
+        const name = problem.hostname.slice(0, -`.${DRILL_ZONE}`.length);
         const record = { type: 'CNAME', name, value: CNAME_TARGET, ttl: 3_600 } as const;
         await records.put({ zone: DRILL_ZONE, ...record, force: false }, CALL);
       }
@@ -104,8 +104,8 @@ export function createPractice({
     return [...items].reverse().map((entry) => seen(entry, waits.get(entry.id) ?? null));
   }
 
-  /** Null if it is not attached. */
-  async function verified(hostname: string): Promise<Pick<MendingFacts, 'domain' | 'certificate'>> {
+  /** Both null if the hostname is not attached. */
+  async function verified(hostname: string): Promise<Pick<FixFacts, 'domain' | 'certificate'>> {
     const { domains, certificates } = services();
     const attached = await domains.list(undefined, CALL);
     if (![...attached].some((each) => each.hostname === hostname)) return { domain: null, certificate: null };
@@ -118,17 +118,17 @@ export function createPractice({
     async check({ place }) {
       const settings = await services().settings.get(undefined, CALL);
       const taken = (await findProject(null)) !== undefined;
-      if (taken) throw inTheWay(`a project has the slug "${DRILL_SLUG}"`, 'Give that another slug');
+      if (taken) throw blockedBy(`a project has the slug "${DRILL_SLUG}"`, 'Give that project another slug');
       if (!settings.traffic.record) {
         const how = mention('settings.update', { traffic: { record: true, bodies: settings.traffic.bodies } });
-        throw inTheWay('drills read recorded requests, and recording is off', `Switch it on: ${how}`);
+        throw blockedBy('drills read recorded requests, and recording is off', `Switch it on: ${how}`);
       }
       if (place === 'project') return;
-      if (await hasZone()) throw inTheWay(`there is a zone ${DRILL_ZONE}`, 'Remove that');
+      if (await hasZone()) throw blockedBy(`there is a zone ${DRILL_ZONE}`, 'Remove that zone');
       const late = PROMPT.filter((name) => JSON.stringify(settings[name]) !== JSON.stringify(DEFAULT_SETTINGS[name]));
       if (late.length === 0) return;
       const preset = Object.fromEntries(late.map((name) => [name, DEFAULT_SETTINGS[name]]));
-      throw inTheWay(
+      throw blockedBy(
         `these settings differ from their defaults: ${late.join(', ')}`,
         `Reset them for the drill: ${mention('settings.update', preset)}`,
       );
@@ -148,8 +148,8 @@ export function createPractice({
         serial,
       };
     },
-    async disturb({ troubles }, ground) {
-      for (const trouble of troubles) await disturb(trouble, ground);
+    async createProblems({ problems }, ground) {
+      for (const problem of problems) await createProblem(problem, ground);
     },
     async remove(ground) {
       await breaks.stopHidden();
@@ -157,10 +157,10 @@ export function createPractice({
       if (project !== undefined) await services().projects.remove({ projectId: project.id }, CALL);
       if (await hasZone()) await services().zones.remove({ name: DRILL_ZONE }, CALL);
     },
-    async look({ mending }, ground) {
+    async look({ fix }, ground) {
       const isThere = (await findProject(ground)) !== undefined;
       const ofDomain =
-        isThere && mending.kind === 'serves' ? await verified(mending.hostname) : { domain: null, certificate: null };
+        isThere && fix.kind === 'serves' ? await verified(fix.hostname) : { domain: null, certificate: null };
       return { ground, isThere, requests: isThere ? await requestsOf(ground.projectId) : [], ...ofDomain };
     },
     fill(text, { secret }) {
@@ -173,7 +173,7 @@ export function createPractice({
   };
 }
 
-const inTheWay = (why: string, fix: string): VivariumError =>
+const blockedBy = (why: string, fix: string): VivariumError =>
   new VivariumError('conflict', `The drill can’t start: ${why}. ${fix}.`);
 
 const seen = (entry: TrafficEntry, retryAfter: string | null): SeenRequest => ({

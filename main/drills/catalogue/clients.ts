@@ -10,7 +10,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     subject: 'limits',
     teaches: 'What a 429 asks of a client',
     place: 'project',
-    troubles: [{ kind: 'limits', perMinute: 5, perDay: 1_000 }],
+    problems: [{ kind: 'limits', perMinute: 5, perDay: 1_000 }],
     story:
       '“Our stock script worked all week. Now that we have more products, it ends with 429 in the middle. We start it again at once, and again, and it never gets through. Is the API broken?”',
     command: `curl -i "{url}/pets?limit=[1-8]" ${KEY}`,
@@ -18,7 +18,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'key-invalid',
         text: 'The API key is no longer valid.',
-        why: 'The first requests were answered with 200. A key that is not valid gets 401.',
+        why: 'The first requests were answered with 200. An invalid key gets 401.',
       },
       {
         id: 'no-wait',
@@ -27,7 +27,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'overloaded',
         text: 'The API is overloaded.',
-        why: 'An overloaded server answers 503, or late. These answers come at once, and their X-RateLimit-Remaining counts down.',
+        why: 'An overloaded server answers 503, or late. These answers come immediately, and their X-RateLimit-Remaining counts down.',
       },
       {
         id: 'wrong-address',
@@ -42,7 +42,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     ],
     task: 'Be a better client: send requests until one is refused, wait as long as its Retry-After says, and send it again. With --retry, curl waits by itself:',
     taskCommand: `curl -i --retry 2 "{url}/pets?limit=[1-3]" ${KEY}`,
-    mending: { kind: 'waited' },
+    fix: { kind: 'waited' },
     explanation:
       'The practice project has a limit of 5 requests a minute. Requests before the end of the minute are refused, and a client that keeps sending them is banned.',
   },
@@ -52,7 +52,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     subject: 'api',
     teaches: 'How to find where a NaN comes from',
     place: 'project',
-    troubles: [
+    problems: [
       { kind: 'break', entry: 'api.retry-after-http-date', at: 'project', nth: 2, parameters: { seconds: 3 } },
     ],
     story:
@@ -68,7 +68,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'clock-wrong',
         text: 'The client’s clock is wrong.',
-        why: 'A wrong clock gives a wait that is too long or too short. NaN comes from text that is not a number.',
+        why: 'A wrong clock makes the wait too long or too short. NaN comes from text that is not a number.',
       },
       {
         id: 'too-long',
@@ -83,7 +83,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     ],
     task: 'Send requests until one is refused, and send the next one after the date in its Retry-After, not earlier. curl reads both forms:',
     taskCommand: `curl -i --retry 2 "{url}/pets?limit=[1-2]" ${KEY}`,
-    mending: { kind: 'waited' },
+    fix: { kind: 'waited' },
     explanation:
       'Every second request was refused with a Retry-After that is a date, three seconds ahead. A client reads both forms, and compares a date with the Date of the same answer.',
   },
@@ -93,7 +93,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     subject: 'connection',
     teaches: 'How to tell silence from slowness',
     place: 'project',
-    troubles: [{ kind: 'break', entry: 'connection.black-hole', at: 'project', parameters: { seconds: 600 } }],
+    problems: [{ kind: 'break', entry: 'connection.black-hole', at: 'project', parameters: { seconds: 600 } }],
     story:
       '“The nightly import has been running since two o’clock. It isn’t slow: it does nothing at all. No error, no progress, and the process is still there.”',
     command: `curl -i --max-time 60 "{url}/pets?limit=1" ${KEY}`,
@@ -106,7 +106,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       {
         id: 'refused',
         text: 'Nothing listens at the port.',
-        why: 'The system refuses such a connection at once. Here the connection is made.',
+        why: 'The system refuses such a connection immediately. Here the connection is made.',
       },
       { id: 'no-answer', text: 'The server accepts the request and never answers, and the client has no time limit.' },
       {
@@ -120,9 +120,9 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       'The connection is made and the request arrives, so names and ports are right. What is missing?',
       'Most clients wait forever by default. Which option makes curl give up after three seconds?',
     ],
-    task: 'Let the client give up by itself, at most 30 seconds after it asked:',
+    task: 'Make the client give up by itself within 30 seconds of its request:',
     taskCommand: `curl --max-time 3 "{url}/pets?limit=1" ${KEY}`,
-    mending: { kind: 'gave up', withinMs: 30_000 },
+    fix: { kind: 'gave up', withinMs: 30_000 },
     explanation:
       'The server accepted each request and sent nothing back, as with a deadlock or a firewall that dropped the connection. The client can’t retry until it gives up.',
   },
@@ -132,7 +132,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     subject: 'api',
     teaches: 'What a 500 says about the request, and what it doesn’t',
     place: 'project',
-    troubles: [{ kind: 'break', entry: 'api.error-after-commit', at: 'project', method: 'POST' }],
+    problems: [{ kind: 'break', entry: 'api.error-after-commit', at: 'project', method: 'POST' }],
     story:
       '“The API answers 500 when we add a pet, so our client sends it once more, as a good client does. In the end it reports a failure. But the pet is in the list, several times.”',
     command: `curl -i "{url}/pets" ${KEY} -H "Content-Type: application/json" -d "{\\"name\\":\\"Rex\\",\\"categoryId\\":1}"`,
@@ -149,7 +149,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
       },
       {
         id: 'id-lost',
-        text: 'The API gives the same id twice.',
+        text: 'The API assigns the same id twice.',
         why: 'Compare the ids in the list: they differ.',
       },
       { id: 'done-before-failing', text: 'The pet is added before the answer fails, and each retry adds another.' },
@@ -161,7 +161,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     ],
     task: 'Add a pet and get a 500. Then check whether the pet exists before you send anything else:',
     taskCommand: `curl "{url}/pets?limit=100" ${KEY}`,
-    mending: { kind: 'looked' },
+    fix: { kind: 'checked first' },
     explanation:
       'Every POST was carried out, and its answer was replaced with a 500. A client that checks first, or sends an idempotency key where the API supports them, adds one pet.',
   },
@@ -171,7 +171,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     subject: 'tls',
     teaches: 'How to see who ends a TLS handshake, and why',
     place: 'project',
-    troubles: [{ kind: 'break', entry: 'tls.h2-only', at: 'project' }],
+    problems: [{ kind: 'break', entry: 'tls.h2-only', at: 'project' }],
     story:
       '“Since they updated the load balancer, our client can’t connect over HTTPS. The browser can. We checked the certificate: it is valid.”',
     command: `curl -i --http1.1 --cacert "{ca}" "{secureUrl}/pets?limit=1" ${KEY}`,
@@ -181,7 +181,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
         text: 'The client doesn’t trust the root.',
         why: 'With an untrusted root, the client itself refuses, and says “certificate”. Here the server ends the handshake.',
       },
-      { id: 'http2-only', text: 'The server speaks HTTP/2 only, and the client offers HTTP/1.1 only.' },
+      { id: 'http2-only', text: 'The server speaks only HTTP/2, and the client offers only HTTP/1.1.' },
       {
         id: 'expired',
         text: 'The certificate has expired.',
@@ -200,7 +200,7 @@ export const CLIENT_DRILLS: readonly DrillText[] = [
     ],
     task: 'Get an answer with a client that offers what the server speaks:',
     taskCommand: `curl -i --http2 --cacert "{ca}" "{secureUrl}/pets?limit=1" ${KEY}`,
-    mending: { kind: 'over HTTP/2' },
+    fix: { kind: 'over HTTP/2' },
     explanation:
       'The server accepted only HTTP/2, as many gRPC servers do, and answered handshakes without h2 with the alert no_application_protocol (RFC 7301).',
   },

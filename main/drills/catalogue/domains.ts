@@ -1,6 +1,6 @@
-import { code, DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillTrouble } from '../drill.ts';
+import { code, DRILL_DOMAIN, DRILL_ZONE, type DrillText, type DrillProblem } from '../drill.ts';
 
-const broken = (entry: string): readonly DrillTrouble[] => [{ kind: 'break', entry, at: 'domain' }];
+const broken = (entry: string): readonly DrillProblem[] => [{ kind: 'break', entry, at: 'domain' }];
 
 const verify = `vivarium domains verify ${DRILL_DOMAIN}`;
 
@@ -14,7 +14,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     subject: 'names',
     teaches: 'How to see a zone as its server does',
     place: 'domain',
-    troubles: broken('domain.zone-doubled'),
+    problems: broken('domain.zone-doubled'),
     story: `“We moved the zone ${DRILL_ZONE} and typed in every record again, exactly as in your instructions: ${DRILL_DOMAIN}, CNAME, the target. I’m looking at it right now. But the shop can’t be found.”`,
     command: `vivarium dns query ${DRILL_DOMAIN} --type CNAME`,
     causes: [
@@ -38,11 +38,11 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     hints: [
       `List the records that the zone really contains: ${code(`vivarium records list ${DRILL_ZONE}`)}. In the window: DNS.`,
       'Compare the name of the CNAME with that of the apex. Is it relative to the zone?',
-      `A provider appends the zone to a name without a final dot. What becomes of ${DRILL_DOMAIN} then?`,
+      `A provider appends the zone to a name without a final dot. What does ${DRILL_DOMAIN} become?`,
     ],
     task: 'Move the record to the right name, and verify the domain:',
     taskCommand: verify,
-    mending: { kind: 'serves', hostname: DRILL_DOMAIN },
+    fix: { kind: 'serves', hostname: DRILL_DOMAIN },
     explanation: `The CNAME was at ${DRILL_DOMAIN}.${DRILL_ZONE}. Providers expect names relative to the zone: shop is right.`,
   },
   {
@@ -51,8 +51,8 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     subject: 'names',
     teaches: 'Why a record can be stored and still not be answered',
     place: 'domain',
-    troubles: broken('domain.ns-mismatch'),
-    story: `“Everything in ${DRILL_ZONE} works but the shop. The record is there, we see it. An agency made a campaign for us last year, and could change the shop’s records itself. They are gone now.”`,
+    problems: broken('domain.ns-mismatch'),
+    story: `“Everything in ${DRILL_ZONE} works except the shop. The record is there, we see it. An agency made a campaign for us last year, and could change the shop’s records itself. They are gone now.”`,
     command: `vivarium dns query ${DRILL_DOMAIN} --type A`,
     causes: [
       {
@@ -79,7 +79,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     ],
     task: 'Take the name back by removing its delegation, and verify the domain:',
     taskCommand: verify,
-    mending: { kind: 'serves', hostname: DRILL_DOMAIN },
+    fix: { kind: 'serves', hostname: DRILL_DOMAIN },
     explanation:
       'An NS record at the shop delegated it to ns1.lame.invalid, which does not exist: a lame delegation. The zone’s own CNAME was no longer returned.',
   },
@@ -89,7 +89,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     subject: 'domains',
     teaches: 'Why two people can see two different shops',
     place: 'domain',
-    troubles: broken('domain.a-conflict'),
+    problems: broken('domain.a-conflict'),
     story:
       '“We moved the shop to you on Monday. I see the new one. My colleague sees the old one, in the same office! And your page says that the domain is misconfigured, although the CNAME is right.”',
     command: verify,
@@ -118,7 +118,7 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     ],
     task: 'Remove everything but the CNAME from the name, and verify the domain:',
     taskCommand: verify,
-    mending: { kind: 'serves', hostname: DRILL_DOMAIN },
+    fix: { kind: 'serves', hostname: DRILL_DOMAIN },
     explanation:
       'An A record with 192.0.2.1 was left over from the old server. Resolvers that got this record first led visitors to the old shop.',
   },
@@ -128,11 +128,11 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     subject: 'domains',
     teaches: 'How to find out why a hostname has no HTTPS',
     place: 'domain',
-    troubles: [{ kind: 'unattached', hostname: WWW }],
+    problems: [{ kind: 'unattached', hostname: WWW }],
     story: `“https://${DRILL_DOMAIN} is fine. At https://${WWW} the browser says that the connection is not secure, or doesn’t get one at all. DNS is right, we checked: both names lead to the same target.”`,
     command: `curl -i --connect-to "::127.0.0.1:{https}" --cacert "{ca}" "https://${WWW}/v1/pets?limit=1"`,
     causes: [
-      { id: 'not-attached', text: `${WWW} is attached to no project, so it has no certificate.` },
+      { id: 'not-attached', text: `${WWW} is not attached to any project, so it has no certificate.` },
       {
         id: 'expired',
         text: `The certificate of ${WWW} has expired.`,
@@ -152,11 +152,11 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     hints: [
       'Which hostnames does the project have? `vivarium domains list`. In the window: Domains.',
       'A record leads clients to Vivarium. How does Vivarium know which project answers, and which names need certificates?',
-      'Over plain HTTP, the page of www says what is missing.',
+      'Over plain HTTP, the page at www says what is missing.',
     ],
     task: `Add what ${WWW} lacks until it is verified and has a certificate:`,
     taskCommand: `vivarium domains attach drill ${WWW} --local`,
-    mending: { kind: 'serves', hostname: WWW },
+    fix: { kind: 'serves', hostname: WWW },
     explanation: `${WWW} had a CNAME to Vivarium but was not attached to a project. Without a project, no certificate is issued and nothing answers.`,
   },
   {
@@ -165,31 +165,31 @@ export const DOMAIN_DRILLS: readonly DrillText[] = [
     subject: 'ca',
     teaches: 'How to find out why a CA refuses',
     place: 'domain',
-    troubles: broken('domain.caa-on-target'),
-    story: `“The certificate of ${DRILL_DOMAIN} can’t be renewed. For a year it went by itself, and we changed nothing: not the zone, not the account, nothing. Our zone has no CAA record at all.”`,
+    problems: broken('domain.caa-on-target'),
+    story: `“The certificate of ${DRILL_DOMAIN} can’t be renewed. For a year it renewed itself, and we changed nothing: not the zone, not the account, nothing. Our zone has no CAA record at all.”`,
     command: `vivarium certificates renew ${DRILL_DOMAIN}`,
     causes: [
       {
         id: 'own-caa',
-        text: `A CAA record of ${DRILL_ZONE} permits another CA only.`,
+        text: `A CAA record of ${DRILL_ZONE} permits only another CA.`,
         why: `${DRILL_ZONE} has none: ${code(`vivarium dns query ${DRILL_ZONE} --type CAA`)}`,
       },
       { id: 'target-caa', text: 'The target of the CNAME has a CAA record for another CA.' },
       { id: 'root-over', text: 'The root of the CA has expired.', why: 'It is valid: `vivarium ca get`' },
       {
         id: 'caa-fails',
-        text: 'The name server fails for questions about CAA.',
-        why: 'It answers: an answer is what forbids the issuance.',
+        text: 'The name server fails to answer CAA queries.',
+        why: 'It does answer: its answer is what forbids the issuance.',
       },
     ],
     hints: [
       `Ask why: ${code(`vivarium caa explain ${DRILL_DOMAIN}`)}. In the window: the domain’s page.`,
-      'At which name was the record found that decides? Is it yours?',
-      'A CA follows the CNAME, and counts the CAA records of the name to which it leads. An edge network may have added one.',
+      'At which name was the decisive record found? Is that name yours?',
+      'A CA follows the CNAME and applies the CAA records of its target. An edge network may have added one.',
     ],
-    task: 'Make it permitted again, at that name or past it, and renew:',
+    task: 'Permit issuance again, at that name or by bypassing it, and renew:',
     taskCommand: `vivarium certificates renew ${DRILL_DOMAIN}`,
-    mending: { kind: 'serves', hostname: DRILL_DOMAIN, renewed: true },
-    explanation: `The shop’s CNAME led through edge.${DRILL_DOMAIN}, which got a CAA record for other-ca.example. It counts for the shop, though its own zone file says nothing of CAA.`,
+    fix: { kind: 'serves', hostname: DRILL_DOMAIN, renewed: true },
+    explanation: `The shop’s CNAME led through edge.${DRILL_DOMAIN}, which got a CAA record for other-ca.example. It applies to the shop, although the shop’s own zone has no CAA record.`,
   },
 ];

@@ -21,5 +21,5 @@ const ORDER = [
   'issuance-stopped',
 ];
 
-/** All drills, in the order in which they are learnt. */
+/** All drills, in learning order. */
 export const DRILLS: readonly DrillText[] = ORDER.flatMap((id) => ALL.filter((drill) => drill.id === id));

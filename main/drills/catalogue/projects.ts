@@ -10,7 +10,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     subject: 'api',
     teaches: 'What a 401 says about a key',
     place: 'project',
-    troubles: [{ kind: 'revoked key' }],
+    problems: [{ kind: 'revoked key' }],
     story:
       '“At noon everything worked. Since lunch, every request from the shop has got a 401. We changed nothing. Somebody was tidying up the settings, but that was only about old keys.”',
     command: `curl -i "{url}/pets?limit=1" ${KEY}`,
@@ -35,7 +35,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     ],
     task: 'Create a key, and send a request with it that is answered with 200:',
     taskCommand: 'vivarium keys create drill',
-    mending: { kind: 'answered', withNewKey: true },
+    fix: { kind: 'answered', withNewKey: true },
     explanation:
       'The key was revoked. Retrying after a 401 does not help: a client should stop and report which key it used.',
   },
@@ -45,7 +45,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     subject: 'http',
     teaches: 'Which part answers with a 502, and where to look',
     place: 'project',
-    troubles: [{ kind: 'dead target' }],
+    problems: [{ kind: 'dead target' }],
     story:
       '“They say the move at the weekend went well. The name is right, the certificate is right, but every page is 502 Bad Gateway. The server team says that no requests arrive.”',
     command: `curl -i "{url}/pets?limit=1" ${KEY}`,
@@ -63,7 +63,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
       {
         id: 'key-invalid',
         text: 'The API key is not valid.',
-        why: 'That is a 401. A gateway answers 502 if it gets no valid answer itself.',
+        why: 'That is a 401. A gateway answers 502 if it gets no valid answer from its upstream.',
       },
       { id: 'target-dead', text: 'The project’s target is an address where nothing listens.' },
     ],
@@ -74,7 +74,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     ],
     task: 'Give the project a target that answers, such as the built-in API, and send a request that gets a 200:',
     taskCommand: 'vivarium projects update drill --target api',
-    mending: { kind: 'answered' },
+    fix: { kind: 'answered' },
     explanation:
       'The target of the project was http://127.0.0.1:1, where nothing listens. A gateway that can’t reach its upstream answers 502 (RFC 9110 §15.6.3).',
   },

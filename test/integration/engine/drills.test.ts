@@ -369,7 +369,7 @@ it('ends at its time limit, when all breaks are ended, and without objects remov
   expect(await worldOf(engine)).toEqual(before);
 
   await engine.call('zones.create', { name: ZONE });
-  await expect(start('old-shop')).rejects.toThrow('there is a zone drill.test. Remove that.');
+  await expect(start('old-shop')).rejects.toThrow('there is a zone drill.test. Remove that zone.');
   await engine.call('settings.update', { traffic: { record: false, bodies: true } });
   await expect(start('hammering')).rejects.toThrow('drills read recorded requests');
 });

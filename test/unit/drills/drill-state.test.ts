@@ -9,7 +9,7 @@ const DRILL: DrillText = {
   subject: 'names',
   teaches: '',
   place: 'project',
-  troubles: [],
+  problems: [],
   story: '',
   command: '',
   causes: [
@@ -19,7 +19,7 @@ const DRILL: DrillText = {
   hints: ['Look up.', 'Look down.'],
   task: '',
   taskCommand: '',
-  mending: { kind: 'waited' },
+  fix: { kind: 'waited' },
   explanation: '',
 };
 
@@ -81,6 +81,10 @@ it.each<[string, readonly DrillEvent[], DrillEvent, string]>([
 });
 
 it('keeps a limited number of steps', () => {
-  const many = Array.from({ length: STEPS_MAX + 5 }, (): DrillEvent => ({ type: 'did', atMs: 1, what: 'pets.create' }));
+  const many = Array.from({ length: STEPS_MAX + 5 }, (): DrillEvent => ({
+    type: 'step',
+    atMs: 1,
+    what: 'pets.create',
+  }));
   expect(through([...BEGUN, ...many])?.steps).toHaveLength(STEPS_MAX);
 });

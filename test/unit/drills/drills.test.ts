@@ -12,7 +12,7 @@ function practiceIn(places: string[]) {
   return {
     check: () => Promise.resolve(),
     make: vi.fn<Practice['make']>(() => Promise.resolve((places.push('ground'), GROUND))),
-    disturb: vi.fn<Practice['disturb']>(() => Promise.resolve()),
+    createProblems: vi.fn<Practice['createProblems']>(() => Promise.resolve()),
     remove: vi.fn<Practice['remove']>(() => Promise.resolve(void places.splice(0))),
     look: (_drill, ground) => Promise.resolve({ ground, isThere: true, requests: [], domain: null, certificate: null }),
     fill: (text) => text,
@@ -39,7 +39,7 @@ const current = (drills: ReturnType<typeof createDrills>) => drills.list().find(
 it('removes the objects of a failed start, and reports the reason', async () => {
   const { places, practice, engine } = stage();
   const { drills } = engine();
-  practice.disturb.mockRejectedValueOnce(new Error('The disk is full.'));
+  practice.createProblems.mockRejectedValueOnce(new Error('The disk is full.'));
   await expect(drills.start('hammering')).rejects.toThrow('The disk is full.');
   expect([places, drills.shown()]).toEqual([[], null]);
   await drills.start('hammering');
@@ -86,9 +86,9 @@ it('ends after a day of the app’s clock, even if it is set back, and after a f
 
 it('records the player’s steps while a drill runs', async () => {
   const { drills } = stage().engine();
-  drills.did('pets.create');
+  drills.recordStep('pets.create');
   await drills.start('twice');
-  drills.did('records.put drill.test');
+  drills.recordStep('records.put drill.test');
   expect(current(drills)?.running?.steps.map(({ what }) => what)).toEqual(['records.put drill.test']);
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Domain } from '../../../main/contract/domains.ts';
-import type { DrillMending } from '../../../main/drills/drill.ts';
-import { type MendingFacts, missingFor, type SeenRequest } from '../../../main/drills/mending.ts';
+import type { DrillFix } from '../../../main/drills/drill.ts';
+import { type FixFacts, missingFor, type SeenRequest } from '../../../main/drills/fix.ts';
 
 const GROUND = { projectId: 'prj_1', hostname: 'drill.test', keyId: 'key_1', secret: 'viv_1', serial: '0a' };
 
@@ -36,9 +36,9 @@ const DOMAIN: Domain = {
   attachedAt: '2026-11-23T10:00:00Z',
 };
 const SERVES = { kind: 'serves', hostname: 'shop.drill.test' } as const;
-const domain = (more: Partial<Domain>): Partial<MendingFacts> => ({ domain: { ...DOMAIN, ...more } });
+const domain = (more: Partial<Domain>): Partial<FixFacts> => ({ domain: { ...DOMAIN, ...more } });
 
-it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
+it.each<[DrillFix, Partial<FixFacts>, string | null]>([
   [{ kind: 'waited' }, {}, 'No request has been refused yet.'],
   [{ kind: 'waited' }, { requests: [refused(0, '5')] }, 'and none came after it'],
   [{ kind: 'waited' }, { requests: [refused(0, '5'), seen(4)] }, 'the next request came too early'],
@@ -60,11 +60,11 @@ it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
     { foundAtMs: 1, requests: [seen(0, { isStruck: true, isAborted: true })] },
     'No client has given up',
   ],
-  [{ kind: 'looked' }, { requests: [seen(0, { method: 'POST' })] }, 'No request has failed'],
-  [{ kind: 'looked' }, { requests: [failedPost(0)] }, 'has not checked the list'],
-  [{ kind: 'looked' }, { requests: [failedPost(0), failedPost(1)] }, 'has not checked the list'],
-  [{ kind: 'looked' }, { requests: [failedPost(0), seen(1, { method: 'PUT' })] }, 'the next request was PUT'],
-  [{ kind: 'looked' }, { requests: [failedPost(0), failedPost(1), seen(2)] }, null],
+  [{ kind: 'checked first' }, { requests: [seen(0, { method: 'POST' })] }, 'No request has failed'],
+  [{ kind: 'checked first' }, { requests: [failedPost(0)] }, 'has not checked the list'],
+  [{ kind: 'checked first' }, { requests: [failedPost(0), failedPost(1)] }, 'has not checked the list'],
+  [{ kind: 'checked first' }, { requests: [failedPost(0), seen(1, { method: 'PUT' })] }, 'the next request was PUT'],
+  [{ kind: 'checked first' }, { requests: [failedPost(0), failedPost(1), seen(2)] }, null],
   [{ kind: 'over HTTP/2' }, { requests: [seen(0), seen(1, { isHttp2: true, status: 401 })] }, 'over HTTP/2'],
   [{ kind: 'over HTTP/2' }, { requests: [seen(0, { isHttp2: true }), seen(1, { status: null })] }, null],
   [{ kind: 'answered' }, {}, 'There has been no request yet.'],
@@ -83,8 +83,8 @@ it.each<[DrillMending, Partial<MendingFacts>, string | null]>([
   [{ ...SERVES, renewed: true }, { ...domain({}), certificate: { serial: '0a' } }, 'Renew it'],
   [{ ...SERVES, renewed: true }, { ...domain({}), certificate: { serial: '0b' } }, null],
   [{ kind: 'answered' }, { isThere: false, requests: [seen(0)] }, 'The practice project was removed'],
-])('of %j with %j is incomplete: %s', (mending, facts, expected) => {
-  const found = missingFor(mending, {
+])('of %j with %j is incomplete: %s', (fix, facts, expected) => {
+  const found = missingFor(fix, {
     ...{ ground: GROUND, isThere: true, foundAtMs: 0, requests: [], domain: null, certificate: null },
     ...facts,
   });

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Certificate } from '../contract/certificates.ts';
 import type { Domain } from '../contract/domains.ts';
-import type { DrillMending } from './drill.ts';
+import type { DrillFix } from './drill.ts';
 import type { PracticeGround } from './drill-state.ts';
 
 /** A request to the practice project. */
@@ -23,8 +23,8 @@ export interface SeenRequest {
   isStruck: boolean;
 }
 
-/** The actual state that the check of a fix needs. */
-export interface MendingFacts {
+/** The state of the practice project, for checking a fix. */
+export interface FixFacts {
   ground: PracticeGround;
   /** Whether the practice project still exists. */
   isThere: boolean;
@@ -36,24 +36,24 @@ export interface MendingFacts {
   certificate: Pick<Certificate, 'serial'> | null;
 }
 
-/** A sentence about what is missing for the fix; null if nothing is. */
-export function missingFor(mending: DrillMending, facts: MendingFacts): string | null {
+/** A sentence that says what the fix still lacks; null if it is complete. */
+export function missingFor(fix: DrillFix, facts: FixFacts): string | null {
   if (!facts.isThere) return 'The practice project was removed. Stop the drill and start it again.';
   const { requests, ground } = facts;
-  switch (mending.kind) {
+  switch (fix.kind) {
     case 'waited':
       return missingWait(requests);
     case 'gave up': {
-      const seconds = mending.withinMs / 1_000;
+      const seconds = fix.withinMs / 1_000;
       const isGivenUp = requests.some(
         // Earlier requests were aborted by the user.
         ({ atMs, isStruck, isAborted, durationMs }) =>
-          atMs >= facts.foundAtMs && isStruck && isAborted && durationMs <= mending.withinMs,
+          atMs >= facts.foundAtMs && isStruck && isAborted && durationMs <= fix.withinMs,
       );
       return isGivenUp ? null : `No client has given up within ${seconds} s since the cause was found.`;
     }
-    case 'looked':
-      return missingLook(requests);
+    case 'checked first':
+      return missingCheck(requests);
     case 'over HTTP/2':
       return requests.some(({ isHttp2, status }) => isHttp2 && isFine(status))
         ? null
@@ -62,12 +62,12 @@ export function missingFor(mending: DrillMending, facts: MendingFacts): string |
       const last = requests.at(-1);
       if (last === undefined) return 'There has been no request yet.';
       if (!isFine(last.status)) return `The last request was answered with ${last.status ?? 'nothing'}.`;
-      if (mending.withNewKey === true && (last.keyId === null || last.keyId === ground.keyId))
+      if (fix.withNewKey === true && (last.keyId === null || last.keyId === ground.keyId))
         return 'The last request did not use a new API key.';
       return null;
     }
     case 'serves':
-      return missingService(mending, facts);
+      return missingService(fix, facts);
   }
 }
 
@@ -98,7 +98,7 @@ function isTooEarly({ retryAfter, atMs }: SeenRequest, next: SeenRequest): boole
   return /^\d+$/.test(text) ? next.atMs < atMs + Number(text) * 1_000 : next.realAtMs < Date.parse(text);
 }
 
-function missingLook(requests: readonly SeenRequest[]): string | null {
+function missingCheck(requests: readonly SeenRequest[]): string | null {
   let missing = 'No request has failed with 500 yet.';
   for (const [failed, next] of pairs(requests)) {
     if (!failed.isStruck || failed.method !== 'POST') continue;
@@ -110,8 +110,8 @@ function missingLook(requests: readonly SeenRequest[]): string | null {
 }
 
 function missingService(
-  { hostname, renewed }: Extract<DrillMending, { kind: 'serves' }>,
-  { domain, certificate, ground }: MendingFacts,
+  { hostname, renewed }: Extract<DrillFix, { kind: 'serves' }>,
+  { domain, certificate, ground }: FixFacts,
 ): string | null {
   if (domain === null || domain.projectId !== ground.projectId)
     return `${hostname} is not attached to the practice project.`;
