@@ -3,10 +3,17 @@ import { parseDuration } from '../contract/duration.ts';
 import type { Domain } from '../contract/domains.ts';
 import type { Expectations, Step } from '../contract/rehearsal.ts';
 import type { TrafficDetail } from '../contract/traffic.ts';
-import { describeCount, type DnsAnswer, judgeAnswer, judgeCount, judgeDnsAnswer, judgeDomain } from './judge.ts';
+import {
+  describeCount,
+  type DnsAnswer,
+  compareAnswer,
+  compareCount,
+  compareDnsAnswer,
+  compareDomain,
+} from './compare.ts';
 import type { Report, Result } from './report.ts';
 
-/** What a rehearsal needs from the engine and the machine. */
+/** The engine and the machine, as a rehearsal uses them. */
 export interface Stage {
   /** Calls a procedure. @throws an Error with a sentence when it is refused */
   call<Answer>(procedure: string, input: object): Promise<Answer>;
@@ -41,30 +48,30 @@ export async function rehearse(
   stage: Stage,
 ): Promise<Report> {
   const results: Result[] = [];
-  const works = [
+  const tasks = [
     ...steps.map((step) => ({ title: describeStep(step), do: () => takeStep(step, stage) })),
     ...(command === null
       ? []
       : [{ title: `run ${command.join(' ')}`, do: () => runCommand(command, 0, RUN_MS_MAX, stage) }]),
   ];
-  for (const work of works) {
-    const isOver = results.at(-1)?.outcome === 'failed' || results.at(-1)?.outcome === 'skipped';
-    results.push(isOver ? skipped(work.title) : await judge(work.title, work.do, stage));
+  for (const task of tasks) {
+    const hasFailed = results.at(-1)?.outcome === 'failed' || results.at(-1)?.outcome === 'skipped';
+    results.push(hasFailed ? skipped(task.title) : await resultOf(task.title, task.do, stage));
   }
-  const isOver = results.some(({ outcome }) => outcome === 'failed');
+  const hasFailed = results.some(({ outcome }) => outcome === 'failed');
   const expected: Result[] = [];
   for (const { title, check } of checksOf(expectations, stage)) {
-    expected.push(isOver ? skipped(title) : await judge(title, check, stage));
+    expected.push(hasFailed ? skipped(title) : await resultOf(title, check, stage));
   }
   return { file, command: repeat, steps: results, expectations: expected };
 }
 
 const skipped = (title: string): Result => ({ title, outcome: 'skipped', reasons: [] });
 
-async function judge(title: string, work: () => Promise<string[]>, stage: Stage): Promise<Result> {
+async function resultOf(title: string, task: () => Promise<string[]>, stage: Stage): Promise<Result> {
   let reasons: string[];
   try {
-    reasons = await work();
+    reasons = await task();
   } catch (error) {
     stage.interruption.throwIfAborted();
     if (!(error instanceof Error)) throw error;
@@ -101,7 +108,7 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
   }
   if (dns !== undefined) {
     const [name = '', type = 'A'] = dns.split(' ');
-    return judgeDnsAnswer(expect, await stage.call<DnsAnswer>('dns.query', { name, type: type.toUpperCase() }));
+    return compareDnsAnswer(expect, await stage.call<DnsAnswer>('dns.query', { name, type: type.toUpperCase() }));
   }
   if (step.break !== undefined) {
     const { on, rate, nth, seed = 0, for: length, parameters } = step;
@@ -113,10 +120,10 @@ async function takeStep(step: Step, stage: Stage): Promise<string[]> {
   for (let time = 0; time < (step.times ?? 1); time++) {
     answer = await stage.call<TrafficDetail>('traffic.send', requestOf(step));
   }
-  return answer === null ? [] : judgeAnswer(expect, answer);
+  return answer === null ? [] : compareAnswer(expect, answer);
 }
 
-/** Repairs what an entry broke, or everything. */
+/** Repairs the breaks of one entry, or all of them. */
 async function repair(what: string, stage: Stage): Promise<string[]> {
   const running = await stage.call<RunningBreak[]>('breaks.list', {});
   const meant = running.filter(({ entry }) => what === ALL || entry === what);
@@ -167,11 +174,11 @@ function checksOf({ domains = {}, traffic = {} }: Expectations, stage: Stage): C
       title: `${hostname}: ${Object.entries(expected)
         .map(([name, value]) => `${name} ${value}`)
         .join(', ')}`,
-      check: async () => judgeDomain(expected, await stage.call<Domain>('domains.get', { hostname })),
+      check: async () => compareDomain(expected, await stage.call<Domain>('domains.get', { hostname })),
     })),
     ...Object.entries(traffic).map(([filter, expected]) => ({
       title: `traffic ${filter}: ${describeCount(expected)}`,
-      check: async () => judgeCount(expected, await countRequests(filter, stage)),
+      check: async () => compareCount(expected, await countRequests(filter, stage)),
     })),
   ];
 }

@@ -29,16 +29,16 @@ export interface Course {
   readonly attempts: readonly Attempt[];
 }
 
-/** A time without a valid certificate. */
+/** A period without a valid certificate. */
 export interface Dark {
   readonly fromMs: EpochMs;
   readonly toMs: EpochMs;
-  /** Sentences. */
+  /** In sentences. */
   readonly why: string;
   readonly remedy: string;
 }
 
-/** When the names of a course had no valid certificate, and why. */
+/** The periods in which the names of a course had no valid certificate, and why. */
 export function darkOf({ held, attempts }: Course, { toMs }: Pick<Year, 'toMs'>): Dark[] {
   return held.flatMap((each, index): Dark[] => {
     const endMs = Math.min(each.untilMs, each.revokedAtMs ?? Infinity);
@@ -72,7 +72,7 @@ function causeOf(isRevoked: boolean, failed: Attempt | undefined, before: number
   }
   if (isRevoked) {
     return {
-      why: 'The CA revoked the certificate, and the client renewed it only at the end of this time.',
+      why: 'The CA revoked the certificate, and the client renewed it only at the end of this period.',
       remedy: 'With a client that asks for renewal information (RFC 9773) every 6 h, names are dark for at most 6 h.',
     };
   }
@@ -99,14 +99,14 @@ const FAILURES: Readonly<Record<EventKind | 'other', { why: string; remedy: stri
   other: { why: 'the CA refused it.', remedy: 'Fix the problem that the CA reports.' },
 };
 
-/** Revokes the certificates that are valid at a moment. */
+/** Revokes the certificates that are valid at a given time. */
 export function revokeAt(held: Held[], atMs: EpochMs): void {
   for (const [index, each] of held.entries()) {
     if (each.fromMs < atMs && atMs < each.untilMs) held[index] = { ...each, revokedAtMs: atMs };
   }
 }
 
-/** Formats a length in one unit: `15 days`, `6 h`. */
+/** Formats a duration in one unit: `15 days`, `6 h`. */
 export function spanOf(ms: number): string {
   if (ms >= 2 * DAY_MS) return `${Math.round(ms / DAY_MS).toLocaleString('en')} days`;
   const hours = Math.max(1, Math.round(ms / HOUR_MS));

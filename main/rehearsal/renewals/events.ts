@@ -8,8 +8,8 @@ export type EventKind = 'revocation' | 'outage' | 'caa' | 'authorization';
 /** The title and default length of each kind; a revocation has no length. */
 export const EVENTS: Readonly<Record<EventKind, { title: string; lengthMs: number }>> = {
   revocation: { title: 'the CA revokes all certificates that are valid', lengthMs: 0 },
-  outage: { title: 'the CA answers only 503', lengthMs: 2 * DAY_MS },
-  caa: { title: 'a CAA record permits another CA only', lengthMs: 7 * DAY_MS },
+  outage: { title: 'the CA answers only with 503', lengthMs: 2 * DAY_MS },
+  caa: { title: 'a CAA record permits only another CA', lengthMs: 7 * DAY_MS },
   authorization: { title: 'the authorization is lost, and the name cannot be validated', lengthMs: 7 * DAY_MS },
 };
 
@@ -26,7 +26,7 @@ export interface YearEvent {
   readonly name?: string;
 }
 
-/** The rehearsed time. */
+/** The rehearsed period. */
 export interface Year {
   readonly fromMs: EpochMs;
   readonly toMs: EpochMs;
@@ -70,7 +70,7 @@ export function planYear(options: {
   return { fromMs, toMs, events };
 }
 
-/** The event of a kind at a moment. */
+/** The event of a kind at a given time. */
 export const eventAt = (year: Year, kind: EventKind, atMs: EpochMs, names: readonly string[]): YearEvent | undefined =>
   year.events.find(
     (event) =>

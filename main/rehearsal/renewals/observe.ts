@@ -33,7 +33,7 @@ export interface Observation {
 }
 
 /** Polling interval of the orders, in real milliseconds. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** Minimum real milliseconds of a clock step, which is at most a day. */
 const STEP_REAL_MS = 200;
 /** Orders read per poll; clients cannot create more between two polls. */
@@ -51,8 +51,8 @@ interface Track {
 
 /**
  * Observes a real client for a year: its certificates and failures, by name. The clock moves in steps, each in the real
- * time that the profile gives it; it waits for open orders, and before a name would go dark. A finished command is run
- * again each day; a running one is restarted after an outage, because its retry delay is in real time.
+ * time that the profile assigns to it; it waits for open orders, and before a name would go dark. A command that has
+ * ended is run again each day; a running one is restarted after an outage, because its retry delay is in real time.
  * @throws Error with a sentence if the client cannot be started or obtains no certificate at the beginning
  */
 export async function observe(options: Observation, scene: Scene): Promise<Course[]> {
@@ -81,16 +81,16 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
   }
 
   /** Restarts the client, or starts it again after it has ended. */
-  async function keepRunning(nowMs: EpochMs, isAnew: boolean): Promise<void> {
+  async function keepRunning(nowMs: EpochMs, mustRestart: boolean): Promise<void> {
     if (!isRunning.value && exitCode !== null && NOT_STARTED.has(exitCode)) {
       throw new Error(`The client could not be started: ${command} ended with ${exitCode}.`);
     }
-    if (isRunning.value ? !isAnew : nowMs - startedMs < DAY_MS) return;
+    if (isRunning.value ? !mustRestart : nowMs - startedMs < DAY_MS) return;
     await client?.end();
     await start(nowMs);
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const orders = await scene.call<AcmeOrderInfo[]>('acme.orders', { limit: ORDERS_READ });
     open.forEach((_since, id) => orders.some((each) => each.id === id) || open.delete(id));
     for (const order of orders.toReversed()) {
@@ -121,7 +121,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     track.waitsUntil = -Infinity;
   }
 
-  /** Whether the clock must wait before it moves to a moment. */
+  /** Whether the clock must wait before it moves to `nextMs`. */
   function isAwaited(nextMs: EpochMs): boolean {
     const now = scene.monotonic();
     if ([...open.values()].some((since) => now - since < patienceMs)) return true;
@@ -134,7 +134,7 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
   }
 
   async function begin({ kind, fromMs, name }: YearEvent): Promise<void> {
-    const concerned = names.filter((each) => name === undefined || each === name);
+    const affected = names.filter((each) => name === undefined || each === name);
     if (kind === 'revocation') {
       await scene.call('acme.revokeAll', {});
       for (const { held } of tracks) revokeAt(held, fromMs);
@@ -143,9 +143,9 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
       await scene.call('breaks.start', { entry: 'ca.part-unavailable', parameters: { part: 'all' }, for: 'P7D' });
       for (const track of tracks) track.waitsUntil = -Infinity;
     }
-    if (kind === 'caa') for (const each of concerned) await put(each, 'CAA', '0 issue "ca.example"');
+    if (kind === 'caa') for (const each of affected) await put(each, 'CAA', '0 issue "ca.example"');
     if (kind === 'authorization') {
-      for (const each of concerned) {
+      for (const each of affected) {
         await scene.call('acme.loseAuthorizations', { name: each });
         await remove(each, 'A');
       }
@@ -154,10 +154,10 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
 
   async function finish({ kind, name }: YearEvent): Promise<void> {
     for (const track of tracks) track.waitsUntil = null;
-    const concerned = names.filter((each) => name === undefined || each === name);
+    const affected = names.filter((each) => name === undefined || each === name);
     if (kind === 'outage') await scene.call('breaks.stopAll', {});
-    if (kind === 'caa') for (const each of concerned) await remove(each, 'CAA');
-    if (kind === 'authorization') for (const each of concerned) await put(each, 'A', '127.0.0.1');
+    if (kind === 'caa') for (const each of affected) await remove(each, 'CAA');
+    if (kind === 'authorization') for (const each of affected) await put(each, 'A', '127.0.0.1');
   }
 
   /** Puts a record into the zone of the name, which has no other records. */
@@ -181,10 +181,10 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     for (const name of names) await put(name, 'A', '127.0.0.1');
     await start(year.fromMs);
     const until = scene.monotonic() + firstMs;
-    for (await look(); tracks.some(({ held }) => held.length === 0); await look()) {
+    for (await poll(); tracks.some(({ held }) => held.length === 0); await poll()) {
       if (!isRunning.value && exitCode !== null && (exitCode !== 0 || seen.size === 0)) break;
       if (scene.monotonic() >= until) break;
-      await scene.sleep(LOOK_MS);
+      await scene.sleep(POLL_MS);
     }
     const without = tracks.filter(({ held }) => held.length === 0).map(({ name }) => name);
     if (without.length > 0) {
@@ -200,8 +200,8 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
       ].filter((each) => each > nowMs);
       const nextMs = Math.min(nowMs + stepMs, year.toMs, ...moments);
       await scene.sleep(((nextMs - nowMs) / DAY_MS) * dayMs);
-      for (await look(); isAwaited(nextMs); await look()) await scene.sleep(LOOK_MS);
-      // A renewal has changed the next moment.
+      for (await poll(); isAwaited(nextMs); await poll()) await scene.sleep(POLL_MS);
+      // After a renewal, the earliest expiry is later.
       await scene.call('clock.set', { to: new Date(nextMs).toISOString() });
       for (const track of tracks) noteOutage(track, nextMs, year);
       const ending = year.events.filter(({ fromMs, toMs }) => toMs === nextMs && toMs > fromMs);
@@ -213,13 +213,13 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
   } finally {
     await (client as RunningClient | null)?.end();
   }
-  const about = `ran as a command, with ${dayMs.toLocaleString('en')} ms of its time for a day`;
+  const about = `ran as a command; a day took ${dayMs.toLocaleString('en')} ms of real time`;
   return tracks.map(({ name, held, attempts }) => ({ client: command, about, names: [name], held, attempts }));
 }
 
 const zoneOf = (name: string): string => name.replace(/^\*\./, '');
 
-/** Records a certificate that expires during an outage: the CA has no order for it, because it answers none. */
+/** Records a failure when a certificate expires during an outage: the CA has no order, because it does not answer. */
 function noteOutage({ name, held, attempts }: Track, atMs: EpochMs, year: Year): void {
   if (held.at(-1)?.untilMs !== atMs || eventAt(year, 'outage', atMs - 1, [name]) === undefined) return;
   attempts.push({ atMs, failure: 'outage', problem: null });

@@ -12,7 +12,7 @@ export interface Policy {
   readonly title: string;
   /** The interval of checks, and of retries after a failure. */
   readonly everyMs: number;
-  /** @param share a number from 0 up to 1, the same for one certificate */
+  /** @param share a number from 0 up to 1, constant for each certificate */
   isDue(held: Held, nowMs: EpochMs, share: number): boolean;
 }
 
@@ -28,19 +28,19 @@ export const POLICIES: readonly Policy[] = [
   },
   {
     name: 'third-left',
-    title: 'checks every hour, and renews when a third of the lifetime is left, as Caddy 2.6',
+    title: 'checks every hour, and renews when a third of the lifetime is left, like Caddy 2.6',
     everyMs: HOUR_MS,
     isDue: ({ fromMs, untilMs }, nowMs) => untilMs - nowMs <= (untilMs - fromMs) / 3,
   },
   {
     name: '30-days-left',
-    title: 'checks twice a day, and renews when less than 30 days are left, as certbot 2',
+    title: 'checks twice a day, and renews when less than 30 days are left, like certbot 2',
     everyMs: 12 * HOUR_MS,
     isDue: ({ untilMs }, nowMs) => untilMs - nowMs < 30 * DAY_MS,
   },
   {
     name: 'every-60-days',
-    title: 'checks once a day, and renews 60 days after issuance, whatever the certificate says',
+    title: 'checks once a day, and renews 60 days after issuance, regardless of the certificate',
     everyMs: DAY_MS,
     isDue: ({ fromMs }, nowMs) => nowMs - fromMs >= 60 * DAY_MS,
   },
@@ -68,7 +68,7 @@ export function follow(policy: Policy, { names }: Subject, profile: Profile, yea
   let happenedMs = -Infinity;
   let share = draw(seed, `${client} 1`);
 
-  /** Applies the events that begin up to a moment. */
+  /** Applies the events that begin up to `nowMs`. */
   function passTo(nowMs: EpochMs): void {
     for (const { kind, fromMs: atMs, name } of events) {
       if (atMs <= happenedMs || atMs > nowMs) continue;

@@ -9,7 +9,7 @@ export interface Renewals {
   profile: string;
   year: Year;
   courses: readonly Course[];
-  /** The longest time for which a name may be dark. */
+  /** The longest period for which a name may be dark. */
   darkMsMax: number;
 }
 
@@ -22,7 +22,7 @@ const moment = (epochMs: number): string => iso(epochMs).slice(0, 16).replace('T
 
 const longest = (dark: readonly Dark[]): number => Math.max(0, ...dark.map(({ fromMs, toMs }) => toMs - fromMs));
 
-/** The report as one of a file: events are steps, and each client is expected to keep names from being dark. */
+/** The report in the form of a file's report: events are the steps, and never going dark is each client's expectation. */
 export function reportOf({ command, profile, year, courses, darkMsMax }: Renewals): Report {
   return {
     file: `Renewals from ${moment(year.fromMs)} to ${moment(year.toMs)} (UTC), profile ${profile}`,

@@ -138,7 +138,7 @@ test.each<[string, number, readonly YearEvent[], readonly [number, number, strin
     'a revocation',
     30,
     [event('revocation', 20, 20)],
-    [[20, 30, 'The CA revoked the certificate, and the client renewed it only at the end of this time.']],
+    [[20, 30, 'The CA revoked the certificate, and the client renewed it only at the end of this period.']],
   ],
 ])('%s', async (_what, renews, events, expected) => {
   const given = options(events);

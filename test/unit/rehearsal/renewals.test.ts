@@ -105,7 +105,7 @@ describe('an event', () => {
       'third-left',
       'letsencrypt-2028',
       between('revocation', 10, 10),
-      [[10, 30, 'The CA revoked the certificate, and the client renewed it only at the end of this time.']],
+      [[10, 30, 'The CA revoked the certificate, and the client renewed it only at the end of this period.']],
     ],
   ])('%s: %s with %s', (_what, policy, profile, event, expected) => {
     expect(darkDays(policy, profile, yearOf(event))).toEqual(expected);

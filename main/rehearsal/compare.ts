@@ -7,86 +7,89 @@ import type { TrafficDetail } from '../contract/traffic.ts';
 const SHOWN_MAX = 200;
 
 function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  const text = value === undefined ? 'missing' : JSON.stringify(value);
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 
-const differs = (what: string, found: unknown, expected: unknown): string[] =>
+const compareValue = (what: string, found: unknown, expected: unknown): string[] =>
   isDeepStrictEqual(found, expected) ? [] : [`${what} is ${show(found)}, not ${show(expected)}`];
 
 export type HttpAnswer = Pick<TrafficDetail, 'status' | 'responseHeaders' | 'responseBody'>;
 
 /** The differences between an answer and what is expected, as sentences; empty if there are none. */
-export function judgeAnswer(expected: ExpectedAnswer, answer: HttpAnswer): string[] {
+export function compareAnswer(expected: ExpectedAnswer, answer: HttpAnswer): string[] {
   const { status, headers = {}, json, text } = expected;
   return [
-    ...(status === undefined ? [] : differs('the status', answer.status, status)),
-    ...Object.entries(headers).flatMap(([name, value]) => judgeHeader(name, value, answer)),
-    ...(json === undefined ? [] : judgeJson(json, answer)),
+    ...(status === undefined ? [] : compareValue('the status', answer.status, status)),
+    ...Object.entries(headers).flatMap(([name, value]) => compareHeader(name, value, answer)),
+    ...(json === undefined ? [] : compareJson(json, answer)),
     ...(text === undefined || bodyOf(answer).includes(text)
       ? []
-      : [`the body has no ${show(text)}: it is ${show(bodyOf(answer))}`]),
+      : [`the body does not contain ${show(text)}: it is ${show(bodyOf(answer))}`]),
   ];
 }
 
 const bodyOf = ({ responseBody }: HttpAnswer): string => responseBody?.text ?? '';
 
-function judgeHeader(name: string, expected: string | null, { responseHeaders }: HttpAnswer): string[] {
+function compareHeader(name: string, expected: string | null, { responseHeaders }: HttpAnswer): string[] {
   const values = responseHeaders
     .filter((field) => field.name.toLowerCase() === name.toLowerCase())
     .map(({ value }) => value);
-  if (expected !== null) return values.includes(expected) ? [] : differs(`the field ${name}`, values[0], expected);
-  return values.length === 0 ? [] : [`there is a field ${name}: ${show(values[0])}`];
+  if (expected !== null) return values.includes(expected) ? [] : compareValue(`the field ${name}`, values[0], expected);
+  return values.length === 0 ? [] : [`the field ${name} is present: ${show(values[0])}`];
 }
 
-function judgeJson(expected: unknown, answer: HttpAnswer): string[] {
+function compareJson(expected: unknown, answer: HttpAnswer): string[] {
   let body: unknown;
   try {
     body = JSON.parse(bodyOf(answer));
   } catch {
     return [`the body is not JSON: it is ${show(bodyOf(answer))}`];
   }
-  return contained('json', body, expected);
+  return compareContent('json', body, expected);
 }
 
-/** Compares the members of an object that `expected` has, and all items of a list. */
-function contained(path: string, found: unknown, expected: unknown): string[] {
+/** Compares the members of an object that are in `expected`, and all items of a list. */
+function compareContent(path: string, found: unknown, expected: unknown): string[] {
   if (isObject(expected) && isObject(found)) {
     return Object.entries(expected).flatMap(([name, value]) =>
-      contained(`${path}.${name}`, Object.hasOwn(found, name) ? found[name] : undefined, value),
+      compareContent(`${path}.${name}`, Object.hasOwn(found, name) ? found[name] : undefined, value),
     );
   }
   if (Array.isArray(expected) && Array.isArray(found)) {
     if (expected.length !== found.length) return [`${path} has ${found.length} items, not ${expected.length}`];
-    return expected.flatMap((value, index) => contained(`${path}[${index}]`, found[index], value));
+    return expected.flatMap((value, index) => compareContent(`${path}[${index}]`, found[index], value));
   }
-  return differs(path, found, expected);
+  return compareValue(path, found, expected);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The compared part of a DNS answer. */
+/** The part of a DNS answer that is compared. */
 export interface DnsAnswer {
   rcode: string;
   answer: readonly { type: string; rdata: string }[];
   question: { type: string };
 }
 
-export function judgeDnsAnswer(
+export function compareDnsAnswer(
   { rcode, answers }: Pick<ExpectedAnswer, 'rcode' | 'answers'>,
   answer: DnsAnswer,
 ): string[] {
   const found = answer.answer.filter(({ type }) => type === answer.question.type).map(({ rdata }) => rdata);
   return [
-    ...(rcode === undefined ? [] : differs('the response code', answer.rcode, rcode)),
-    ...(answers === undefined ? [] : differs('the answer', found.toSorted(), answers.toSorted())),
+    ...(rcode === undefined ? [] : compareValue('the response code', answer.rcode, rcode)),
+    ...(answers === undefined ? [] : compareValue('the answer', found.toSorted(), answers.toSorted())),
   ];
 }
 
-export type JudgedDomain = Pick<Domain, 'state' | 'certificate' | 'checks' | 'serving'>;
+export type ComparedDomain = Pick<Domain, 'state' | 'certificate' | 'checks' | 'serving'>;
 
-export function judgeDomain(expected: ExpectedDomain, { state, certificate, checks, serving }: JudgedDomain): string[] {
+export function compareDomain(
+  expected: ExpectedDomain,
+  { state, certificate, checks, serving }: ComparedDomain,
+): string[] {
   const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
   const found = wrong.map(({ code }) => code);
   const texts = wrong.flatMap(({ message, words }) => [...(words === undefined ? [] : [words]), message]);
@@ -95,10 +98,10 @@ export function judgeDomain(expected: ExpectedDomain, { state, certificate, chec
   const why = listed === '' ? '' : ` (${listed})`;
   const { reason, says } = expected;
   return [
-    ...(expected.state === undefined ? [] : differs('the state', state, expected.state)),
+    ...(expected.state === undefined ? [] : compareValue('the state', state, expected.state)),
     ...(expected.certificate === undefined
       ? []
-      : differs('the certificate', certificate.state, expected.certificate).map((text) => text + why)),
+      : compareValue('the certificate', certificate.state, expected.certificate).map((text) => text + why)),
     ...(reason === undefined || reasons.includes(reason)
       ? []
       : [listed === '' ? `the checks did not find ${reason}` : `the checks found ${listed}, not ${reason}`]),
@@ -113,10 +116,10 @@ export function judgeDomain(expected: ExpectedDomain, { state, certificate, chec
   ];
 }
 
-export function judgeCount(expected: ExpectedCount, found: number): string[] {
+export function compareCount(expected: ExpectedCount, found: number): string[] {
   const { atLeast, atMost } = typeof expected === 'number' ? { atLeast: expected, atMost: expected } : expected;
-  const isFit = found >= (atLeast ?? 0) && found <= (atMost ?? Infinity);
-  return isFit
+  const isInRange = found >= (atLeast ?? 0) && found <= (atMost ?? Infinity);
+  return isInRange
     ? []
     : [`there ${found === 1 ? 'is' : 'are'} ${found.toLocaleString('en')}, not ${describeCount(expected)}`];
 }

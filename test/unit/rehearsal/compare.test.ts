@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ExpectedAnswer, ExpectedDomain } from '../../../main/contract/rehearsal.ts';
 import {
   describeCount,
-  judgeAnswer,
-  judgeCount,
-  judgeDnsAnswer,
-  judgeDomain,
+  compareAnswer,
+  compareCount,
+  compareDnsAnswer,
+  compareDomain,
   type HttpAnswer,
-  type JudgedDomain,
-} from '../../../main/rehearsal/judge.ts';
+  type ComparedDomain,
+} from '../../../main/rehearsal/compare.ts';
 
 function answerOf(status: number, text: string, fields: [name: string, value: string][] = []): HttpAnswer {
   return {
@@ -26,35 +26,35 @@ describe('an answer over HTTP', () => {
     ['another status', { status: 429 }, ['the status is 200, not 429']],
     ['a field in another case', { headers: { 'x-kind': 'one' } }, []],
     ['another value of a field', { headers: { 'X-Kind': 'two' } }, ['the field X-Kind is "one", not "two"']],
-    ['a field that is missing', { headers: { 'X-Other': '1' } }, ['the field X-Other is nothing, not "1"']],
+    ['a field that is missing', { headers: { 'X-Other': '1' } }, ['the field X-Other is missing, not "1"']],
     ['a field that must be absent, and is', { headers: { 'X-Other': null } }, []],
     [
       'a field that must be absent, but is present',
       { headers: { 'X-Kind': null } },
-      ['there is a field X-Kind: "one"'],
+      ['the field X-Kind is present: "one"'],
     ],
     ['a part of the JSON', { json: { items: [{ id: 1 }] } }, []],
     ['another value in the JSON', { json: { items: [{ id: 2 }] } }, ['json.items[0].id is 1, not 2']],
     ['a list of another length', { json: { items: [] } }, ['json.items has 1 items, not 0']],
-    ['a name that the JSON lacks', { json: { next: null } }, ['json.next is nothing, not null']],
+    ['a name that the JSON lacks', { json: { next: null } }, ['json.next is missing, not null']],
     ['a text in the body', { text: '"total":1' }, []],
     [
       'a text that the body lacks',
       { text: 'pets' },
-      ['the body has no "pets": it is "{\\"items\\":[{\\"id\\":1,\\"tags\\":[\\"a\\"]}],\\"total\\":1}"'],
+      ['the body does not contain "pets": it is "{\\"items\\":[{\\"id\\":1,\\"tags\\":[\\"a\\"]}],\\"total\\":1}"'],
     ],
   ])('is compared with %s', (_what, expected, reasons) => {
-    expect(judgeAnswer(expected, answer)).toEqual(reasons);
+    expect(compareAnswer(expected, answer)).toEqual(reasons);
   });
 
   it('must be JSON where JSON is expected, and is shown in part', () => {
-    const [reason = ''] = judgeAnswer({ json: {} }, answerOf(502, '<p>'.repeat(1_000)));
+    const [reason = ''] = compareAnswer({ json: {} }, answerOf(502, '<p>'.repeat(1_000)));
     expect(reason).toMatch(/^the body is not JSON: it is "<p><p>/);
     expect(reason.length).toBeLessThan(300);
   });
 
   it('counts as having an empty body if it has none', () => {
-    expect(judgeAnswer({ text: '' }, { status: 204, responseHeaders: [], responseBody: null })).toEqual([]);
+    expect(compareAnswer({ text: '' }, { status: 204, responseHeaders: [], responseBody: null })).toEqual([]);
   });
 });
 
@@ -75,12 +75,12 @@ describe('an answer over DNS', () => {
     ['the answers of the asked type, in any order', { answers: ['127.0.0.1', '127.0.0.2'] }, []],
     ['only one of them', { answers: ['127.0.0.1'] }, ['the answer is ["127.0.0.1","127.0.0.2"], not ["127.0.0.1"]']],
   ])('is compared with %s', (_what, expected, reasons) => {
-    expect(judgeDnsAnswer(expected, answer)).toEqual(reasons);
+    expect(compareDnsAnswer(expected, answer)).toEqual(reasons);
   });
 });
 
 describe('a domain', () => {
-  const refused: JudgedDomain = {
+  const refused: ComparedDomain = {
     state: 'verified',
     certificate: { state: 'failed', reason: 'caa_forbids' },
     checks: [
@@ -102,7 +102,7 @@ describe('a domain', () => {
     ['a scheme that is not served', { https: true }, ['it is not served over HTTPS (caa_forbids)']],
     ['a scheme that is served', { http: false }, ['it is served over HTTP (caa_forbids)']],
   ])('is compared with %s', (_what, expected, reasons) => {
-    expect(judgeDomain(expected, refused)).toEqual(reasons);
+    expect(compareDomain(expected, refused)).toEqual(reasons);
   });
 });
 
@@ -115,6 +115,6 @@ it.each([
   [{ atLeast: 1, atMost: 2 }, 3, ['there are 3, not at least 1 and at most 2']],
   [{}, 7, []],
 ])('compares a count with %j: %i', (expected, found, reasons) => {
-  expect(judgeCount(expected, found)).toEqual(reasons);
+  expect(compareCount(expected, found)).toEqual(reasons);
   expect(describeCount({})).toBe('any number');
 });
