@@ -68,7 +68,7 @@ function failUnknown(id: string, catalogue: readonly BreakEntry[]): never {
 }
 
 const selectedBy = ({ selectors }: BreakEntry): string =>
-  selectors.length === 0 ? 'concerns everything' : `is narrowed by ${selectors.join(', ')} only`;
+  selectors.length === 0 ? 'affects everything' : `is narrowed by ${selectors.join(', ')} only`;
 
 /** Record names may also contain underscores. */
 const RECORD_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;

@@ -204,7 +204,7 @@ function describeEntry(entry: BreakEntry): string[] {
     ...Object.entries(symptoms).map(([client, symptom]) => [client, symptom]),
     ['Remedy', remedy],
     ['Narrowed by', names.join(', ')],
-    ['Concerns', http === undefined ? '' : `requests over ${http} only`],
+    ['Affects', http === undefined ? '' : `only requests over ${http}`],
     ...parameters.map(({ name, description, default: preset }) => [
       `--set ${name}`,
       `${description}; ${preset} by default`,

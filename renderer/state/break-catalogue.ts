@@ -14,9 +14,9 @@ export const FAMILY_TITLES: Record<BreakFamily, string> = {
 };
 
 /** The scope of entries that can't be narrowed to a hostname. */
-export const CONCERNS: Partial<Record<BreakFamily, string>> = {
-  ca: 'Every certificate requested meanwhile.',
-  machine: 'This machine, as Vivarium and its doctor see it.',
+export const AFFECTED: Partial<Record<BreakFamily, string>> = {
+  ca: 'Every certificate requested while the break runs.',
+  machine: 'This machine as seen by Vivarium and its doctor.',
 };
 
 /** The entries that match all words of a search, in their id, title or cause, or in a client's message. */

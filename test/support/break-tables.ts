@@ -41,7 +41,7 @@ const versions = Object.values(CLIENT_VERSIONS).map(({ says }) =>
 /** The families whose symptoms `test/integration/breaks/clients.test.ts` records. */
 const STATUSES = `The messages are those of ${versions.join(', ')}. A number is the status that the client reports, with its other observations. Clients that
 send one request at a time, or speak HTTP/1.1 only, such as Python’s urllib, never meet some of them. Browsers and Java were tested with names and TLS, where each has its own rules, but not
-here: a page’s script learns only that a request failed, and no entry concerns a client’s own rules.`;
+here: a page’s script learns only that a request failed, and no entry affects a client’s own rules.`;
 
 /** How the symptoms of a family were recorded, where that needs an explanation. */
 const NOTES: Partial<Record<BreakFamily, string>> = {

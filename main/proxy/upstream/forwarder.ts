@@ -117,7 +117,7 @@ function dispatch(forwarding: Forwarding): void {
       path: `${origin.path}${request.url}`,
       headers,
       body: bodiless ? null : request.pipe(new PassThrough()),
-      // Concerns pipelining, which is off; undici would look for another request at every response.
+      // Relevant only to pipelining, which is off; undici would look for another request at every response.
       blocking: false,
     },
     forwarding,

@@ -114,7 +114,7 @@ export function drainRest(request: HttpRequest, bytesMax: number, cut: () => voi
   });
 }
 
-/** Forwards 102 and 103 (RFC 9110 §15.2); 100 concerns only the upstream connection, 101 is an upgrade. */
+/** Forwards 102 and 103 (RFC 9110 §15.2); 100 is only for the upstream connection, 101 is an upgrade. */
 export function relayInterim({ status, fields, headers }: ResponseHead, response: HttpResponse): void {
   if (response.headersSent || response.destroyed || response.req.httpVersion === '1.0') return;
   if (status === 103) {

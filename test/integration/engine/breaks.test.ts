@@ -46,7 +46,7 @@ it('vivarium break starts a break, which Traffic names, and repairs it', async (
   expect((await engine.api()).status).toBe(200);
   expect(await command(engine, 'off', '--all')).toBe('0\nNothing was broken.\n');
   expect(await command(engine, 'http.empty-response', HOST)).toContain('\nIt only affects requests over HTTP/1.1.\n');
-  expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Concerns     requests over HTTP/1.1 only');
+  expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Affects      only requests over HTTP/1.1');
 });
 
 const REFUSED: readonly [args: string[], message: string][] = [

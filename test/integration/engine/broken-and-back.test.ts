@@ -28,7 +28,7 @@ const zoneOf = ({ id }: BreakEntry): string => `${id.replace('.', '-')}.test`;
 const isOfDomain = (entry: BreakEntry): boolean => entry.family === 'domain' || IS_SIGNED.test(entry.id);
 const hostnameOf = (entry: BreakEntry): string => (AT_APEX.includes(entry.id) ? zoneOf(entry) : `www.${zoneOf(entry)}`);
 
-/** A separate zone and verified domain for each entry that concerns one, so that all can be broken at once. */
+/** A separate zone and verified domain for each entry that affects one, so that all can be broken at once. */
 async function startWorld(): Promise<Engine> {
   const engine = await startEngine();
   const { call } = engine;

@@ -130,7 +130,7 @@ it('ends by the app’s clock: as it passes, when it is moved past the end, and 
   expect(next.store.breaks.list()).toEqual([]);
 });
 
-it('strikes by the name of an entry what concerns the selected hostname, at the share of the entry', async () => {
+it('finds a running break by its entry for the selected hostname, at its rate', async () => {
   const { breaks, start } = breaksOn();
   expect(await start('ca.bad-nonces', { rate: undefined })).toMatchObject({ rate: 0.05 });
   const { id } = await start('ca.renew-now', { on: { hostname: '*.acme.test' } });
