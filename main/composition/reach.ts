@@ -66,7 +66,7 @@ export function openReach(
     log,
     processes,
     search,
-    way: () => ({ pacUrl: pacUrl(), ports, platformZone: PLATFORM_ZONE }),
+    network: () => ({ pacUrl: pacUrl(), ports, platformZone: PLATFORM_ZONE }),
     makeTrustStore: certificates.makeTrustStore,
     *certificatesBeside({ hostname, projectId }) {
       for (const one of new Set([hostname, ...mapped.ofProject(projectId)])) {

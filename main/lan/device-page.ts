@@ -8,7 +8,7 @@ export const PROFILE_PATH = '/vivarium.mobileconfig';
 export const ROOT_PATH = '/vivarium-root.crt';
 export const DEVICE_PAC_PATH = '/proxy.pac';
 
-/** The number of hostnames that the page links. */
+/** The most hostnames that the page links to. */
 const LINKED_MAX = 50;
 
 export interface DevicePage {
@@ -29,11 +29,11 @@ export function renderDevicePage(shown: DevicePage): Page {
   const pacUrl = `<code>${escapeHtml(origin + DEVICE_PAC_PATH)}</code>`;
   const content = `
 <h2>iPhone, iPad, Mac</h2>
-<p>The profile has the root certificate and looks up these hostnames at this address.</p>
+<p>The profile contains the root certificate and makes the device look up these hostnames at this address.</p>
 <p><a class="button" href="${PROFILE_PATH}">Download the profile</a></p>
 <ol>
 <li>Install it: <em>Settings</em>, <em>Profile Downloaded</em>. On a Mac: <em>System Settings</em>, <em>Device Management</em>.</li>
-<li>On an iPhone or iPad, switch the root on: <em>General</em>, <em>About</em>, <em>Certificate Trust Settings</em>.</li>
+<li>On an iPhone or iPad, turn on trust for the root: <em>General</em>, <em>About</em>, <em>Certificate Trust Settings</em>.</li>
 </ol>
 <p>To undo it, remove the profile.</p>
 <h2>Android, Windows, Linux</h2>
@@ -44,13 +44,13 @@ export function renderDevicePage(shown: DevicePage): Page {
 </ol>
 <p>To undo it, remove the certificate and the proxy.</p>
 <h2>Compare before you trust</h2>
-<p>The root’s SHA-256 fingerprint; Vivarium shows the same one on its page <em>Other devices</em>.</p>
+<p>This is the root’s SHA-256 fingerprint. It must match the one on Vivarium’s page <em>Other devices</em>.</p>
 <p><code>${escapeHtml(fingerprint)}</code></p>
 ${renderLinks(shown)}`;
   return {
     title: 'On this device',
     corner: '',
-    heading: 'Open its hostnames on this device',
+    heading: 'Open Vivarium’s hostnames on this device',
     message: 'Vivarium serves hostnames from another machine on this network. Set up this device once to open them.',
     content,
   };
@@ -58,7 +58,7 @@ ${renderLinks(shown)}`;
 
 function renderLinks({ hostnames, ports, isSecure }: DevicePage): string {
   if (hostnames.length === 0) {
-    return '<h2>Hostnames</h2>\n<p>None yet: names under localhost always mean the device itself. Attach a custom domain in Vivarium.</p>';
+    return '<h2>Hostnames</h2>\n<p>None yet. Names under localhost always refer to the device itself, so attach a custom domain in Vivarium.</p>';
   }
   const items = hostnames.slice(0, LINKED_MAX).map((hostname) => {
     const scheme = isSecure(hostname) ? 'https' : 'http';
@@ -69,15 +69,15 @@ function renderLinks({ hostnames, ports, isSecure }: DevicePage): string {
   return `<h2>Hostnames</h2>\n<ul>\n${items.join('\n')}\n</ul>\n${more}`;
 }
 
-/** A QR code as a drawing. */
+/** A QR code as an SVG path. */
 export interface QrCode {
-  /** Modules of a side, with the quiet zone that scanners need. */
+  /** The number of modules per side, including the quiet zone that scanners need. */
   size: number;
   /** The dark modules as the `d` of an SVG path, one unit each. */
   path: string;
 }
 
-/** ISO/IEC 18004 asks for four light modules around the code. */
+/** ISO/IEC 18004 requires four light modules around the code. */
 const QUIET_MODULES = 4;
 
 /** The QR code of a text, with error correction for a scratched screen (level M, 15 %). */

@@ -20,7 +20,7 @@ export interface Choice extends Place {
 const VIRTUAL =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|vethernet|lxc|lxdbr|podman|cni|flannel|utun|tun|tap|wg|tailscale|zt)/i;
 
-/** In order of preference; `carrier` addresses may be the provider's, so users must name them. */
+/** In order of preference. `carrier` addresses may belong to the provider, so users must name them. */
 const KINDS = ['private', 'local', 'self-assigned', 'carrier'] as const;
 type Kind = (typeof KINDS)[number] | 'loopback' | 'link' | 'public';
 
@@ -42,7 +42,7 @@ export function addressKind(address: string): Kind {
 
 const rankOf = (address: string): number => (KINDS as readonly string[]).indexOf(addressKind(address));
 
-/** The best address of each interface that has one to serve on, in the order of their names. */
+/** The best usable address of each interface, sorted by interface name. */
 export function choicesOf(found: Interfaces): Choice[] {
   return Object.keys(found)
     .sort()
@@ -58,7 +58,7 @@ export function choicesOf(found: Interfaces): Choice[] {
 }
 
 /**
- * Finds the place that `wanted` names: an interface or one of its addresses; if empty, the only candidate.
+ * Finds the place that `wanted` names, an interface or one of its addresses; if `wanted` is empty, the only candidate.
  * @throws VivariumError that lists the choices
  */
 export function choosePlace(found: Interfaces, wanted: string): Place {
@@ -72,10 +72,7 @@ export function choosePlace(found: Interfaces, wanted: string): Place {
     throw new VivariumError('not_found', `This machine has no interface ${JSON.stringify(wanted)}. ${listed(choices)}`);
   }
   if (addresses.some(({ internal }) => internal)) throw loopbackRefusal(wanted);
-  throw new VivariumError(
-    'conflict',
-    `${wanted} has no address of a private network${publicOf(addresses)}. ${listed(choices)}`,
-  );
+  throw new VivariumError('conflict', `${wanted} has no private address${publicOf(addresses)}. ${listed(choices)}`);
 }
 
 const placeOf = ({ interface: name, address }: Place): Place => ({ interface: name, address });
@@ -84,7 +81,7 @@ function placeAt(found: Interfaces, wanted: string): Place {
   if (/^(0\.0\.0\.0|[0:]+)$/.test(wanted)) {
     throw new VivariumError(
       'invalid_request',
-      `Vivarium serves other devices on one interface, not on all addresses at once. ${listed(choicesOf(found))}`,
+      `Vivarium serves other devices on one interface, not on all addresses. ${listed(choicesOf(found))}`,
     );
   }
   const kind = addressKind(wanted);
@@ -118,16 +115,16 @@ function onlyPlace(choices: readonly Choice[]): Place {
       `This machine is on several networks: ${joined(likely)}. Name the interface to serve, such as ${only?.interface ?? ''}.`,
     );
   }
-  const reason = 'This machine is on no local network that can be chosen by default.';
+  const reason = 'This machine is not on a local network that can be chosen by default.';
   throw new VivariumError('conflict', `${reason} ${listed(choices)}`);
 }
 
 const listed = (choices: readonly Choice[]): string =>
   choices.length === 0
-    ? 'There is nothing to choose at present: connect to a network first.'
+    ? 'There is currently nothing to choose from: connect to a network first.'
     : `Choose from: ${joined(choices)}.`;
 
-/** The number of interfaces that a message lists. */
+/** The most interfaces that a message lists. */
 const NAMED_MAX = 10;
 
 function joined(choices: readonly Choice[]): string {

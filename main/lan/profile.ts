@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 export interface ProfileOptions {
   /** The root, in DER. */
   certificate: Buffer;
-  /** SHA-256 fingerprint of the root. It identifies the profile, so a later one replaces it. */
+  /** SHA-256 fingerprint of the root. It identifies the profile, so a newer profile of the same root replaces it. */
   fingerprint: string;
-  /** The URL of DNS over HTTPS, with a host that the root may sign. */
+  /** The URL for DNS over HTTPS, with a host that the root may sign for. */
   dohUrl: string;
-  /** The addresses of that host. */
+  /** The address of that host. */
   address: string;
   /** The names to resolve there, with their subdomains; others are resolved as before. */
   domains: readonly string[];
@@ -32,16 +32,16 @@ export function renderProfile(options: ProfileOptions): string {
   });
   return plist({
     ...payload('Configuration', '', 'Vivarium'),
-    PayloadDescription: 'Trusts the root of one Vivarium, and resolves the hostnames that it serves.',
+    PayloadDescription: 'Trusts the root of one Vivarium and resolves the hostnames that it serves.',
     PayloadRemovalDisallowed: false,
     PayloadContent: [
       {
-        ...payload('com.apple.security.root', '.root', 'Root of Vivarium'),
+        ...payload('com.apple.security.root', '.root', 'Vivarium root'),
         PayloadCertificateFileName: 'vivarium-root.cer',
         PayloadContent: certificate,
       },
       {
-        ...payload('com.apple.dnsSettings.managed', '.dns', 'Hostnames of Vivarium'),
+        ...payload('com.apple.dnsSettings.managed', '.dns', 'Vivarium hostnames'),
         DNSSettings: {
           DNSProtocol: 'HTTPS',
           ServerURL: dohUrl,
@@ -53,7 +53,7 @@ export function renderProfile(options: ProfileOptions): string {
   });
 }
 
-/** A deterministic UUID of a text, in version 8 (RFC 9562 §5.8). */
+/** A deterministic UUID for a text, version 8 (RFC 9562 §5.8). */
 function uuidOf(text: string): string {
   const octets = createHash('sha256').update(text).digest().subarray(0, 16);
   octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x80, 6);

@@ -6,7 +6,7 @@ import { choosePlace, type Interfaces, type Place } from './interfaces.ts';
 /** The interval at which the interface's address is checked, in real time. */
 export const LOOK_MS = 1_000;
 
-/** The listeners on a place. */
+/** The listeners at a place. */
 export interface Serving {
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export type SwitchState<Opened extends Serving> =
   | { kind: 'off' }
   /** `wanted`: the requested interface or address. */
   | { kind: 'on'; wanted: string; place: Place; serving: Opened }
-  /** The interface has no address at present, or its ports could not be opened. */
+  /** The interface currently has no address, or its ports could not be opened. */
   | { kind: 'waiting'; wanted: string; problem: string };
 
 export interface SwitchOptions<Opened extends Serving> {
@@ -29,13 +29,13 @@ export interface SwitchOptions<Opened extends Serving> {
   onChanged: () => void;
 }
 
-/** Serves other devices on one interface, and follows it: to another address, away, and back. */
+/** Serves other devices on one interface; follows its address changes, disconnections and reconnections. */
 export interface Switch<Opened extends Serving> {
   state(): SwitchState<Opened>;
-  /** Whether the next start serves it again. */
+  /** Whether the next start serves the interface again. */
   isKept(): boolean;
   /**
-   * Serves on the wanted interface or address; if empty, on the only one. The previous listeners are then closed.
+   * Serves on the wanted interface or address; if empty, on the only candidate. Closes the previous listeners afterwards.
    * `keep`: whether the next start serves it again; unchanged if omitted. A pending wait continues.
    * @throws VivariumError of `choosePlace` and `open`, with nothing changed
    */
@@ -52,7 +52,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
   const { clock, log, look, kept, onChanged } = options;
   let state: SwitchState<Opened> = { kind: 'off' };
   let timer: Timer | null = null;
-  /** Each step finds the state that the one before it has left. */
+  /** Runs steps one after another, so that none sees a state that another is changing. */
   const { take: inTurn } = createTurns(1);
 
   function become(next: SwitchState<Opened>): void {
@@ -76,7 +76,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       if (state.kind !== 'waiting' || state.problem !== problem) {
-        log.warn('Cannot serve other devices at present', { interface: wanted, problem });
+        log.warn('Cannot serve other devices for now', { interface: wanted, problem });
       }
       become({ kind: 'waiting', wanted, problem });
     }

@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Browser } from './browsers.ts';
 
-/** Browsers open at a time; each takes about 300 MB. */
+/** The most browsers open at a time; each takes about 300 MB. */
 export const BROWSERS_MAX = 5;
 
 /** A program that cannot show a window exits within this real time. */
@@ -32,11 +32,11 @@ export interface BrowserProcesses {
   /**
    * Starts `browser`; resolves when it runs.
    * @throws VivariumError `conflict` when too many are open; `unavailable`, with the browser's own message, when it
-   * exits at once.
+   * exits immediately.
    */
   open(browser: Browser, prepare: (profile: string) => Promise<Prepared>): Promise<void>;
   opened(): number;
-  /** Ends all of them and removes their profiles. */
+  /** Ends all browsers and removes their profiles. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createBrowserProcesses(options: {
 
   function run(browser: Browser, profile: string, { args, environment }: Prepared): Promise<void> {
     return new Promise((resolve, reject) => {
-      // A separate process group, to kill it as a whole and to keep the terminal's Ctrl-C from it.
+      // A separate process group, so that it can be killed as a whole and the terminal's Ctrl-C does not reach it.
       const child = spawn(browser.program, [...args], {
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: HAS_GROUPS,
@@ -82,7 +82,7 @@ export function createBrowserProcesses(options: {
         child.once('error', (error) => end(`could not be started: ${error.message}.`, error));
         child.once('exit', (code, signal) => {
           if (code !== 0) log.info('A browser has ended', { program: browser.program, code, signal });
-          end(`exited at once (${code ?? signal}): ${withAdvice(lastLine(said))}`);
+          end(`exited immediately (${code ?? signal}): ${withAdvice(lastLine(said))}`);
         });
       });
       const entry: Running = { child, gone };
@@ -91,7 +91,7 @@ export function createBrowserProcesses(options: {
   }
 
   async function removeProfile(profile: string): Promise<void> {
-    // Its helper processes may still write for a moment after it has exited.
+    // Helper processes may write for a moment after the browser has exited.
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch((error: unknown) =>
       log.warn('The profile of a browser could not be removed', { profile, error }),
     );
@@ -110,7 +110,7 @@ export function createBrowserProcesses(options: {
       if (running.size + starting >= BROWSERS_MAX) {
         throw new VivariumError(
           'conflict',
-          `${BROWSERS_MAX} temporary browsers are open already. Close one of them, or open the address in one of them.`,
+          `${BROWSERS_MAX} temporary browsers are already open. Close one of them, or open the address in it.`,
         );
       }
       const parent = browser.confinedTo ?? temporaryDir;
@@ -139,13 +139,13 @@ export function createBrowserProcesses(options: {
   };
 }
 
-/** Explains Chromium's --no-sandbox: code that breaks out of a page then has the user's rights. */
+/** Adds advice about Chromium's --no-sandbox: without the sandbox, code that escapes a page has the user's rights. */
 const withAdvice = (line: string): string =>
   line.includes('--no-sandbox')
     ? `${line.replace(/\.$/, '')}. Start Vivarium as an ordinary user or, on a disposable machine, with VIVARIUM_BROWSER_ARGUMENTS=--no-sandbox.`
     : line;
 
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) || 'nothing.';
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) || 'it reported no error.';
 
 function signal(child: ChildProcess, name: 'SIGTERM' | 'SIGKILL'): void {
   if (child.pid === undefined) return;

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { type Browser, kindOf } from './browsers.ts';
 
-/** Real milliseconds for a browser to start and open one page, on a machine that does much else. */
+/** Real milliseconds for a browser to start and open one page, on a busy machine. */
 const TRIAL_MS_MAX = 20_000;
 
 /** Characters kept from the end of a browser's error output. */
@@ -16,10 +16,10 @@ const HAS_GROUPS = process.platform !== 'win32';
 
 export interface TrialOptions {
   browser: Browser;
-  /** Opened without a window; `arrived` resolves when its request, over verified HTTPS, has come. */
+  /** Opened without a window; `arrived` resolves when its request arrives over verified HTTPS. */
   url: string;
   arrived: Promise<unknown>;
-  /** The Firefox profile whose settings and certificates count; null for none. */
+  /** The Firefox profile whose settings and certificates are copied; null for none. */
   firefoxProfile: string | null;
   environment: Readonly<Record<string, string | undefined>>;
   /** The user's extra arguments. */
@@ -29,12 +29,12 @@ export interface TrialOptions {
   clock: Pick<Clock, 'realTimer'>;
 }
 
-/** What became of it; `said`: the last line of the browser's error output, which may be empty. */
+/** The result; `said`: the last line of the browser's error output, which may be empty. */
 export type TrialResult = { opened: true } | { opened: false; said: string };
 
 /**
  * Opens a page in a browser as the user has set it up: with the system's settings, policies and trust store, and with a
- * copy of what a Firefox profile has of its own. Changes nothing of them.
+ * copy of a Firefox profile's settings and certificates. Changes none of them.
  */
 export async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
   const { browser, url, environment, more, clock } = options;
@@ -62,7 +62,7 @@ export async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
   const timer = clock.realTimer(TRIAL_MS_MAX, () => late.resolve(null));
   const opened = await Promise.race([
     options.arrived.then(() => true),
-    // A page that came is known before its browser has ended.
+    // The browser may keep running after the page was requested.
     Promise.race([ended, late.promise]).then(() => false),
   ]);
   timer.cancel();
@@ -72,7 +72,7 @@ export async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
   return opened ? { opened } : { opened, said: said.trim().split('\n').at(-1) ?? '' };
 }
 
-/** What decides in Firefox where a name leads, and whom to trust. */
+/** Firefox's preferences for DNS, proxies and trust. */
 const OWN_SETTINGS = /^user_pref\("(?:network\.(?:trr|proxy)\.|security\.enterprise_roots\.)[^\n]*$/gm;
 const OWN_FILES = ['cert9.db', 'key4.db'];
 
@@ -85,7 +85,7 @@ function copySettings(from: string | null, to: string): void {
   writeFileSync(join(to, 'user.js'), `${lines.join('\n')}\n`);
 }
 
-/** Firefox asks whether a DNS server answers while it opens its first page: this one asks again every second. */
+/** Firefox probes its DNS server while it opens its first page, so this page retries the URL every second. */
 function startPage(profile: string, url: string): string {
   const file = join(profile, 'start.html');
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="1"><img src="${url}" alt="">`);
@@ -97,6 +97,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(HAS_GROUPS ? -pid : pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The group has already ended.
   }
 }

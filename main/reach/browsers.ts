@@ -5,7 +5,7 @@ import type { BrowserKind } from '../contract/reach.ts';
 export interface Browser {
   name: string;
   program: string;
-  /** A snap sees only its own folders and ignores a different home folder: this is where its profile can be. */
+  /** The folder for the profile of a snap, which sees only its own folders and ignores another home folder; else null. */
   confinedTo: string | null;
 }
 
@@ -17,10 +17,10 @@ export interface BrowserSearch {
   isExecutable: (path: string) => boolean;
 }
 
-/** A program to use instead of any other. */
+/** The variable that names the browser to use instead of searching for one. */
 export const BROWSER_VARIABLE = 'VIVARIUM_BROWSER';
 
-/** Which options it takes; of a program that the user names, by its file name. */
+/** Whose options a browser takes, according to its file name. */
 export const kindOf = ({ program }: Browser): BrowserKind =>
   /firefox[^/\\]*$/i.test(program) ? 'firefox' : 'chromium';
 
@@ -34,7 +34,7 @@ const COMMANDS: readonly (readonly [name: string, ...commands: string[]])[] = [
 ];
 
 /**
- * Below /Applications, of the system or of one user; the program is named like its bundle, unless it says otherwise.
+ * Below /Applications of the system or of a user. The program has the name of its bundle unless another is given.
  */
 const BUNDLES: readonly (readonly [name: string, bundle: string, program?: string])[] = [
   ['Chrome', 'Google Chrome'],
@@ -44,7 +44,7 @@ const BUNDLES: readonly (readonly [name: string, bundle: string, program?: strin
   ['Firefox', 'Firefox', 'firefox'],
 ];
 
-/** Below the program folders of the machine or of one user. */
+/** Below the program folders of the machine or of a user. */
 const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
   ['Chrome', 'Google\\Chrome\\Application\\chrome.exe'],
   ['Chromium', 'Chromium\\Application\\chrome.exe'],
@@ -55,7 +55,7 @@ const WINDOWS_PROGRAMS: readonly (readonly [name: string, path: string])[] = [
 
 const WINDOWS_FOLDERS = ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'] as const;
 
-/** Possible locations of such browsers, best first. */
+/** Possible locations of these browsers, best first. */
 export function browserCandidates({ platform, environment, home }: Omit<BrowserSearch, 'isExecutable'>): Browser[] {
   const named = environment[BROWSER_VARIABLE] ?? '';
   if (named !== '') return [{ name: 'The browser', program: named, confinedTo: confinementOf(named, home) }];
@@ -118,15 +118,15 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
 export const explainNoBrowser = (platform: NodeJS.Platform, kind?: BrowserKind): string =>
   `No ${SOUGHT[kind ?? 'any']} was found. Install one (${INSTALL[platform] ?? 'from its maker'}), or name its program in ${BROWSER_VARIABLE}. Other browsers work with the PAC file in their proxy settings.`;
 
-/** Whether windows can be shown; assumed everywhere but on Linux, where it can be detected. */
+/** Whether windows can be shown. Only Linux lets us detect it; other systems are assumed to have a display. */
 export function hasDisplay(platform: NodeJS.Platform, environment: BrowserSearch['environment']): boolean {
   if (platform === 'darwin' || platform === 'win32') return true;
   return (environment.DISPLAY ?? '') !== '' || (environment.WAYLAND_DISPLAY ?? '') !== '';
 }
 
 export const NO_DISPLAY =
-  'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the PAC file in a browser of your own.';
+  'There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no browser can be shown. Use a snippet, or the PAC file in another browser.';
 
-/** Firefox has no option that accepts certificates by their keys. */
+/** Unlike Chromium, Firefox has no option that accepts certificates by their keys. */
 export const NO_CERTUTIL =
-  'Firefox can be made to trust the root with NSS’s certutil only, which is not installed (Debian: apt-get install libnss3-tools; macOS: brew install nss). Chrome, Chromium, Edge and Brave open without it.';
+  'Firefox needs NSS’s certutil to trust the root, and it is not installed (Debian: apt-get install libnss3-tools; macOS: brew install nss). Chrome, Chromium, Edge and Brave open without it.';

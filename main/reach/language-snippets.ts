@@ -3,8 +3,8 @@ import type { Snippet } from '../contract/reach.ts';
 import { requestOf, rootOf, type SnippetContext } from './snippet-context.ts';
 
 /**
- * The snippets of Go, C#, PHP and Ruby. Each connects to the loopback address itself, ignores a proxy of the
- * environment, and trusts the root in that program alone.
+ * The snippets for Go, C#, PHP and Ruby. Each connects to the loopback address, ignores the environment's proxy, and
+ * trusts the root in that program only.
  */
 export const languageSnippets = (context: SnippetContext): Snippet[] => [
   go(context),
@@ -13,10 +13,10 @@ export const languageSnippets = (context: SnippetContext): Snippet[] => [
   ruby(context),
 ];
 
-/** A string literal of C#: the escapes of JSON are a subset of its own, and it has no expansion. */
+/** A C# string literal: C# has all of JSON's escapes, and does not expand variables. */
 const quoted = (value: string): string => JSON.stringify(value.toWellFormed());
 
-/** A string literal of PHP and Ruby without expansion: everything but these two stands for itself. */
+/** A PHP or Ruby string literal without expansion: only the backslash and the quote need escaping. */
 const singleQuoted = (value: string): string => `'${value.replaceAll(/[\\']/g, '\\$&')}'`;
 
 /** Joins lines; leaves out those whose condition is false. */
@@ -122,7 +122,7 @@ function ruby({ address, secure, direct, port, caFile, keyed }: SnippetContext):
     text: lines(
       "require 'net/http'",
       '',
-      '# Without the proxy of the environment',
+      '# nil ignores the proxy of the environment',
       `http = Net::HTTP.new(${singleQuoted(address.hostname)}, ${port}, nil)`,
       '# Replaces the DNS lookup',
       "http.ipaddr = '127.0.0.1'",

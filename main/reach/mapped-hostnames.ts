@@ -2,7 +2,7 @@ import { normalizeHostname } from '../base/hostname.ts';
 import { wildcardOver } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 
-/** The reachable hostnames of the routing snapshot. A redirected hostname has a route, too. */
+/** The reachable hostnames of the routing snapshot. A redirected hostname also has a route. */
 export interface PublishedHostnames {
   routes: readonly { hostname: string; projectId: string; target: { kind: 'api' | 'upstream' } }[];
 }
@@ -26,7 +26,7 @@ export interface MappedHostnames {
 export function createMappedHostnames(): MappedHostnames {
   let published: PublishedHostnames['routes'] = [];
   let known: ReadonlyMap<string, MappedHostname> | null = null;
-  // On first use: checks of many domains publish more often than somebody asks.
+  // Built on first use: checking many domains publishes far more often than anything reads this.
   const mapped = () =>
     (known ??= new Map(
       published.map(({ hostname, projectId, target }) => [hostname, { hostname, projectId, leadsTo: target.kind }]),
@@ -52,14 +52,14 @@ export function createMappedHostnames(): MappedHostnames {
 
 /** The address to open in a browser. */
 export interface ReachedAddress extends MappedHostname {
-  /** Without a port: the scheme's port is mapped. */
+  /** Without a port, because the proxy maps the scheme's default port. */
   url: string;
   scheme: 'http' | 'https';
 }
 
 /**
- * The address of the hostname in `text`, in any spelling.
- * @throws VivariumError `not_found` for a hostname that is not served, with what to do.
+ * The address of the hostname that `text` spells in any form.
+ * @throws VivariumError `not_found` for a hostname that is not served; the message says what to do.
  */
 export function reachedAddress(
   text: string,
@@ -78,7 +78,7 @@ export function reachedAddress(
   return { ...found, scheme, url: `${scheme}://${found.hostname}${path ?? pathOf(found)}` };
 }
 
-/** A path that shows something without a key: the built-in API has nothing at its root. */
+/** A path that shows something without a key: the built-in API serves nothing at `/`. */
 export const pathOf = ({ leadsTo }: Pick<MappedHostname, 'leadsTo'>): string =>
   leadsTo === 'api' ? '/v1/openapi.json' : '/';
 
@@ -87,11 +87,11 @@ export const PAC_CONTENT_TYPE = 'application/x-ns-proxy-autoconfig';
 
 /**
  * A proxy auto-configuration file: sends exactly `hostnames` (in normal form, also wildcards) through `proxy`
- * (`127.0.0.1:8080`), everything else directly. Uses the JavaScript of 1999, which Windows still runs it with.
+ * (`127.0.0.1:8080`), everything else directly. Uses the JavaScript of 1999, because Windows still runs no newer one.
  */
 export function renderPac(hostnames: Iterable<string>, proxy: string): string {
   const entries = [...hostnames].sort().map((hostname) => `${JSON.stringify(hostname)}: 1`);
-  return `// The hostnames that Vivarium serves go through its proxy, everything else as if there were none.
+  return `// Sends the hostnames that Vivarium serves through its proxy, and everything else directly.
 var mapped = {
 ${entries.join(',\n')}
 };

@@ -18,7 +18,7 @@ import {
 } from './browsers.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
-/** Arguments for a Firefox of its own, beside one that may run. */
+/** Arguments for a separate Firefox, even if another one is running. */
 const firefoxArguments = (start: { profile: string; url: string; more: readonly string[] }): string[] => [
   '--no-remote',
   '--new-instance',
@@ -29,14 +29,14 @@ const firefoxArguments = (start: { profile: string; url: string; more: readonly 
 ];
 
 /**
- * The preferences of a profile that takes the PAC file, which maps hostnames as they come and go, names under
- * `.localhost` among them. No first-run pages, reports or checks of the network.
+ * The preferences of a profile that uses the PAC file, which always has the current hostnames, including those under
+ * `.localhost`. Turns off first-run pages, reports and network checks.
  */
 function firefoxPreferences({ pacUrl }: { pacUrl: string }): string {
   const preferences: Record<string, string | number | boolean> = {
     'network.proxy.type': 2,
     'network.proxy.autoconfig_url': pacUrl,
-    // Without it, Firefox resolves names under localhost itself, past every proxy.
+    // Otherwise Firefox resolves names under localhost itself and bypasses every proxy.
     'network.proxy.allow_hijacking_localhost': true,
     'browser.aboutwelcome.enabled': false,
     'browser.preonboarding.enabled': false,
@@ -56,18 +56,18 @@ function firefoxPreferences({ pacUrl }: { pacUrl: string }): string {
 /** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
 export const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';
 
-/** Certificates whose keys are accepted when the root cannot be trusted for one browser alone. */
+/** The most certificates whose keys are accepted when the root cannot be trusted for just one browser. */
 const TRUSTED_KEYS_MAX = 100;
 
 export interface BrowserOpenerOptions {
   log: Log;
   processes: BrowserProcesses;
   search: BrowserSearch;
-  /** Read at every start. */
-  way: () => { pacUrl: string; ports: { http: number; https: number }; platformZone: string };
-  /** Makes a trust store in a folder, with the root alone; null where that is impossible. */
+  /** Read for each browser. */
+  network: () => { pacUrl: string; ports: { http: number; https: number }; platformZone: string };
+  /** Creates a trust store in a folder, with only the root; null where that is impossible. */
   makeTrustStore: () => ((folder: string) => Promise<void>) | null;
-  /** The PEM certificates shown at the hostnames of the same project. */
+  /** The PEM certificates of all hostnames of the same project. */
   certificatesBeside: (address: ReachedAddress) => Iterable<string>;
 }
 
@@ -87,7 +87,7 @@ export interface BrowserOpener {
 }
 
 export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpener {
-  const { log, processes, search, way } = options;
+  const { log, processes, search, network } = options;
   const { platform, environment, home } = search;
   const more = (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
   const headless = more.some((word) => word.startsWith('--headless'));
@@ -105,13 +105,13 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
     if (makeTrustStore === null) throw new VivariumError('unavailable', NO_CERTUTIL);
     await processes.open(browser, async (profile) => {
       await makeTrustStore(profile);
-      writeFileSync(join(profile, 'user.js'), firefoxPreferences(way()));
+      writeFileSync(join(profile, 'user.js'), firefoxPreferences(network()));
       return { args: firefoxArguments({ profile, url: address.url, more }), environment };
     });
   }
 
   async function trust(profile: string): Promise<string | null> {
-    // Elsewhere Chromium has the system's trust store.
+    // On other systems, Chromium uses the system's trust store.
     const makeTrustStore = platform === 'linux' ? options.makeTrustStore() : null;
     if (makeTrustStore === null) return null;
     const trustedHome = join(profile, 'home');
@@ -119,7 +119,7 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
       await makeTrustStore(join(trustedHome, '.pki', 'nssdb'));
       return trustedHome;
     } catch (error) {
-      log.warn('A browser accepts certificates by their keys, because it could not be made to trust the root', {
+      log.warn('A browser accepts certificates by their keys, because making it trust the root failed', {
         error,
       });
       return null;
@@ -143,7 +143,13 @@ export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpene
         trustedHome = browser.confinedTo === null ? await trust(profile) : null;
         const trustedKeys = trustedHome === null ? keysOf(options.certificatesBeside(address)) : [];
         return {
-          args: browserArguments({ profile: join(profile, 'profile'), url: address.url, trustedKeys, more, ...way() }),
+          args: browserArguments({
+            profile: join(profile, 'profile'),
+            url: address.url,
+            trustedKeys,
+            more,
+            ...network(),
+          }),
           environment: browserEnvironment(environment, { home, trustedHome }),
         };
       });
@@ -187,8 +193,8 @@ export interface BrowserStart {
 }
 
 /**
- * Arguments for a browser with an empty profile: no first-run setup, no sync, no background requests. The PAC file maps
- * hostnames as they come and go; host rules map names under `.localhost`, for which Chromium bypasses the proxy.
+ * Arguments for a browser with an empty profile: no first-run setup, no sync, no background requests. The PAC file has
+ * the current hostnames; host rules map names under `.localhost`, for which Chromium bypasses the proxy.
  */
 export function browserArguments(start: BrowserStart): string[] {
   const { profile, url, pacUrl, ports, platformZone, trustedKeys, more } = start;
@@ -207,7 +213,7 @@ export function browserArguments(start: BrowserStart): string[] {
     '--disable-domain-reliability',
     '--disable-client-side-phishing-detection',
     '--no-pings',
-    // Otherwise the system's keyring would prompt for a password, for a profile that stores none.
+    // Otherwise the system's keyring would ask for a password, although this profile stores no passwords.
     '--password-store=basic',
     '--use-mock-keychain',
     ...more,
@@ -216,8 +222,8 @@ export function browserArguments(start: BrowserStart): string[] {
 }
 
 /**
- * A separate home folder limits the browser to that trust store; session sockets that are normally found through the
- * home folder are named explicitly.
+ * A separate home folder limits the browser to that trust store. Session files that are normally found through the home
+ * folder are named explicitly.
  */
 export function browserEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -11,7 +11,7 @@ export interface PacFacts {
 }
 
 /**
- * Commands that give the PAC file to all browsers of the user. They need no administrator; Vivarium does not run them.
+ * Commands that set the PAC file for all browsers of the user. They need no administrator; Vivarium does not run them.
  */
 export function pacSetting(facts: PacFacts): InstructionStep {
   const { pacUrl, platform } = facts;
@@ -28,7 +28,7 @@ export function pacSetting(facts: PacFacts): InstructionStep {
     const settings = "'HKCU:\\Software\\Microsoft\\Windows\\CurrentVersion\\Internet Settings'";
     return {
       title,
-      note: `PowerShell; browsers see it when they are started again.${orByPort(facts)}`,
+      note: `In PowerShell; restart browsers to apply it.${orByPort(facts)}`,
       commands: `Set-ItemProperty ${settings} AutoConfigURL ${powerShellString(pacUrl)}`,
       undo: `Remove-ItemProperty ${settings} AutoConfigURL`,
     };

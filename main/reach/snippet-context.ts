@@ -6,21 +6,22 @@ import type { ReachedAddress } from './mapped-hostnames.ts';
 export interface SnippetFacts {
   address: Pick<ReachedAddress, 'hostname' | 'scheme' | 'leadsTo'>;
   ports: { http: number; https: number; dns: number };
-  /** Of the root, in PEM. */
+  /** The file of the root, in PEM. */
   caFile: string;
   proxyUrl: string;
   pacUrl: string;
   dohUrl: string;
 }
 
-/** What every snippet is made of. */
+/** The values that snippets contain. */
 export interface SnippetContext extends SnippetFacts {
   secure: boolean;
-  /** At the listener's port, for clients that are given the address; at the scheme's port, for clients of the proxy. */
+  /** The URL with the listener's port, for clients that connect to the address themselves. */
   direct: string;
+  /** The URL with the scheme's default port, for clients that use the proxy. */
   proxied: string;
   port: number;
-  /** Whether there is an API key to use. */
+  /** Whether the request needs an API key. */
   keyed: boolean;
 }
 

@@ -5,7 +5,7 @@ import type { Snippet } from '../contract/reach.ts';
 import { languageSnippets } from './language-snippets.ts';
 import { requestOf, rootOf, type SnippetContext, type SnippetFacts, snippetContext } from './snippet-context.ts';
 
-/** Address of a hostname at the listener's own port; omits default ports, as URLs do. */
+/** The URL of a hostname with the listener's port, which is omitted if it is the scheme's default. */
 export function directUrl(
   { hostname, scheme, leadsTo }: SnippetFacts['address'],
   ports: { http: number; https: number },
@@ -14,8 +14,8 @@ export function directUrl(
 }
 
 /**
- * Code that requests one hostname, whatever this machine's DNS resolves it to. Works as it is, trusts the root in that
- * program alone, and reads an API key from `VIVARIUM_KEY`.
+ * Code that requests one hostname, regardless of this machine's DNS. Runs unchanged, trusts the root in that program
+ * only, and reads an API key from `VIVARIUM_KEY`.
  */
 export function makeSnippets(facts: SnippetFacts): Snippet[] {
   const context = snippetContext(facts);
@@ -52,7 +52,7 @@ function curl(context: SnippetContext): Snippet {
 
 ${asCurl(requestOf(proxied, context), [`--noproxy '' --proxy ${posixWord(proxyUrl)}`, ...root])}
 `,
-    note: 'The second command is the same through the proxy, at the usual port.',
+    note: 'The second command sends the same request through the proxy, to the default port.',
   };
 }
 
@@ -61,7 +61,7 @@ const httpie = (context: SnippetContext): Snippet => ({
   title: 'HTTPie',
   language: 'sh',
   text: `${asHttpie(requestOf(context.proxied, context), { proxyUrl: context.proxyUrl, caFile: rootOf(context) })}\n`,
-  note: 'Through the proxy, because HTTPie cannot be given the address of a hostname.',
+  note: 'Uses the proxy, because HTTPie has no option for the address of a hostname.',
 });
 
 function powershell(context: SnippetContext): Snippet {
@@ -76,7 +76,7 @@ function powershell(context: SnippetContext): Snippet {
     title: 'PowerShell',
     language: 'powershell',
     text: `${asPowerShell(requestOf(direct, context), options)}\n`,
-    note: 'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS write curl instead.',
+    note: 'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS, use curl instead.',
   };
 }
 
@@ -100,7 +100,7 @@ get(
   (response) => response.pipe(process.stdout),
 );
 `,
-    note: 'Save it as reach.mjs. fetch has no place for an address or a root: see Environment for it.',
+    note: 'Save it as reach.mjs. fetch has no option for an address or a root: for fetch, see Environment.',
   };
 }
 
@@ -204,7 +204,7 @@ console.log(await page.textContent('body'));
 await browser.close();
 `,
     ...(secure && {
-      note: 'Playwright takes no root for pages. Errors may be ignored here, because the proxy leads to this Vivarium and nowhere else.',
+      note: 'Playwright has no option for a page’s root. Ignoring HTTPS errors is safe here, because the proxy connects only to this Vivarium.',
     }),
   };
 }
@@ -212,7 +212,7 @@ await browser.close();
 /** Variables of the environment snippet that make programs trust the root. */
 export const ROOT_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'] as const;
 
-/** Everything that the environment snippet sets, and its undo takes back. */
+/** The variables that the environment snippet sets and its undo unsets. */
 export const ENVIRONMENT_VARIABLES = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
@@ -245,8 +245,8 @@ function environment({ caFile, proxyUrl, pacUrl }: SnippetContext): Snippet {
     language: 'sh',
     text: ENVIRONMENT_VARIABLES.map((name) => `export ${name}=${values[name]}\n`).join(''),
     note:
-      'For one program that speaks to Vivarium alone: the proxy refuses every other hostname. NODE_USE_ENV_PROXY lets ' +
-      `fetch of Node 24 use the proxy. Browsers and systems take ${pacUrl}, which sends only Vivarium’s hostnames through the proxy.`,
+      'For a program that talks only to Vivarium: the proxy refuses every other hostname. NODE_USE_ENV_PROXY makes ' +
+      `fetch in Node 24 use the proxy. For browsers and systems, use ${pacUrl}, which sends only Vivarium’s hostnames through the proxy.`,
   };
 }
 
@@ -263,8 +263,8 @@ function doh(context: SnippetContext): Snippet {
 dig @${hostname} -p ${port} +https +tls-ca=${root} +tls-hostname=${hostname} ${posixWord(address.hostname)} HTTPS
 `,
     note:
-      `Firefox takes ${dohUrl} in Settings, Privacy & Security, DNS over HTTPS, Increased Protection, Custom, and then opens ` +
-      'hostnames without a port. Chromium ignores the port in the answer, so give it the PAC file. dig is that of BIND 9.18 or newer.',
+      `In Firefox, enter ${dohUrl} in Settings, Privacy & Security, DNS over HTTPS, Increased Protection, Custom. It then opens ` +
+      'hostnames without a port. Chromium ignores the port in the answer, so use the PAC file there. dig must be from BIND 9.18 or newer.',
   };
 }
 
@@ -273,5 +273,5 @@ const dig = ({ address, ports }: SnippetContext): Snippet => ({
   title: 'dig',
   language: 'sh',
   text: `dig @127.0.0.1 -p ${ports.dns} ${posixWord(address.hostname)}\n`,
-  note: 'Asks Vivarium’s own DNS server, as verification does; what the system’s resolver knows is another matter.',
+  note: 'Asks Vivarium’s own DNS server, as verification does. The system’s resolver may answer differently.',
 });

@@ -5,12 +5,12 @@ import { posixWord } from '../base/shell.ts';
 import { pacSetting } from './pac-setting.ts';
 import { ENVIRONMENT_VARIABLES, ROOT_VARIABLES } from './snippets.ts';
 
-/** What the user may have changed on this machine by the instructions, and how to take it back. */
+/** A change that the user may have made on this machine on Vivarium's instructions, and how to undo it. */
 export interface Trace {
   title: string;
   /** Commands to paste, or what to edit. */
   undo: string;
-  /** Whether it is there now; otherwise Vivarium cannot know. */
+  /** Whether the change was found; if not, Vivarium cannot tell whether it was made. */
   found: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface TraceFacts {
   environment: Readonly<Record<string, string | undefined>>;
   /** The root's file in the data folder. */
   caFile: string;
-  /** The text of a file; null when it is not there or cannot be read. */
+  /** The text of a file; null if it does not exist or cannot be read. */
   readText(path: string): string | null;
 }
 
-/** Files of the home folder in which the root or such a variable ends up. */
+/** Files of the home folder that may name the root or set such a variable. */
 const USER_FILES = [
   '.curlrc',
   '.npmrc',
@@ -40,8 +40,8 @@ const USER_FILES = [
 const SYSTEM_FILES = ['/etc/environment', '/etc/firefox/policies/policies.json'];
 
 /**
- * Everything that the instructions for this system can have left, what is certainly there first; what leaves no
- * readable mark is listed as possible. The ledger of machine changes has what Vivarium did itself.
+ * All changes that the instructions for this system can have caused, those found first. A change that cannot be read
+ * back is listed as possible. Changes that Vivarium made itself are in the ledger of machine changes.
  */
 export function findTraces(facts: TraceFacts): Trace[] {
   const traces = [...pacTraces(facts), ...rootTraces(facts), ...commandTraces(facts), ...loginTraces(facts)];
@@ -57,7 +57,7 @@ function pacTraces({ platform }: TraceFacts): Trace[] {
 function rootTraces({ platform, home, environment, caFile, readText }: TraceFacts): Trace[] {
   const unset = (names: readonly string[]): string => {
     if (platform !== 'win32') return `${isFish(environment) ? 'set -e' : 'unset'} ${names.join(' ')}`;
-    // Names of variables have no case there.
+    // Variable names are case-insensitive on Windows.
     const distinct = new Set(names.map((name) => name.toUpperCase()));
     return [...distinct].map((name) => `Remove-Item Env:${name}`).join('\n');
   };
@@ -66,12 +66,12 @@ function rootTraces({ platform, home, environment, caFile, readText }: TraceFact
   return [
     ...(set.length === 0
       ? []
-      : [{ title: `This shell has the root in ${set.join(', ')}`, undo: unset(set), found: true }]),
+      : [{ title: `This shell names the root in ${set.join(', ')}`, undo: unset(set), found: true }]),
     ...files
       .filter((file) => readText(file)?.includes(caFile) === true)
       .map((file) => ({ title: `${file} names the root`, undo: `# Remove ${caFile} from ${file}`, found: true })),
     {
-      title: 'Another shell, or the settings of a program, with the variables of the environment snippet',
+      title: 'Another shell or a program’s settings that contain the variables of the environment snippet',
       undo: unset(ENVIRONMENT_VARIABLES),
       found: false,
     },
@@ -83,7 +83,7 @@ function rootTraces({ platform, home, environment, caFile, readText }: TraceFact
   ];
 }
 
-/** Where `vivarium completion --help` puts its line, and its file for fish. */
+/** Where `vivarium completion --help` tells users to put its line, or its file for fish. */
 const COMPLETED_FILES = ['.bashrc', '.bash_profile', '.zshrc', '.config/fish/config.fish'];
 const FISH_COMPLETION = '.config/fish/completions/vivarium.fish';
 
@@ -110,7 +110,7 @@ function commandTraces({ platform, home, readText }: TraceFacts): Trace[] {
   ];
 }
 
-/** What *Start at Login* of the app leaves: an entry of the XDG autostart folder, or a setting of the system. */
+/** The effect of the app's *Start at Login*: an entry of the XDG autostart folder, or a system setting. */
 function loginTraces({ platform, home, environment, readText }: TraceFacts): Trace[] {
   const title = '“Start at Login” of the app';
   if (platform === 'darwin') {
@@ -129,5 +129,5 @@ function loginTraces({ platform, home, environment, readText }: TraceFacts): Tra
     : [{ title: `${title} (${file})`, undo: `rm -- ${posixWord(file)}`, found: true }];
 }
 
-/** fish has no `unset`; the user's shell is all that is known of the one in front of them. */
+/** fish has no `unset`. `SHELL` is the user's login shell, the best guess for the shell in use. */
 const isFish = ({ SHELL = '' }: TraceFacts['environment']): boolean => posix.basename(SHELL) === 'fish';

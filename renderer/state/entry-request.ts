@@ -98,7 +98,7 @@ export function entryCode(
       const proxied = { ...copied, url: `${scheme}://${hostname}${target}` };
       return code(
         asHttpie(proxied, { proxyUrl: `http://127.0.0.1:${ports.http}`, caFile }),
-        'For HTTPie 3; through the proxy, because HTTPie cannot be given the address of a hostname.',
+        'For HTTPie 3. Uses the proxy, because HTTPie has no option for the address of a hostname.',
         ...onlyPosix,
       );
     }
@@ -110,7 +110,7 @@ export function entryCode(
       const isQuoted = [url, ...copied.headers.map(({ value }) => value)].some((text) => text.includes('"'));
       return code(
         asPowerShell(copied, options),
-        'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS write curl instead.',
+        'curl.exe is part of Windows 10 and 11. In PowerShell on Linux and macOS, use curl instead.',
         ...(isQuoted ? ['It has quotation marks, which PowerShell passes on from 7.3.'] : []),
       );
     }

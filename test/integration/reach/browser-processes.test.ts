@@ -50,7 +50,7 @@ test('a browser whose window is closed leaves nothing behind', async () => {
 test('a browser that cannot start gives an error with its own message, and leaves nothing behind', async () => {
   const { processes, open, profiles } = createProcesses();
   await expect(open(createBrowser('echo first >&2; echo Missing X server >&2; exit 1'))).rejects.toThrow(
-    /^Chromium \(.*browser\) exited at once \(1\): Missing X server$/,
+    /^Chromium \(.*browser\) exited immediately \(1\): Missing X server$/,
   );
   await until(() => processes.opened() === 0);
   expect(profiles()).toEqual([]);

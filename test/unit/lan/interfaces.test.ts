@@ -63,13 +63,13 @@ describe('the choice of an interface', () => {
       '',
       LO,
       'conflict',
-      'This machine is on no local network that can be chosen by default. There is nothing to choose at present: connect to a network first.',
+      'This machine is not on a local network that can be chosen by default. There is currently nothing to choose from: connect to a network first.',
     ],
     [
       '',
       OUTSIDE,
       'conflict',
-      'This machine is on no local network that can be chosen by default. Choose from: tailscale0 (100.101.102.103).',
+      'This machine is not on a local network that can be chosen by default. Choose from: tailscale0 (100.101.102.103).',
     ],
     [
       'wlan9',
@@ -89,13 +89,13 @@ describe('the choice of an interface', () => {
       '0.0.0.0',
       HOME,
       'invalid_request',
-      'Vivarium serves other devices on one interface, not on all addresses at once. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
+      'Vivarium serves other devices on one interface, not on all addresses. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
     ],
     [
       '::',
       HOME,
       'invalid_request',
-      'Vivarium serves other devices on one interface, not on all addresses at once. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
+      'Vivarium serves other devices on one interface, not on all addresses. Choose from: docker0 (172.17.0.1), en0 (192.168.1.5).',
     ],
     [
       '203.0.113.9',
@@ -107,7 +107,7 @@ describe('the choice of an interface', () => {
       'ppp0',
       OUTSIDE,
       'conflict',
-      'ppp0 has no address of a private network, only public ones. Choose from: tailscale0 (100.101.102.103).',
+      'ppp0 has no private address, only public ones. Choose from: tailscale0 (100.101.102.103).',
     ],
     [
       'fe80::1',

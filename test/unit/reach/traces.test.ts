@@ -39,7 +39,7 @@ describe('the traces of the instructions', () => {
     const environment = { NODE_EXTRA_CA_CERTS: CA_FILE, SSL_CERT_FILE: '/etc/other.pem' };
     const files = { '/home/anna/.curlrc': `cacert = "${CA_FILE}"`, '/home/anna/.npmrc': 'cafile=/etc/other.pem' };
     expect(found(files, { environment })).toEqual([
-      ['This shell has the root in NODE_EXTRA_CA_CERTS', 'unset NODE_EXTRA_CA_CERTS'],
+      ['This shell names the root in NODE_EXTRA_CA_CERTS', 'unset NODE_EXTRA_CA_CERTS'],
       ['/home/anna/.curlrc names the root', `# Remove ${CA_FILE} from /home/anna/.curlrc`],
     ]);
   });
