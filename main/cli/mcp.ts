@@ -20,7 +20,7 @@ const PROJECT_FLAG: Option = {
 /** The command `mcp`. */
 export const MCP = localCommand({
   name: 'mcp',
-  title: 'tools for coding assistants, by the Model Context Protocol',
+  title: 'tools for coding assistants, over the Model Context Protocol',
   options: [WRITES_FLAG, PROJECT_FLAG],
   notes: [
     'An assistant starts it and talks to it over standard input and output (protocol 2026-07-28, and 2025). It queries',
@@ -28,7 +28,7 @@ export const MCP = localCommand({
     'the tools only read. No answer exceeds 8 kB or contains a secret. With --project, other projects are refused; zones,',
     'the clock and the doctor remain shared.',
     '',
-    'Exit code 0 when the input ends. The tools, with the parameters of their procedures:',
+    'The exit code is 0 when the input ends. The tools, with the parameters of their procedures:',
     '',
     ...columns(TOOLS.map(({ name, procedure, does }) => [name, procedure, does])),
   ],

@@ -32,7 +32,7 @@ export const lookBroken =
 export function storeSeen(find: Find, store: StoreTrust): StoreTrust {
   if (store.state !== 'trusted' || find('machine.root-gone') === null) return store;
   const { store: name, title } = store;
-  return { ...store, store: name, title, state: 'untrusted', message: `${title} does not have the root any longer.` };
+  return { ...store, store: name, title, state: 'untrusted', message: `${title} no longer has the root.` };
 }
 
 export function machineTimeSeen(find: Find, realNowMs: number): number {

@@ -24,7 +24,7 @@ export interface DiskEvidence {
 export function evaluateDisk({ path, space, limited = false }: DiskEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'disk', title: 'Disk space' } as const;
   if (limited) {
-    return finding(subject, 'failed', [`The database has all the room at ${path} that it may have: it can’t grow.`], {
+    return finding(subject, 'failed', [`The database at ${path} has reached its size limit and can’t grow.`], {
       fix: 'The break machine.disk-full limits it on purpose: repair that. On a disk that is full, free some space.',
       commands: ['vivarium break off --all'],
     });

@@ -9,7 +9,7 @@ import type { Engine } from './engines.ts';
 
 /**
  * Every procedure of the contract as a function: `domains.attach(input)` is the command `vivarium domains attach`. The
- * declarations of the package say the same without zod (`declarations.ts`).
+ * package's declarations describe the same type without zod (`declarations.ts`).
  */
 export type Client = {
   [Namespace in keyof Contract]: {

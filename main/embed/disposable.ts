@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import type { EngineFetch } from './fetch.ts';
 import type { Tenant, TenantOptions, Break } from './types.ts';
 
-/** Makes a project with a key, a deploy and its pets, which is removed with the tenant. */
+/** Creates a project with a key, a deploy and pets. Closing the tenant removes the project. */
 export async function openTenant(
   name: string,
   client: Pick<Client, 'projects' | 'keys' | 'deploys' | 'pets'>,
@@ -49,7 +49,7 @@ export async function startBreak(
     try {
       await breaks.stop({ id });
     } catch (error) {
-      // Its time is over, or all were repaired.
+      // The break's time is over, or all breaks were repaired.
       if (!(error instanceof VivariumError) || error.code !== 'not_found') throw error;
     }
   };

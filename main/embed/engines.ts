@@ -4,28 +4,28 @@ import type { RuntimeFile } from '../base/config.ts';
 import { VivariumError, type ErrorCode, type InputIssue } from '../contract/errors.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 
-/** To the thread of the engines. `engine` names one. */
+/** A message to the engines' thread. `engine` is the engine's number. */
 export type EngineRequest =
   | { kind: 'start'; engine: number; dataDir: string; empty: boolean }
   | { kind: 'stop'; engine: number };
 
-/** What a started engine is. */
+/** What the thread reports about a started engine. */
 interface Started {
   runtime: RuntimeFile;
   /** The procedures of the contract. */
   procedures: { namespace: string; name: string; isStream: boolean }[];
 }
 
-/** From the thread of the engines. */
+/** A message from the engines' thread. */
 export type EngineEvent =
   | { kind: 'started'; engine: number; started: Started }
-  /** It runs no more, after a request or after `POST /stop` of its control port. */
+  /** The engine has stopped, on request or after `POST /stop` at its control port. */
   | { kind: 'stopped'; engine: number }
   | { kind: 'failed'; engine: number; error: { code: ErrorCode; message: string; issues: readonly InputIssue[] } };
 
 /** A running engine in the thread shared by all engines of this process. */
 export interface Engine extends Started {
-  /** Stops it and removes its folder. Further calls wait for the first. */
+  /** Stops the engine and removes its folder. Further calls wait for the first. */
   stop(): Promise<void>;
   /** Why the engine ended, unless `stop` stopped it. */
   lost(): VivariumError | null;
@@ -38,7 +38,7 @@ interface Entry {
   lost: VivariumError | null;
 }
 
-/** The number of pending waits for an engine: while there are any, the thread keeps the process alive. */
+/** The number of pending requests to the thread, which keeps the process alive while there are any. */
 let waiting = 0;
 let thread: Worker | null = null;
 let number = 0;
@@ -47,7 +47,7 @@ const engines = new Map<number, Entry>();
 /**
  * Starts an engine on free ports, in memory. Engines do not keep the process alive: if it ends without `stop`, they end
  * with it and their folders are removed.
- * @throws VivariumError as the engine
+ * @throws VivariumError from the engine
  */
 export async function startEngine({ empty }: { empty: boolean }): Promise<Engine> {
   const engine = ++number;
@@ -86,7 +86,7 @@ async function awaited<Outcome>(request: EngineRequest, outcome: Promise<Outcome
 }
 
 function openThread(): Worker {
-  // Omits the process's own flags and preloaded modules, such as those of a test runner.
+  // Without the process's own flags and preloaded modules, such as those of a test runner.
   const worker = new Worker(join(import.meta.dirname, `thread${extname(import.meta.filename)}`), { execArgv: [] });
   worker.on('message', (event: EngineEvent) => {
     const entry = engines.get(event.engine);

@@ -25,7 +25,7 @@ const STANDARD_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 
 export function makeFetch(runtime: RuntimeFile): EngineFetch {
   const opening = openAgent(runtime);
-  // The first request rejects with it.
+  // The first request rejects with this error.
   opening.catch(() => undefined);
   return {
     fetch: async (input, init) => standardFetch(input, { ...init, dispatcher: (await opening).dispatcher }),
@@ -46,7 +46,7 @@ async function openAgent(runtime: RuntimeFile) {
         const isSecure = options.protocol === 'https:';
         const standard = isSecure ? runtime.https.port : runtime.http.port;
         const port = STANDARD_PORTS.has(options.port) ? String(standard) : options.port;
-        // Read again for each connection: the root may have been renewed or extended.
+        // The file is read for each connection, because the root may have been renewed or extended.
         const own = buildConnector({ allowH2: false, ...(isSecure && { ca: readFileSync(runtime.caFile) }) });
         own({ ...options, hostname: address, port, servername: hostname }, callback);
       },
@@ -57,7 +57,7 @@ async function openAgent(runtime: RuntimeFile) {
   const agent = new Agent({ connect, allowH2: false });
   const isOlder = Number.parseInt(process.versions['undici'] ?? '', 10) < HANDLERS_CHANGED_IN;
   const dispatcher = isOlder ? new Dispatcher1Wrapper(agent) : agent;
-  // Node's types are those of the undici in Node.
+  // Node's types describe the undici that is built into Node.
   return { agent, dispatcher: dispatcher as unknown as RequestInit['dispatcher'] };
 }
 

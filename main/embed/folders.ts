@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The number after it is of the process that made the folder. */
+/** Followed by the id of the process that created the folder. */
 const PREFIX = 'vivarium-embedded-';
 
 /** How many folders of killed processes one start removes. */
@@ -15,7 +15,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Removes what processes have left that were killed: a signal runs no `exit` listener. */
+/** Removes the folders of killed processes, whose `exit` listeners did not run. */
 export function removeLeftBehind(isInUse: (folder: string, pid: number) => boolean): void {
   const left = readdirSync(tmpdir())
     .flatMap((name) => {
@@ -27,7 +27,7 @@ export function removeLeftBehind(isInUse: (folder: string, pid: number) => boole
     try {
       removeFolder(folder);
     } catch {
-      // Another user’s.
+      // The folder belongs to another user.
     }
   }
 }

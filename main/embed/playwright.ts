@@ -8,12 +8,12 @@ interface Fixtures {
 }
 
 /**
- * Playwright's `test` with two fixtures: `vivarium`, which the tests of a worker share, and `tenant`, a project of the
- * test's own on it. Pages reach the served hostnames, by the forward proxy, and this machine.
+ * Playwright's `test` with two fixtures: `vivarium`, which the tests of a worker share, and `tenant`, a separate project
+ * for each test. Pages reach the served hostnames through the forward proxy, and this machine directly.
  */
 export const test = base.extend({
   vivarium: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads from the pattern which fixtures are used.
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the used fixtures from the pattern.
     async ({}, use: Use<Vivarium>) => {
       const vivarium = await startVivarium();
       await use(vivarium).finally(vivarium.close);
@@ -26,6 +26,6 @@ export const test = base.extend({
   },
   proxy: async ({ vivarium }: Fixtures, use: Use<object>) =>
     use({ server: vivarium.proxyUrl, bypass: 'localhost,127.0.0.1,[::1]' }),
-  // Playwright takes no root for pages, and the proxy leads to this Vivarium and nowhere else.
+  // Playwright has no option for a page's root, and the proxy connects only to this Vivarium.
   ignoreHTTPSErrors: true,
 });

@@ -40,7 +40,7 @@ export function listProcedures(): ProcedureAbout[] {
   );
 }
 
-/** The schema of a stream's values; null for a single answer. */
+/** The schema of a stream's values; null if the procedure returns a single answer. */
 function valuesOf(schema: unknown): unknown {
   if (schema instanceof z.ZodType) return null;
   return getEventIteratorSchemaDetails(schema as Parameters<typeof getEventIteratorSchemaDetails>[0])?.yields ?? null;

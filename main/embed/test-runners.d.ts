@@ -1,4 +1,4 @@
-/* Of packages that the user's project has, what the fixtures use. */
+/* The parts of the test runners that the fixtures use. The user's project installs these packages. */
 
 declare module '@playwright/test' {
   export const test: { extend(fixtures: object): unknown };

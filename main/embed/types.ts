@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 export interface StartOptions {
   /** Start with the two demo projects; false by default. */
   demo?: boolean;
-  /** Freeze the clock at this ISO 8601 moment; a date means its start in UTC. By default the clock runs. */
+  /** Freeze the clock at this ISO 8601 time; a date means its start in UTC. By default the clock runs. */
   clock?: string;
 }
 
@@ -13,7 +13,7 @@ export interface StartOptions {
  * calls reject with an `Error` that has a `code`, such as `plan_required`, and the `issues` of the input.
  */
 export interface Vivarium extends Omit<Client, 'ca'>, AsyncDisposable {
-  /** The calls about the root, and the root certificate for other clients. */
+  /** The procedures of the namespace `ca`, and the root certificate for other clients. */
   readonly ca: Client['ca'] & {
     /** Path of the root in PEM, for example for `NODE_EXTRA_CA_CERTS` of another process. */
     readonly file: string;
@@ -60,7 +60,7 @@ export interface TenantOptions {
   /** `free` by default, without custom domains; only `enterprise` takes `limits`. */
   plan?: 'free' | 'pro' | 'business' | 'enterprise';
   limits?: { perMinute: number; perDay: number };
-  /** The number of generated pets in production, always the same ones; 0 by default. */
+  /** The number of pets to generate in production, the same for every tenant; 0 by default. */
   pets?: number;
 }
 

@@ -16,10 +16,10 @@ import {
 import { namesAt } from './schema.ts';
 import { readSource, type Source } from './source.ts';
 
-/** Maximum of projects and of zones in one text: they are checked synchronously. */
+/** The most projects, and the most zones, in one text: both are checked synchronously. */
 const ENTRIES_MAX = 5_000;
 
-/** Domains or pets checked before yielding to other work: about a millisecond. */
+/** The number of domains or pets checked before yielding to other work: about a millisecond. */
 const ENTRIES_PER_TURN = 250;
 
 export interface ReadWorld {
@@ -68,7 +68,7 @@ function refuseTooMany(content: unknown): void {
     const count = Object.keys(asRecord(asRecord(content)?.[part]) ?? {}).length;
     if (count <= ENTRIES_MAX) continue;
     const [has, most] = [count, ENTRIES_MAX].map((number) => number.toLocaleString('en'));
-    throw new VivariumError('invalid_request', `The text has ${has} ${part}; it may have ${most}.`);
+    throw new VivariumError('invalid_request', `The text has ${has} ${part}; the limit is ${most}.`);
   }
 }
 
@@ -180,7 +180,7 @@ async function resolveFiles(
   return resolved;
 }
 
-/** Long parts: the domains by hostname, or the pets of a dataset. */
+/** A part that may be long: the domains by hostname, or the pets of a dataset. */
 type LongPart = Readonly<Record<string, unknown>> | readonly unknown[];
 
 /** A copy of `content` in which the long parts are empty, and the long parts with their paths. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { world } from '../contract/world.ts';
 
-/** The file in the package, and at the control port. */
+/** The name of the schema's file, in the package and at the control port. */
 export const SCHEMA_FILE = 'vivarium.schema.json';
-/** The URL at which a Vivarium on the default port serves it. */
+/** The URL at which a Vivarium on the default port serves the schema. */
 export const SCHEMA_URL = `http://127.0.0.1:4780/${SCHEMA_FILE}`;
 
 interface Schema {
@@ -20,7 +20,7 @@ export function worldSchema(): object {
   return { ...schema, $id: 'urn:vivarium:world:1', title: 'vivarium.yaml' };
 }
 
-/** The names allowed in the object at `path` of a file; empty if any are. */
+/** The names allowed in the object at `path` of a file; empty if every name is allowed. */
 export function namesAt(path: readonly unknown[]): string[] {
   let schemas = [worldSchema() as Schema];
   for (const segment of path) schemas = schemas.flatMap(alternatives).flatMap((schema) => below(schema, segment));

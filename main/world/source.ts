@@ -2,12 +2,12 @@ import { type Document, isCollection, isMap, isScalar, LineCounter, type Pair, p
 import { VivariumError } from '../contract/errors.ts';
 
 /**
- * The maximum length of a YAML text, in characters: reading one takes about a microsecond a character. JSON, which is
- * read without the library, may be longer.
+ * The maximum length of a YAML text, in characters: reading it takes about a microsecond per character. JSON may be
+ * longer, because it is read without the library.
  */
 export const YAML_TEXT_MAX = 512 * 1024;
 
-/** Limit of how far aliases may multiply a text. */
+/** The limit on how far aliases may multiply a text. */
 const ALIASES_MAX = 100;
 
 /** Counted from 1. */
@@ -55,7 +55,7 @@ function parseJson(text: string): { content: unknown } | { fault: string } | nul
 
 function readYaml(text: string): Source {
   const lines = new LineCounter();
-  // The library compares each name with all others: 40,000 of them take it 46 s.
+  // The library's own check compares each name with all others: 40,000 names would take 46 s.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);

@@ -4,7 +4,7 @@ import type { WorldInput } from '../contract/world.ts';
 import { SCHEMA_URL } from './schema.ts';
 import { YAML_TEXT_MAX } from './source.ts';
 
-/** Quotes, indentation and comments make YAML at most this much longer than compact JSON. */
+/** Quotes and indentation make YAML at most this many times as long as compact JSON. */
 const YAML_FACTOR = 2;
 
 /**
@@ -58,7 +58,7 @@ function mergeMap(document: Document, map: YAMLMap, value: Record<string, unknow
   const isRun = path[0] === 'projects' && path.length === 2 && map.has('run');
   map.items = map.items.filter(({ key }) => Object.hasOwn(value, nameOf(key)) || isKept(nameOf(key), path));
   for (const [name, part] of Object.entries(value)) {
-    // A file omits the port on which a run's command listened.
+    // A file with `run` does not contain the port on which its command listened.
     if (isRun && name === 'target') continue;
     const present = map.items.find(({ key }) => nameOf(key) === name);
     if (present !== undefined) present.value = merge(document, present.value, part, [...path, name]);
@@ -72,7 +72,7 @@ function mergeList(document: Document, list: YAMLSeq, value: readonly unknown[],
   return list;
 }
 
-/** Names that the file has and the world does not. */
+/** Whether a name belongs only to the file, so that writing a world must keep it. */
 const isKept = (name: string, path: readonly string[]): boolean =>
   path.length === 0
     ? ['$schema', 'seed', 'steps', 'expect'].includes(name)
@@ -82,7 +82,7 @@ const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key)
 
 function pairOf(document: Document, name: string, value: unknown, path: readonly string[], follows: boolean): Pair {
   const key = new Scalar(name);
-  // Puts an empty line between the parts of the file.
+  // Adds an empty line between the parts of the file.
   key.spaceBefore = path.length === 0 && follows && isRecord(value);
   return new Pair(key, create(document, value, [...path, name]));
 }

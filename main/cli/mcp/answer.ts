@@ -17,7 +17,7 @@ const CUTS: readonly (readonly [items: number, characters: number])[] = [
   [1, 100],
 ];
 
-/** An answer's value, and how many of the items of its list `items` are in it. */
+/** An answer's text, and the number of items that it contains. */
 export interface Fitted {
   text: string;
   /** The number of items left in a shortened list; null if the answer is whole or was shortened elsewhere. */
@@ -25,7 +25,7 @@ export interface Fitted {
   isCut: boolean;
 }
 
-/** The JSON text of a value in at most `bytesMax` bytes, with counts in place of omitted parts. */
+/** The JSON text of a value in at most `bytesMax` bytes, with counts instead of omitted parts. */
 export function fit(value: unknown, bytesMax: number): Fitted {
   const whole = JSON.stringify(value);
   if (Buffer.byteLength(whole) <= bytesMax) return { text: whole, shown: null, isCut: false };
@@ -33,7 +33,7 @@ export function fit(value: unknown, bytesMax: number): Fitted {
     const text = JSON.stringify(cut(value, items, characters));
     if (Buffer.byteLength(text) <= bytesMax) return { text, shown: shownOf(value, items), isCut: true };
   }
-  // Many properties, each of them short.
+  // The value has many short properties.
   return {
     text: Buffer.from(whole)
       .toString('utf8', 0, bytesMax)
@@ -69,7 +69,7 @@ export function inTools(text: string, rename: Rename): string {
   return replaceMentions(text, ({ namespace, procedure, input }) => rename(`${namespace}.${procedure}`, input));
 }
 
-/** The same in every text of a value. */
+/** Renders the calls in every text of a value. */
 export function allInTools(value: unknown, rename: Rename): unknown {
   if (typeof value === 'string') return inTools(value, rename);
   if (Array.isArray(value)) return value.map((item) => allInTools(item, rename));
@@ -79,7 +79,7 @@ export function allInTools(value: unknown, rename: Rename): unknown {
 
 /**
  * Removes secrets from a text, by the same table as Traffic: header fields, parameters and JSON members by name, and
- * anything in the form of a secret. `own`: additional names set by the user.
+ * anything that has the form of a secret. `own`: additional names set by the user.
  */
 export const withoutSecrets = (text: string, own: readonly string[]): string =>
   // A shortened secret still looks like one.

@@ -41,7 +41,7 @@ export function define(tool: Tool): Definition {
   };
 }
 
-/** Schema parts that cost every conversation but only help after a mistake, which Vivarium then explains. */
+/** Schema parts that only help after a mistake, which Vivarium explains anyway; omitted to save context. */
 const OMITTED = new Set([
   'allOf',
   '$schema',

@@ -15,7 +15,10 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
   const own = await ask<Project>('projects.get', { projectId: project });
 
   const refused = (what: string): VivariumError =>
-    new VivariumError('forbidden', `${what} is another project’s. This server was started for "${own.slug}" only.`);
+    new VivariumError(
+      'forbidden',
+      `${what} belongs to another project. This server was started for "${own.slug}" only.`,
+    );
 
   function inOwn(procedure: string, input: Record<string, unknown>): Record<string, unknown> {
     if (procedureNamed(procedure).input.properties?.['projectId'] === undefined) return input;
@@ -61,7 +64,7 @@ export async function fenced(ask: Ask, project: string): Promise<Ask> {
     if (typeof words['hostname'] === 'string') await checkHostname(words['hostname']);
     if (procedure === 'breaks.start') await checkBreak(words['on']);
     const answer = await ask<unknown>(procedure, words);
-    if (isForeign(answer)) throw refused('What was asked for');
+    if (isForeign(answer)) throw refused('The result');
     return ownPart(procedure, answer) as Answer;
   };
 }

@@ -8,8 +8,8 @@ import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
 export type Ask = <Answer>(procedure: string, input?: object) => Promise<Answer>;
 
 /**
- * Corrects the records of an attached domain in Vivarium's own DNS, and those of CAA that forbid its certificate, and
- * verifies it. Records elsewhere cannot be changed: the checks in the answer say what they lack.
+ * Corrects the records of an attached domain in Vivarium's own DNS and the CAA records that forbid its certificate, then
+ * verifies the domain. Records elsewhere cannot be changed: the checks in the answer say what they lack.
  */
 export async function repairDomain(hostname: string, ask: Ask): Promise<{ changed: string[]; domain: Domain }> {
   const domain = await ask<Domain>('domains.get', { hostname });
@@ -19,7 +19,7 @@ export async function repairDomain(hostname: string, ask: Ask): Promise<{ change
   return { changed, domain: await ask<Domain>('domains.verify', { hostname: domain.hostname }) };
 }
 
-/** Each record of the instructions in turn. */
+/** Corrects each record of the instructions in turn. */
 async function repairRecords(domain: Domain, ask: Ask): Promise<string[]> {
   const changed: string[] = [];
   for (let index = 0; index < domain.instructions.length; index++) {
@@ -49,7 +49,7 @@ async function repairRecord(domain: Domain, zones: readonly ZoneInfo[], ask: Ask
     changed.push(`added ${lineOf(plan.record)} to ${plan.zone}`);
   } else {
     await ask('records.update', { id: first.id, ...plan.record });
-    changed.push(`replaced ${lineOf(first)} by ${lineOf(plan.record)} in ${plan.zone}`);
+    changed.push(`replaced ${lineOf(first)} with ${lineOf(plan.record)} in ${plan.zone}`);
   }
   return changed;
 }

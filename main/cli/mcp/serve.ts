@@ -69,7 +69,7 @@ const instructions = (allowsWrites: boolean): string =>
   'plan limits and one clock that can be moved. ' +
   (allowsWrites
     ? 'Call status first.'
-    : `Call status first. These tools only read; "${typed('vivarium mcp --allow-writes')}" also has tools that change something.`);
+    : `Call status first. These tools only read; "${typed('vivarium mcp --allow-writes')}" also has tools that make changes.`);
 
 const refusal = ({ name }: Tool): string =>
   `${name} changes what Vivarium serves, and this server only reads. The user has to start it as: ${typed('vivarium mcp --allow-writes')}`;
@@ -77,7 +77,7 @@ const refusal = ({ name }: Tool): string =>
 interface Asked {
   dataDir: string;
   project: string | undefined;
-  /** Those that messages may name. */
+  /** The tools that messages may name. */
   tools: readonly Tool[];
   signal: AbortSignal;
 }
@@ -99,7 +99,7 @@ async function answer(tool: Tool, input: Record<string, unknown>, asked: Asked):
     const rest =
       next === null
         ? restBy(procedure, read, dataDir)
-        : `The items after these: ${tool.name} ${JSON.stringify({ ...input, ...next })}`;
+        : `For the next items: ${tool.name} ${JSON.stringify({ ...input, ...next })}`;
     return said([text, withoutSecrets(boundedText(`Shortened. ${rest}`, REST_LENGTH_MAX), own)]);
   } catch (error) {
     if (!(error instanceof VivariumError || error instanceof RemoteFailure)) throw error;
@@ -119,7 +119,7 @@ const failed = (text: string): CallToolResult => ({ ...said([text]), isError: tr
 /** How to read a shortened answer in full, without repeating a change. */
 function restBy(called: string, input: Record<string, unknown>, dataDir: string): string {
   if (!isReading(called)) return '';
-  return `All of it: ${ownCommand(dataDir)(`${commandLineOf(procedureNamed(called), input)} --json`)}`;
+  return `In full: ${ownCommand(dataDir)(`${commandLineOf(procedureNamed(called), input)} --json`)}`;
 }
 
 /** Renders calls of procedures as offered tools, otherwise as command lines. */

@@ -12,7 +12,7 @@ import type { TrafficEntry } from '../../contract/traffic.ts';
 import { RemoteFailure } from '../io.ts';
 import { repairDomain, type Ask } from './repair.ts';
 
-/** One task in the user's words; its parameters are those of a procedure of the contract. */
+/** A task in the user's words, with the parameters of a procedure of the contract. */
 export interface Tool {
   name: string;
   /** What the tool does, and when to use it. */
@@ -21,9 +21,9 @@ export interface Tool {
   procedure: string;
   /** The parameters that it offers; all by default. */
   offers?: readonly string[];
-  /** Other procedures that its answer stands for, where a message names them. */
+  /** Other procedures whose result the answer includes; where a message names one, the tool is named instead. */
   covers?: readonly string[];
-  /** The answer; that of the procedure by default. */
+  /** Computes the answer; by default, calls the procedure. */
   run?(input: Record<string, unknown>, ask: Ask): Promise<unknown>;
   /** The input that continues a list after `shown` items. */
   next?(answer: unknown, shown: number): Record<string, unknown> | null;
@@ -31,7 +31,7 @@ export interface Tool {
   readBy?(answer: unknown): [procedure: string, input: Record<string, unknown>];
 }
 
-/** At most 16: each costs its description in every conversation. */
+/** At most 16, because the description of each tool takes up context in every conversation. */
 export const TOOLS: readonly Tool[] = [
   {
     name: 'status',
@@ -132,13 +132,13 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'attach_domain',
-    does: 'Attach a custom hostname to a project. With local, everything up to HTTPS on this machine.',
+    does: 'Attach a custom hostname to a project. With local, also set up everything it needs for HTTPS on this machine.',
     procedure: 'domains.attach',
     readBy: (answer) => ['domains.get', { hostname: (answer as Domain).hostname }],
   },
   {
     name: 'repair_domain',
-    does: 'Put the right records of an attached domain, including CAA, into the local zone, and verify it. Reports its changes.',
+    does: 'Correct the records of an attached domain, including CAA, in the local zone, and verify it. Reports its changes.',
     procedure: 'domains.verify',
     run: ({ hostname }, ask) => repairDomain(String(hostname), ask),
   },
@@ -155,7 +155,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'move_clock',
-    does: 'Move the clock forward: limits reset, certificates renew, records appear. It stays moved until "vivarium clock reset".',
+    does: 'Move the clock forward: limits reset, certificates renew, records propagate. It stays moved until "vivarium clock reset".',
     procedure: 'clock.advance',
   },
   {
@@ -203,7 +203,7 @@ async function explainCertificate(input: Record<string, unknown>, ask: Ask): Pro
   };
 }
 
-/** Null for what does not exist, which is an answer here. */
+/** Null for something that does not exist. */
 async function unlessAbsent<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
     return await answer;

@@ -69,7 +69,7 @@ const QUESTIONS: readonly [question: string, answer: RegExp, way: Way][] = [
   ],
   [
     'Why does shop.happypaws.test not open, and can you repair it?',
-    /"changed":\["replaced shop CNAME happypaws\.old-host\.example by .*"state":"verified"/,
+    /"changed":\["replaced shop CNAME happypaws\.old-host\.example with .*"state":"verified"/,
     async (ask) => {
       expect(await ok(ask('explain_domain', { hostname: 'shop.happypaws.test' }))).toMatch(/"code":"wrong_target"/);
       return ok(ask('repair_domain', { hostname: 'shop.happypaws.test' }));
@@ -174,7 +174,7 @@ it('is limited to the project that it was started for', async () => {
   expect(await assistant.call('explain_domain', { hostname: 'shop.happypaws.test' })).toMatchObject({ isError: false });
   const foreign = {
     isError: true,
-    text: expect.stringMatching(/is another project’s\. .* started for "happy-paws" only\.$/),
+    text: expect.stringMatching(/belongs to another project\. .* started for "happy-paws" only\.$/),
   };
   expect(await assistant.call('explain_limits', { projectId: 'demo' })).toEqual(foreign);
   expect(await assistant.call('update_project', { projectId: 'demo', plan: 'pro' })).toEqual(foreign);
@@ -203,7 +203,7 @@ it('answers without secrets, in 8 kB, with a note on how to get the rest', async
   }
   const list = await assistant.call('list_traffic');
   expect(list.text).not.toContain('sesame');
-  const [, next = ''] = /The items after these: list_traffic (\{.*\})$/.exec(list.text) ?? [];
+  const [, next = ''] = /For the next items: list_traffic (\{.*\})$/.exec(list.text) ?? [];
   const more = await assistant.call('list_traffic', JSON.parse(next) as Record<string, unknown>);
   const numbers = [...`${list.text}${more.text}`.matchAll(/&n=(\d+)/g)].map(([, number]) => Number(number));
   expect(numbers.slice(0, 40)).toEqual(Array.from({ length: 40 }, (_, index) => 59 - index));
@@ -211,7 +211,7 @@ it('answers without secrets, in 8 kB, with a note on how to get the rest', async
   const [, id = ''] = /"id":"(\w+)"/.exec(list.text) ?? [];
   const body = JSON.stringify({ password: 'sesame', notes: 'x'.repeat(20_000) });
   const sent = await assistant.call('send_request', { hostname: 'demo.vivarium.localhost', method: 'POST', body });
-  expect(sent.text).toMatch(/Shortened\. All of it: vivarium traffic get trf_/);
+  expect(sent.text).toMatch(/Shortened\. In full: vivarium traffic get trf_/);
   const one = await assistant.call('explain_request', { id });
   expect(`${sent.text}${one.text}`).not.toContain('sesame');
   expect(`${sent.text}${one.text}${list.text}`).not.toContain(secret);

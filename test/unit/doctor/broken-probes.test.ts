@@ -33,7 +33,7 @@ function looked(broken: string | null) {
 }
 
 it.each([
-  ['machine.root-gone', 'The system does not have the root any longer.'],
+  ['machine.root-gone', 'The system no longer has the root.'],
   ['ca.root-ending', 'It ends in 9 days.'],
 ])('%s is found and named', async (entry, evidence) => {
   expect((await looked(null)).map(({ status }) => status)).toEqual(['ok', 'ok']);

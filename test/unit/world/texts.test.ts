@@ -29,7 +29,7 @@ describe('reading', () => {
         vivarium: 1,
         zones: Object.fromEntries(Array.from({ length: 5_001 }, (_, at) => [`z${at}`, ''])),
       }),
-      /^The text has 5,001 zones; it may have 5,000\.$/,
+      /^The text has 5,001 zones; the limit is 5,000\.$/,
     ],
     [
       'two actions in a step',
