@@ -6,10 +6,10 @@ import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';
 import type { Fault, FaultSource } from '../model/fault.ts';
 import type { CertificateReading } from './root.ts';
 
-/** Asks the running breaks about an entry, for hostnames where it is about some. */
+/** Finds the running break of an entry, for the hostnames if the entry is limited to hostnames. */
 export type Find = (entry: string, hostnames?: readonly string[]) => Fault | null;
 
-/** A look whose evidence running breaks may replace; what it finds then names them. */
+/** A probe's `look` in which running breaks may replace evidence. Its findings then name the breaks. */
 export const lookBroken =
   (faults: Pick<FaultSource, 'named'>, look: (find: Find) => DoctorCheck[] | Promise<DoctorCheck[]>) =>
   async (): Promise<DoctorCheck[]> => {
@@ -20,7 +20,7 @@ export const lookBroken =
       return fault;
     });
     if (entries.size === 0) return checks;
-    const mark = `${BROKEN_ON_PURPOSE}: ${[...entries].join(', ')}. Nothing of this machine was changed.`;
+    const mark = `${BROKEN_ON_PURPOSE}: ${[...entries].join(', ')}. Nothing on this machine was changed.`;
     return checks.map((check) =>
       check.status === 'failed' || check.status === 'warning'
         ? { ...check, evidence: [...check.evidence, mark] }
@@ -28,7 +28,7 @@ export const lookBroken =
     );
   };
 
-/** What is found instead, by entry; nothing of this machine is touched. */
+/** The store that the probe sees; nothing on this machine is changed. */
 export function storeSeen(find: Find, store: StoreTrust): StoreTrust {
   if (store.state !== 'trusted' || find('machine.root-gone') === null) return store;
   const { store: name, title } = store;
@@ -40,7 +40,7 @@ export function machineTimeSeen(find: Find, realNowMs: number): number {
   return fault === null ? realNowMs : realNowMs - Number(fault.parameters['days']) * DAY_MS;
 }
 
-/** An address for documentation (RFC 5737), in a line that is not there. */
+/** The answer that the probe sees: a documentation address (RFC 5737), from a line that does not exist. */
 export function systemSeen(find: Find, hostname: string, answer: SystemAnswer): SystemAnswer {
   if (find('machine.hosts-line', [hostname]) === null) return answer;
   const address = '192.0.2.1';

@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
-/** An installed browser that was to open a hostname as the user has set it up. */
+/** The result of opening a hostname in an installed browser as the user has set it up. */
 export interface BrowserEvidence {
   name: string;
   kind: 'chromium' | 'firefox';
@@ -9,11 +9,11 @@ export interface BrowserEvidence {
   result: { opened: true } | { opened: false; said: string };
 }
 
-/** Opening a page in each browser takes seconds, so a run of all areas leaves it out. */
+/** Opening a page in each browser takes seconds, so a run of all areas skips it. */
 export const UNASKED_BROWSERS: DoctorCheck = finding(
   { area: 'browsers', name: 'all', title: 'Browsers' },
   'skipped',
-  ['No page was opened in them: this takes some seconds, and is done when it is asked for.'],
+  ['No page was opened in them: this takes some seconds, so it is done only on request.'],
   { fix: 'Open a hostname in each installed browser.', commands: ['vivarium doctor run --areas browsers'] },
 );
 
@@ -24,13 +24,14 @@ export const evaluateNoBrowser = (reason: string): DoctorCheck =>
 export function evaluateBrowser({ name, kind, hostname, result }: BrowserEvidence): DoctorCheck {
   const subject = { area: 'browsers', name: name.toLowerCase(), title: name } as const;
   const url = `https://${hostname}/`;
-  if (result.opened) return finding(subject, 'ok', [`It opened ${url}, verified, as it is set up.`]);
+  if (result.opened)
+    return finding(subject, 'ok', [`It opened ${url} with its current setup, and verified the certificate.`]);
   const said = result.said === '' ? [] : [`It said: ${result.said}`];
-  return finding(subject, 'warning', [`It did not open ${url} as it is set up.`, ...said], {
+  return finding(subject, 'warning', [`It did not open ${url} with its current setup.`, ...said], {
     fix:
       kind === 'firefox'
-        ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/real-urls.md), or open it in a profile of its own.'
-        : 'Trust the root, and give it the PAC file (docs/real-urls.md), or open it in a profile of its own.',
+        ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/real-urls.md), or open the hostname in a separate profile.'
+        : 'Trust the root, and set the PAC file (docs/real-urls.md), or open the hostname in a separate profile.',
     commands: [`vivarium reach open ${hostname} --browser ${kind}`],
   });
 }

@@ -2,7 +2,7 @@ import type { ClockState } from '../base/clock.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { agoText, finding, isoText } from './finding.ts';
 
-/** Whether the app's clock shows the real time. Moving it is legitimate; forgetting that is the problem. */
+/** Whether the app's clock shows the real time. Moving it is legitimate; the warning is for users who forgot. */
 export function evaluateAppClock({ now, realNow, offsetMs, frozen }: ClockState): DoctorCheck {
   const subject = { area: 'clock', name: 'app', title: 'The app’s clock' } as const;
   if (!frozen && offsetMs === 0) return finding(subject, 'ok', ['It shows the real time.']);
@@ -17,7 +17,7 @@ export function evaluateAppClock({ now, realNow, offsetMs, frozen }: ClockState)
   });
 }
 
-/** Times that the machine's clock has shown. */
+/** The machine's clock, and past times to compare it with. */
 export interface MachineClockEvidence {
   realNowMs: number;
   /** Events that certainly happened: "the root was made". */

@@ -6,8 +6,9 @@ import { posixWord } from '../base/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { bytesText, finding } from './finding.ts';
 
-/** With less, the next import may not fit; with less than the second, the next pet. */
+/** With less free space, the next import may not fit. */
 const FREE_BYTES_ENOUGH = 1_000_000_000;
+/** With less free space, the next pet may not fit. */
 const FREE_BYTES_MIN = 50_000_000;
 
 /** Free inodes, on file systems that count them: SQLite's logs and backups need a few. */
@@ -17,7 +18,7 @@ export interface DiskEvidence {
   path: string;
   /** Null if the system does not report it. */
   space: { freeBytes: number; totalBytes: number; freeFiles: number; totalFiles: number } | null;
-  /** Whether the database may not grow, whatever is free: while `machine.disk-full` runs. */
+  /** Whether the break `machine.disk-full` keeps the database from growing. */
   limited?: boolean;
 }
 
@@ -25,18 +26,19 @@ export function evaluateDisk({ path, space, limited = false }: DiskEvidence): Do
   const subject = { area: 'data', name: 'disk', title: 'Disk space' } as const;
   if (limited) {
     return finding(subject, 'failed', [`The database at ${path} has reached its size limit and can’t grow.`], {
-      fix: 'The break machine.disk-full limits it on purpose: repair that. On a disk that is full, free some space.',
+      fix: 'The break machine.disk-full limits it on purpose: repair the break. If the disk really is full, free some space.',
       commands: ['vivarium break off --all'],
     });
   }
-  if (space === null) return finding(subject, 'skipped', [`The system does not say how much is free at ${path}.`]);
+  if (space === null)
+    return finding(subject, 'skipped', [`The system does not report how much space is free at ${path}.`]);
   const { freeBytes, totalBytes, freeFiles, totalFiles } = space;
-  const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free at ${path}.`];
+  const evidence = [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} is free at ${path}.`];
   const fix = {
     fix: 'Free some space, or move to another disk with --data-dir. Changes that do not fit are refused; nothing is lost.',
   };
   if (totalFiles > 0 && freeFiles < FREE_FILES_MIN) {
-    return finding(subject, 'failed', [...evidence, `Only ${freeFiles} more files can be made there.`], fix);
+    return finding(subject, 'failed', [...evidence, `Only ${freeFiles} more files can be created there.`], fix);
   }
   if (freeBytes < FREE_BYTES_MIN) return finding(subject, 'failed', evidence, fix);
   return freeBytes < FREE_BYTES_ENOUGH ? finding(subject, 'warning', evidence, fix) : finding(subject, 'ok', evidence);
@@ -58,7 +60,7 @@ export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderE
   const subject = { area: 'data', name: 'folder', title: 'Permissions' } as const;
   if (!exists) return finding(subject, 'skipped', [`${path} does not exist; the first start creates it.`]);
   if (noFolder) {
-    return finding(subject, 'failed', [`${path} is no folder.`], {
+    return finding(subject, 'failed', [`${path} is not a folder.`], {
       fix: 'Name a folder with --data-dir, or move that file away.',
     });
   }
@@ -68,7 +70,7 @@ export function evaluateFolder({ path, exists, noFolder, denied, open }: FolderE
       'failed',
       denied.map(({ path: file, reason }) => `${file} can’t be read and written (${reason}).`),
       {
-        fix: 'Make it yours again (here for macOS and Linux), or start with another --data-dir.',
+        fix: 'Make your user its owner again (commands for macOS and Linux), or start with another --data-dir.',
         commands: [`sudo chown -R "$(id -un)" ${posixWord(path)}`, `chmod -R u+rwX ${posixWord(path)}`],
       },
     );
@@ -96,7 +98,7 @@ export const modeText = (mode: number): string => (mode & 0o7777).toString(8).pa
 /** Secrets in a data folder, for the owner alone. The root's key has its own check. */
 const SECRET_FILES = ['control-token', 'demo-key.json', 'runtime.json', 'vivarium.db', 'vivarium.db-wal'];
 
-/** Logs of the desktop app, and of a Vivarium in the background; in the foreground it logs to standard error. */
+/** Logs of the desktop app and of a Vivarium in the background. In the foreground, it logs to standard error. */
 export interface LogsEvidence {
   path: string;
   files: number;
@@ -105,7 +107,7 @@ export interface LogsEvidence {
 
 export function evaluateLogs({ path, files, bytes }: LogsEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'logs', title: 'Logs' } as const;
-  const foreground = 'A Vivarium in a terminal logs to that terminal.';
+  const foreground = 'A Vivarium that runs in a terminal logs to that terminal.';
   if (files === 0) return finding(subject, 'ok', [`None in ${path}.`, foreground]);
   return finding(subject, 'ok', [
     `In ${path}: ${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}.`,

@@ -4,7 +4,7 @@ import { agoText, bytesText, finding } from './finding.ts';
 
 /** Result of reading a database. */
 export type Integrity =
-  /** All of it was read. */
+  /** The whole database was read. */
   | { state: 'whole' }
   /** No damage in the part that was read in time. */
   | { state: 'partly'; rows: number }
@@ -24,7 +24,7 @@ export interface DatabaseEvidence {
 export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'database', title: 'Database' } as const;
   if (path === null) return finding(subject, 'skipped', ['In memory only (--ephemeral).']);
-  if (bytes === null) return finding(subject, 'skipped', [`There is no ${path}; the first start makes it.`]);
+  if (bytes === null) return finding(subject, 'skipped', [`There is no ${path}; the first start creates it.`]);
   const file = `${path}, ${bytesText(bytes)}`;
   switch (integrity.state) {
     case 'whole':
@@ -39,14 +39,14 @@ export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEv
       return finding(subject, 'failed', [`${file} is damaged: ${integrity.what}.`], {
         fix:
           restore === null
-            ? 'There is no backup that could be restored; "sqlite3 FILE .recover" may save a part.'
-            : 'Stop Vivarium, and put the newest backup in its place; the damaged file is kept.',
+            ? 'There is no backup to restore; "sqlite3 FILE .recover" may save part of the data.'
+            : 'Stop Vivarium, and replace the database with the newest backup; the damaged file is kept.',
         ...(restore !== null && { commands: restore }),
       });
   }
 }
 
-/** A backup, and the content of its header. */
+/** A backup and the values in its header. */
 export interface BackupEvidence {
   path: string;
   bytes: number;
@@ -62,17 +62,17 @@ export interface BackupsEvidence {
   /** Newest first; null for an ephemeral Vivarium. */
   backups: readonly BackupEvidence[] | null;
   realNowMs: number;
-  /** Since when there has been something to back up, in real time; null if there is nothing. */
+  /** When the database was created, in real time; null if there is none. */
   databaseMadeAtMs: number | null;
   databaseBytes: number;
   /** The largest database that is backed up daily. */
   dailyBytesMax: number;
 }
 
-/** A start makes one when the newest is older than a day; an older one is normal in a long run. */
+/** Each start makes a backup if the newest is older than a day, so an older one is normal during a long run. */
 const AGE_MS_MAX = 3 * DAY_MS;
 
-/** Until the first one, made a few seconds after the first start. */
+/** How long there may be no backup. The first one is made a few seconds after the first start. */
 const GRACE_MS = HOUR_MS;
 
 export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
@@ -85,7 +85,7 @@ export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   const [newest] = backups;
   if (newest === undefined) {
     if (realNowMs - (databaseMadeAtMs ?? 0) < GRACE_MS) {
-      return finding(subject, 'ok', ['The first is made a few seconds after a start; none was due before.']);
+      return finding(subject, 'ok', ['The first one is made a few seconds after a start.']);
     }
     return finding(subject, 'warning', [`There is none in ${folder}.`], remedyFor(databaseBytes, dailyBytesMax));
   }
@@ -95,7 +95,7 @@ export function evaluateBackups(evidence: BackupsEvidence): DoctorCheck {
   ];
   if (newest.fault !== null) {
     return finding(subject, 'failed', lines, {
-      fix: 'Look at the disk; then move that file away, and start Vivarium again: it makes another.',
+      fix: 'Check the disk. Then move that file away, and start Vivarium again: it makes another backup.',
     });
   }
   if (realNowMs - newest.writtenAtMs > AGE_MS_MAX) {

@@ -2,7 +2,7 @@ import type { DesktopFacts } from '../base/desktop.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
-/** What a report of a fault in the window needs first, and what the window's safety rests on. */
+/** Facts for bug reports about the window, and the settings that keep the window secure. */
 export const evaluateDesktop = (facts: DesktopFacts): DoctorCheck[] => [
   evaluateRuntime(facts),
   evaluateSandbox(facts),
@@ -13,16 +13,21 @@ export const evaluateDesktop = (facts: DesktopFacts): DoctorCheck[] => [
 function evaluateRuntime({ electron, chromium, cryptography, session, gpu }: DesktopFacts): DoctorCheck {
   return finding({ area: 'desktop', name: 'runtime', title: 'Electron' }, 'ok', [
     `Electron ${electron}, Chromium ${chromium}, cryptography by ${cryptography}.`,
-    `The session is ${session}; Chromium says of drawing with the GPU: ${gpu}.`,
+    `Session: ${session}. GPU acceleration, as Chromium reports it: ${gpu}.`,
   ]);
 }
 
 function evaluateSandbox({ sandboxed }: DesktopFacts): DoctorCheck {
   const subject = { area: 'desktop', name: 'sandbox', title: 'Sandbox' } as const;
   if (sandboxed) return finding(subject, 'ok', ['Chromium runs pages in its sandbox.']);
-  return finding(subject, 'failed', ['Chromium was started with --no-sandbox: a page could do what you can.'], {
-    fix: 'Start Vivarium without --no-sandbox; an AppImage adds it where the system denies user namespaces, and the Debian package does not need it.',
-  });
+  return finding(
+    subject,
+    'failed',
+    ['Chromium was started with --no-sandbox, so a page could do anything that you can.'],
+    {
+      fix: 'Start Vivarium without --no-sandbox; an AppImage adds it where the system denies user namespaces, and the Debian package does not need it.',
+    },
+  );
 }
 
 function evaluateKeyring({ keyring }: DesktopFacts): DoctorCheck {

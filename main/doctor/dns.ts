@@ -51,7 +51,7 @@ export function evaluateResolver({ foreign }: ResolverEvidence): DoctorCheck {
   });
 }
 
-/** What the system itself says about a name below `localhost`. */
+/** The system's own answer for a name below `localhost`. */
 export interface LocalhostEvidence {
   hostname: string;
   answer: SystemAnswer;
@@ -74,7 +74,7 @@ export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvide
   const shown = addresses.join(', ');
   if (foreignOf(addresses).length === 0)
     return finding(subject, 'ok', [`The system resolves ${hostname} to ${shown}.`]);
-  const source = hosts === null ? '' : `, as line ${hosts.line} of ${hosts.file} says`;
+  const source = hosts === null ? '' : `, according to line ${hosts.line} of ${hosts.file}`;
   return finding(
     subject,
     'failed',
@@ -85,24 +85,25 @@ export function evaluateLocalhost({ hostname, answer, platform }: LocalhostEvide
   );
 }
 
-/** What the system itself says about the custom domains that are served here. */
+/** The system's own answers for the custom domains that are served here. */
 export interface SystemEvidence {
   asked: readonly { hostname: string; answer: SystemAnswer }[];
-  /** Whether there are others. */
+  /** Whether there are further custom domains that were not asked for. */
   hasMore: boolean;
 }
 
 /** Whether programs that ask the system send requests for custom domains to another machine. */
 export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck {
   const subject = { area: 'dns', name: 'system', title: 'Custom domains on this system' } as const;
-  const rest = hasMore ? [`Only the first ${asked.length} were asked for.`] : [];
+  const rest = hasMore ? [`Only the first ${asked.length} were looked up.`] : [];
   const found = asked.flatMap(({ hostname, answer }) => {
     const elsewhere = explainElsewhere(hostname, answer);
     return elsewhere === null ? [] : [{ hostname, ...elsewhere }];
   });
   if (found.length === 0) {
     const [none] = asked;
-    const said = none === undefined ? 'No custom domain is served.' : 'It leads none of them to another machine.';
+    const said =
+      none === undefined ? 'No custom domain is served.' : 'It does not lead any of them to another machine.';
     return finding(subject, 'ok', [said, ...rest]);
   }
   const effects = new Set(found.map(({ effect }) => effect));
@@ -110,9 +111,10 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
   const fixes = new Set(found.flatMap(({ fix }) => (fix === null ? [] : [fix])));
   const byDns = found.filter(({ fix }) => fix === null);
   return finding(subject, 'warning', [...found.map(({ message }) => message), ...effects, ...rest], {
-    fix: [...fixes, ...(byDns.length === 0 ? [] : ['Let this system find them here: the command shows how.'])].join(
-      ' ',
-    ),
+    fix: [
+      ...fixes,
+      ...(byDns.length === 0 ? [] : ['Make this system resolve them to this machine: the command shows how.']),
+    ].join(' '),
     ...(byDns.length > 0 && { commands: byDns.map(({ hostname }) => `vivarium machine plan ${hostname}`) }),
   });
 }
@@ -120,7 +122,7 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
 function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
   if (platform === 'win32') {
     return {
-      fix: 'Add it to the hosts file, in a PowerShell that was opened as administrator.',
+      fix: 'Add it to the hosts file, in a PowerShell opened as administrator.',
       commands: [
         `Add-Content "$env:windir\\System32\\drivers\\etc\\hosts" ${powerShellString(`127.0.0.1 ${hostname}`)}`,
       ],
@@ -129,7 +131,7 @@ function hostsRemedy(hostname: string, platform: NodeJS.Platform) {
   const toHosts = `echo ${posixWord(`127.0.0.1 ${hostname}`)} | sudo tee -a /etc/hosts`;
   if (platform === 'linux') {
     return {
-      fix: 'Install nss-myhostname, which is for all of *.localhost (here for Debian and Ubuntu); or add the one name to /etc/hosts.',
+      fix: 'Install nss-myhostname, which resolves all of *.localhost (command for Debian and Ubuntu), or add this name to /etc/hosts.',
       commands: ['sudo apt install libnss-myhostname'],
       otherwise: toHosts,
     };

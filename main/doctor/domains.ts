@@ -7,10 +7,10 @@ import type { Handshake, HandshakeResult } from './handshake.ts';
 /** A domain's intended state, and a client's view of it. */
 export interface DomainEvidence {
   domain: Pick<Domain, 'hostname' | 'projectId' | 'state' | 'certificate' | 'checks' | 'serving'>;
-  /** Its leaf; dates on the app's clock. */
+  /** The domain's leaf, with dates on the app's clock; null if it has none. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
   handshake: HandshakeResult;
-  /** Command lines that correct its records. */
+  /** Commands that correct its records. */
   repairs?: readonly string[];
   /** The app's clock. */
   nowMs: number;
@@ -23,13 +23,13 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
   const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
   if (domain.serving.https) return evaluateServed(subject, evidence);
   if (handshake.ok) {
-    return finding(subject, 'failed', [`HTTPS is served for it, although it is ${stateText(domain)}.`], {
+    return finding(subject, 'failed', [`It is served over HTTPS, although it is ${stateText(domain)}.`], {
       fix: 'Start Vivarium again.',
     });
   }
   const isRefusal = handshake.refusal === 'unrecognized_name';
   const refused = isRefusal
-    ? 'HTTPS for it is refused with unrecognized_name, as expected.'
+    ? 'Its HTTPS handshake is refused with unrecognized_name, as expected.'
     : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');
@@ -58,7 +58,7 @@ function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: Do
   const faults = [...chainFaults(handshake, exampleOf(domain.hostname)), ...leafFaults(handshake, leaf, nowMs)];
   if (faults.length > 0) return finding(subject, 'failed', faults, renew);
   const evidence = [
-    `${handshake.protocol}, signed by our root for this name, until ${isoText(handshake.notAfterMs)} for clients.`,
+    `${handshake.protocol}, signed by our root for this name, and valid for clients until ${isoText(handshake.notAfterMs)}.`,
     ...(leaf === null ? [] : [`On the app’s clock it is valid until ${isoText(leaf.notAfterMs)}.`]),
   ];
   const warning = domain.checks.find(({ outcome }) => outcome === 'warning' || outcome === 'failed');
@@ -85,7 +85,9 @@ function chainFaults(handshake: Handshake, hostname: string): string[] {
 function leafFaults(handshake: Handshake, leaf: DomainEvidence['leaf'], nowMs: number): string[] {
   if (leaf === null) return ['Vivarium has no certificate for it.'];
   return [
-    ...(leaf.fingerprint === handshake.fingerprint ? [] : ['The certificate shown is not its own.']),
+    ...(leaf.fingerprint === handshake.fingerprint
+      ? []
+      : ['Vivarium presents a different certificate from the one issued for it.']),
     ...(nowMs >= leaf.notBeforeMs && nowMs < leaf.notAfterMs
       ? []
       : [`On the app’s clock it is valid from ${isoText(leaf.notBeforeMs)} to ${isoText(leaf.notAfterMs)} only.`]),
@@ -126,7 +128,7 @@ export interface UpstreamEvidence {
   problem: { status: number; what: string; remedy: string } | null;
 }
 
-/** A stopped upstream is no fault of Vivarium, but makes every answer a 502. */
+/** A stopped upstream is not Vivarium's fault, but turns every answer into a 502. */
 export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): DoctorCheck {
   const subject = {
     area: 'upstreams',

@@ -32,11 +32,11 @@ import { askListener, evaluateListener } from './listeners.ts';
 import { evaluateAcmePort, type PortName } from './ports.ts';
 import { evaluateNoStores, evaluateStore } from './trust.ts';
 
-/** A running engine, as far as its doctor needs it. */
+/** The parts of a running engine that its doctor needs. */
 export interface ExaminedEngine {
   dataDir: string;
   stateDir: string;
-  /** Ephemeral: there is no database on disk. */
+  /** Whether there is no database on disk. */
   ephemeral: boolean;
   clock: AdjustableClock;
   status: () => StatusReport;
@@ -67,9 +67,9 @@ export interface ExaminedEngine {
   upstreams: () => readonly Upstream[];
   readers: FolderReaders;
   ownCommand: (command: string) => string;
-  /** Opens `hostname` in each installed browser; a sentence when there is none. */
+  /** Opens `hostname` in each installed browser; returns a sentence if none is installed. */
   tryBrowsers: (hostname: string) => Promise<string | readonly Omit<BrowserEvidence, 'hostname'>[]>;
-  /** What running breaks let the probes find. */
+  /** The running breaks that replace evidence. */
   faults: Pick<FaultSource, 'named'>;
   isLimited: () => boolean;
   /** The port where ACME clients answer the CA. */
@@ -83,22 +83,22 @@ interface Upstream extends Pick<UpstreamEvidence, 'project' | 'url'> {
   dial: (realMsMax: number) => Promise<UpstreamEvidence['problem']>;
 }
 
-/** Most domains and projects to try, and how many at a time: each is a TLS handshake of the engine with itself. */
+/** The most domains, projects and upstreams to try. Each domain and project takes a TLS handshake with ourselves. */
 const DOMAINS_TRIED_MAX = 100;
 const PROJECTS_TRIED_MAX = 10;
 const UPSTREAMS_TRIED_MAX = 20;
 const HANDSHAKES_AT_ONCE_MAX = 8;
 
-/** Most domains to ask the system for, one after the other: each is a question to its DNS. */
+/** The most domains to look up with the system's resolver, one after another. */
 const SYSTEM_ASKED_MAX = 20;
 
-/** Real milliseconds for that; a resolver that does not answer takes two seconds each. */
+/** Real milliseconds for these lookups; a resolver that does not answer takes two seconds for each. */
 const SYSTEM_MS_MAX = 4_000;
 
 /** Real milliseconds for a connection to an upstream. */
 const UPSTREAM_MS_MAX = 2_000;
 
-/** Real milliseconds for opening a page in every installed browser, and ending them. */
+/** Real milliseconds for opening a page in every installed browser and ending the browsers. */
 const BROWSERS_MS_MAX = 24_000;
 
 /** Real milliseconds for reading a large database; bounds the wait for a report. */
@@ -127,7 +127,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       async look() {
         const number = name === 'control' ? control().port : dataPlane.ports[name];
         const port: PortName = { name, title, port: number, option: `--${name}-port` };
-        // The listener itself answers `OPTIONS *`: not counted, and no project's traffic.
+        // The listener itself answers `OPTIONS *`, which is not counted and not recorded as traffic.
         const question =
           name === 'control'
             ? {
@@ -173,7 +173,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     ];
   }
 
-  /** Those that are served; any other one leads elsewhere rightly. */
+  /** Checks only domains that are served; the others may rightly lead elsewhere. */
   async function examineSystem(find: Find) {
     const endMs = clock.monotonic() + SYSTEM_MS_MAX;
     const asked: { hostname: string; answer: SystemAnswer }[] = [];
@@ -228,7 +228,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     return stores.map((store) => evaluateStore(storeSeen(find, store), process.platform));
   }
 
-  /** A domain where there is one that is served over HTTPS; browsers resolve platform hostnames themselves. */
+  /** Uses a custom domain that is served over HTTPS, because browsers resolve platform hostnames themselves. */
   async function examineBrowsers() {
     for (const hostname of engine.hostnames()) {
       if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
@@ -237,7 +237,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
         ? [evaluateNoBrowser(tried)]
         : tried.map((found) => evaluateBrowser({ ...found, hostname: exampleOf(hostname) }));
     }
-    return [evaluateNoBrowser('No custom domain has a certificate, so there is none to open.')];
+    return [evaluateNoBrowser('No custom domain is served over HTTPS, so there is none to open.')];
   }
 
   const probes = (): Probe[] => [
@@ -311,7 +311,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   return createDoctor({ clock, probes, running: true, ownCommand: engine.ownCommand });
 }
 
-/** Warnings without a check of their own; the clock and missing addresses have one. */
+/** Warnings that no other check reports, unlike those about the clock and missing addresses. */
 function warningsOf({ warnings, clockWarning }: StatusReport, ofListeners: readonly string[]): string[] {
   return warnings.filter((warning) => warning !== clockWarning && !ofListeners.includes(warning));
 }

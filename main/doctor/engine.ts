@@ -13,7 +13,7 @@ export interface RunningEvidence {
 
 export function evaluateRunning({ pid, version, dataDir, ephemeral }: RunningEvidence): DoctorCheck {
   return finding(SUBJECT, 'ok', [
-    `Vivarium ${version} runs as process ${pid} on ${dataDir}${ephemeral ? ', and keeps nothing' : ''}.`,
+    `Vivarium ${version} runs as process ${pid} on ${dataDir}${ephemeral ? ' and stores nothing' : ''}.`,
   ]);
 }
 
@@ -27,8 +27,8 @@ export function evaluateWarnings(warnings: readonly string[]): DoctorCheck {
 /** Data folder of an engine that does not answer or does not run. */
 export interface AbsenceEvidence {
   dataDir: string;
-  /** Its path and content; `alive`: whether the process exists. */
   runtimeFile: string;
+  /** The content of `runtimeFile`; `alive`: whether the process exists. */
   runtime:
     | { state: 'absent' }
     | { state: 'unreadable'; reason: string }
@@ -47,8 +47,8 @@ export function evaluateAbsence({ dataDir, runtimeFile, runtime, locked, silence
     return finding(SUBJECT, 'failed', [`${runtimeFile} can’t be read: ${runtime.reason}.`, ...lock], {
       fix:
         locked === true || runtime.reason === 'EACCES'
-          ? 'Run the doctor as the user that runs Vivarium, or name a folder of your own with --data-dir.'
-          : 'Start Vivarium: it writes the file anew. If the file is another user’s, choose another --data-dir.',
+          ? 'Run the doctor as the user that runs Vivarium, or choose another folder with --data-dir.'
+          : 'Start Vivarium: it replaces the file. If the file belongs to another user, choose another --data-dir.',
     });
   }
   if (runtime.state === 'absent') {
@@ -59,7 +59,7 @@ export function evaluateAbsence({ dataDir, runtimeFile, runtime, locked, silence
   }
   const { pid, alive, url } = runtime;
   if (!alive || locked === false) {
-    const why = !alive ? `process ${pid} ended without removing it` : `process ${pid} is another program by now`;
+    const why = !alive ? `process ${pid} ended without removing it` : `process ${pid} is now another program`;
     return finding(SUBJECT, 'warning', [`${runtimeFile} was left behind: ${why}.`], {
       fix: 'Start Vivarium: it recovers from the crash and replaces the file.',
       commands: start.commands,
@@ -68,9 +68,9 @@ export function evaluateAbsence({ dataDir, runtimeFile, runtime, locked, silence
   return finding(
     SUBJECT,
     'failed',
-    [`Process ${pid} runs, but ${url} gives no report: ${silence ?? 'it was not asked'}.`, ...lock],
+    [`Process ${pid} runs, but ${url} gives no report: ${silence ?? 'no request was sent'}.`, ...lock],
     {
-      fix: 'It hangs or is an older version. End it and start it again; acknowledged changes are safe.',
+      fix: 'It hangs or is an older version. End the process and start Vivarium again; acknowledged changes are safe.',
       commands: [`kill ${pid}`, 'vivarium serve'],
     },
   );

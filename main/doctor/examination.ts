@@ -5,7 +5,7 @@ import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../con
 import { doctorArea } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
-/** One check: gathers evidence and evaluates it. May be slow, hang, or throw without holding up the others. */
+/** One check: gathers evidence and evaluates it. May be slow, hang or throw without delaying the others. */
 export interface Probe {
   area: DoctorArea;
   /** Unique in its area; also names the check that reports the probe's failure. */
@@ -13,13 +13,13 @@ export interface Probe {
   /** Title of its subject. */
   title: string;
   look(): DoctorCheck[] | Promise<DoctorCheck[]>;
-  /** What a run of all areas has instead of looking, where that is too much for each of them. */
+  /** The result in a run of all areas, for a probe that is too slow to be part of each of them. */
   unasked?: DoctorCheck;
-  /** Real milliseconds for it; by default `PROBE_MS_MAX`. */
+  /** Real milliseconds for the probe; `PROBE_MS_MAX` by default. */
   realMsMax?: number;
 }
 
-/** Probes at a time, over all runs: bounds sockets and programs beside a serving engine. */
+/** The most probes at a time, over all runs: bounds sockets and programs while the engine serves. */
 const PROBES_AT_ONCE_MAX = 4;
 
 /** Real milliseconds per probe; trust stores that run programs are the slowest. */
@@ -46,7 +46,7 @@ export interface Doctor {
   run(areas?: readonly DoctorArea[]): Promise<DoctorReport>;
 }
 
-/** The doctor over its probes. Starts nothing, writes nothing, and never rejects because of a probe. */
+/** Creates a doctor from probes. It writes nothing, and never rejects because of a probe. */
 export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptions): Doctor {
   const turns = createTurns(PROBES_AT_ONCE_MAX);
   const underWay = new Map<string, Promise<DoctorReport>>();
@@ -127,7 +127,9 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
 function probeFailed(probe: Probe, error: unknown): DoctorCheck {
   const evidence = `The check failed: ${error instanceof Error ? error.message : String(error)}`;
   const denied = codeOf(error) === 'EACCES';
-  return denied ? finding(probe, 'skipped', [evidence, 'Permissions says what to do.']) : unknown(probe, evidence);
+  return denied
+    ? finding(probe, 'skipped', [evidence, 'The check Permissions says what to do.'])
+    : unknown(probe, evidence);
 }
 
 interface Deadline {

@@ -15,7 +15,7 @@ export interface Subject {
 export interface Remedy {
   fix: string;
   commands?: readonly string[];
-  /** Enough instead of them. */
+  /** An alternative to the commands. */
   otherwise?: string;
 }
 

@@ -25,9 +25,9 @@ export interface FolderReaders {
   isFolderLocked: (dataDir: string) => boolean | null;
   /** Reads a database that is open here, until `isOver`. */
   readIntegrity: (file: string, isOver: () => boolean) => Promise<Integrity>;
-  /** Reads a database that is not open anywhere, and leaves no files beside it. */
+  /** Reads a database that no program has open, and leaves no files beside it. */
   readIntegrityAtRest: (file: string) => Integrity;
-  /** Commands that restore the newest usable backup; null without one. */
+  /** Commands that restore the newest usable backup; null if there is none. */
   restoration: (file: string) => string[] | null;
   readBackups: (file: string) => { folder: string; backups: readonly BackupEvidence[] };
   /** Larger databases get no daily backup. */
@@ -49,9 +49,9 @@ export interface FolderParts {
   usedFingerprint: () => string | null;
   /** A platform hostname. */
   hostname: () => string;
-  /** What running breaks let the probes find; none without an engine. */
+  /** The running breaks that replace evidence; none without an engine. */
   faults?: Pick<FaultSource, 'named'>;
-  /** Whether the database may grow no more, whatever the disk has. */
+  /** Whether a break keeps the database from growing. */
   isLimited?: () => boolean;
 }
 

@@ -3,7 +3,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import { reasonOf } from './listeners.ts';
 
-/** Client's view of a completed handshake. */
+/** A client's view of a completed handshake. */
 export interface Handshake {
   ok: true;
   /** `TLSv1.3`. */
@@ -12,11 +12,11 @@ export interface Handshake {
   distrust: string | null;
   /** Whether the certificate is for the hostname. */
   named: boolean;
-  /** Of the leaf: `AB:CD:…`, SHA-256. */
+  /** The leaf's SHA-256 fingerprint: `AB:CD:…`. */
   fingerprint: string;
-  /** In real time. */
+  /** The end of the leaf's validity, in real time. */
   notAfterMs: number;
-  /** Of the answer to `OPTIONS *`, which reaches no project; null if none came. */
+  /** The status of the answer to `OPTIONS *`, which reaches no project; null without an answer. */
   status: number | null;
 }
 
@@ -65,7 +65,7 @@ export function performHandshake(
     socket.on('close', () => settle(seen ?? { ok: false, refusal: null, reason: 'it closed the connection' }));
     socket.on('secureConnect', () => {
       seen = read(socket, hostname);
-      if (seen === null) return settle({ ok: false, refusal: null, reason: 'it showed no certificate' });
+      if (seen === null) return settle({ ok: false, refusal: null, reason: 'it presented no certificate' });
       socket.write(`OPTIONS * HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`);
     });
     let head = '';
@@ -81,7 +81,7 @@ export function performHandshake(
 function read(socket: TLSSocket, hostname: string): Handshake | null {
   const certificate = socket.getPeerX509Certificate();
   if (!(certificate instanceof X509Certificate)) return null;
-  // Node types it as an Error, but it is an error code.
+  // Node's types say Error, but the value is an error code.
   const fault = socket.authorizationError as unknown;
   const named = certificate.checkHost(hostname, { subject: 'never' }) !== undefined;
   // The hostname is evaluated apart from the chain.

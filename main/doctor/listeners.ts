@@ -31,7 +31,7 @@ export function evaluateListener(evidence: ListenerEvidence): DoctorCheck {
   const held =
     holder === null
       ? []
-      : [`Port ${port.port} is held by ${holderText(holder)}${foreign ? ', another program' : ', this Vivarium'}.`];
+      : [`Port ${port.port} is held by ${holderText(holder)}, ${foreign ? 'another program' : 'this Vivarium'}.`];
   const lines = answers.map(
     ({ address, answer }) => `${addressText(address, port.port)} ${answerText(answer, expected)}.`,
   );
@@ -39,11 +39,11 @@ export function evaluateListener(evidence: ListenerEvidence): DoctorCheck {
   if (silent || foreign) {
     return finding(subject, 'failed', [...lines, ...held, ...warnings], {
       fix: foreign
-        ? `Stop ${holder.name} there, or start Vivarium with ${port.option} and another port.`
+        ? `Stop ${holder.name}, or start Vivarium with ${port.option} and another port.`
         : 'Start Vivarium again. If that does not help, a firewall or another program on this machine interferes.',
     });
   }
-  const remedy = { fix: 'Clients that try IPv6 first are slower here. Switch it on for the loopback interface.' };
+  const remedy = { fix: 'Clients that try IPv6 first are slower here. Enable IPv6 on the loopback interface.' };
   return warnings.length === 0
     ? finding(subject, 'ok', [...lines, ...held])
     : finding(subject, 'warning', [...lines, ...held, ...warnings], remedy);

@@ -29,7 +29,7 @@ export interface FreePortEvidence {
 /** Whether a Vivarium that starts now could bind the port. */
 export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePortEvidence): DoctorCheck {
   const subject: Subject = { area: 'listeners', name: port.name, title: port.title };
-  if (port.port === 0) return finding(subject, 'ok', ['The start picks any free port.']);
+  if (port.port === 0) return finding(subject, 'ok', ['The next start picks any free port.']);
   if (taken.length === 0 && holder === null) {
     if (!permitted) {
       return finding(
@@ -37,7 +37,7 @@ export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePo
         'failed',
         [`Port ${port.port} is free, but reserved for administrators on this system.`],
         {
-          fix: `Permit it (“Reach it” of a hostname shows how, and how to undo it), or start with ${port.option} and a port above 1023.`,
+          fix: `Permit it (“Reach it” for a hostname shows how, and how to undo it), or start with ${port.option} and a port above 1023.`,
           commands: [`vivarium serve ${port.option} 0`],
         },
       );
@@ -51,30 +51,31 @@ export function evaluateFreePort({ port, taken, holder, permitted, pid }: FreePo
     taken.length === 0 ? `Port ${port.port}` : taken.map((address) => addressText(address, port.port)).join(' and ');
   const who = holder === null ? 'by a program that this user can’t see' : `by ${holderText(holder)}`;
   return finding(subject, 'failed', [`${where} ${taken.length > 1 ? 'are' : 'is'} held ${who}.`], {
-    fix: `Stop it there, or start with ${port.option} and another port.`,
+    fix: `Stop that program, or start with ${port.option} and another port.`,
     commands: [`vivarium serve ${port.option} 0`],
   });
 }
 
-/** Where `lego --http` and others listen to answer http-01; free, or theirs. */
+/** The port where ACME clients such as `lego --http` listen to answer http-01: should be free or held by a client. */
 export function evaluateAcmePort(evidence: { port: number; holder: PortHolder | null; pid: number }): DoctorCheck {
   const { port, holder, pid } = evidence;
   const subject: Subject = { area: 'listeners', name: 'acme', title: 'Port of ACME clients' };
-  if (holder === null) return finding(subject, 'ok', [`Port ${port} is free for an ACME client that answers itself.`]);
+  if (holder === null)
+    return finding(subject, 'ok', [`Port ${port} is free for an ACME client that answers challenges itself.`]);
   const held = `Port ${port}, where ACME clients answer the CA, is held by ${holderText(holder)}`;
   if (holder.pid !== pid) return finding(subject, 'ok', [`${held}, which should be such a client.`]);
   return finding(subject, 'failed', [`${held}, this Vivarium: no client can answer there.`], {
-    fix: 'The break machine.port-taken holds it on purpose: repair that. Otherwise choose another one with acmeHttpPort.',
+    fix: 'The break machine.port-taken holds it on purpose: repair the break. Otherwise choose another port with acmeHttpPort.',
     commands: ['vivarium break off --all'],
   });
 }
 
 export const holderText = ({ name, pid }: PortHolder): string => `${name} (pid ${pid})`;
 
-/** Real milliseconds for a connection; on this machine, a slower one is not accepted at all. */
+/** Real milliseconds for a connection; on this machine, a slower one counts as not accepted. */
 const CONNECT_MS_MAX = 2_000;
 
-/** Whether a program accepts connections at an address or hostname. Connects, and hangs up. */
+/** Whether a program accepts connections at an address or hostname. Connects and then closes the connection. */
 export function isListening(host: string, port: number, clock: Pick<Clock, 'realTimer'>): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

@@ -29,11 +29,11 @@ export interface RootEvidence {
   platform: NodeJS.Platform;
 }
 
-/** With less left, leaves get shorter than their 90 days. */
+/** With less time left, leaves cannot be valid for their full 90 days. */
 const ENDING_MS = 90 * DAY_MS;
 
 const NEW_ROOT =
-  'Move its files to another folder and start Vivarium again: it creates a new root, which clients have to trust anew.';
+  'Move its files to another folder and start Vivarium again: it creates a new root, which clients must be made to trust.';
 
 export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, platform }: RootEvidence): DoctorCheck {
   const subject = { area: 'root', name: 'certificate', title: 'Root certificate' } as const;
@@ -41,7 +41,7 @@ export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, pl
     if (usedFingerprint === null)
       return finding(subject, 'skipped', [`There is no ${file}; the first start creates it.`]);
     return finding(subject, 'failed', [`${file} is gone, but Vivarium still signs with it.`], {
-      fix: 'Save the root again from Certificates, before Vivarium stops: the next start creates another certificate.',
+      fix: 'Export the root again before Vivarium stops, for example from the page Certificates: the next start would create another root.',
       commands: [`vivarium ca export --output ${shellWord(file, platform)}`],
     });
   }
@@ -58,9 +58,9 @@ export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, pl
     return finding(
       subject,
       'failed',
-      [...evidence, 'Vivarium signs with another one: the file was changed while it ran.'],
+      [...evidence, 'Vivarium signs with another certificate: the file was changed while it ran.'],
       {
-        fix: 'Start Vivarium again; give this file to clients that have the other one.',
+        fix: 'Start Vivarium again. Replace the other certificate with this file in clients that trust it.',
       },
     );
   }
@@ -71,7 +71,7 @@ export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, pl
     });
   }
   if (notAfterMs - realNowMs < ENDING_MS) {
-    return finding(subject, 'warning', [...evidence, `It ends in ${agoText(notAfterMs - realNowMs)}.`], {
+    return finding(subject, 'warning', [...evidence, `It expires in ${agoText(notAfterMs - realNowMs)}.`], {
       fix: NEW_ROOT,
     });
   }
@@ -84,9 +84,9 @@ export interface RootKeyEvidence {
   storage: 'file' | 'keyring' | 'absent';
   /** The folder and the file, if their modes are too open. */
   open: readonly { path: string; mode: number; wanted: number }[];
-  /** Whether it is the key of the certificate; null if unknown. */
+  /** Whether the key belongs to the certificate; null if unknown. */
   fits: boolean | null;
-  /** Whether there is a certificate that needs it. */
+  /** Whether there is a certificate that needs the key. */
   needed: boolean;
 }
 
@@ -107,7 +107,7 @@ export function evaluateRootKey({ folder, file, storage, open, fits, needed }: R
           `${path} has mode ${modeText(mode)}; it should have ${modeText(wanted)}. A user who has read the key can sign for every name that the root permits.`,
       ),
       {
-        fix: `Restrict it to its owner. If others use this machine, make a new root, too. ${NEW_ROOT}`,
+        fix: `Restrict it to its owner. If others use this machine, also make a new root. ${NEW_ROOT}`,
         commands: open.map(({ path, wanted }) => `chmod ${modeText(wanted).slice(1)} ${posixWord(path)}`),
       },
     );
@@ -124,7 +124,7 @@ export function evaluateRootKey({ folder, file, storage, open, fits, needed }: R
   ]);
 }
 
-/** Reads both files. Returns of the key only whether it matches. */
+/** Reads both files. The only fact returned about the key's content is whether it matches. */
 export function readRoot(
   folder: string,
   platform: NodeJS.Platform,

@@ -5,15 +5,15 @@ import { finding } from './finding.ts';
 export interface OpenFilesEvidence {
   /** Files and sockets that this process may have open; null if the system does not report it. */
   max: number | null;
-  /** Those open now. */
+  /** The number open now; null if unknown. */
   open: number | null;
-  /** Most connections that the proxy accepts, by that limit and its own. */
+  /** The most connections that the proxy accepts, under that limit and its own. */
   connections: number;
   connectionsWanted: number;
   platform: NodeJS.Platform;
 }
 
-/** With fewer, a browser with a few tabs and a load test at the same time would be refused. */
+/** With fewer, a browser with a few tabs and a simultaneous load test would be refused. */
 const CONNECTIONS_ENOUGH = 256;
 
 export function evaluateOpenFiles({
@@ -68,7 +68,7 @@ export function evaluateVersions({
   const parts = [
     ['Node', versions['node']],
     ['Electron', versions['electron']],
-    // What Electron says of BoringSSL.
+    // Electron reports this version for BoringSSL.
     ['OpenSSL', versions['openssl'] === '0.0.0' ? undefined : versions['openssl']],
     ['SQLite', sqlite],
   ].flatMap(([name, version]) => (version === undefined ? [] : [`${name} ${version}`]));

@@ -42,12 +42,12 @@ function remedyOf(
   const trust = `vivarium ca trust ${shellWord(store, platform)}`;
   if (handshake === 'refused') {
     return {
-      fix: 'Take the root out of the store, and add it again.',
+      fix: 'Remove the root from the store and add it again.',
       commands: [`vivarium ca untrust ${shellWord(store, platform)}`, trust],
     };
   }
   return {
-    fix: 'Trust the root there to open your hostnames without a warning in its programs.',
+    fix: 'Trust the root there, so that programs that use this store open your hostnames without a warning.',
     commands: [trust],
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The TypeScript declarations of the package `vivarium`, written by the build (`vite.main.config.ts`). They are generated
- * because the program derives its types from zod and oRPC, which the package's users do not have.
+ * The TypeScript declarations of the package `vivarium`, written by the build (`vite.main.config.ts`). They are
+ * generated because the program derives its types from zod and oRPC, which the package's users do not have.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,8 +3,8 @@ import { startVivarium } from './index.ts';
 import type { StartOptions, Vivarium } from './types.ts';
 
 /**
- * Jest's environment `node` with the global `startVivarium`. Jest runs tests in a context where `require` cannot load ESM;
- * environments are loaded outside it, once per worker. Engines that a file has not closed are closed after it.
+ * Jest's environment `node` with the global `startVivarium`. Jest runs tests in a context where `require` cannot load
+ * ESM; environments are loaded outside it, once per worker. Engines that a file has not closed are closed after it.
  */
 export default class VivariumEnvironment extends TestEnvironment {
   readonly #started: Vivarium[] = [];

@@ -8,8 +8,8 @@ interface Fixtures {
 }
 
 /**
- * Playwright's `test` with two fixtures: `vivarium`, which the tests of a worker share, and `tenant`, a separate project
- * for each test. Pages reach the served hostnames through the forward proxy, and this machine directly.
+ * Playwright's `test` with two fixtures: `vivarium`, which the tests of a worker share, and `tenant`, a separate
+ * project for each test. Pages reach the served hostnames through the forward proxy, and this machine directly.
  */
 export const test = base.extend({
   vivarium: [

@@ -35,7 +35,7 @@ export interface Switch<Opened extends Serving> {
   /** Whether the next start serves the interface again. */
   isKept(): boolean;
   /**
-   * Serves on the wanted interface or address; if empty, on the only candidate. Closes the previous listeners afterwards.
+   * Serves on the wanted interface or address; if empty, on the only candidate. Then closes the previous listeners.
    * `keep`: whether the next start serves it again; unchanged if omitted. A pending wait continues.
    * @throws VivariumError of `choosePlace` and `open`, with nothing changed
    */

@@ -5,7 +5,7 @@ import type { BrowserKind } from '../contract/reach.ts';
 export interface Browser {
   name: string;
   program: string;
-  /** The folder for the profile of a snap, which sees only its own folders and ignores another home folder; else null. */
+  /** For a snap, the folder for its profile: a snap sees only its own folders and ignores another home folder. */
   confinedTo: string | null;
 }
 

@@ -13,8 +13,8 @@ const entry = (name: string, texts: EntryTexts): BreakEntry => ({
 });
 
 /**
- * Faults of this machine for practising with the doctor. The machine itself is not changed: four faults affect Vivarium,
- * and three affect only the doctor's evidence (`probe`). `test/integration/engine/broken-machine.test.ts` tests the
+ * Faults of this machine for practising with the doctor. The machine itself is not changed: four faults affect
+ * Vivarium, and three affect only the doctor's evidence (`probe`). `test/integration/engine/broken-machine.test.ts` tests the
  * symptoms; “…” replaces variable parts.
  */
 export const MACHINE_ENTRIES: readonly BreakEntry[] = [
@@ -78,7 +78,7 @@ export const MACHINE_ENTRIES: readonly BreakEntry[] = [
     at: 'probe',
     symptoms: {
       doctor:
-        'failed: The system resolves HOST to 192.0.2.1, as line 1 of … says. That is not this machine: requests and API keys go there.',
+        'failed: The system resolves HOST to 192.0.2.1, according to line 1 of …. That is not this machine: requests and API keys go there.',
     },
   }),
 ];

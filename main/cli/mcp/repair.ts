@@ -8,8 +8,8 @@ import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
 export type Ask = <Answer>(procedure: string, input?: object) => Promise<Answer>;
 
 /**
- * Corrects the records of an attached domain in Vivarium's own DNS and the CAA records that forbid its certificate, then
- * verifies the domain. Records elsewhere cannot be changed: the checks in the answer say what they lack.
+ * Corrects the records of an attached domain in Vivarium's own DNS and the CAA records that forbid its certificate,
+ * then verifies the domain. Records elsewhere cannot be changed: the checks in the answer say what they lack.
  */
 export async function repairDomain(hostname: string, ask: Ask): Promise<{ changed: string[]; domain: Domain }> {
   const domain = await ask<Domain>('domains.get', { hostname });

@@ -22,7 +22,7 @@ const moment = (epochMs: number): string => iso(epochMs).slice(0, 16).replace('T
 
 const longest = (dark: readonly Dark[]): number => Math.max(0, ...dark.map(({ fromMs, toMs }) => toMs - fromMs));
 
-/** The report in the form of a file's report: events are the steps, and never going dark is each client's expectation. */
+/** The report in a file's form: events are steps, and each client is expected to keep its names from going dark. */
 export function reportOf({ command, profile, year, courses, darkMsMax }: Renewals): Report {
   return {
     file: `Renewals from ${moment(year.fromMs)} to ${moment(year.toMs)} (UTC), profile ${profile}`,

@@ -71,7 +71,7 @@ describe('domains', () => {
     const lost = await check(engine, 'domains.shop.happypaws.test');
     expect([lost.status, lost.evidence.at(-1)]).toEqual([
       'warning',
-      'HTTPS for it is refused with unrecognized_name, as expected.',
+      'Its HTTPS handshake is refused with unrecognized_name, as expected.',
     ]);
     expect(lost.fix).toContain('CNAME cname.vivarium.localhost');
     expect(lost.commands).toMatch(
@@ -136,7 +136,7 @@ describe('the doctor reports', () => {
     const file = join(engine.dataDir, 'ca/root.pem');
     writeFileSync(file, readFileSync(join(other.dataDir, 'ca/root.pem')));
     expect((await check(engine, 'root.certificate')).evidence).toContainEqual(
-      expect.stringContaining('signs with another one'),
+      expect.stringContaining('signs with another certificate'),
     );
     expect((await check(engine, 'root.key')).evidence[0]).toContain('is not the key');
   });

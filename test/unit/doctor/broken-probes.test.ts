@@ -34,13 +34,13 @@ function looked(broken: string | null) {
 
 it.each([
   ['machine.root-gone', 'The system no longer has the root.'],
-  ['ca.root-ending', 'It ends in 9 days.'],
+  ['ca.root-ending', 'It expires in 9 days.'],
 ])('%s is found and named', async (entry, evidence) => {
   expect((await looked(null)).map(({ status }) => status)).toEqual(['ok', 'ok']);
   const wrong = (await looked(entry)).filter(({ status }) => status !== 'ok');
   expect(wrong).toMatchObject([{ status: 'warning' }]);
   expect(wrong[0]?.evidence).toEqual(
-    expect.arrayContaining([evidence, `Broken on purpose: ${entry}. Nothing of this machine was changed.`]),
+    expect.arrayContaining([evidence, `Broken on purpose: ${entry}. Nothing on this machine was changed.`]),
   );
 });
 

@@ -186,7 +186,7 @@ describe('*.localhost', () => {
     [system([]), 'darwin', 'warning', /tee -a \/etc\/hosts/],
     [system([]), 'win32', 'warning', /PowerShell.*\nAdd-Content "\$env:windir\\.*hosts" '127\.0\.0\.1 d\.test'/],
     [system(['127.0.0.1', '203.0.113.9']), 'linux', 'failed', /203\.0\.113\.9\. That is not this machine/],
-    [system(['203.0.113.9'], 4), 'linux', 'failed', /as line 4 of \/etc\/hosts says.*Remove line 4/s],
+    [system(['203.0.113.9'], 4), 'linux', 'failed', /according to line 4 of \/etc\/hosts.*Remove line 4/s],
   ] as const)('with the system’s answer %j on %s', (answer, platform, status, words) => {
     expectCheck(evaluateLocalhost({ hostname: 'd.test', answer, platform }), status, words);
   });
@@ -197,7 +197,7 @@ describe('custom domains on this system', () => {
   const unknown = { hostname: 'unknown.test', answer: system([]) };
   it.each([
     [[], false, 'ok', /No custom domain is served/],
-    [[here, unknown], true, 'ok', /none of them to another machine\.\s+Only the first 2/],
+    [[here, unknown], true, 'ok', /any of them to another machine\.\s+Only the first 2/],
     [
       [here, { hostname: 'a.test', answer: system(['203.0.113.9'], 12) }],
       false,
@@ -267,7 +267,15 @@ describe('a domain', () => {
     ],
     ['has another root', served, leaf, { ...HANDSHAKE, distrust: 'SELF' }, NOW_MS, 'failed', /at our root: SELF/],
     ['has another name', served, leaf, { ...HANDSHAKE, named: false }, NOW_MS, 'failed', /not for shop\.test/],
-    ['shows another leaf', served, leaf, { ...HANDSHAKE, fingerprint: 'EE' }, NOW_MS, 'failed', /not its own/],
+    [
+      'shows another leaf',
+      served,
+      leaf,
+      { ...HANDSHAKE, fingerprint: 'EE' },
+      NOW_MS,
+      'failed',
+      /a different certificate/,
+    ],
     ['has no leaf', served, null, HANDSHAKE, NOW_MS, 'failed', /has no certificate/],
     ['has run out on the app’s clock', served, leaf, HANDSHAKE, NOW_MS + 91 * DAY_MS, 'failed', /On the app’s clock/],
     ['gives no answer', served, leaf, { ...HANDSHAKE, status: null }, NOW_MS, 'failed', /got no answer/],
@@ -279,7 +287,7 @@ describe('a domain', () => {
       REFUSED,
       NOW_MS,
       'warning',
-      /It is misconfigured\.\nIt leads elsewhere\.\nHTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domains verify shop/s,
+      /It is misconfigured\.\nIt leads elsewhere\.\nIts HTTPS.*unrecognized_name.*\nChange it\. Then verify it again\.\nvivarium domains verify shop/s,
     ],
     [
       'waits',
@@ -383,13 +391,13 @@ describe('the clocks', () => {
 describe('the data folder', () => {
   const space = { totalBytes: 100e9, freeBytes: 50e9, totalFiles: 1_000_000, freeFiles: 900_000 };
   it.each([
-    [space, 'ok', /50\.0 GB of 100 GB are free/],
+    [space, 'ok', /50\.0 GB of 100 GB is free/],
     [{ ...space, freeBytes: 500e6 }, 'warning', /500 MB/],
     [{ ...space, freeBytes: 3e6 }, 'failed', /3\.0 MB/],
     [{ ...space, freeFiles: 5 }, 'failed', /Only 5 more files/],
     // btrfs does not count them.
     [{ ...space, totalFiles: 0, freeFiles: 0 }, 'ok', /free/],
-    [null, 'skipped', /does not say/],
+    [null, 'skipped', /does not report/],
   ] as const)('has %j', (given, status, words) => {
     expectCheck(evaluateDisk({ path: '/d', space: given }), status, words);
   });
@@ -398,7 +406,7 @@ describe('the data folder', () => {
   it.each([
     [folder, 'ok', /can be written/],
     [{ ...folder, exists: false }, 'skipped', /first start creates it/],
-    [{ ...folder, noFolder: true }, 'failed', /\/d is no folder/],
+    [{ ...folder, noFolder: true }, 'failed', /\/d is not a folder/],
     [{ ...folder, denied: [{ path: '/d', reason: 'EROFS' }] }, 'failed', /\(EROFS\).*chmod -R u\+rwX \/d/s],
     [
       { ...folder, open: [{ path: '/d x/demo-key.json', mode: 0o644, wanted: 0o600 }] },
@@ -446,7 +454,7 @@ describe('the database', () => {
     ['one of yesterday', {}, 'ok', /1 in \/b; the newest was written 1 day ago, 5\.0 kB\.\n.*schema 6/],
     ['none', { backups: [] }, 'warning', /There is none in \/b\.\nStart Vivarium again/],
     ['none of a large database', { backups: [], databaseBytes: 2e6 }, 'warning', /larger than 1\.0 MB/],
-    ['none yet', { backups: [], databaseMadeAtMs: NOW_MS }, 'ok', /first is made a few seconds after/],
+    ['none yet', { backups: [], databaseMadeAtMs: NOW_MS }, 'ok', /first one is made a few seconds after/],
     ['nothing to back up', { backups: [], databaseMadeAtMs: null }, 'skipped', /nothing to back up/],
     ['nothing to keep', { backups: null }, 'skipped', /ephemeral/],
     ['an old one', { backups: [{ ...backup, writtenAtMs: NOW_MS - 8 * DAY_MS }] }, 'warning', /8 days ago/],
@@ -474,10 +482,10 @@ describe('the root', () => {
   it.each([
     ['as it should be', {}, 'ok', /valid from 2026-11-19.*SHA-256 AB/s],
     ['without an engine', { usedFingerprint: null }, 'ok', /valid/],
-    ['different from the one in use', { usedFingerprint: 'CD' }, 'failed', /signs with another one/],
+    ['different from the one in use', { usedFingerprint: 'CD' }, 'failed', /signs with another certificate/],
     ['expired', { realNowMs: NOW_MS + 3651 * DAY_MS }, 'failed', /expired/],
     ['not valid yet', { realNowMs: NOW_MS - 2 * DAY_MS }, 'failed', /not valid yet/],
-    ['ending', { realNowMs: NOW_MS + 3640 * DAY_MS }, 'warning', /ends in 10 days/],
+    ['ending', { realNowMs: NOW_MS + 3640 * DAY_MS }, 'warning', /expires in 10 days/],
     ['not an authority', { certificate: { ...read, isAuthority: false } }, 'failed', /not a self-signed CA/],
     ['damaged', { certificate: { state: 'unreadable', reason: 'bad base64' } }, 'failed', /bad base64/],
     ['gone', { certificate: { state: 'absent' } }, 'failed', /vivarium ca export --output \/ca\/root\.pem/],
@@ -540,7 +548,7 @@ describe('the engine', () => {
     expectCheck(
       evaluateRunning({ pid: 7, version: '1', dataDir: '/d', ephemeral: true }),
       'ok',
-      /process 7 on \/d, and/,
+      /process 7 on \/d and/,
     );
     expectCheck(evaluateWarnings([]), 'ok', /None/);
     expectCheck(evaluateWarnings(['The daily backup failed.']), 'warning', /daily backup failed/);
@@ -558,7 +566,7 @@ describe('the engine', () => {
     ['does not run', {}, 'skipped', /No Vivarium is running on \/d\.\n.*\nvivarium serve/],
     ['is starting', { locked: true }, 'warning', /starting or stopping/],
     ['has crashed', { runtime: { ...file, alive: false } }, 'warning', /left behind: process 7 ended/],
-    ['has crashed, and its number was reused', { runtime: file }, 'warning', /process 7 is another program/],
+    ['has crashed, and its number was reused', { runtime: file }, 'warning', /process 7 is now another program/],
     [
       'hangs',
       { runtime: file, locked: true, silence: 'nothing came' },
@@ -576,7 +584,7 @@ describe('the engine', () => {
       'left an incomplete file',
       { runtime: { state: 'unreadable', reason: 'it is damaged' } },
       'failed',
-      /writes the file anew/,
+      /replaces the file/,
     ],
   ] as const)('that %s', (_what, changes, status, words) => {
     expectCheck(evaluateAbsence({ ...evidence, ...changes }), status, words);
@@ -584,7 +592,7 @@ describe('the engine', () => {
 });
 
 it.each([
-  ['firefox', { opened: true }, 'ok', /opened https:\/\/shop\.acme\.test\/, verified/],
+  ['firefox', { opened: true }, 'ok', /opened https:\/\/shop\.acme\.test\/ with its current setup/],
   [
     'firefox',
     { opened: false, said: '' },

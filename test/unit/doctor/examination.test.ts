@@ -65,7 +65,7 @@ it('reports what the user may not read as one failure, of the permissions, and n
   ]);
   const { checks } = await doctor.run();
   expect(brief(checks)).toEqual(['data.kept skipped']);
-  expect(checks[0]?.evidence.join(' ')).toMatch(/'\/d\/ca' Permissions says what to do\./);
+  expect(checks[0]?.evidence.join(' ')).toMatch(/'\/d\/ca' The check Permissions says what to do\./);
 });
 
 it('runs four probes at a time, and ends however many hang', async () => {
