@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { defineConfig, type Plugin } from 'vite';
 import { makeDeclarations } from './main/embed/declarations.ts';
 
-/** V8 keeps a source with any character beyond Latin-1 in two bytes a character: 2 MB more for the engine. */
+/** V8 stores a source with any character beyond Latin-1 in two bytes per character: 2 MB more for the engine. */
 const asciiOnly: Plugin = {
   name: 'ascii-only',
   generateBundle(_options, bundle) {
@@ -17,7 +17,7 @@ const asciiOnly: Plugin = {
   },
 };
 
-/** What `import 'vivarium'` is to TypeScript. */
+/** Emits the TypeScript declarations of the package. */
 const declarations: Plugin = {
   name: 'declarations',
   generateBundle() {
@@ -27,16 +27,16 @@ const declarations: Plugin = {
   },
 };
 
-/** The test runners are those of the project that imports the fixtures. */
+/** Not bundled: native code, and the test runners of the project that imports the fixtures. */
 const EXTERNAL = ['better-sqlite3', 'electron', 'vitest', '@playwright/test', 'jest-environment-node'];
 
 const HTTP = '\0node:http';
-/** Exports that load the undici inside of Node. */
+/** Exports of `node:http` that load Node's built-in undici. */
 const WITH_UNDICI = new Set(['WebSocket', 'CloseEvent', 'MessageEvent']);
 
 /**
- * Takes `node:http` without some of its exports: Node evaluates all of them for an `import`, which would take 55 ms and
- * 14 MB for an undici that nothing here uses.
+ * Replaces `import`s of `node:http` with a module that lacks some of its exports: Node evaluates all exports for an
+ * `import`, which would cost 55 ms and 14 MB for an undici that is not used here.
  */
 const httpWithoutUndici: Plugin = {
   name: 'http-without-undici',
@@ -50,8 +50,8 @@ const httpWithoutUndici: Plugin = {
 };
 
 /**
- * The engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron. Everything is bundled, so that a start reads few
- * files; only the native database stays outside.
+ * Builds the engine, the command line and the desktop app as modules in `out/main`, for plain Node and for Electron.
+ * Everything except the native database is bundled, so that a start reads few files.
  */
 export default defineConfig({
   plugins: [asciiOnly, declarations, httpWithoutUndici],
@@ -64,7 +64,7 @@ export default defineConfig({
     sourcemap: true,
     license: { fileName: 'licences.txt' },
     rolldownOptions: {
-      // How long plug-ins take is nothing that a first start has to say.
+      // A user's first start builds the program, and should not print plug-in timings.
       checks: { bundlerTimings: false },
       input: {
         vivarium: 'main/vivarium.ts',
@@ -78,9 +78,9 @@ export default defineConfig({
       external: [...builtinModules, /^node:(?!http$)/, ...EXTERNAL],
       output: {
         format: 'es',
-        // V8 keeps the source as long as a function of it may still be compiled.
+        // V8 keeps the source as long as any of its functions may still be compiled.
         comments: { jsdoc: false, annotation: false },
-        // V8 keeps the rest of the source too: 2 MB less for the engine. Names in stack traces stay.
+        // V8 keeps the whole source: minifying saves the engine 2 MB. Names in stack traces are kept.
         minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** The preload script as one CommonJS file in `out/preload`: a sandboxed one can neither import nor require files. */
+/** Builds the preload script as one CommonJS file, because a sandboxed script can neither import nor require files. */
 export default defineConfig({
   build: {
     ssr: true,

@@ -4,7 +4,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const ENGINE_LICENCES = `${import.meta.dirname}/out/main/licences.txt`;
 
-/** Puts the licences of what the engine is made of beside those of the interface; the engine is built first. */
+/** Copies the licences of the engine's dependencies next to the interface's. The engine is built first. */
 const engineLicences: Plugin = {
   name: 'engine-licences',
   generateBundle() {
@@ -13,13 +13,13 @@ const engineLicences: Plugin = {
   },
 };
 
-/** Every element with a style of its component carries the component's hash: a long one is 1 % of what is shipped. */
+/** Every styled element carries its component's hash as a class, so long hashes would be 1 % of the interface. */
 const shortHash = ({ hash, filename }: { hash: (input: string) => string; filename: string }): string =>
   `s${hash(filename).slice(0, 4)}`;
 
 /**
- * Svelte tells every component which slots of Svelte 4 it was given. None here, nor in a package, has slots: they take
- * snippets. It is 0.4 % of what is shipped.
+ * Removes the Svelte 4 slots that Svelte passes to every component: no component here or in a package uses slots. They
+ * would be 0.4 % of the interface.
  */
 const withoutSlots: Plugin = {
   name: 'without-slots',
@@ -28,15 +28,15 @@ const withoutSlots: Plugin = {
   },
 };
 
-/** All but the Overview, which nearly everybody opens first, and what is around the pages. */
+/** All pages except the Overview, which most users open first, and the pages outside the frame. */
 const OTHER_PAGES = /\/renderer\/views\/(?!Overview|Session|SignIn)\w+View\.svelte$/;
 
-/** The letters of nearly everything that is shown. */
+/** The fonts of nearly all text. */
 const FIRST_FONTS = /(?:source-sans-3|jetbrains-mono)-latin-wght-normal-.*\.woff2$/;
 
 /**
- * Lets the browser fetch the page that nearly everybody opens first, and its letters, together with what every page needs,
- * instead of after that has been run and laid out.
+ * Makes the browser load the Overview and the fonts in parallel with the frame, instead of after the frame has been run
+ * and laid out.
  */
 const firstPage: Plugin = {
   name: 'first-page',
@@ -65,7 +65,8 @@ const firstPage: Plugin = {
 
 /**
  * Builds the interface into `out/renderer`. The control port serves it under `default-src 'self'`, so nothing may be
- * inlined: no data: URLs, no inline scripts. Every file but index.html carries its hash and can be cached for ever.
+ * inlined: no data: URLs, no inline scripts. Every file name except index.html contains a hash, so the files can be
+ * cached for ever.
  */
 export default defineConfig({
   root: `${import.meta.dirname}/renderer`,
@@ -81,14 +82,14 @@ export default defineConfig({
   build: {
     outDir: `${import.meta.dirname}/out/renderer`,
     emptyOutDir: true,
-    // Electron 45 and the browsers of the last year: `light-dark()`, nesting and `:has()` need no translation.
+    // Electron 45 and browsers of the last year support `light-dark()`, nesting and `:has()` natively.
     target: ['chrome130', 'firefox133', 'safari18.2'],
     assetsInlineLimit: 0,
     license: { fileName: 'licences.txt' },
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
-    // One file of styles; and of scripts one for the frame, one for the Overview with all that it needs, and one for all other
-    // pages. What is alike compresses together: a file for each page would be 6 % more, and a request each.
+    // One style sheet, and three scripts: the frame, the Overview with its dependencies, and all other pages. Similar
+    // code compresses better in one file: a file for each page would be 6 % larger in total, with a request for each.
     cssCodeSplit: false,
     rolldownOptions: {
       checks: { bundlerTimings: false },

@@ -34,7 +34,7 @@ import type { DemoKey } from './services/demo.ts';
 import { noteOf } from './services/breaks.ts';
 
 export interface AppOptions extends FoundationOptions {
-  /** The folder of the built interface; null when it is not built. */
+  /** The folder of the built interface; null if it has not been built. */
   assetsDir: string | null;
 }
 
@@ -42,29 +42,29 @@ export interface App {
   runtime: RuntimeFile;
   services: Services;
   router: ControlRouter;
-  /** A one-time sign-in link to the interface, valid for a minute, or as long as said. */
+  /** A one-time sign-in link to the interface, valid for a minute by default. */
   signInLink(lifetimeMs?: number): string;
   /** The demo project's key, while it is valid. */
   demoKey(): DemoKey | null;
   /** `vivarium domains list` as a pasteable command. */
   ownCommand(command: string): string;
-  /** Whether it listens on every address, as in a container, rather than on this machine only. */
+  /** Whether the listeners use every address, as in a container, instead of loopback addresses only. */
   isEverywhere: boolean;
-  /** The interface or address on which other devices are served, or are to be; undefined for none. */
+  /** The interface or address chosen for serving other devices; undefined if none is. */
   lan(): string | undefined;
-  /** Requests of clients whose answers are not complete. */
+  /** The number of client requests whose answers are not complete. */
   inProgress(): number;
   /**
-   * Drains, stops everything in reverse order, and releases the data folder; logs what could not be stopped. Further
-   * calls wait for the first.
-   * @param drainMs how long requests in progress may take: 5 s if not said
+   * Drains, stops everything in reverse order, and releases the data folder. Logs failures to stop. Further calls wait
+   * for the first.
+   * @param drainMs how long requests in progress may take; 5 s by default
    */
   stop(drainMs?: number): Promise<void>;
 }
 
 /**
  * Builds everything in dependency order, and serves.
- * @throws VivariumError with one line that says what to change; closes whatever was opened.
+ * @throws VivariumError with one line that says what to change, after closing everything that was opened.
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const closers: Closer[] = [];
@@ -74,7 +74,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       try {
         await closer(drainMs);
       } catch (error) {
-        // The others still have sockets to close and a folder to release.
+        // Continue: other parts still have sockets to close and a folder to release.
         log.error('A part of Vivarium could not be stopped properly', { error });
       }
     }
@@ -102,7 +102,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     onRepaired: (repaired) => verifyRepaired(foundation, domains, repaired),
   });
   const certificates = await openCertificates(foundation);
-  // Answers with the stored projects' names until the first snapshot.
+  // The DNS server answers for the stored projects until the first snapshot is published.
   const { platformHostnames } = buildSnapshot({ projects: store.projects.list(), keys: [], domains: [] });
   const dns = await startDns(foundation, { platformHostnames, faults: breaks.faults });
   const looks = createLooks({ port: () => dataPlane.ports.http });
@@ -172,7 +172,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
 
   const routeCache = createRouteCache();
 
-  /** Builds the snapshot from the store and publishes it; resolves once it is in force. */
+  /** Builds the snapshot from the store and publishes it. */
   function publish(): void {
     const snapshot = buildSnapshot(
       { projects: store.projects.list(), keys: store.keys.active(), domains: domains.lifecycle.list() },
@@ -194,7 +194,7 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       if (note !== null) drills.recordStep(note);
     },
   });
-  // Announced once everything is ready.
+  // Clients find the control port through `announce`, which runs when everything is ready.
   const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   await runs.recover();

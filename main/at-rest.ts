@@ -19,7 +19,7 @@ import { claimDataFolder, isFolderLocked } from './store/data-folder.ts';
 import { openAtRest } from './store/database.ts';
 import { type Restored, restoreFolder } from './store/folder-restore.ts';
 
-/** Writes a backup of a data folder on which no engine runs. @throws VivariumError as `writeBackupFile`. */
+/** Writes a backup of a data folder that no engine is using. @throws VivariumError from `writeBackupFile` */
 export async function backUpAtRest(dataDir: string, target: { file: string; force: boolean }): Promise<WrittenBackup> {
   const database = join(dataDir, DATABASE_FILE);
   if (!existsSync(database)) throw new VivariumError('not_found', `There is no Vivarium database in ${dataDir}.`);
@@ -37,7 +37,7 @@ export async function backUpAtRest(dataDir: string, target: { file: string; forc
   }
 }
 
-/** Without the lock, an engine could change the files during the copy: the folder may be writable at another place. */
+/** Without the lock, an engine could change the files during the copy, through another path that is writable. */
 function refuseReadOnly(dataDir: string): void {
   try {
     accessSync(dataDir, constants.W_OK);
@@ -45,7 +45,7 @@ function refuseReadOnly(dataDir: string): void {
     throw new VivariumError(
       'unavailable',
       `${dataDir} can't be locked for the backup (${reasonOf(cause)}): no backup was written. ` +
-        'Copy the folder to where you can write, and back up the copy with --data-dir.',
+        'Copy the folder to a place where you can write, and back up the copy with --data-dir.',
       { cause },
     );
   }
@@ -54,7 +54,8 @@ function refuseReadOnly(dataDir: string): void {
 export { isFolderLocked };
 
 /**
- * Replaces the content of a data folder with a backup. @throws VivariumError as `restoreFolder`; conflict while in use.
+ * Replaces the content of a data folder with a backup.
+ * @throws VivariumError from `restoreFolder`; `conflict` while the folder is in use
  */
 export function restoreAtRest(dataDir: string, file: string): Restored {
   if (isFolderLocked(dataDir) === true) {
@@ -75,13 +76,13 @@ export function restoreAtRest(dataDir: string, file: string): Restored {
   }
 }
 
-/** What `vivarium uninstall` needs of the data folder and this machine; the root is null when there is none. */
+/** The parts that `vivarium uninstall` reads and undoes; `stores` is null if there is no root. */
 export interface Installation {
   stores: Pick<TrustStores, 'list' | 'untrust'> | null;
   machine: Pick<Machine, 'status' | 'undo'>;
 }
 
-/** Reads a data folder without changing it. @throws VivariumError unavailable when the root cannot be read. */
+/** Reads a data folder without changing it. @throws VivariumError `unavailable` if the root cannot be read */
 export function readInstallation(dataDir: string): Installation {
   const directory = join(dataDir, 'ca');
   const own = existsSync(directory) ? readOwnRoots(directory) : null;
@@ -93,7 +94,7 @@ export function readInstallation(dataDir: string): Installation {
   return { stores, machine: openMachine({ ledger, root: '', dataDir, clock, run, stores }) };
 }
 
-/** What is left on this machine of the instructions. */
+/** Changes on this machine that the user made on Vivarium's instructions. */
 export const findTracesHere = (facts: {
   dataDir: string;
   home: string;

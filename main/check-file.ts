@@ -5,7 +5,7 @@ import { emptyWorld } from './services/world-current.ts';
 import { planWorld } from './services/world-plan.ts';
 import { readWorld } from './world/read.ts';
 
-/** What is wrong with the text of a `vivarium.yaml` by itself, whatever a Vivarium has; empty when nothing is. */
+/** The issues of a `vivarium.yaml`, checked without a running Vivarium. */
 export async function checkFile(text: string, files: Readonly<Record<string, string>>): Promise<readonly InputIssue[]> {
   try {
     const { world, locate } = await readWorld(text, files);

@@ -1,6 +1,6 @@
 /**
- * Electron's entry: the desktop app, or a command for the launcher `vivarium`. Loads the engine and the commands on
- * demand, and imports statically what must precede Electron's `ready`.
+ * Electron's entry: the desktop app, or a command from the launcher `vivarium`. Loads the engine and the commands on
+ * demand; only code that must run before Electron's `ready` is imported statically.
  */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -68,7 +68,7 @@ async function openApp({ mode, page, words }: OwnArguments): Promise<void> {
     logLevel,
     isHidden: mode === 'hidden',
     page,
-    // Another one would not be started at login.
+    // Starting at login uses the default data folder only.
     isUsual: config.dataDir === defaultDataDir(place),
     homepage: (JSON.parse(readFileSync(findProgramFile('package.json'), 'utf8')) as { homepage?: unknown }).homepage,
     assetsDir: findProgramFile('out', 'renderer'),

@@ -7,7 +7,7 @@ import { DAILY_BYTES_MAX } from './store/daily-backup.ts';
 import { isFolderLocked } from './store/data-folder.ts';
 import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from './store/integrity.ts';
 
-/** What the doctor needs from the store and the proxy when no engine runs. */
+/** The readers of the store and the proxy, for the doctor. */
 export const FOLDER_READERS: FolderReaders = {
   isFolderLocked,
   readIntegrity,

@@ -13,7 +13,7 @@ import { VivariumError } from './contract/errors.ts';
 import { superviseEngine } from './supervise.ts';
 import { formatWelcome } from './welcome.ts';
 
-/** What a start needs from its process; passed in for tests. */
+/** The process's streams, environment and signals; replaced in tests. */
 export interface HeadlessIo {
   stdout: { write(text: string): unknown; isTTY?: boolean };
   stderr: { write(text: string): unknown };
@@ -22,16 +22,16 @@ export interface HeadlessIo {
   onStopSignal(callback: (signal: string) => void): () => void;
 }
 
-/** Without a data folder, a start is ephemeral and uses a temporary one, where scripts find `runtime.json`. */
+/** Without a data folder, Vivarium is ephemeral and uses a temporary folder, where scripts find `runtime.json`. */
 export type HeadlessConfig = Omit<Config, 'dataDir'> & {
   dataDir: string | null;
-  /** Open the interface in the default browser. */
+  /** Whether to open the interface in the default browser. */
   open: boolean;
 };
 
 /**
- * Serves until a stop signal, then drains. Resolves with the exit code: 0 after a stop; 1 when it could not start, with
- * one line on standard error that says why.
+ * Serves until a stop signal, then drains. Resolves with the exit code: 0 after a stop, or 1 if Vivarium could not
+ * start; one line on standard error then says why.
  */
 export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo): Promise<number> {
   keepHeapSmall();
@@ -92,7 +92,7 @@ export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo)
   }
 }
 
-/** Where a start logs and says what it does: the terminal; a file in the data folder when it is in the background. */
+/** Where Vivarium logs and reports its state: the terminal, or a file in the data folder if in the background. */
 function openOutput(dataDir: string, ephemeral: boolean, { stdout, stderr, env }: HeadlessIo) {
   if (env[DETACHED_VARIABLE] === undefined) {
     return {
@@ -125,14 +125,14 @@ const stoppingText = (count: number): string =>
 function describe(error: unknown): string {
   if (error instanceof VivariumError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  // The system's own message for errors such as a folder in place of a file; it names the path.
+  // For errors such as a folder in place of a file, the system's own message names the path.
   return 'syscall' in error ? `Vivarium could not start: ${error.message}.` : (error.stack ?? error.message);
 }
 
 /** How long the printed sign-in link is valid. */
 const PRINTED_LINK_MS = 10 * 60_000;
 
-/** The banner that a terminal shows once Vivarium serves. */
+/** The banner that a terminal shows when Vivarium has started. */
 export async function formatBanner(
   { runtime, services, signInLink, demoKey, ownCommand, isEverywhere }: App,
   io: Pick<HeadlessIo, 'stdout' | 'env'>,

@@ -4,21 +4,21 @@ import type { Config } from './base/config.ts';
 import type { Log } from './base/log.ts';
 import { VivariumError } from './contract/errors.ts';
 
-/** More failures than this within the window are no accident: starting again would only hide them. */
+/** After more failures than this within the window, another restart would only hide a persistent fault. */
 export const RESTARTS_MAX = 3;
 export const RESTARTS_WINDOW_MS = 60_000;
 
-/** Requests in progress at a failure may take so long; their engine's state is unknown. */
+/** How long requests in progress may take after a failure. Short, because the engine's state is unknown. */
 const DRAIN_MS = 100;
-/** The new engine starts even if the old one does not close, and then names what it still holds. */
+/** The new engine starts even if the old one has not closed by then, and reports any port that is still taken. */
 const CLOSE_MS_MAX = 1_000;
 
-/** What the start of an engine is given beside its configuration. */
+/** The parameters of starting an engine. */
 export interface EngineStart {
   config: Config;
-  /** Warnings for the user: what happened before this start. */
+  /** Warnings for the user about events before this start. */
   notes: readonly string[];
-  /** Takes failures that the engine itself finds. */
+  /** Called with failures that the engine itself detects. */
   onFault: (error: unknown) => void;
 }
 
@@ -26,28 +26,28 @@ export interface SupervisorOptions {
   config: Config;
   /** Resolves with the engine once it serves; null when the user gives up. */
   start: (options: EngineStart) => Promise<App | null>;
-  /** An engine serves: the first one, or the one after a failure. */
+  /** Called when an engine serves: the first one, or one that replaces a failed one. */
   onServing: (engine: App) => void;
-  /** The engine has failed and is being closed. */
+  /** Called when the engine has failed and is being closed. */
   onFailed: () => void;
-  /** After too many failures, which `error` explains: whether to start it once more. */
+  /** Whether to start the engine once more after too many failures, which `error` explains. */
   mayStartAgain: (error: VivariumError) => Promise<boolean>;
-  /** No engine runs any more, and none will; null when the user decided so. */
+  /** Called when no engine runs and none will be started; null if the user decided that. */
   onEnd: (error: unknown) => void;
   log: Log;
   time: Pick<RealTime, 'now' | 'monotonic' | 'schedule'>;
 }
 
 /**
- * Runs an engine, and starts it again on its data and its ports when it fails: after an error that no code caught, or
- * one of `onFault`. An ephemeral engine would lose its data, so the user is asked at its first failure.
+ * Runs an engine and restarts it with the same data and ports when it fails: after an uncaught error, or one passed to
+ * `onFault`. An ephemeral engine would lose its data, so the user is asked after its first failure.
  */
 export interface Supervisor {
-  /** Starts the first engine. Its failure ends the supervision. */
+  /** Starts the first engine. If it cannot start, supervision ends. */
   start(): Promise<void>;
-  /** Reports a failure, from wherever it was found. Never throws. */
+  /** Reports a failure from any source. Never throws. */
   fail(error: unknown): void;
-  /** Stops the engine that runs, or the one that is starting. */
+  /** Stops the running or starting engine. */
   stop(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ export function superviseEngine(options: SupervisorOptions): Supervisor {
       if (!(await mayStartAgain(explained))) return end(explained);
       failures = [];
     }
-    // What failed while the old engine was closed is over.
+    // Failures during the closing of the old engine no longer matter.
     renewStartFault();
     await begin([`Vivarium failed at ${at} and was started again. ${sentence(reason)} The log has the details.`]);
   }
@@ -136,14 +136,14 @@ export function superviseEngine(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** A port that was drawn stays: clients have its address. */
+/** Keeps ports that were assigned automatically, because clients know their addresses. */
 function keepPorts(config: Config, { runtime }: App): Config {
   const { http, https, dns, control } = runtime;
   const controlPort = Number(new URL(control.url).port);
   return { ...config, httpPort: http.port, httpsPort: https.port, dnsPort: dns.port, controlPort };
 }
 
-/** Other devices are served as they were; what the start said of them may have been changed since. */
+/** Serves other devices as before the failure; the user may have changed this since the first start. */
 function keepLan({ lan: _lan, lanWaits: _lanWaits, ...config }: Config, failed: App): Config {
   const lan = failed.lan();
   return lan === undefined ? config : { ...config, lan, lanWaits: true };

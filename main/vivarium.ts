@@ -7,7 +7,7 @@ import { type Io, endWithReader } from './cli/io.ts';
 import { PROGRAM_FLAGS } from './cli/program-flags.mjs';
 import { run } from './cli/run.ts';
 
-// NO_COLOR decides (`main/base/terminal.ts`); Node would say on standard error that it prefers FORCE_COLOR.
+// NO_COLOR takes precedence (`main/base/terminal.ts`); Node would warn on standard error that it prefers FORCE_COLOR.
 if ((process.env['NO_COLOR'] ?? '') !== '') delete process.env['FORCE_COLOR'];
 
 /** A closed terminal (SIGHUP) stops Vivarium as cleanly as Ctrl-C. */

@@ -1,18 +1,18 @@
 import { posixWord } from './base/shell.ts';
 import { printable } from './base/terminal.ts';
 
-/** Content of the console's banner: addresses, the demo key, and requests that work when pasted. */
+/** The content of the console's banner: addresses, the demo key, and requests that work when pasted. */
 export interface Welcome {
   version: string;
   dataDir: string;
   controlUrl: string;
-  /** Signs a browser in, once; null where the output is kept, as that of a container is. */
+  /** Signs a browser in once; null where the output is stored, as in a container. */
   signInLink: string | null;
   caFile: string;
   ports: { http: number; https: number; dns: number };
   /** The page for other devices, while they are served. */
   devicesUrl: string | undefined;
-  /** The project for the sample requests, and its key while that is readable. */
+  /** The project for the sample requests. */
   project: {
     id: string;
     name: string;
@@ -22,12 +22,13 @@ export interface Welcome {
     baseUrl: string;
     secureBaseUrl: string;
   } | null;
+  /** The project's API key, while it is readable. */
   secret: string | null;
   projectCount: number;
   /** Custom domains of all projects, and how many of them are served over HTTPS. */
   domains: { attached: number; secure: number };
   warnings: readonly string[];
-  /** What stops it: keys with a full stop, or a command to paste. */
+  /** How to stop Vivarium: a key combination with a full stop, or a command to paste. */
   stop: string;
   /** Turns one of Vivarium's commands (`vivarium domains list`) into a pasteable one. */
   ownCommand: (command: string) => string;
@@ -51,7 +52,7 @@ const sgr =
 
 const COLOURED: Palette = { strong: sgr('1'), quiet: sgr('2'), moss: sgr('32'), amber: sgr('33') };
 
-/** With a line break after the body, so that the prompt begins a line. */
+/** Prints a line break after the body, so that the prompt starts on a new line. */
 const CURL = String.raw`curl -w '\n'`;
 
 /** The lines to print. Uses only the terminal's sixteen colours, to follow its theme. */
@@ -112,7 +113,7 @@ function projectLines(welcome: Welcome, paint: Palette, row: (label: string, val
     row(
       'API key',
       secret ??
-        `shown only at its creation; create another with  ${welcome.ownCommand(`vivarium keys create --project-id ${project.id} --name Mine`)}`,
+        `shown only when it is created; create another with  ${welcome.ownCommand(`vivarium keys create --project-id ${project.id} --name Mine`)}`,
     ),
     '',
     `  ${paint.quiet('Try it:')}`,
