@@ -72,7 +72,7 @@ export const MACHINE_ENTRIES: readonly BreakEntry[] = [
   entry('hosts-line', {
     title: 'A line of the hosts file interferes',
     cause:
-      'A line from an old project maps the hostname to another machine, whatever DNS says. The file is not changed: only the doctor sees a first line that maps the hostname to 192.0.2.1.',
+      'A line from an old project maps the hostname to another machine, regardless of DNS. The file is not changed: only the doctor sees a first line that maps the hostname to 192.0.2.1.',
     remedy: 'Remove the line, and search the whole file for the hostname.',
     selectors: ['hostname'],
     at: 'probe',

@@ -12,7 +12,7 @@ export const PROJECT_DRILLS: readonly DrillText[] = [
     place: 'project',
     problems: [{ kind: 'revoked key' }],
     story:
-      '“At noon everything worked. Since lunch, every request from the shop has got a 401. We changed nothing. Somebody was tidying up the settings, but that was only about old keys.”',
+      '“Until noon, everything worked. Since lunch, every request from the shop has been getting a 401. We changed nothing. Somebody was tidying up the settings, but that was only about old keys.”',
     command: `curl -i "{url}/pets?limit=1" ${KEY}`,
     causes: [
       {

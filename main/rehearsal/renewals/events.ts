@@ -38,7 +38,7 @@ export const draw = (seed: number, what: string): number =>
   hash('sha256', `vivarium renewals ${seed} ${what}`, 'buffer').readUInt32BE() / 2 ** 32;
 
 /**
- * The events of a year, each in a separate part of it, so that events that fit their part do not overlap.
+ * Plans the events of a year, which is divided into one part per event: events that fit into their part do not overlap.
  * @param lengths of events, in milliseconds; null leaves one out.
  */
 export function planYear(options: {
