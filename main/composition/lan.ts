@@ -153,7 +153,7 @@ export function openLan(
   const lanSwitch = createSwitch<Served>({
     clock,
     log,
-    look: networkInterfaces,
+    readInterfaces: networkInterfaces,
     open,
     kept: {
       get: () =>

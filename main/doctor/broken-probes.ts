@@ -10,7 +10,7 @@ import type { CertificateReading } from './root.ts';
 export type Find = (entry: string, hostnames?: readonly string[]) => Fault | null;
 
 /** A probe's `look` in which running breaks may replace evidence. Its findings then name the breaks. */
-export const lookBroken =
+export const withBreaks =
   (faults: Pick<FaultSource, 'named'>, look: (find: Find) => DoctorCheck[] | Promise<DoctorCheck[]>) =>
   async (): Promise<DoctorCheck[]> => {
     const entries = new Set<string>();

@@ -10,7 +10,7 @@ export interface BrowserEvidence {
 }
 
 /** Opening a page in each browser takes seconds, so a run of all areas skips it. */
-export const UNASKED_BROWSERS: DoctorCheck = finding(
+export const SKIPPED_BROWSERS: DoctorCheck = finding(
   { area: 'browsers', name: 'all', title: 'Browsers' },
   'skipped',
   ['No page was opened in them: this takes some seconds, so it is done only on request.'],

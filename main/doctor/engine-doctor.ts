@@ -11,8 +11,8 @@ import type { StoreTrust } from '../contract/certificates.ts';
 import { exampleOf } from '../contract/wildcards.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
-import { type Find, lookBroken, storeSeen, systemSeen } from './broken-probes.ts';
-import { type BrowserEvidence, evaluateBrowser, evaluateNoBrowser, UNASKED_BROWSERS } from './browsers.ts';
+import { type Find, withBreaks, storeSeen, systemSeen } from './broken-probes.ts';
+import { type BrowserEvidence, evaluateBrowser, evaluateNoBrowser, SKIPPED_BROWSERS } from './browsers.ts';
 import { evaluateAppClock } from './clock.ts';
 import { evaluateDesktop } from './desktop.ts';
 import { evaluateDnsServer, evaluateResolver, evaluateSystem, type Reply, type ResolverEvidence } from './dns.ts';
@@ -276,17 +276,17 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       title: 'Resolver of verification',
       look: async () => [evaluateResolver({ foreign: await dns.askResolver(CNAME_TARGET) })],
     },
-    { area: 'dns', name: 'system', title: 'Custom domains on this system', look: lookBroken(faults, examineSystem) },
+    { area: 'dns', name: 'system', title: 'Custom domains on this system', look: withBreaks(faults, examineSystem) },
     { area: 'domains', name: 'platform', title: 'Platform hostnames', look: examinePlatform },
     { area: 'domains', name: 'custom', title: 'Custom domains', look: examineDomains },
     { area: 'upstreams', name: 'all', title: 'Upstreams', look: examineUpstreams },
-    { area: 'trust', name: 'stores', title: 'Trust stores', look: lookBroken(faults, examineStores) },
+    { area: 'trust', name: 'stores', title: 'Trust stores', look: withBreaks(faults, examineStores) },
     {
       area: 'browsers',
       name: 'all',
       title: 'Browsers',
       look: examineBrowsers,
-      unasked: UNASKED_BROWSERS,
+      skippedByDefault: SKIPPED_BROWSERS,
       realMsMax: BROWSERS_MS_MAX,
     },
     { area: 'clock', name: 'app', title: 'The app’s clock', look: () => [evaluateAppClock(clock.state())] },

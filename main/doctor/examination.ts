@@ -14,7 +14,7 @@ export interface Probe {
   title: string;
   look(): DoctorCheck[] | Promise<DoctorCheck[]>;
   /** The result in a run of all areas, for a probe that is too slow to be part of each of them. */
-  unasked?: DoctorCheck;
+  skippedByDefault?: DoctorCheck;
   /** Real milliseconds for the probe; `PROBE_MS_MAX` by default. */
   realMsMax?: number;
 }
@@ -59,8 +59,8 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
     const end = createDeadline(clock, RUN_MS_MAX);
     const found = await Promise.all(
       chosen.map((probe) =>
-        asked === undefined && probe.unasked !== undefined
-          ? [probe.unasked]
+        asked === undefined && probe.skippedByDefault !== undefined
+          ? [probe.skippedByDefault]
           : turns.take(() => runProbe(probe, clock, end)),
       ),
     );

@@ -8,7 +8,7 @@ import { findPortHolder } from '../base/port-holder.ts';
 import { askSystem } from '../base/system-names.ts';
 import { VERSION } from '../base/version.ts';
 import { type FaultSource, NO_FAULTS } from '../model/fault.ts';
-import { lookBroken, machineTimeSeen, rootSeen, systemSeen } from './broken-probes.ts';
+import { withBreaks, machineTimeSeen, rootSeen, systemSeen } from './broken-probes.ts';
 import { evaluateMachineClock } from './clock.ts';
 import { evaluateDisk, evaluateFolder, evaluateLogs, readDisk, readFolder, readLogs } from './data-folder.ts';
 import { type BackupEvidence, type Integrity, evaluateBackups, evaluateDatabase } from './database.ts';
@@ -107,7 +107,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       area: 'root',
       name: 'files',
       title: 'Root',
-      look: lookBroken(faults, (find) => {
+      look: withBreaks(faults, (find) => {
         const { root, key } = readRoot(rootFolder, platform);
         const certificate = rootSeen(find, root.certificate, realNowMs());
         return [
@@ -124,7 +124,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       area: 'clock',
       name: 'machine',
       title: 'The machine’s clock',
-      look: lookBroken(faults, (find) => [
+      look: withBreaks(faults, (find) => [
         evaluateMachineClock({
           realNowMs: machineTimeSeen(find, realNowMs()),
           past: pastMoments(rootFolder, databaseFile),
@@ -135,7 +135,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       area: 'dns',
       name: 'localhost',
       title: '*.localhost on this system',
-      look: lookBroken(faults, async (find) => {
+      look: withBreaks(faults, async (find) => {
         const answer = systemSeen(find, hostname(), await askSystem(hostname(), clock));
         return [evaluateLocalhost({ hostname: hostname(), answer, platform })];
       }),

@@ -17,7 +17,7 @@ const procedures = listProcedures().map(({ namespace, name, isStream }) => ({ na
 const engines = new Map<number, Promise<App>>();
 let hasLooked = false;
 
-const tell = (event: EngineEvent): void => parentPort?.postMessage(event);
+const post = (event: EngineEvent): void => parentPort?.postMessage(event);
 
 parentPort?.on('message', (request: EngineRequest) => {
   void (request.kind === 'start' ? start(request) : stop(request.engine));
@@ -37,10 +37,10 @@ async function start({ engine, dataDir, empty }: Extract<EngineRequest, { kind: 
   engines.set(engine, starting);
   try {
     const { runtime } = await starting;
-    tell({ kind: 'started', engine, started: { runtime, procedures } });
+    post({ kind: 'started', engine, started: { runtime, procedures } });
   } catch (error) {
     engines.delete(engine);
-    tell({ kind: 'failed', engine, error: describe(error) });
+    post({ kind: 'failed', engine, error: describe(error) });
   }
   if (hasLooked) return;
   hasLooked = true;
@@ -51,7 +51,7 @@ async function stop(engine: number): Promise<void> {
   const app = await engines.get(engine)?.catch(() => undefined);
   await app?.stop();
   engines.delete(engine);
-  tell({ kind: 'stopped', engine });
+  post({ kind: 'stopped', engine });
 }
 
 function describe(error: unknown): { code: VivariumError['code']; message: string; issues: VivariumError['issues'] } {

@@ -4,7 +4,7 @@ import { createTurns } from '../base/turns.ts';
 import { choosePlace, type Interfaces, type Place } from './interfaces.ts';
 
 /** The interval at which the interface's address is checked, in real time. */
-export const LOOK_MS = 1_000;
+export const CHECK_MS = 1_000;
 
 /** The listeners at a place. */
 export interface Serving {
@@ -21,7 +21,7 @@ export type SwitchState<Opened extends Serving> =
 export interface SwitchOptions<Opened extends Serving> {
   clock: Pick<Clock, 'realTimer'>;
   log: Pick<Log, 'info' | 'warn'>;
-  look: () => Interfaces;
+  readInterfaces: () => Interfaces;
   /** Opens all listeners or none. @throws VivariumError if a port is taken. */
   open: (place: Place) => Promise<Opened>;
   /** Stores the interface to serve at the next start; null for none. */
@@ -49,25 +49,25 @@ export interface Switch<Opened extends Serving> {
 }
 
 export function createSwitch<Opened extends Serving>(options: SwitchOptions<Opened>): Switch<Opened> {
-  const { clock, log, look, kept, onChanged } = options;
+  const { clock, log, readInterfaces, kept, onChanged } = options;
   let state: SwitchState<Opened> = { kind: 'off' };
   let timer: Timer | null = null;
   /** Runs steps one after another, so that none sees a state that another is changing. */
   const { take: inTurn } = createTurns(1);
 
-  function become(next: SwitchState<Opened>): void {
+  function enter(next: SwitchState<Opened>): void {
     state = next;
     timer?.cancel();
-    timer = next.kind === 'off' ? null : clock.realTimer(LOOK_MS, () => void inTurn(follow));
+    timer = next.kind === 'off' ? null : clock.realTimer(CHECK_MS, () => void inTurn(follow));
     onChanged();
   }
 
   async function serve(wanted: string): Promise<void> {
-    const place = choosePlace(look(), wanted);
+    const place = choosePlace(readInterfaces(), wanted);
     const serving = await options.open(place);
     log.info('Serving other devices', { ...place });
     // Stored by name: the network may change the address.
-    become({ kind: 'on', wanted: wanted === '' ? place.interface : wanted, place, serving });
+    enter({ kind: 'on', wanted: wanted === '' ? place.interface : wanted, place, serving });
   }
 
   async function serveOrWait(wanted: string): Promise<void> {
@@ -78,7 +78,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
       if (state.kind !== 'waiting' || state.problem !== problem) {
         log.warn('Cannot serve other devices for now', { interface: wanted, problem });
       }
-      become({ kind: 'waiting', wanted, problem });
+      enter({ kind: 'waiting', wanted, problem });
     }
   }
 
@@ -86,9 +86,9 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
     if (state.kind === 'off') return;
     if (state.kind === 'on') {
       const { place } = state;
-      const addresses = look()[place.interface] ?? [];
+      const addresses = readInterfaces()[place.interface] ?? [];
       if (addresses.some(({ address }) => address === place.address)) {
-        timer = clock.realTimer(LOOK_MS, () => void inTurn(follow));
+        timer = clock.realTimer(CHECK_MS, () => void inTurn(follow));
         return;
       }
       // Sockets of a vanished interface cannot always be closed cleanly.
@@ -103,7 +103,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
 
   async function end(): Promise<void> {
     const before = servingOf();
-    if (state.kind !== 'off') become({ kind: 'off' });
+    if (state.kind !== 'off') enter({ kind: 'off' });
     await before?.close();
   }
 
@@ -116,7 +116,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
           if (keep !== undefined) kept.set(keep ? wanted : null);
           return serveOrWait(wanted);
         }
-        const place = choosePlace(look(), wanted);
+        const place = choosePlace(readInterfaces(), wanted);
         if (state.kind !== 'on' || state.place.address !== place.address) {
           const before = servingOf();
           await serve(wanted);

@@ -73,15 +73,15 @@ export async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
 }
 
 /** Firefox's preferences for DNS, proxies and trust. */
-const OWN_SETTINGS = /^user_pref\("(?:network\.(?:trr|proxy)\.|security\.enterprise_roots\.)[^\n]*$/gm;
-const OWN_FILES = ['cert9.db', 'key4.db'];
+const COPIED_SETTINGS = /^user_pref\("(?:network\.(?:trr|proxy)\.|security\.enterprise_roots\.)[^\n]*$/gm;
+const COPIED_FILES = ['cert9.db', 'key4.db'];
 
 function copySettings(from: string | null, to: string): void {
   if (from === null) return;
-  for (const name of OWN_FILES) if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
+  for (const name of COPIED_FILES) if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
   const lines = ['prefs.js', 'user.js']
     .filter((name) => existsSync(join(from, name)))
-    .flatMap((name) => readFileSync(join(from, name), 'utf8').match(OWN_SETTINGS) ?? []);
+    .flatMap((name) => readFileSync(join(from, name), 'utf8').match(COPIED_SETTINGS) ?? []);
   writeFileSync(join(to, 'user.js'), `${lines.join('\n')}\n`);
 }
 

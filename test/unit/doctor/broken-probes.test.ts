@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CATALOGUE } from '../../../main/breaks/catalogue/index.ts';
-import { lookBroken, rootSeen, storeSeen } from '../../../main/doctor/broken-probes.ts';
+import { withBreaks, rootSeen, storeSeen } from '../../../main/doctor/broken-probes.ts';
 import { evaluateRoot } from '../../../main/doctor/root.ts';
 import { evaluateStore } from '../../../main/doctor/trust.ts';
 import type { StoreTrust } from '../../../main/contract/certificates.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** What the doctor finds in both areas while an entry is broken. */
 function looked(broken: string | null) {
   const fault = { breakId: 'brk_1', entry: broken ?? '', parameters: { days: 9 }, draw: 0 };
-  const look = lookBroken({ named: (entry) => (entry === broken ? fault : null) }, (find) => [
+  const look = withBreaks({ named: (entry) => (entry === broken ? fault : null) }, (find) => [
     evaluateStore(storeSeen(find, STORE), 'linux'),
     evaluateRoot({
       ...{ file: 'root.pem', usedFingerprint: null, realNowMs: NOW, platform: 'linux' },
@@ -46,7 +46,7 @@ it.each([
 
 it('only entries of the catalogue are probed', async () => {
   const asked: string[] = [];
-  await lookBroken({ named: (entry) => (asked.push(entry), null) }, (find) => {
+  await withBreaks({ named: (entry) => (asked.push(entry), null) }, (find) => {
     storeSeen(find, STORE);
     return [];
   })();

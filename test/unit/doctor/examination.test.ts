@@ -34,8 +34,8 @@ it('checks only the requested areas', async () => {
 });
 
 it('runs expensive checks only on request', async () => {
-  const unasked = finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', ['Not tried.']);
-  const { doctor } = setUp([{ ...well('browsers', 'chromium'), unasked }, well('engine', 'a')]);
+  const skippedByDefault = finding({ area: 'browsers', name: 'all', title: 'Browsers' }, 'skipped', ['Not tried.']);
+  const { doctor } = setUp([{ ...well('browsers', 'chromium'), skippedByDefault }, well('engine', 'a')]);
   expect(brief((await doctor.run()).checks)).toEqual(['engine.a ok', 'browsers.all skipped']);
   expect(brief((await doctor.run(['browsers'])).checks)).toEqual(['browsers.chromium ok']);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import type { Interfaces, Place } from '../../../main/lan/interfaces.ts';
-import { createSwitch, LOOK_MS } from '../../../main/lan/switch.ts';
+import { createSwitch, CHECK_MS } from '../../../main/lan/switch.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 function setUp(kept: string | null = null) {
@@ -13,7 +13,7 @@ function setUp(kept: string | null = null) {
   const lan = createSwitch({
     clock,
     log: silentLog,
-    look: () => world.found,
+    readInterfaces: () => world.found,
     open({ address }: Place) {
       if (world.taken) return Promise.reject(new VivariumError('conflict', 'Port 8080 is taken.'));
       log.push(`open ${address}`);
@@ -25,7 +25,7 @@ function setUp(kept: string | null = null) {
     kept: { get: () => world.kept, set: (wanted) => (world.kept = wanted) },
     onChanged: () => undefined,
   });
-  return { lan, world, log, look: () => clock.pass(LOOK_MS) };
+  return { lan, world, log, look: () => clock.pass(CHECK_MS) };
 }
 
 test('sharing follows the interface to another address, away and back, and closes what it opened', async () => {
