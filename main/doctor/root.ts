@@ -41,7 +41,7 @@ export function evaluateRoot({ file, certificate, usedFingerprint, realNowMs, pl
     if (usedFingerprint === null)
       return finding(subject, 'skipped', [`There is no ${file}; the first start creates it.`]);
     return finding(subject, 'failed', [`${file} is gone, but Vivarium still signs with it.`], {
-      fix: 'Export the root again before Vivarium stops, for example from the page Certificates: the next start would create another root.',
+      fix: 'Export the root again before Vivarium stops, for example from the page Certificates: the next start would create another certificate.',
       commands: [`vivarium ca export --output ${shellWord(file, platform)}`],
     });
   }
