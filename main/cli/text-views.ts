@@ -113,7 +113,7 @@ export function renderLan(status: LanStatus): string {
       typed(`vivarium lan start --interface ${posixWord(name)}`),
       `on ${address}`,
     ]);
-    const next = start.length === 0 ? ['This machine is on no local network at present.'] : columns(start);
+    const next = start.length === 0 ? ['This machine is not on a local network.'] : columns(start);
     return lines(['Vivarium serves this machine only. To let other devices reach the hostnames:', '', ...next]);
   }
   const end = `To serve this machine only: ${typed('vivarium lan stop')}`;

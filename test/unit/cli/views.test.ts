@@ -126,7 +126,7 @@ describe('other devices', () => {
       { state: 'off', ...shared },
       /^Vivarium serves this machine only\..*lan start --interface 'Wi-Fi 2' +on 192\.168\.1\.5\n$/s,
     ],
-    [{ state: 'off', ...shared, choices: [] }, /on no local network at present\.\n$/],
+    [{ state: 'off', ...shared, choices: [] }, /not on a local network\.\n$/],
     [
       { state: 'waiting', ...shared, wanted: 'en0', problem: 'en0 is gone.' },
       /^Vivarium can’t serve other devices at present: en0 is gone\.\nWaiting for en0\. The next start does not serve them\.\n.*lan stop\n$/s,
