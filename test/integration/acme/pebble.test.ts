@@ -50,6 +50,13 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
       }).on('error', ({ message }) => resolve(message));
     });
   await expect.poll(() => ask(listen, '/dir')).toContain('/acme/new-nonce');
+  // The second program answers once the root permits the suffix.
+  const isManaged = () =>
+    fetch(`http://127.0.0.1:${manage}/clear-request-history`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(isManaged).toBe(true);
   expect(await ask(management, '/set-renewal-info/')).toContain('nothing for this');
   const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
   expect(await ask(management, '/roots/0')).toBe(readFileSync(runtime.caFile, 'utf8'));
