@@ -171,12 +171,13 @@ describe('a change of key (§7.3.5)', () => {
     expect((await client.order([NAME])).status).toBe(201);
   });
 
-  test('keeps the account’s URL, orders and authorizations, and frees the old key', async () => {
+  test('keeps the account’s URL, orders and authorizations; the old key is refused, and free', async () => {
     const { client, endpoint } = await registered();
     await client.obtain([NAME]);
     const pending = await client.order(['later.acme.test']);
     const [old, next] = [client.keys, p256()];
     expect((await changeOf(client, next)).fields['location']).toEqual([client.kid]);
+    expect(problemOf(await client.order([NAME]))).toBe('malformed 400');
     client.keys = next;
     expect((await client.order([NAME])).json['status']).toBe('ready');
     expect((await client.respond(pending)).map(({ json }) => json['status'])).toEqual(['valid']);
@@ -186,10 +187,14 @@ describe('a change of key (§7.3.5)', () => {
     expect(other.kid).not.toBe(client.kid);
   });
 
-  test('to the account’s current key conflicts with the account itself', async () => {
-    const { client } = await registered();
-    const answer = await changeOf(client, client.keys);
-    expect([answer.status, answer.fields['location']]).toEqual([409, [client.kid]]);
+  test('to a key of this or another account conflicts with that account', async () => {
+    const server = await registered();
+    const { client } = server;
+    const { client: other } = await registered(server);
+    for (const { keys, kid } of [client, other]) {
+      const answer = await changeOf(client, keys);
+      expect([answer.status, answer.fields['location']]).toEqual([409, [kid]]);
+    }
   });
 });
 

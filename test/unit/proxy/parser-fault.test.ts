@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainParserError, looksLikeTls, faultResponse, type ParserError } from '../../../main/proxy/parser-fault.ts';
+import { explainParserError, looksLikeTls, type ParserError } from '../../../main/proxy/parser-fault.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 
 const error = (code: string, more: Partial<ParserError> = {}): ParserError =>
@@ -46,13 +46,6 @@ test.each([
   const explained = explainParserError(fault, DEFAULT_PROXY_LIMITS);
   expect(explained.status).toBe(status);
   expect(explained.message).toMatch(message);
-});
-
-test('a raw response is complete, and announces that the connection closes', () => {
-  expect(faultResponse({ code: 'invalid_request', status: 400, message: 'Nö.' })).toBe(
-    'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 56\r\n' +
-      'Connection: close\r\n\r\n{"code":"invalid_request","message":"Nö.","status":400}',
-  );
 });
 
 test.each([
