@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { TestClient } from '../support/acme-client.ts';
 import { createRemoteClient } from '../support/acme-remote.ts';
 import { type Engine, track } from '../support/engine.ts';
-import { copyBy, expectSound, expectToFit, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { copyBy, expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 import { freePort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
@@ -40,7 +40,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   expect(other).toBe(`${acme.directoryUrl}\n${engine.app.runtime.caFile}`);
   await connect.getByText('lego', { exact: true }).click();
   await connect.getByText(`--server https://localhost:${https.port}/acme/classic/directory`).waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
 
   // An issued certificate appears without a reload, with the queries and answers of its validation.
   const client = await connectClient(engine);
@@ -49,7 +49,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   await walk.getByText(/^GET http:\/\/www\.acme\.test\/\.well-known\/acme-challenge\/.* at 127\.0\.0\.1:/).waitFor();
   await walk.getByText(/^status 200, \d+ bytes/).waitFor();
   await walk.getByRole('link', { name: 'Ask again: www.acme.test AAAA and A' }).waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
   await page.getByRole('button', { name: 'Revoke…', disabled: false }).press('Enter');
   await page.getByRole('dialog', { name: 'Revoke the certificate?' }).getByRole('button', { name: 'Revoke' }).click();
   await walk.getByText(/It was revoked at .*: unspecified\./).waitFor();
@@ -63,9 +63,9 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   await orders.getByRole('link', { name: /^dark\.acme\.test failed/ }).click();
   await walk.getByText('acme.test. CAA 0 issue "ca.example"', { exact: true }).waitFor();
   await walk.getByText('CAA forbids the certificate', { exact: false }).first().waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
   await walk.getByRole('link', { name: 'The record in DNS' }).click();
-  await toFocus(page.getByRole('row', { name: /^@ CAA/ }));
+  await waitForFocus(page.getByRole('row', { name: /^@ CAA/ }));
   await page.getByRole('link', { name: 'Failed ACME orders at acme.test' }).click();
   await orders.getByRole('link', { name: /^dark\.acme\.test failed/ }).click();
   await walk.getByRole('button', { name: 'Permit it in my local zone' }).click();
@@ -96,7 +96,7 @@ it('the ACME page lists orders, explains refusals by CAA and rate limits, and of
   const command = await copyBy(refused.getByRole('button', { name: 'Copy “vivarium ca extend acme.com”' }));
   expect(command).toBe('vivarium ca extend acme.com');
   await limits.getByRole('meter', { name: 'certificates for exactly this set of names: www.acme.test' }).waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
   await limits.getByRole('button', { name: 'Reset…' }).click();
   await page.getByRole('dialog', { name: 'Reset the limits?' }).getByRole('button', { name: 'Reset' }).click();
   await limits.getByRole('meter').first().waitFor({ state: 'detached' });

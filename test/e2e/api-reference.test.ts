@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { expectSound, expectToFit, runCommand, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, expectToFit, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();
@@ -35,14 +35,14 @@ describe('the API reference', () => {
     await expect.poll(() => block(page, 'example of 200')).toContain('"name": "Biscuit"');
     await page.getByText('On every response').click();
     await page.getByText('The limit that applies to the caller').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     await operations(page).getByRole('link', { name: 'Schemas' }).click();
     const newPet = page.getByRole('region', { name: 'NewPet' });
     await expect
       .poll(() => newPet.getByRole('listitem').filter({ hasText: 'categoryId' }).innerText())
       .toContain('integer (int64)');
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('saves named requests with variables, imports and exports them as a file, and keeps a history', async () => {
@@ -67,7 +67,7 @@ describe('the API reference', () => {
     await text.press('End');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Open Few' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save as a file' }).click();
     expect((await downloading).suggestedFilename()).toBe('demo.http');
@@ -83,7 +83,7 @@ describe('the API reference', () => {
         'passed js response.parsedBody.length == 2',
         'failed header location exists found nothing',
       ]);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await expect
       .poll(async () => ((await engine.call('requests.get', { projectId: 'demo' })) as { history: string }).history)
       .toContain('GET {{baseUrl}}/pets?limit=2\n');
@@ -126,7 +126,7 @@ describe('the API reference', () => {
     await expect
       .poll(() => page.getByText(/It works until/).innerText())
       .toMatch(/5 Dec 2030, in \d+ (years|months) on the app’s clock/);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await engine.call('clock.set', { to: '2030-12-05T00:00:00Z' });
     await page.getByText(/It was removed on/).waitFor();
     await field(page, 'petId').fill('1');
@@ -154,7 +154,7 @@ describe('a request sent from the API reference', () => {
     await expect
       .poll(() => block(page, 'response as on the wire'))
       .toMatch(/^HTTP\/1\.1 201 Created\n[^]*X-RateLimit-Remaining: 59/);
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     const { id: projectId } = await engine.demo();
     const { items } = (await engine.call('pets.list', { projectId, search: 'Rex' })) as { items: PetRecord[] };
@@ -275,7 +275,7 @@ describe('the API reference of an upstream', () => {
     await send(page);
     await response(page).getByText('200 OK').waitFor();
     await expect.poll(() => block(page, 'body of the response')).toContain('"n": 9007199254740993');
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('explains that no document is served, and can still send requests', async () => {
@@ -291,7 +291,7 @@ describe('the API reference of an upstream', () => {
     await page.getByText('No OpenAPI document is served').waitFor();
     await send(page);
     await response(page).getByText('404 Not Found').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 });
 

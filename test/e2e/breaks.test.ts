@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectSound, expectToFit, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -36,13 +36,13 @@ it(
     await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
     await hostname.press('Enter');
     await page.getByRole('combobox', { name: 'Find in Hostname' }).fill('demo-stag');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Enter');
-    await toFocus(hostname.filter({ hasText: 'demo-staging.vivarium.localhost' }));
+    await waitForFocus(hostname.filter({ hasText: 'demo-staging.vivarium.localhost' }));
     await hostname.press('Enter');
     await page.getByRole('option', { name: HOSTNAME, exact: true }).click();
     await expect.poll(() => hostname.innerText()).toBe(HOSTNAME);
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     // A refusal focuses its field, even if the field is collapsed.
     await entry.getByText('More', { exact: true }).click();
@@ -58,7 +58,7 @@ it(
     await expect(engine.api()).rejects.toMatchObject({ code: 'ECONNRESET' });
     await now(page).getByText('1 of 1 struck').waitFor();
     expect((await engine.api({ path: '/v1/pets/1' })).status).toBe(200);
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     await open('/projects/demo/traffic');
     await band.waitFor();
@@ -69,7 +69,7 @@ it(
     await struck.getByText('repaired since').waitFor();
     await expect.poll(() => page.locator('main :focus').count()).toBe(1);
     expect((await engine.api()).status).toBe(200);
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     // A break started elsewhere shows on every page until it ends on the app's clock.
     await open(`/projects/happy-paws/domains/${DOMAIN}`);
@@ -80,7 +80,7 @@ it(
     await engine.call('breaks.start', { entry: ENTRY, on: { hostname: HOSTNAME }, for: 'PT3H' });
     await page.getByRole('link', { name: '2 breaks' }).waitFor();
     await page.getByText(/^The first ends in (?:1 h|59 min)/).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await engine.call('clock.advance', { by: 'PT2H' });
     await page.getByRole('link', { name: ENTRY }).waitFor();
     await expect.poll(() => note.count()).toBe(0);
@@ -123,7 +123,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
 
   await page.getByRole('radio', { name: 'Catalogue' }).press('ArrowRight');
   await region(page, 'Drills').getByRole('listitem').nth(11).waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
   await page.getByRole('button', { name: `Start: ${title}`, disabled: false }).press('Enter');
   await drill.getByText('Is the API broken?').waitFor();
   await page.getByText('A drill is running').waitFor();
@@ -150,7 +150,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
   await drill.getByText(/none came after it/).waitFor();
   const check = drill.getByRole('button', { name: 'Check the fix', disabled: false });
   await expect.poll(() => check.and(page.locator(':focus')).count()).toBe(1);
-  await expectSound(opened);
+  await expectNoFaults(opened);
   await expectToFit(opened, '/break-it/drill', () => drill.getByText('See it in a terminal').waitFor());
 
   await engine.call('clock.advance', { by: 'PT1M' });
@@ -163,7 +163,7 @@ it('a drill can be played by keyboard, from its story to the fix', { timeout: JO
   await region(page, 'Drills')
     .getByText(/^Fixed in/)
     .waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
 
   // The drill is given up from the band.
   await page.setViewportSize({ width: 1_280, height: 500 });

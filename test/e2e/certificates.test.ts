@@ -11,7 +11,7 @@ import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
 import { buildPage } from '../support/page-build.ts';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, useEnginePages } from '../support/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;
@@ -76,7 +76,7 @@ describe('the root', () => {
     }
     await root.getByText(engine.app.runtime.caFile, { exact: true }).waitFor();
     await page.getByRole('heading', { level: 3, name: 'Chromium and Chrome' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     expect(await download(page, 'Download PEM')).toEqual({ name: 'vivarium-root.pem', octets: Buffer.from(pem) });
     const der = await download(page, 'Download DER');
@@ -100,7 +100,7 @@ describe('the root', () => {
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
     await expect.poll(() => dialog.getByLabel('Suffix').inputValue()).toBe('com');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByLabel('Suffix').fill('acme.com');
     await page.keyboard.press('Enter');
     await toast(page, /The root may sign for acme\.com now/).waitFor();
@@ -125,7 +125,7 @@ describe('the root’s private key', () => {
       sealer.locked = true;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByRole('alert').getByText('the keyring is locked').waitFor();
-      await expectSound(opened);
+      await expectNoFaults(opened);
       sealer.locked = false;
       await root.getByRole('button', { name: 'Seal it with the keyring' }).click();
       await root.getByText('Headless cannot start on this folder').waitFor();
@@ -189,7 +189,7 @@ describe('the Trust section', () => {
     const trust = page.getByRole('region', { name: 'Trust' });
     const store = trust.getByRole('listitem').filter({ hasText: 'Vivarium root (anna@laptop' });
     await store.getByText('another root', { exact: true }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await trust.getByRole('button', { name: /^Untrust it: Vivarium root \(anna@laptop/ }).click();
     await toast(page, 'the other root was removed').waitFor();
     await store.waitFor({ state: 'detached' });
@@ -214,7 +214,7 @@ describe('a leaf', () => {
     }
     await page.getByRole('link', { name: /^www\.happypaws\.test (89|90) days/ }).waitFor();
     await page.getByRole('group', { name: 'the certificate as PEM' }).getByText('BEGIN CERTIFICATE').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     expect(await download(page, 'Download PEM')).toEqual({
       name: 'www.happypaws.test.pem',
       octets: Buffer.from([pem, ...chain].join('')),
@@ -238,7 +238,7 @@ describe('a leaf', () => {
     await engine.call('records.put', caa);
     await page.getByRole('button', { name: 'Renew' }).click();
     await page.getByRole('alert').getByText('authorises other-ca.example only').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('link', { name: 'Fix it at the domain' }).click();
     await page.getByRole('heading', { level: 1, name: 'Domains' }).waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains/www.happypaws.test');
@@ -250,7 +250,7 @@ describe('a leaf', () => {
     const { page, open } = opened;
     await page.getByText('There is no certificate').waitFor();
     await page.getByText('authorises other-ca.example only').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const link = page.getByRole('link', { name: 'Go to the domain' });
     await expect.poll(() => link.getAttribute('href')).toBe('/projects/happy-paws/domains/happypaws.example');
     await open('/certificates/gone.test');
@@ -276,5 +276,5 @@ it('the Certificates page says when there are no domains', async () => {
   const opened = await openPage({ empty: true, path: '/certificates' });
   await opened.page.getByText('No custom domains yet').waitFor();
   await opened.page.getByText('SHA-256 fingerprint').waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
 });

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 
 const openPage = useEnginePages();
@@ -44,7 +44,7 @@ describe('zones', () => {
     const opened = await openPage({ empty: true, path: '/dns' });
     const { page } = opened;
     await page.getByText('No zones of your own yet').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Create a zone' }).click();
     const dialog = page.getByRole('dialog', { name: 'Create a zone' });
     await dialog.getByLabel('Name', { exact: true }).fill('-acme.test');
@@ -65,7 +65,7 @@ describe('zones', () => {
     await row(page, /^cname A 3600 127\.0\.0\.1/).waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Add a record' }).count()).toBe(0);
     await expect.poll(() => page.getByRole('button', { name: /^(Edit|Remove) / }).count()).toBe(0);
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('are signed, broken and given a new key by keyboard, and restored with all their records, even forced ones', async () => {
@@ -82,7 +82,7 @@ describe('zones', () => {
     await toast(page, 'acme.test is signed.').waitFor();
     const { anchors } = await dnssec();
     await dialog.getByText(anchors?.unbound.trim() ?? 'no anchor', { exact: true }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByLabel('Failure to rehearse').selectOption('Expired signatures');
     await toast(page, 'acme.test is answered with expired signatures.').waitFor();
     await dialog.getByRole('button', { name: 'Roll the key', disabled: false }).press('Enter');
@@ -127,7 +127,7 @@ describe('records', () => {
     await page.keyboard.press('Enter');
     await form.getByRole('alert').getByText('the text is missing').waitFor();
     await expect.poll(() => form.getByLabel('Name', { exact: true }).inputValue()).toBe('shop');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await form.getByLabel('Value').fill('0 issue "not a domain%"');
     await page.keyboard.press('Enter');
     await row(page, /^shop CAA .*malformed/).waitFor();
@@ -152,7 +152,7 @@ describe('records', () => {
     await form.getByLabel('Value').fill('cname.vivarium.localhost');
     await form.getByRole('button', { name: 'Add' }).click();
     await form.getByRole('alert').getByText('A CNAME must be the only record of its name').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await form.getByRole('button', { name: 'Store it anyway' }).click();
     await row(page, /^www CNAME/).waitFor();
     await expect.poll(() => lines(engine)).toContain('www 3600 CNAME cname.vivarium.localhost');
@@ -165,11 +165,11 @@ describe('records', () => {
     await focused(page).toMatch(/^mail/);
     await page.keyboard.press('Enter');
     const form = page.getByRole('form', { name: 'Edit mail A 192.0.2.2' });
-    await toFocus(form.getByLabel('Value'));
+    await waitForFocus(form.getByLabel('Value'));
     await page.keyboard.type('2001:db8::2');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('is not an IPv4 address').waitFor();
-    await toFocus(form.getByLabel('Value'));
+    await waitForFocus(form.getByLabel('Value'));
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Shift+Tab');
     // From A to the next type in the system's list.
@@ -207,7 +207,7 @@ describe('records', () => {
     const { page, open } = await openPage(withZone);
     await row(page, /^www A/).waitFor();
     await page.locator('body').press('/');
-    await toFocus(page.getByLabel('Search records'));
+    await waitForFocus(page.getByLabel('Search records'));
     await page.keyboard.type('192.0.2.2');
     await row(page, /^www/).waitFor({ state: 'detached' });
     await row(page, /^mail A/).waitFor();
@@ -245,7 +245,7 @@ describe('propagation', () => {
     await page.getByRole('region', { name: 'Propagation' }).getByText('1 h.').waitFor();
     const link = page.getByRole('link', { name: 'Change it in Settings' });
     await expect.poll(() => link.getAttribute('href')).toBe('/settings');
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     await engine.call('clock.advance', { by: 'PT15M' });
     await row(page, /^www A .*Answered in 45 min/).waitFor();
@@ -267,7 +267,7 @@ describe('zone files', () => {
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import a zone file into acme.test' });
     await dialog.getByLabel('Zone file', { exact: true }).fill(TEXT);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
     await dialog.getByText('2 records added').waitFor();
     const refused = dialog.getByRole('region', { name: 'Refused' });
@@ -275,7 +275,7 @@ describe('zone files', () => {
     await refused.getByText('bad A nowhere').waitFor();
     await refused.getByText('is not an IPv4 address').waitFor();
     await dialog.getByRole('region', { name: 'Accepted, with a warning' }).getByText('malformed').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Store 1 refused line anyway' }).click();
     await dialog.getByText('3 records added').waitFor();
     await dialog.getByRole('button', { name: 'Back to the text' }).click();
@@ -338,13 +338,13 @@ describe('the Ask form', () => {
     const { page, engine } = opened;
     await page.getByLabel('Query name').waitFor();
     await page.locator('body').press('a');
-    await toFocus(page.getByLabel('Query name'));
+    await waitForFocus(page.getByLabel('Query name'));
     await page.keyboard.type('acme.test');
     await page.getByLabel('Query type').selectOption('SOA');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     const answer = page.getByRole('group', { name: 'The answer as dig shows it' });
     await answer.getByText('status: NOERROR').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const { port } = engine.app.runtime.dns;
     await page.getByText(`dig @127.0.0.1 -p ${port} acme.test SOA`, { exact: true }).waitFor();
     // The page asks without a cookie.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Engine } from '../support/engine.ts';
-import { expectSound, pressAll, runCommand, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, pressAll, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();
@@ -31,7 +31,7 @@ describe('the doctor', () => {
     await item(page, 'In order', 'HTTP').getByText(`127.0.0.1:${http.port} answers.`).waitFor();
     await item(page, 'In order', 'www.happypaws.test').getByText('signed by our root for this name').waitFor();
     await expect.poll(() => region(page, 'Failed').count()).toBe(0);
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('shows failed checks first, with evidence and a fix, until they pass', async () => {
@@ -48,7 +48,7 @@ describe('the doctor', () => {
     const failed = item(page, 'Failed', 'Root private key');
     await failed.getByText('has mode 0644; it should have 0600').waitFor();
     await failed.getByText('Restrict it to its owner.').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     const command = `chmod 600 ${keyOf(engine)}`;
     await failed.getByRole('button', { name: `Copy the command ${command}` }).click();

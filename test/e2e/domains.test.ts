@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -47,7 +47,7 @@ describe('a domain', () => {
       const record = region(page, 'Record');
       await record.getByRole('button', { name: 'Copy value' }).click();
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('cname.vivarium.localhost');
-      await expectSound(opened);
+      await expectNoFaults(opened);
 
       // Without its record it fails, and the page says what to do.
       await button(page, 'Verify').click();
@@ -81,7 +81,7 @@ describe('a domain', () => {
       await summary(page).getByText('The next renewal will be refused').waitFor();
       await region(page, 'Checks').getByText('changed since', { exact: true }).waitFor();
       await region(page, 'Certificate').getByText('It will be refused').waitFor();
-      await expectSound(opened);
+      await expectNoFaults(opened);
       await button(page, 'Renew').click();
       await page.getByText('shop.acme.test was not renewed; its checks say why.').waitFor();
       await rowSays(page, 'shop.acme.test', 'renewal refused');
@@ -98,7 +98,7 @@ describe('a domain', () => {
           'the root not asked',
         ]);
       await caa.getByText('acme.test. CAA 0 issue ";"', { exact: true }).waitFor();
-      await expectSound(opened);
+      await expectNoFaults(opened);
 
       // The fix suggested by the walk works without waiting for the next attempt.
       await button(page, 'Permit it in my local zone').click();
@@ -135,7 +135,7 @@ describe('a domain', () => {
     await summary(page)
       .getByText(/^Visible in/)
       .waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await button(page, 'Advance the clock').click();
     await rowSays(page, 'shop.happypaws.test', 'certificate issued');
     await record.getByText(/^The record is in the zone/).waitFor();
@@ -162,7 +162,7 @@ describe('a domain', () => {
     await button(page, 'Extend the root').click();
     const dialog = page.getByRole('dialog', { name: 'Let the root sign for acme.com?' });
     await dialog.getByText('This cannot be undone').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Extend the root' }).click();
     await rowSays(page, 'www.acme.com', 'certificate issued');
     expect(opened.errors).toEqual([]);
@@ -173,7 +173,7 @@ describe('a domain', () => {
     const { page } = opened;
     await rowSays(page, 'www.happypaws.test', 'certificate issued');
     await rowSays(page, 'happypaws.example', 'certificate refused');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await row(page, 'shop.happypaws.test').click();
     const checks = region(page, 'Checks');
     await checks.getByText('Expected').waitFor();
@@ -182,13 +182,13 @@ describe('a domain', () => {
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
       .toBe('shop CNAME cname.vivarium.localhost');
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     // The same domain, as configured at another provider.
     await page.getByLabel('Configuration', { exact: true }).check();
     await page.getByRole('combobox', { name: 'Provider' }).selectOption('github-pages');
     await page.getByText(/imitate GitHub Pages/).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByLabel('Domains', { exact: true }).check();
     await row(page, 'shop.happypaws.test').click();
     await checks.getByText('GitHub Pages: “InvalidCNAMEError”').waitFor();
@@ -198,7 +198,7 @@ describe('a domain', () => {
     await button(page, 'Replace it in my local zone').click();
     await button(page, /^(Verify|Re-verify)$/).click();
     await page.getByText('GitHub Pages · DNS check successful · approved').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     expect(opened.errors).toEqual([]);
   });
 });
@@ -240,7 +240,7 @@ describe('attaching a domain', () => {
     await rowSays(page, '*.acme.test', 'certificate issued');
     await region(page, 'Requests').getByText('--resolve www.acme.test:').waitFor();
     await button(page, 'Show the domain').click();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await button(page, 'More for *.acme.test').last().click();
     await page.getByRole('menuitem', { name: 'Remove' }).waitFor();
     await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Re-verify', 'Break it', 'Remove']);
@@ -251,7 +251,7 @@ describe('attaching a domain', () => {
     const opened = await openPage({ path: '/projects/demo/domains' });
     const { page, engine } = opened;
     await page.getByText('No domains yet').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await button(page, 'Attach a domain').last().click();
     await page.getByLabel('Hostname').fill('www.acme.test');
     await page.keyboard.press('Enter');
@@ -268,7 +268,7 @@ describe('attaching a domain', () => {
     await rowSays(page, 'www.acme.test', 'suspended');
     await button(page, 'Close').click();
     await page.getByText('1 domain is suspended.').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await button(page, 'Change the plan to Pro').click();
     await rowSays(page, 'www.acme.test', 'pending');
     expect(opened.errors).toEqual([]);
@@ -300,7 +300,7 @@ describe('redirects and configuration', () => {
       .getByRole('alert')
       .getByText(/forms a loop/)
       .waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await to.fill('happypaws.example');
     await page.getByLabel('Status').selectOption('308');
     await button(page, 'Save').click();
@@ -320,7 +320,7 @@ describe('redirects and configuration', () => {
     const { page, engine } = opened;
     const text = page.getByRole('textbox', { name: 'Configuration' });
     await expect.poll(async () => JSON.parse(await text.inputValue())).toMatchObject({ primary: null, redirects: [] });
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await text.fill('{ "primary": ');
     await button(page, 'Apply').click();
     await page.getByText(/This is not JSON/).waitFor();
@@ -385,7 +385,7 @@ describe('the list of domains', () => {
           .getByRole('listitem')
           .evaluateAll((all) => all.slice(0, 8).map((one) => one.dataset['key']));
       const before = await firstRows();
-      await expectSound(opened);
+      await expectNoFaults(opened);
       await page.keyboard.press('Delete');
       await page.getByText('Removed 2 domains').first().waitFor();
       await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
@@ -414,7 +414,7 @@ describe('the list of domains', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('menu').locator(':focus').waitFor();
     await page.keyboard.press('End');
-    await toFocus(page.getByRole('menuitem', { name: 'Remove' }));
+    await waitForFocus(page.getByRole('menuitem', { name: 'Remove' }));
     await page.keyboard.press('Enter');
     await row(page, 'shop.happypaws.test').waitFor({ state: 'detached' });
     await focused(page, 'www.happypaws.test');
@@ -461,6 +461,6 @@ describe('the list of domains', () => {
     await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(900);
     await page.keyboard.press('Escape');
     await focused(page, hostname);
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 });

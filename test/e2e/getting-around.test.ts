@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectSound, pressAll, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, pressAll, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -9,9 +9,9 @@ describe('the interface', () => {
     const opened = await openPage();
     const { page } = opened;
     await page.keyboard.press('Control+k');
-    await toFocus(page.getByRole('combobox', { name: 'Command' }));
+    await waitForFocus(page.getByRole('combobox', { name: 'Command' }));
     await page.keyboard.type('shortcuts');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('option', { name: /shortcuts/i, selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
@@ -52,7 +52,7 @@ describe('the interface', () => {
     await row.focus();
     await page.keyboard.press('Shift+F10');
     await page.getByRole('menuitem', { name: 'Open in a new tab' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await page.getByRole('menu').first().waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate('document.activeElement.dataset.hostname')).toBe('www.happypaws.test');
@@ -62,7 +62,7 @@ describe('the interface', () => {
     await splitter.press('ArrowLeft');
     await splitter.press('ArrowRight');
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.reload();
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('17');
     await splitter.press('Enter');
@@ -202,7 +202,7 @@ describe('the interface', () => {
     const before = await left(answer);
     await splitter.press('ArrowLeft');
     await expect.poll(() => left(answer)).toBeLessThan(before);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.reload();
     await expect.poll(() => splitter.getAttribute('aria-valuenow')).toBe('78');
     await page.setViewportSize({ width: 1_440, height: 900 });
@@ -217,7 +217,7 @@ describe('the interface', () => {
     const { page } = opened;
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Command' }).fill('?');
@@ -229,11 +229,11 @@ describe('the interface', () => {
     const clock = page.getByRole('button', { name: /The app’s clock/ });
     const panel = page.getByRole('dialog', { name: 'The app’s clock' });
     await clock.click();
-    await toFocus(panel.getByLabel('Forward by'));
+    await waitForFocus(panel.getByLabel('Forward by'));
     await panel.getByRole('button', { name: '+1 min' }).press('Shift+Tab');
-    await toFocus(panel.getByRole('button', { name: 'Reset to the real time' }));
+    await waitForFocus(panel.getByRole('button', { name: 'Reset to the real time' }));
     await page.keyboard.press('Tab');
-    await toFocus(panel.getByRole('button', { name: '+1 min' }));
+    await waitForFocus(panel.getByRole('button', { name: '+1 min' }));
     await page.getByRole('heading', { level: 1 }).click();
     await panel.waitFor({ state: 'detached' });
     await clock.press('Enter');
@@ -242,12 +242,12 @@ describe('the interface', () => {
 
     const menu = page.getByRole('menu');
     await page.getByRole('button', { name: 'More for www.happypaws.test' }).press('Enter');
-    await toFocus(menu.getByRole('menuitem', { name: 'Re-verify' }));
+    await waitForFocus(menu.getByRole('menuitem', { name: 'Re-verify' }));
     await page.keyboard.type('red');
-    await toFocus(menu.getByRole('menuitem', { name: 'Redirect to another hostname' }));
+    await waitForFocus(menu.getByRole('menuitem', { name: 'Redirect to another hostname' }));
     await page.keyboard.press('Tab');
     await menu.waitFor({ state: 'detached' });
-    await toFocus(page.getByRole('button', { name: 'Verify all' }));
+    await waitForFocus(page.getByRole('button', { name: 'Verify all' }));
 
     await page.keyboard.press('?');
     const sheet = page.getByRole('dialog', { name: 'Shortcuts' });
@@ -255,7 +255,7 @@ describe('the interface', () => {
     const pets = await page.getByRole('link', { name: 'Pets', exact: true }).boundingBox();
     await page.mouse.click((pets?.x ?? 0) + 5, (pets?.y ?? 0) + 5);
     await sheet.waitFor({ state: 'detached' });
-    await toFocus(page.getByRole('button', { name: 'Verify all' }));
+    await waitForFocus(page.getByRole('button', { name: 'Verify all' }));
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/happy-paws/domains');
     expect(errors).toEqual([]);
   });
@@ -269,12 +269,12 @@ describe('the interface', () => {
     const dialog = page.getByRole('dialog', { name: 'Add a pet' });
     const name = dialog.getByLabel('Name', { exact: true });
     await page.getByRole('button', { name: 'Add a pet' }).dblclick();
-    await toFocus(name);
+    await waitForFocus(name);
     // The heading is not focusable; the dialog itself gets the focus.
     await dialog.getByRole('heading').click();
-    await toFocus(dialog);
+    await waitForFocus(dialog);
     await page.keyboard.press('Shift+Tab');
-    await toFocus(dialog.getByRole('button', { name: 'Add the pet' }));
+    await waitForFocus(dialog.getByRole('button', { name: 'Add the pet' }));
     const { x = 0, y = 0 } = (await name.boundingBox()) ?? {};
     const beside = { x: 20, y: 300 };
     const field = { x: x + 20, y: y + 8 };
@@ -289,7 +289,7 @@ describe('the interface', () => {
     }
     // Keyboard and screen reader cannot reach the page behind the dialog, only its toasts.
     await page.evaluate("document.querySelector('nav a').focus()");
-    await toFocus(name);
+    await waitForFocus(name);
     await reports.getByRole('button', { name: 'Undo' }).click();
     await reports.getByText('Biscuit the Border Collie is back').waitFor();
     await name.waitFor();
@@ -337,7 +337,7 @@ describe('the interface', () => {
     await page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor();
     await page.keyboard.press('n');
     arrive();
-    await toFocus(page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name', { exact: true }));
+    await waitForFocus(page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name', { exact: true }));
     await page.keyboard.type('Otter');
     await page.keyboard.press('Enter');
     await page.getByRole('grid').getByText('Otter').waitFor();

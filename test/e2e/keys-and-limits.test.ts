@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, expectToFit, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, expectToFit, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -29,7 +29,7 @@ describe('the plan', () => {
     const opened = await openPage({ path: HAPPY_PAWS });
     const { page, engine } = opened;
     await plans(page).getByText('3 domains will be suspended').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await plans(page).getByRole('button', { name: 'Change to Free' }).click();
     await page.getByText('Happy Paws is on Free now. 3 domains are suspended.').waitFor();
     await expect.poll(async () => (await project(engine, 'happy-paws')).plan).toBe('free');
@@ -46,14 +46,14 @@ describe('the plan', () => {
     await plans(page).getByRole('button', { name: 'Change to Enterprise…' }).click();
     const perMinute = page.getByRole('textbox', { name: 'Requests per minute' });
     const perDay = page.getByRole('textbox', { name: 'Requests per day' });
-    await toFocus(perMinute);
+    await waitForFocus(perMinute);
     await page.keyboard.type('5000');
     await perDay.fill('a lot');
     await page.keyboard.press('Enter');
     await expect.poll(() => perDay.getAttribute('aria-invalid')).toBe('true');
     await expect.poll(() => perDay.evaluate((field) => field.getAttribute('aria-describedby'))).not.toBeNull();
     await expect.poll(() => perMinute.inputValue()).toBe('5000');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await perDay.fill('90000');
     await page.keyboard.press('Enter');
     await page.getByText('Demo is on Enterprise now: 5,000 a minute, 90,000 a day.').waitFor();
@@ -73,7 +73,7 @@ describe('an API key', () => {
     const { page, engine } = opened;
     await meter(page, 'Demo key: minute').waitFor();
     await runCommand(page, 'new api key', /^New API key/);
-    await toFocus(page.getByRole('textbox', { name: 'Name' }));
+    await waitForFocus(page.getByRole('textbox', { name: 'Name' }));
     await page.keyboard.type('<b>Storefront</b>');
     await page.keyboard.press('Enter');
     const panel = page.getByRole('region', { name: 'The secret of <b>Storefront</b>' });
@@ -83,7 +83,7 @@ describe('an API key', () => {
     await expect
       .poll(() => panel.getByRole('group', { name: 'request with the secret' }).innerText())
       .toContain(secret);
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     await ask(engine, 3, secret);
     await expect
@@ -106,7 +106,7 @@ describe('an API key', () => {
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke Demo key?' });
     await dialog.getByText('This cannot be undone').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     expect((await engine.api()).status).toBe(200);
@@ -119,7 +119,7 @@ describe('an API key', () => {
     expect((await engine.api({ key: secret })).status).toBe(401);
     await keys(page).getByText('1 revoked key').click();
     await page.getByRole('list', { name: 'Revoked API keys' }).getByText('Demo key').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('is shown with its last use, or as not used yet', async () => {
@@ -150,7 +150,7 @@ describe('callers', () => {
     await page.getByText('ends in').waitFor();
     await ask(engine, 5, null);
     await meter(page, '127.0.0.1: minute').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Lift the ban of Demo key' }).click();
     await page.getByText('The ban of Demo key is lifted.').waitFor();
     await page.getByText('ends in').waitFor({ state: 'detached' });

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { buildPage } from '../support/page-build.ts';
-import { copyBy, expectSound, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
+import { copyBy, expectNoFaults, expectToFit, useEnginePages } from '../support/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { refusingPort } from '../support/ports.ts';
@@ -81,7 +81,7 @@ describe('the overview', () => {
     await expect
       .poll(() => page.getByRole('navigation').getByRole('link').allInnerTexts())
       .toEqual(expect.arrayContaining(['Overview', 'General']));
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('shows requests and changes without a reload, and HTML in a name as text', async () => {
@@ -197,7 +197,7 @@ describe('the overview', () => {
     await page.mouse.up();
     await page.getByRole('img', { name: /^5 requests in this part/ }).waitFor();
     await page.getByRole('link', { name: 'its requests' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await moment.press('Escape');
     await page.getByRole('img', { name: /^0 requests in the last second/ }).waitFor();
     for (let step = 0; step < 3; step++) await moment.press('Shift+ArrowLeft');
@@ -303,7 +303,7 @@ describe('the overview', () => {
       .locator('.brick path[d^=M]')
       .first()
       .waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     await attention.getByRole('button', { name: 'Lift the ban of CI' }).click();
     await page.getByText('The ban of CI is lifted.').waitFor();
@@ -341,7 +341,7 @@ describe('the overview', () => {
     const domains = page.getByRole('region', { name: 'Domains' });
     await expect.poll(() => domains.getByRole('listitem').count()).toBe(6);
     await domains.getByRole('link', { name: 'All domains (63)' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await attention.getByRole('button', { name: 'Verify 60 domains' }).click();
     await page.getByText('60 domains checked: 60 verified, with a certificate.').waitFor();
     await attention.getByText('No record yet').waitFor({ state: 'detached' });
@@ -351,7 +351,7 @@ describe('the overview', () => {
     await page.getByText('11 of 63 domains').waitFor();
     await page.getByRole('button', { name: 'Verify these' }).click();
     await page.getByText('11 domains checked: 11 verified, with a certificate.').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
 
     // A link to one of the domains shows its row.
     await open(`${HAPPY_PAWS}/domains/shop-55.big.test`);

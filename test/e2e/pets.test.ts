@@ -8,9 +8,9 @@ import type { Engine } from '../support/engine.ts';
 import {
   copyBy,
   type EnginePage,
-  expectSound,
+  expectNoFaults,
   runCommand,
-  toFocus,
+  waitForFocus,
   useEnginePages,
 } from '../support/page-on-engine.ts';
 
@@ -54,12 +54,12 @@ describe('the list of pets', () => {
     await row(page, 'Biscuit the Border Collie').waitFor();
     await counted(page, '30 pets').waitFor();
     await expect.poll(() => grid(page).getAttribute('aria-rowcount')).toBe('31');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await call(engine, 'pets.clear', { environment: 'staging' });
     await page.getByRole('group', { name: 'Environment' }).getByText('Staging').click();
     await page.getByText('No pets in staging').waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('environment')).toBe('staging');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Add 30 made-up pets' }).click();
     await counted(page, '30 pets').waitFor();
     await expect.poll(async () => (await pets(engine, { environment: 'staging' })).total).toBe(30);
@@ -99,7 +99,7 @@ describe('the list of pets', () => {
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Category' }).uncheck();
     await expect.poll(() => page.getByRole('checkbox', { name: 'Name' }).isDisabled()).toBe(true);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await cell(page, -1, 'status').focus();
     const titles = grid(page).locator('[data-column]');
@@ -121,7 +121,7 @@ describe('the list of pets', () => {
     await cell(page, 0, 'status').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => focused(page)).toBe('0 name');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('button', { name: 'Reset columns' }).click();
     await page.keyboard.press('Escape');
@@ -132,7 +132,7 @@ describe('the list of pets', () => {
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('2..x');
     await page.getByText('It must be an id or a range').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('2..');
     await page.getByRole('textbox', { name: 'Category' }).fill('2');
     await counted(page, '1 found').waitFor();
@@ -144,7 +144,7 @@ describe('the list of pets', () => {
     await page.getByRole('menuitem', { name: 'Export…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Export pets' });
     await dialog.getByText('The 2 found').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const download = page.waitForEvent('download');
     await dialog.getByRole('button', { name: 'Export' }).click();
     const file = await download;
@@ -209,16 +209,16 @@ describe('the keyboard', () => {
     await expect.poll(() => focused(page)).toBe('1 categoryId');
     await page.keyboard.press('F2');
     const field = page.getByRole('textbox', { name: 'Category of pet 2' });
-    await toFocus(field);
+    await waitForFocus(field);
     await page.keyboard.type('12x');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('must be an integer from').waitFor();
     await expect.poll(() => field.inputValue()).toBe('12x');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await expect.poll(() => focused(page)).toBe('1 categoryId');
     await page.keyboard.press('Enter');
-    await toFocus(field);
+    await waitForFocus(field);
     await page.keyboard.type('9223372036854775807');
     await page.keyboard.press('Enter');
     await toast(page, /Changed Moss the Maine Coon’s category to 9223372036854775807/).waitFor();
@@ -232,19 +232,19 @@ describe('the keyboard', () => {
     const { page, engine, errors } = await openPets();
     await cell(page, 0, 'name').click();
     await page.keyboard.press('Enter');
-    await toFocus(page.getByRole('textbox', { name: 'Name of pet 1' }));
+    await waitForFocus(page.getByRole('textbox', { name: 'Name of pet 1' }));
     await page.keyboard.type('<b>Bis</b>');
     await page.keyboard.press('Tab');
-    await toFocus(page.getByRole('textbox', { name: 'Category of pet 1' }));
+    await waitForFocus(page.getByRole('textbox', { name: 'Category of pet 1' }));
     await page.keyboard.type('7');
     await page.keyboard.press('Tab');
     const status = page.getByRole('combobox', { name: 'Status of pet 1' });
-    await toFocus(status);
+    await waitForFocus(status);
     await page.keyboard.press('s');
     await page.keyboard.press('Tab');
-    await toFocus(page.getByRole('textbox', { name: 'Name of pet 2' }));
+    await waitForFocus(page.getByRole('textbox', { name: 'Name of pet 2' }));
     await page.keyboard.press('Shift+Tab');
-    await toFocus(status);
+    await waitForFocus(status);
     await page.keyboard.press('Escape');
     await expect
       .poll(async () => (await pets(engine)).items[0])
@@ -303,7 +303,7 @@ describe('the keyboard', () => {
     await expect
       .poll(async () => (await marked()).map((name) => name.split(' ')[0]))
       .toEqual(['Moss', 'Clover', 'Pepper', 'Kiwi']);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit 4 pets' });
     await dialog.getByRole('textbox', { name: 'Category' }).fill('x');
@@ -311,7 +311,7 @@ describe('the keyboard', () => {
     await dialog.getByText('It must be an integer').waitFor();
     await dialog.getByRole('textbox', { name: 'Category' }).fill('77');
     await dialog.getByRole('combobox', { name: 'Status' }).selectOption('sold');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Change 4 pets' }).click();
     await toast(page, '4 pets changed.').waitFor();
     await expect
@@ -461,7 +461,7 @@ describe('a pet', () => {
     await dialog.getByRole('textbox', { name: 'Category' }).fill('3');
     await page.keyboard.press('Enter');
     await dialog.getByText('There is a pet 7 in production').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('textbox', { name: 'Id' }).fill('');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
@@ -490,7 +490,7 @@ describe('a pet', () => {
     await detail.getByRole('button', { name: 'Place an order' }).click();
     await toast(page, 'Placed order 1 for Kiwi.').waitFor();
     await detail.getByRole('cell', { name: '1,200' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const { json } = await engine.api({ path: '/v1/store/orders' });
     expect(json).toMatchObject([{ id: 1, petId: 8, quantity: 1_200 }]);
     await detail.getByRole('button', { name: 'Remove order 1', disabled: false }).press('Enter');
@@ -502,7 +502,7 @@ describe('a pet', () => {
     await page.getByRole('group', { name: 'Show' }).getByText('Orders').click();
     const ofOrder = page.getByRole('table', { name: 'Orders in production' }).getByRole('link', { name: '8' });
     await ofOrder.waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await ofOrder.press('Shift+F10');
     await page.getByRole('menuitem', { name: 'Open the pet' }).waitFor();
     await page.getByRole('menuitem', { name: 'Remove the order' }).press('Enter');
@@ -549,7 +549,7 @@ describe('an import', () => {
       ])
       .toEqual(['windows-1252', 'semicolon']);
     await expect.poll(async () => (await shown()).at(0)).toEqual(['2', 'next', 'Zoë', '9223372036854775807', 'sold']);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialogOf(page).getByLabel('Encoding').selectOption('utf-8');
     await dialogOf(page).getByText('The file is not UTF-8 text').waitFor();
     await dialogOf(page).getByLabel('Encoding').selectOption('windows-1252');
@@ -564,7 +564,7 @@ describe('an import', () => {
         expect.stringMatching(/^3\s+name must have at least one character.*\s;2;$/),
         expect.stringMatching(/^4\s+categoryId must be an integer.*, and is "x"\s+"Rex\s+the dog";x;$/),
       ]);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialogOf(page).getByRole('button', { name: 'Close' }).last().click();
     await counted(page, '32 pets').waitFor();
     await expect
@@ -586,7 +586,7 @@ describe('an import', () => {
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
     await dialogOf(page).getByText('needs a header line with the columns name and categoryId').waitFor();
     await expect.poll(() => paste.inputValue()).toBe('title\nRex');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await paste.fill('[{"name": "Rex", "categoryId": 1}]');
     await dialogOf(page).getByRole('button', { name: 'Import', exact: true }).click();
     await dialogOf(page).getByText('1 pet added', { exact: true }).waitFor();
@@ -603,7 +603,7 @@ describe('an import', () => {
     await works.getByText('Importing many.json into production').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await works.getByRole('progressbar', { name: 'Importing many.json into production' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await works.getByRole('button', { name: 'Stop' }).click();
     await works.getByText(/^Stopped: [\d,]+ pets added$/).waitFor();
     const { total } = await pets(engine, { limit: 1 });
@@ -620,7 +620,7 @@ describe('the dataset', () => {
     await page.getByRole('menuitem', { name: 'Remove all pets' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove all pets of production?' });
     await dialog.getByText('30 pets').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Remove all pets' }).click();
     await page.getByText('No pets in production').waitFor();
     await page.getByText('30 pets removed from production.').waitFor();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, runCommand, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
@@ -23,8 +23,8 @@ describe('the project switcher', () => {
     const list = page.getByRole('dialog', { name: 'Projects' });
     await list.getByText('and 72 more; type to find one').waitFor();
     await expect.poll(() => list.getByRole('option').count()).toBe(50);
-    await expectSound(opened);
-    await toFocus(list.getByRole('combobox'));
+    await expectNoFaults(opened);
+    await waitForFocus(list.getByRole('combobox'));
     await page.keyboard.type('happy');
     await list.getByRole('option', { name: 'Happy Paws' }).waitFor();
     await expect.poll(() => list.getByRole('option').count()).toBe(1);
@@ -89,7 +89,7 @@ describe('the page of all projects', () => {
     await heading(page, 'All projects');
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     await row('Project 40').getByText('the built-in API').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('searchbox', { name: 'Search projects' }).fill('happy');
     await row('happy-paws').getByText('3 domains').waitFor();
     await row('happy-paws').getByText('2 need attention').waitFor();
@@ -108,7 +108,7 @@ describe('a new project', () => {
     await page.getByRole('button', { name: 'New project' }).click();
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name', { exact: true }).fill('<b>Pet</b> Shop');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Enter');
     await heading(page, '<b>Pet</b> Shop');
     await expect.poll(() => new URL(page.url()).pathname).toBe('/projects/b-pet-b-shop');
@@ -149,7 +149,7 @@ describe('the General page', () => {
     await page.getByLabel('Name', { exact: true }).fill('Zoo');
     await page.getByLabel('Slug').fill('zoo');
     await seen(page, 'The old hostnames stop being served at once.');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'Save' }).first().click();
     await seen(page, 'Saved Zoo.');
     // A toast under the pointer stays.
@@ -188,7 +188,7 @@ describe('the General page', () => {
     const dialog = page.getByRole('dialog', { name: 'Remove Happy Paws' });
     await dialog.getByText('www.happypaws.test').waitFor();
     await dialog.getByText('30 pets').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Remove the project' }).click();
     await dialog.getByRole('button', { name: 'Remove Happy Paws' }).click();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findChromium } from '../support/chromium.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { expectSound, runCommand, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { findTool, requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -104,7 +104,7 @@ describe('the Reach it section', { timeout: JOURNEY_MS }, () => {
     await reach.getByRole('button', { name: `Undo anyway: ${HOSTNAME} in /etc/hosts` }).click();
     await reach.getByRole('button', { name: `Apply: ${HOSTNAME} in /etc/hosts` }).waitFor();
     expect(readFileSync(hosts, 'utf8')).toBe('127.0.0.1 localhost\n');
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('exists for platform hostnames, works by keyboard, and says what to install if no browser was found', async () => {
@@ -119,6 +119,6 @@ describe('the Reach it section', { timeout: JOURNEY_MS }, () => {
     await reach.getByText('https://demo-staging.vivarium.localhost/v1/openapi.json').waitFor();
     await runCommand(page, 'open demo-staging in browser', /^Open demo-staging/);
     await reach.getByText('No browser was opened.').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectSound, expectToFit, pressAll, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, expectToFit, pressAll, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -16,7 +16,7 @@ describe('a group of settings', () => {
     const opened = await openPage({ path: '/settings' });
     const { page, engine } = opened;
     await field(page, 'Refusals that ban a key').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     await field(page, 'Refusals that ban a key').focus();
     await page.keyboard.press('Control+a');
@@ -54,7 +54,7 @@ describe('a group of settings', () => {
     await field(page, 'Origins').fill('http://localhost:5173\n<b>somewhere</b>');
     await group(page, 'CORS').getByRole('button', { name: 'Save' }).click();
     await group(page, 'CORS').getByText('Entry 2 must be an origin such as').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await expect.poll(() => inForce(engine)).toMatchObject({ banAfter: 20, resolver: 'local', cors: '*' });
 
     await group(page, 'CORS').getByRole('button', { name: 'Discard' }).click();
@@ -123,7 +123,7 @@ describe('the Settings page', () => {
     await group(page, 'About').getByRole('button', { name: 'Show the licences' }).click();
     const dialog = page.getByRole('dialog', { name: 'Licences' });
     await dialog.getByText('## svelte - ').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
@@ -139,7 +139,7 @@ describe('the Settings page', () => {
     await expect
       .poll(() => panel.locator('dl').innerText())
       .toMatch(/^File\n[^]*\nProjects\nacme\nDomains\nacme\.test\nZones\nacme\.test$/);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const downloading = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save as file', disabled: false }).press('Enter');
     expect((await downloading).suggestedFilename()).toBe('vivarium.yaml');
@@ -165,7 +165,7 @@ it('two keys on any page reset the world to a snapshot, which can be undone', as
   await page.getByText('Saved the snapshot “before-demo”.').waitFor();
   await panel.getByRole('button', { name: 'Reset to before-demo' }).waitFor();
   await panel.getByText('1 recorded request', { exact: false }).waitFor();
-  await expectSound(opened);
+  await expectNoFaults(opened);
 
   await engine.call('projects.create', { name: 'Only of now' });
   await engine.api({ path: '/v1/pets?limit=8' });

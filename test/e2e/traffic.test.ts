@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import { type Engine, track } from '../support/engine.ts';
-import { type EnginePage, expectSound, expectToFit, toFocus, useEnginePages } from '../support/page-on-engine.ts';
+import {
+  type EnginePage,
+  expectNoFaults,
+  expectToFit,
+  waitForFocus,
+  useEnginePages,
+} from '../support/page-on-engine.ts';
 
 import { settled } from '../support/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
@@ -74,13 +80,13 @@ describe('the Traffic page', () => {
     const opened = await openTraffic();
     const { page, engine } = opened;
     await page.getByText('No requests yet').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await few(engine);
     await row(page, /POST\s*201/).waitFor();
     await row(page, /401\s*\/v1\/pets\?status=sold/).waitFor();
     await expect.poll(() => rows(page).count()).toBe(3);
     await expect.poll(() => rows(page).first().innerText()).toContain('/v1/nope');
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('shows an entry beside the list: stages, timings, its rate limit, headers, and bodies with exact numbers', async () => {
@@ -94,7 +100,7 @@ describe('the Traffic page', () => {
       .toMatch(/limit\s*passed[^]*built-in API\s*answered/);
     await expect.poll(() => block(page, 'request body').innerText()).toContain('9007199254740993');
     await expect.poll(() => block(page, 'response body').innerText()).toContain('9007199254740993');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('group', { name: 'View of the request' }).getByText('Headers').click();
     await pane(page)
       .getByText(/^Bearer viv_.*…$/)
@@ -124,7 +130,7 @@ describe('the Traffic page', () => {
     await expect.poll(() => body.innerText()).toContain('9007199254740993');
     await body.getByRole('button', { name: 'Fold all of the response body', exact: true }).click();
     await expect.poll(() => lines.count()).toBe(4);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Control+f');
     await page.keyboard.type('PET 39');
@@ -136,7 +142,7 @@ describe('the Traffic page', () => {
     await page.keyboard.press('Shift+Enter');
     await body.getByText('200 of 200').waitFor();
     await expect.poll(() => body.locator('mark.current').count()).toBe(1);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await body.locator('[role=row][tabindex="0"]').focus();
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowLeft');
@@ -145,13 +151,13 @@ describe('the Traffic page', () => {
     await expect.poll(() => lines.count()).toBeGreaterThan(4);
     await page.getByRole('group', { name: 'View of the response' }).getByText('Hex').click();
     await body.getByText('0000  ').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await row(page, '/form').click();
     await pane(page).getByRole('row', { name: 'name Réx' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await row(page, '/image').click();
     await pane(page).getByText('1 × 1 pixels').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
   });
 
   it('has a filter with completion by keyboard, which the address keeps and which can be saved', async () => {
@@ -182,7 +188,7 @@ describe('the Traffic page', () => {
     await filters.getByLabel('Save status:401 as').fill('No key');
     await page.keyboard.press('Enter');
     await filters.getByRole('button', { name: 'No key status:401' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await open(PATH);
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await filters.getByRole('button', { name: 'No key status:401' }).click();
@@ -261,7 +267,7 @@ describe('the Traffic page', () => {
     await page.getByRole('checkbox', { name: 'Hostname' }).check();
     await page.getByRole('checkbox', { name: 'Size' }).uncheck();
     await expect.poll(() => page.getByRole('checkbox', { name: 'Status' }).isDisabled()).toBe(true);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.keyboard.press('Escape');
     await expect.poll(() => titles.allInnerTexts()).toContain('Hostname');
     await page.reload();
@@ -288,7 +294,7 @@ describe('the Traffic page', () => {
     await expect.poll(width).toBe(before);
     for (const place of [5, 4, 3]) {
       await expect.poll(async () => (await titles.allInnerTexts()).indexOf('Caller')).toBe(place);
-      await toFocus(caller.getByRole('button'));
+      await waitForFocus(caller.getByRole('button'));
       if (place > 3) await page.keyboard.press('Alt+Shift+ArrowLeft');
     }
     const moved = ['Time', 'Method', 'Status', 'Caller', 'Asked for', 'Hostname', 'Took'];
@@ -301,7 +307,7 @@ describe('the Traffic page', () => {
     await page.keyboard.press('Enter');
     await expect.poll(order).toBe('404 401 201');
     await page.getByText('Sorted by Status, descending').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('button', { name: 'newest first' }).click();
     await expect.poll(order).toBe('404 401 201');
     await expect.poll(() => new URL(page.url()).search).toBe('');
@@ -426,7 +432,7 @@ describe('the Traffic page', () => {
     await row(page, /POST\s*201/).click();
     await pane(page).getByRole('button', { name: 'As code' }).click();
     await expect.poll(() => block(page, 'as curl').innerText()).toContain('-H "Authorization: Bearer $VIVARIUM_KEY"');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('group', { name: 'For', exact: true }).getByText('fetch').click();
     const code = () => block(page, 'as fetch').innerText();
     await expect.poll(code).toContain('process.env.VIVARIUM_KEY');
@@ -453,13 +459,13 @@ describe('the Traffic page', () => {
     await page.getByRole('alert').getByText('None of its entries can be shown: entry 1 has no request: {}').waitFor();
     await file.setInputFiles({ name: 'mine.har', mimeType: '', buffer: await readFile(await download.path()) });
     await list(page).getByText('Of mine.har').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await filter(page).fill('body:Rex');
     await expect.poll(() => rows(page).count()).toBe(1);
     await row(page, /POST\s*201/).click();
     const archived = page.getByRole('region', { name: /^Entry har_/ });
     await archived.getByText('From mine.har. It did not pass through Vivarium.').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await archived.getByRole('button', { name: 'Send again' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit and send' });
     await expect.poll(() => edit.getByLabel('Hostname').inputValue()).toBe('demo.vivarium.localhost');
@@ -478,7 +484,7 @@ describe('the Traffic page', () => {
     await page.getByRole('menuitem', { name: 'Clear all traffic…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Clear all traffic?' });
     await dialog.getByText('All entries are lost').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Clear all traffic' }).click();
     await toast(page, 'Cleared 4 entries.').waitFor();
     await page.getByText('No requests yet').waitFor();
@@ -489,7 +495,7 @@ describe('the Traffic page', () => {
     const { page, engine } = opened;
     await page.getByRole('button', { name: 'Recording', exact: true }).click();
     await page.getByText('Not recorded: requests that are not valid HTTP').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('switch', { name: 'Record requests' }).click();
     await page.keyboard.press('Escape');
     await list(page).getByText('Recording is off').first().waitFor();
@@ -506,7 +512,7 @@ describe('the Traffic page', () => {
     await page.getByRole('img', { name: /^3 requests, 0 of them refused/ }).waitFor();
     await page.getByRole('img', { name: '2xx: 1, 3xx: 0, 4xx: 2, 5xx: 0.' }).waitFor();
     await expect.poll(() => page.locator('.chart path.line').first().getAttribute('d')).toMatch(/^M[^]*L/);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     // The values at a moment, by keyboard and under the pointer.
     const moment = page.getByRole('slider', { name: 'Answers by status: moment' });
     await moment.focus();
@@ -518,7 +524,7 @@ describe('the Traffic page', () => {
     await moment.blur();
     await moment.hover({ position: { x: 2, y: 20 } });
     await page.getByText(/ago 2xx 0 answers · 3xx/).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     // A range and its requests, selected by keyboard, reset, and selected by dragging.
     await moment.press('End');
     for (let step = 0; step < 4; step++) await moment.press('Shift+ArrowLeft');
@@ -526,7 +532,7 @@ describe('the Traffic page', () => {
     const back = page.getByRole('button', { name: 'Show all 5 minutes' });
     await back.waitFor();
     await page.getByRole('link', { name: 'Show its requests' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await moment.press('Escape');
     await back.waitFor({ state: 'detached' });
     const box = await moment.boundingBox();
@@ -559,7 +565,7 @@ describe('the Traffic page', () => {
     await page.emulateMedia({ forcedColors: 'none', colorScheme: null });
     await page.getByRole('group', { name: 'View' }).getByText('As a table').click();
     await page.getByRole('table').getByRole('columnheader', { name: 'p99' }).waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('group', { name: 'Range' }).getByText('30 min').click();
     await page.getByRole('heading', { name: 'The last 30 minutes' }).waitFor();
     await expect
@@ -575,7 +581,7 @@ describe('the Traffic page', () => {
     const dialog = page.getByRole('dialog', { name: 'Edit and send' });
     await dialog.getByLabel('Body').fill('{"name":"","categoryId":1}');
     await dialog.getByLabel('Path and query').fill('no path');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('must begin with "/"').waitFor();
     await dialog.getByLabel('Path and query').fill('/v1/pets?again');
@@ -584,7 +590,7 @@ describe('the Traffic page', () => {
     const answers = compared.getByRole('group', { name: 'Response', exact: true });
     await expect.poll(() => answers.innerText()).toMatch(/differs:\s*201\s*400/);
     await compared.getByRole('group', { name: 'Request', exact: true }).getByText('POST /v1/pets?again').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await compared.getByText('Differences', { exact: true }).click();
     await expect.poll(() => compared.getByText('Content-Type: application/json').count()).toBe(0);
     await page.keyboard.press('Escape');
@@ -629,7 +635,7 @@ describe('the Traffic page', () => {
     await row(page, /101\s*\/chat/).click();
     const frames = pane(page).getByRole('region', { name: 'Frames' });
     await frames.getByText('heard hello').waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     socket.send('again');
     await frames.getByText('heard again').waitFor();
     socket.close();

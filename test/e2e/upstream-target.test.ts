@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
-import { expectSound, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, useEnginePages } from '../support/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
 
@@ -19,7 +19,7 @@ describe('a project with an upstream', () => {
     await dialog.getByRole('button', { name: 'Create the project' }).click();
     await expect.poll(() => dialog.getByLabel('Upstream').getAttribute('aria-invalid')).toBe('true');
     await expect.poll(() => dialog.getByLabel('Upstream').inputValue()).toBe('http:/localhost:3000/?q');
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await dialog.getByLabel('Upstream').fill(upstream.url);
     await dialog.getByLabel('Host header').selectOption('keep');
     await dialog.getByRole('button', { name: 'Create the project' }).click();
@@ -29,13 +29,13 @@ describe('a project with an upstream', () => {
     const port = engine.app.runtime.http.port;
     await page.getByText(`curl http://app.vivarium.localhost:${port}/`, { exact: true }).waitFor();
     await expect.poll(() => page.getByRole('heading', { name: 'Pets' }).count()).toBe(0);
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('navigation').getByRole('link', { name: 'Pets' }).click();
     await page.getByText(`Requests go to ${upstream.url}.`).waitFor();
     for (const name of ['As curl', 'Add a pet', 'Add 30 made-up pets']) {
       await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
     }
-    await expectSound(opened);
+    await expectNoFaults(opened);
     const answer = await engine.api({ host: 'app.vivarium.localhost', path: '/' });
     expect(answer.text).toBe(`asked for app.vivarium.localhost:${port}`);
   });
@@ -52,7 +52,7 @@ describe('a project with an upstream', () => {
     await expect.poll(() => page.getByRole('switch', { name: 'Verify its certificate' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Save and deploy' }).click();
     await page.getByText(`Nothing is listening at the upstream ${dead}. Start your server there`).first().waitFor();
-    await expectSound(opened);
+    await expectNoFaults(opened);
     await page.getByRole('textbox', { name: 'Upstream' }).fill(upstream.url.replace('http:', 'https:'));
     await page.getByRole('switch', { name: 'Verify its certificate' }).uncheck();
     await page.getByRole('button', { name: 'Save and deploy' }).click();

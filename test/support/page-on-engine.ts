@@ -184,7 +184,8 @@ async function leave({ context, page }: Tab, url: string): Promise<void> {
 }
 
 /** Waits until the focus is on this element. */
-export const toFocus = (locator: Locator): Promise<void> => locator.and(locator.page().locator(':focus')).waitFor();
+export const waitForFocus = (locator: Locator): Promise<void> =>
+  locator.and(locator.page().locator(':focus')).waitFor();
 
 /** Runs a command of the palette, once the search lists it first. */
 export async function runCommand(page: Page, text: string, command: RegExp): Promise<void> {
@@ -212,7 +213,7 @@ export async function copyBy(button: Locator): Promise<string> {
  * Asserts that nothing was logged, that axe finds nothing, and that all text is readable in the light and the dark
  * theme. Contrast is measured without axe, which needs ten times as long.
  */
-export async function expectSound({ page, errors }: EnginePage): Promise<void> {
+export async function expectNoFaults({ page, errors }: EnginePage): Promise<void> {
   const findFaults = async () => {
     const found = await findViolations(page);
     for (const colorScheme of ['dark', 'light'] as const) {
