@@ -20,6 +20,9 @@ function enter(folder: string): void {
   for (const name of VARIABLES) process.env[name] = folder;
 }
 
+// For the worker's own memory (see `run-tests.ts`), not that of the programs that it starts.
+delete process.env['GLIBC_TUNABLES'];
+
 const outer = tmpdir();
 /** For resources that outlive a test file: the browser of a worker. */
 process.env.TEST_WORKER_TMPDIR = outer;
