@@ -22,6 +22,8 @@ function enter(folder: string): void {
 
 // For the worker's own memory (see `run-tests.ts`), not that of the programs that it starts.
 delete process.env['GLIBC_TUNABLES'];
+// Ends with the runner, even if a signal reaches only the runner; once per worker, which loads this for every file.
+if (process.env.TEST_WORKER_TMPDIR === undefined) process.once('disconnect', () => process.exit());
 
 const outer = tmpdir();
 /** For resources that outlive a test file: the browser of a worker. */
