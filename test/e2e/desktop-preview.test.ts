@@ -106,7 +106,7 @@ for (const host of HOSTS) {
       const { desktop } = await openPreview(app());
       const policies = await desktop.evaluate(({ BrowserWindow }) =>
         BrowserWindow.getAllWindows()
-          .filter((window) => window.webContents.getURL().startsWith('https:'))
+          .filter((window) => window.getTitle() !== 'Vivarium')
           .map((window) => window.webContents.getWebRTCIPHandlingPolicy()),
       );
       expect(policies).toEqual(['disable_non_proxied_udp']);
@@ -121,7 +121,7 @@ for (const host of HOSTS) {
       await page.goto('https://demo.vivarium.localhost/v1/openapi.json');
       await preventLeaving(page);
       await desktop.evaluate(({ BrowserWindow }) => {
-        const isPreview = (window: Electron.BrowserWindow) => window.webContents.getURL().startsWith('https:');
+        const isPreview = (window: Electron.BrowserWindow) => window.getTitle() !== 'Vivarium';
         BrowserWindow.getAllWindows().find(isPreview)?.close();
       });
       await expect.poll(() => titles(desktop)).toEqual(['Vivarium']);
