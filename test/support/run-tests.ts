@@ -12,7 +12,7 @@ import { closingLine, ProgressReporter, skippedLines } from './test-report.ts';
 import { installTools } from './tools.ts';
 
 const MEMORY = '/dev/shm';
-/** Enough for the browser profiles and packages of two workers. */
+/** Enough for the browser profiles and packages of the workers. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 /** Takes out `--junit FILE`, the short form of vitest's `--reporter=junit --outputFile=FILE`. */
