@@ -398,6 +398,14 @@ describe('the list of domains', () => {
       await boxes.nth(1).click();
       await boxes.nth(5).click({ modifiers: ['Shift'] });
       await page.getByText('5 domains selected').waitFor();
+      // The report of the undo can be scrolled off the buttons below the list.
+      const covered = await page.evaluate<boolean>(`(() => {
+        window.scrollTo(0, document.body.scrollHeight);
+        const report = document.querySelector('[aria-label="Tasks in progress"]').getBoundingClientRect();
+        const buttons = document.querySelector('.list .foot').getBoundingClientRect();
+        return report.height > 0 && report.top < buttons.bottom;
+      })()`);
+      expect(covered).toBe(false);
       await button(page, 'Clear the selection').click();
       await page.getByText('1,003 domains', { exact: true }).waitFor();
     },
