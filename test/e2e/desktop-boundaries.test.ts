@@ -29,9 +29,11 @@ async function attempt(desktop: Desktop, script: string): Promise<unknown> {
 for (const host of HOSTS) {
   describe.skipIf(host.missing !== null)(`the page of the desktop’s window, on ${titleOf(host)}`, () => {
     const app = useDesktop(host);
+    let opened: Promise<void> | undefined;
     beforeEach(async () => {
       const desktop = app();
-      await desktop.page();
+      // The app's own load could interrupt one that begins before its end.
+      await (opened ??= desktop.page().then(ready));
       await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.loadURL('app://vivarium/'));
     });
 
