@@ -12,7 +12,7 @@ import {
 } from '../../support/acme-client.ts';
 import { createTestServer, root, type TestServer } from '../../support/acme-endpoint.ts';
 import { mutatedRequest, requestTemplates } from '../../support/acme-mutations.ts';
-import { createCsr, rsa } from '../../support/certificate-request.ts';
+import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
 
 const NAME = 'app.acme.test';
 
@@ -82,11 +82,13 @@ describe('the ACME server', () => {
     expect((await client.post('/acme/classic/new-order', orderFor(NAME), { nonce: fresh })).status).toBe(201);
   });
 
-  test('refuses orders of another media type, of an unknown account, and with fields that it does not support', async () => {
+  test('refuses requests that are not signed correctly', async () => {
     const { client } = await registered();
     const path = '/acme/classic/new-order';
     const refused = {
       contentType: await client.post(path, orderFor(NAME), { contentType: 'application/json' }),
+      url: await client.post(path, orderFor(NAME), { header: { url: `${ORIGIN}/acme/new-account` } }),
+      key: await client.post(path, orderFor(NAME), { byKey: p256() }),
       account: await client.post(path, orderFor(NAME), { header: { kid: `${ORIGIN}/acme/account/none` } }),
       payload: await client.post(path, 'x'),
       notBefore: await client.post(path, { ...orderFor(NAME), notBefore: '2026-01-01T00:00:00Z' }),
@@ -94,6 +96,8 @@ describe('the ACME server', () => {
     };
     expect(Object.fromEntries(Object.entries(refused).map(([what, answer]) => [what, problemOf(answer)]))).toEqual({
       contentType: 'malformed 415',
+      url: 'malformed 400',
+      key: 'malformed 400',
       account: 'accountDoesNotExist 400',
       payload: 'malformed 400',
       notBefore: 'malformed 400',
