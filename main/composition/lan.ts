@@ -114,6 +114,7 @@ export function openLan(
     const place: OwnPlace = {
       hosts,
       serverNames: new Set([DEVICE_HOSTNAME]),
+      serves: isForDevices,
       sites: new Map(),
       paths: new Map([
         ['/', file('text/html; charset=utf-8', () => pageAt(address), pageHeaders)],

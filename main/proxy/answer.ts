@@ -6,7 +6,6 @@ import { type Problem, problemAnswer } from '../model/problem.ts';
 import type { Redirect } from '../model/route.ts';
 import type { Listener } from './connection.ts';
 import { ALLOWED_METHODS } from './problem.ts';
-import type { RouteTable } from './route-table.ts';
 
 /** Limit on the hostnames an error page lists. */
 const SERVED_IN_PAGE_MAX = 100;
@@ -29,29 +28,20 @@ export function redirectAnswer(status: Redirect['status'], location: string): An
 /** The answer depends on `Accept` and on the current route table, so caches must not keep it. */
 const COMMON_HEADERS = ['Vary', 'Accept', 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 
-/** The route table, as seen by a client of `listener`. */
-export interface Served {
-  table: Pick<RouteTable, 'served'>;
-  listener: Pick<Listener, 'scheme' | 'port'>;
-}
-
 /** Renders a problem as an HTML page if `Accept` prefers text/html, else as the Error body. */
 export function renderProblem(
   problem: Problem,
   { headers: { accept } }: Pick<HttpRequest, 'headers'>,
-  served: Served,
+  listener: Listener,
   pages: ErrorPages,
 ): Answer {
   if (!prefersHtml(accept)) {
-    const { message, listServed } = problem;
-    const answer = problemAnswer(
-      listServed ? { ...problem, message: `${message} ${describeServed(served)}` } : problem,
-    );
+    const answer = problemAnswer({ ...problem, message: messageAt(listener, problem) });
     return withFields(answer, ['Content-Type', 'application/json; charset=utf-8']);
   }
   const { status, heading, message, headers, close } = problem;
   const body = bodyOf(
-    pages.render({ status, heading, message, served: problem.listServed ? listServed(served) : null }),
+    pages.render({ status, heading, message, served: problem.listServed ? listServed(listener) : null }),
   );
   return withFields({ status, body, headers, close }, [
     'Content-Type',
@@ -68,22 +58,24 @@ function withFields(answer: Answer, fields: readonly string[]): Answer {
   return { ...answer, headers: [...COMMON_HEADERS, ...fields, ...answer.headers, ...length] };
 }
 
-function listServed({ table, listener }: Served): { links: { url: string; text: string }[]; more: number } {
-  const { hostnames, total } = table.served(SERVED_IN_PAGE_MAX);
-  const { scheme, port } = listener;
+function listServed({ scheme, port, table }: Listener): ErrorPage['served'] {
+  const served = table().served(SERVED_IN_PAGE_MAX);
+  if (served === null) return null;
+  const { hostnames, total } = served;
   return {
     links: hostnames.map((hostname) => ({ url: `${originOf(scheme, hostname, port)}/`, text: hostname })),
     more: total - hostnames.length,
   };
 }
 
-/** Lists the served hostnames in one sentence. */
-export function describeServed({ table, listener }: Served): string {
-  const { hostnames, total } = table.served(SERVED_IN_MESSAGE_MAX);
-  if (total === 0) return 'Nothing is served here yet. Create a project first.';
-  const { scheme, port } = listener;
+/** The message of a problem, with the hostnames that it lists in one sentence. */
+export function messageAt({ scheme, port, table }: Listener, { message, listServed }: Problem): string {
+  const served = listServed ? table().served(SERVED_IN_MESSAGE_MAX) : null;
+  if (served === null) return message;
+  const { hostnames, total } = served;
+  if (total === 0) return `${message} Nothing is served here yet. Create a project first.`;
   const more = total > hostnames.length ? ` and ${total - hostnames.length} more` : '';
-  return `Served here: ${hostnames.map((hostname) => originOf(scheme, hostname, port)).join(', ')}${more}.`;
+  return `${message} Served here: ${hostnames.map((hostname) => originOf(scheme, hostname, port)).join(', ')}${more}.`;
 }
 
 /** Limit on the media ranges read from one Accept field; the rest are ignored. */

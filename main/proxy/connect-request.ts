@@ -40,7 +40,10 @@ export function evaluateConnect(facts: ConnectFacts, { ports, knows }: Reachable
   const { host: hostField } = facts.headers;
   // Compares only the name: some clients omit the port.
   if (hostField !== null && parseAuthority(hostField)?.host !== host) return refuse(problem.conflictingConnect());
-  if (!knows(host)) return refuse(problem.notReached(facts.target, host));
+  if (!knows(host)) {
+    const { serves } = facts.connection.listener.own;
+    return refuse(serves === undefined ? problem.notReached(facts.target, host) : problem.notShared(facts.target));
+  }
   const scheme = schemeOf(port, ports);
   return scheme === null ? refuse(problem.portNotReached(host, port, ports)) : { ok: true, scheme, port };
 }

@@ -7,6 +7,7 @@ import type { Decision } from '../model/rate-decision.ts';
 import type { Route } from '../model/route.ts';
 import type { SentAuthority } from './authority.ts';
 import type { OwnPlace } from './own-paths.ts';
+import type { RouteTable } from './route-table.ts';
 import type { StageTimes } from './server-timing.ts';
 import type { Capture } from './capture.ts';
 import type { Client } from './forwarded-client.ts';
@@ -19,6 +20,8 @@ export interface Listener {
   port: number;
   /** The paths and hosts that Vivarium itself answers there. */
   readonly own: OwnPlace;
+  /** The current route table, as clients there see it. */
+  readonly table: () => RouteTable;
 }
 
 /**

@@ -92,7 +92,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   }
 
   const failure = ({ request, connection }: Exchange): Answer =>
-    renderProblem(failed(), request, { table: options.table(), listener: connection.listener }, options.pages);
+    renderProblem(failed(), request, connection.listener, options.pages);
 
   /** Limits the damage of an error in a target to this request. */
   function fail(exchange: Exchange, error: unknown): void {

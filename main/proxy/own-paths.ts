@@ -36,12 +36,14 @@ export interface OwnPlace {
   paths: OwnPaths;
   /** Hosts at which Vivarium answers every path. */
   sites: ReadonlyMap<string, OwnPath>;
+  /** The only hostnames of projects that are served there, and no error lists them; all of them if omitted. */
+  serves?: (hostname: string) => boolean;
 }
 
 /** The place on loopback. */
 export const loopbackPlace = (paths: OwnPaths, sites: OwnPlace['sites'] = new Map()): OwnPlace => ({
   hosts: OWN_HOSTS,
-  serverNames: new Set(['localhost', ...sites.keys()]),
+  serverNames: new Set(['localhost', PLATFORM_ZONE, ...sites.keys()]),
   paths,
   sites,
 });

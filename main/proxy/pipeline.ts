@@ -32,8 +32,6 @@ export interface PipelineServices extends ForwardServices {
   targets: { api: Target; upstream: UpstreamTarget };
   limits: ProxyLimits;
   pages: ErrorPages;
-  /** Returns the current route table. */
-  table: () => RouteTable;
   /** The port of the HTTPS listener. */
   httpsPort: () => number;
   /** Whether a hostname has a certificate. */
@@ -67,16 +65,15 @@ export function createPipeline(services: PipelineServices): Pipeline {
   return (exchange, upgrade) => {
     const { request, connection, record } = exchange;
     // Read once, so a publish in between cannot mix two tables.
-    const table = services.table();
+    const table = connection.listener.table();
     const headers = surveyHeaders(request.rawHeaders);
-    const refuse = (found: Problem): Answer =>
-      renderProblem(found, request, { table, listener: connection.listener }, pages);
+    const refuse = (found: Problem): Answer => renderProblem(found, request, connection.listener, pages);
 
     // 400, 405, 503
     const unfit = checkListener(exchange, headers, limits);
     if (unfit !== null) return refuse(unfit);
 
-    // 400, 414, 421, 431
+    // 400, 404, 414, 421, 431
     enter(record, 'authority');
     const asked = readAuthority(authorityFacts(exchange, headers, limits));
     if (!asked.ok) return refuse(asked.problem);
@@ -88,12 +85,14 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (services.trusts(address))
       record.client = forwardedClient(request.headers, { address, authority: text, ...listener }, services.trusts);
     request.url = asked.path;
+    const own = ownPathOf(listener.own, authority.host, asked.path);
+    if (own === undefined && listener.own.serves !== undefined && !table.knows(authority.host))
+      return refuse(problem.notShared(text));
     const misplaced = checkServerName(asked, connection, table);
     if (misplaced !== null) return refuse(misplaced);
     if (asked.path === '*') return OPTIONS_ANSWER;
     const looked = services.looks.answer(asked.path);
     if (looked !== null) return looked;
-    const own = ownPathOf(connection.listener.own, authority.host, asked.path);
     if (own !== undefined) {
       const { method = '', headers: fields } = request;
       // Node's request over HTTP/2 would be a second stream with the same data.

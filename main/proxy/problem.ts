@@ -106,6 +106,14 @@ export const notServed = (asked: string, host: string, reason: string | null): P
     { listServed: isOwnName(host) || reason !== null },
   );
 
+/** For a client that is served only some hostnames; it gets the same answer for all others. */
+export const notShared = (asked: string): Problem =>
+  problemOf(
+    'not_found',
+    `Nothing is served to other devices at ${asked}`,
+    'This address serves other devices: its page is at the path /, and the projects’ custom hostnames are served. A name below localhost means the device itself; attach a custom domain to its project instead.',
+  );
+
 export const connectRefused = (): Problem =>
   problemOf(
     'method_not_allowed',

@@ -117,8 +117,8 @@ export function createProxy(options: ProxyOptions): Proxy {
   const wanted: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
   const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
   const own = loopbackPlace(options.ownPaths ?? new Map(), options.ownSites);
-  const httpListener: Listener = { scheme: 'http', port: 0, own };
-  const httpsListener: Listener = { scheme: 'https', port: 0, own };
+  const httpListener: Listener = { scheme: 'http', port: 0, own, table: () => table };
+  const httpsListener: Listener = { ...httpListener, scheme: 'https' };
   const closingResponse = faultResponse(
     explainParserError({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, limits),
   );
@@ -156,7 +156,6 @@ export function createProxy(options: ProxyOptions): Proxy {
     onExchange: options.onExchange,
     httpsPort: () => httpsListener.port,
     servesHttps: (hostname) => options.contextFor(hostname) !== null,
-    table: () => table,
     stopping: () => stopped !== null,
   });
   const serveHttp2 = createHttp2Acceptor({
@@ -165,7 +164,8 @@ export function createProxy(options: ProxyOptions): Proxy {
     limits,
     onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
     onWebSocket(asked) {
-      if (!leadsToUpstream(asked.headers[':authority'] ?? asked.headers.host, table)) return false;
+      const connection = asked.stream.session && connections.of(asked.stream.session);
+      if (!leadsToUpstream(asked.headers[':authority'] ?? asked.headers.host, connection)) return false;
       const { request, socket } = asUpgrade(asked);
       exchanges.upgrade(request, socket, NO_BYTES);
       return true;
@@ -180,8 +180,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       log,
       limits,
       onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
-      mayUpgrade: (request) =>
-        connections.of(request.socket)?.exchanges.length === 0 && mayUpgradeToWebSocket(request, table),
+      mayUpgrade: (request) => mayUpgradeToWebSocket(request, connections.of(request.socket)),
       onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
       onConnect: (request, socket, head) => acceptConnect(request, socket, head, tunnels),
     });
@@ -198,7 +197,6 @@ export function createProxy(options: ProxyOptions): Proxy {
     log,
     contextFor: options.contextFor,
     defaultHostname: options.defaultHostname,
-    knows: (hostname) => table.knows(hostname),
     faults: options.faults ?? NO_FAULTS,
     brokenFor: options.brokenFor ?? (() => null),
     serveHttp1: serveWithinHttp1,
@@ -209,7 +207,6 @@ export function createProxy(options: ProxyOptions): Proxy {
     clock,
     log,
     limits,
-    table: () => table,
     ports: () => ({ http: httpListener.port, https: httpsListener.port }),
     stopping: () => stopped !== null,
     serve: {
@@ -258,7 +255,9 @@ export function createProxy(options: ProxyOptions): Proxy {
     };
     try {
       for (const { scheme, port } of [httpListener, httpsListener]) {
-        const listener: Listener = { scheme, port, own: place };
+        const { serves } = place;
+        const view = (): RouteTable => (serves === undefined ? table : table.within(serves));
+        const listener: Listener = { scheme, port, own: place, table: view };
         const createServer = (): Server =>
           scheme === 'http' ? createPlainServer(listener) : createTlsServer({ ...secure, listener });
         opened.push(await bind(listener, { port, addresses: [address] }, createServer));
@@ -330,17 +329,17 @@ export function createProxy(options: ProxyOptions): Proxy {
  * Whether a request asks for WebSocket at a hostname whose project has an upstream. An upgrade with a body is excluded:
  * two programs could disagree on where the body ends.
  */
-function mayUpgradeToWebSocket(request: IncomingMessage, table: RouteTable): boolean {
+function mayUpgradeToWebSocket(request: IncomingMessage, connection: Connection | undefined): boolean {
   const { method, url, headers } = request;
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket' || hasBody(request)) return false;
   // An absolute target (RFC 9112 §3.2.2) may name another host than `Host`.
   if (url?.startsWith('/') !== true) return false;
-  return leadsToUpstream(headers.host, table);
+  return connection?.exchanges.length === 0 && leadsToUpstream(headers.host, connection);
 }
 
-function leadsToUpstream(text: string | undefined, table: RouteTable): boolean {
+function leadsToUpstream(text: string | undefined, connection: Connection | undefined): boolean {
   const authority = parseAuthority(text ?? '');
-  return authority !== null && table.route(authority.host)?.target.kind === 'upstream';
+  return authority !== null && connection?.listener.table().route(authority.host)?.target.kind === 'upstream';
 }
 
 const NO_BYTES = Buffer.alloc(0);

@@ -9,8 +9,13 @@ export interface RouteTable {
   apiKey(secretHash: string): ApiKeyOwner | undefined;
   /** Whether `hostname` has a route or a redirect. */
   knows(hostname: string): boolean;
-  /** Up to `max` hostnames with a route, except wildcards, in alphabetical order, and their total number. */
-  served(max: number): { hostnames: string[]; total: number };
+  /**
+   * Up to `max` hostnames with a route, except wildcards, in alphabetical order, and their total number; null in a view
+   * for clients that must not see them.
+   */
+  served(max: number): { hostnames: string[]; total: number } | null;
+  /** This table for clients that are served only some hostnames. */
+  within(serves: (hostname: string) => boolean): RouteTable;
   /**
    * Whether `next` no longer contains a hostname that this table has, or contains it for another project or dataset.
    */
@@ -33,6 +38,13 @@ export function buildRouteTable(snapshot: Snapshot): RouteTable {
       sorted ??= [...routes.keys()].filter((hostname) => !isWildcard(hostname)).sort();
       return { hostnames: sorted.slice(0, max), total: sorted.length };
     },
+    within: (serves) => ({
+      ...table,
+      route: (hostname) => (serves(hostname) ? table.route(hostname) : undefined),
+      redirect: (hostname) => (serves(hostname) ? redirects.get(hostname) : undefined),
+      knows: (hostname) => serves(hostname) && table.knows(hostname),
+      served: () => null,
+    }),
     isLostIn(next, hostname) {
       const route = table.route(hostname);
       if (redirects.has(hostname) && !next.knows(hostname)) return true;

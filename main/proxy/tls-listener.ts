@@ -19,8 +19,6 @@ export interface TlsListenerOptions {
   contextFor: (hostname: string | null) => SecureContext | null;
   /** The hostname that clients without SNI reach. */
   defaultHostname: string;
-  /** Whether `hostname` is served. */
-  knows: (hostname: string) => boolean;
   /** The running breaks. */
   faults: FaultSource;
   /**
@@ -95,8 +93,9 @@ export function serveTls(connection: Connection, options: TlsListenerOptions): v
 
 function secure(connection: Connection, serverName: string | null, options: TlsListenerOptions): void {
   const { log, defaultHostname } = options;
+  const { own, table } = connection.listener;
   const hostname = serverName ?? defaultHostname;
-  if (hostname !== defaultHostname && !options.knows(hostname) && !connection.listener.own.serverNames.has(hostname)) {
+  if (serverName !== null && !table().knows(serverName) && !own.serverNames.has(serverName)) {
     log.debug('A TLS client asked for a hostname that is not served', { hostname });
     options.connections.refuse(connection, ALERT_UNRECOGNIZED_NAME);
     return;

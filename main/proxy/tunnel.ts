@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { describeServed } from './answer.ts';
+import { messageAt } from './answer.ts';
 import { evaluateConnect, type Reachable } from './connect-request.ts';
 import { destroyConnection, endHttp1, type Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
@@ -11,15 +11,12 @@ import { faultResponse } from './parser-fault.ts';
 import type { Problem } from '../model/problem.ts';
 import { stoppingNow, tooEarlyConnect } from './problem.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import type { RouteTable } from './route-table.ts';
 
 export interface TunnelOptions {
   connections: Connections;
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
-  /** Returns the current route table. */
-  table: () => RouteTable;
   /** Our listeners' ports, known after binding. */
   ports: () => Reachable['ports'];
   stopping: () => boolean;
@@ -44,7 +41,8 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
     socket.destroy();
     return;
   }
-  const table = options.table();
+  const { listener } = connection;
+  const table = listener.table();
   const facts = {
     target: request.url ?? '',
     httpVersion: request.httpVersion,
@@ -73,10 +71,8 @@ export function acceptConnect(request: IncomingMessage, socket: Socket, head: Bu
     endHttp1(connection as Connection, refusal(found), clock.monotonic());
   }
 
-  function refusal({ code, status, message, headers, listServed }: Problem): string {
-    const { listener } = connection as Connection;
-    const text = listServed ? `${message} ${describeServed({ table, listener })}` : message;
-    return faultResponse({ code, status, message: text, headers });
+  function refusal(found: Problem): string {
+    return faultResponse({ ...found, message: messageAt(listener, found) });
   }
 }
 
@@ -94,7 +90,7 @@ function handOver(
   raw.write(ESTABLISHED);
   connection.tunnel = true;
   // The port the client believes it is connected to; redirects and upstreams use it.
-  connection.listener = { scheme, port, own: connection.listener.own };
+  connection.listener = { ...connection.listener, scheme, port };
   connection.http1 = null;
   connection.phase = 'opening';
   connection.sinceMs = clock.monotonic();

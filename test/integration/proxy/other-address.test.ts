@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ownFile, type OwnPlace } from '../../../main/proxy/own-paths.ts';
 import { closed, openSocket, parseRaw, readToEnd } from '../../support/proxy-raw.ts';
-import { SHOP, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
+import { DEMO, MOVED, SHOP, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
 
 /** Linux has all of 127.0.0.0/8 on loopback. */
 const OTHER = '127.0.0.2';
@@ -36,6 +36,18 @@ onLinux('another address serves the same hostnames, and paths of its own at its 
   expect(await get(OTHER, 'localhost')).toMatchObject({ status: 404 });
   expect(await get('127.0.0.1', OTHER)).toMatchObject({ status: 404 });
   await stop();
+});
+
+onLinux('where only some hostnames are served, all others are unknown, and no answer lists any', async () => {
+  await running.proxy.serveOn(OTHER, { ...PLACE, serves: (hostname) => hostname === SHOP });
+  expect(await get(OTHER, SHOP)).toMatchObject({ status: 200 });
+  for (const host of [DEMO, MOVED, 'localhost', '127.0.0.1', OTHER]) {
+    for (const target of ['/unknown', `http://${host}/unknown`]) {
+      const { status, text } = await get(OTHER, host, target);
+      expect([host, status, text.includes(SHOP)]).toEqual([host, 404, false]);
+    }
+  }
+  expect(await get('127.0.0.1', DEMO)).toMatchObject({ status: 200 });
 });
 
 onLinux('what is open there is cut at the end, and nothing on loopback', async () => {

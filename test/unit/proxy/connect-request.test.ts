@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateConnect, type ConnectFacts } from '../../../main/proxy/connect-request.ts';
 import { loopbackPlace } from '../../../main/proxy/own-paths.ts';
+import { EMPTY_SNAPSHOT } from '../../../main/model/route.ts';
 import { surveyHeaders } from '../../../main/proxy/request-head.ts';
+import { buildRouteTable } from '../../../main/proxy/route-table.ts';
 
 const SHOP = 'shop.acme.test';
 const IDN = 'xn--bcher-kva.example';
+
+const table = () => buildRouteTable(EMPTY_SNAPSHOT);
 
 interface More {
   version?: string;
@@ -20,7 +24,11 @@ const connect = (target: string, { version = '1.1', fields, scheme = 'http', tun
     httpVersion: version,
     rawHeaders,
     headers: surveyHeaders(rawHeaders),
-    connection: { listener: { scheme, port: 8080, own: loopbackPlace(new Map()) }, plainHttpOnTls: false, tunnel },
+    connection: {
+      listener: { scheme, port: 8080, own: loopbackPlace(new Map()), table },
+      plainHttpOnTls: false,
+      tunnel,
+    },
     limits: { headerFieldsMax: 10, targetLengthMax: 100 },
   };
   const verdict = evaluateConnect(facts, {

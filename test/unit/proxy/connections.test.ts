@@ -1,7 +1,9 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
+import { EMPTY_SNAPSHOT } from '../../../main/model/route.ts';
 import { loopbackPlace } from '../../../main/proxy/own-paths.ts';
+import { buildRouteTable } from '../../../main/proxy/route-table.ts';
 import { createConnections } from '../../../main/proxy/connections.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -17,6 +19,7 @@ test('a client that disconnects before it is accepted takes no place and does no
   });
   // Without an address, as the socket of such a client.
   const socket = new Socket();
-  expect(connections.open(socket, { scheme: 'http', port: 8080, own: loopbackPlace(new Map()) })).toBeNull();
+  const table = () => buildRouteTable(EMPTY_SNAPSHOT);
+  expect(connections.open(socket, { scheme: 'http', port: 8080, own: loopbackPlace(new Map()), table })).toBeNull();
   expect([socket.destroyed, connections.size()]).toEqual([true, 0]);
 });
