@@ -18,6 +18,10 @@ export interface Origin {
   homeDir: string;
 }
 
+/** A command with its variable words quoted for this machine's shells: commandLine`vivarium domains get ${hostname}`. */
+export const commandLine = (texts: TemplateStringsArray, ...words: readonly string[]): string =>
+  String.raw({ raw: texts }, ...words.map((word) => shellWord(word, process.platform)));
+
 const here = (): Origin => ({
   env: process.env,
   platform: process.platform,

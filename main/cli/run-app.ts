@@ -5,12 +5,11 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { realTime, sleep } from '../base/clock.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
-import { ownCommand, typed } from '../base/own-command.ts';
+import { commandLine, ownCommand, typed } from '../base/own-command.ts';
 import type { Listener } from '../base/process-ports.ts';
 import { posixWord } from '../base/shell.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { MappedRun } from '../contract/runs.ts';
-import { exampleOf } from '../contract/wildcards.ts';
 import { placeOf, readAppFolder } from './app-name.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
@@ -357,8 +356,10 @@ function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void):
   async function addressLine(address: string, domain: MappedRun['domains'][number] | undefined): Promise<string[]> {
     if (domain === undefined) return [address];
     if (!domain.serving.https) return [];
-    const hostname = exampleOf(domain.hostname);
-    return [(await isFound(hostname)) ? address : `${address}  Open it: ${own(`vivarium reach open ${hostname}`)}`];
+    const { hostname } = new URL(address);
+    return [
+      (await isFound(hostname)) ? address : `${address}  Open it: ${own(commandLine`vivarium reach open ${hostname}`)}`,
+    ];
   }
 }
 

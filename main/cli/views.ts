@@ -27,7 +27,7 @@ import {
 import { leftOut, renderEvent, renderObject, renderResult } from './render.ts';
 import { type Renderer, type Style, columns, printable, printableLines } from './text.ts';
 import { TrafficRows } from './traffic-rows.ts';
-import { typed } from '../base/own-command.ts';
+import { commandLine, typed } from '../base/own-command.ts';
 import { posixWord } from '../base/shell.ts';
 
 type View = (result: unknown, renderer: Renderer) => string;
@@ -56,7 +56,7 @@ const BREAKS = {
 
 function signingText({ name, algorithm, keys = [], signatures, break: broken, anchors }: ZoneDnssec): string {
   if (signatures === undefined || anchors === undefined) {
-    return `${name} is not signed. Sign its answers: ${typed(`vivarium zones dnssec ${name} --signed`)}\n`;
+    return `${name} is not signed. Sign its answers: ${typed(commandLine`vivarium zones dnssec ${name} --signed`)}\n`;
   }
   const retiring = keys.filter(({ retiresAt }) => retiresAt !== undefined);
   return [
@@ -65,7 +65,7 @@ function signingText({ name, algorithm, keys = [], signatures, break: broken, an
     `Its signatures are valid from ${signatures.from} to ${signatures.until}, on Vivarium’s clock.`,
     ...(broken === undefined
       ? []
-      : [`${BREAKS[broken]}. To fix it: ${typed(`vivarium zones dnssec ${name} --break none`)}`]),
+      : [`${BREAKS[broken]}. To fix it: ${typed(commandLine`vivarium zones dnssec ${name} --break none`)}`]),
     '',
     'The trust anchor, as a trust-anchor-file of unbound:',
     '',
@@ -89,7 +89,7 @@ function renderSnippets({ snippets, pac, ...rest }: ReachSnippets, renderer: Ren
     ...snippets.flatMap(({ title, text, note }) => block(title, [text, note])),
     ...block(pac.title, [pac.note, pac.commands, 'To undo it:', pac.undo]),
     '',
-    `Names and ports for the whole system: ${typed(`vivarium machine plan ${rest.hostname}`)}`,
+    `Names and ports for the whole system: ${typed(commandLine`vivarium machine plan ${rest.hostname}`)}`,
   ].join('\n')}\n`;
 }
 
@@ -181,8 +181,12 @@ const VIEWS: Record<string, View | undefined> = {
   'domains.get': domainView,
   'domains.verify': domainView,
   'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
-  'certificates.renew': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
-  'certificates.revoke': withoutPem<Certificate>(({ hostname }) => `vivarium certificates export ${hostname}`),
+  'certificates.renew': withoutPem<Certificate>(
+    ({ hostname }) => commandLine`vivarium certificates export ${hostname}`,
+  ),
+  'certificates.revoke': withoutPem<Certificate>(
+    ({ hostname }) => commandLine`vivarium certificates export ${hostname}`,
+  ),
   'ca.extend': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
   'acme.revokeExternalKey': sentence<AcmeExternalKeyInfo>(({ id }) => `Revoked ${id}.`),
@@ -364,6 +368,7 @@ export function fileContent(procedure: string, result: unknown): string | Uint8A
 /** A result that reports the progress of a call: `domains attach --local`. */
 export interface Stepped {
   hostname: string;
+  example?: string;
   steps: readonly AttachStep[];
   url?: string;
 }
@@ -374,10 +379,12 @@ export const isStepped = (result: unknown): result is Stepped =>
 export const hasFailed = ({ steps }: Stepped): boolean => steps.some(({ ok }) => !ok);
 
 /** One line for each step, the fix of the one that failed, and the address. */
-export function renderSteps({ hostname, steps, url }: Stepped, style: Style): string {
+export function renderSteps({ hostname, example = hostname, steps, url }: Stepped, style: Style): string {
   const rows = columns(steps.map(({ step, ok, message }) => [step, style.word(ok ? 'ok' : 'failed'), message]));
   const fixes = steps.flatMap(({ fix }) => (fix === undefined ? [] : ['', fix]));
   const open =
-    url?.startsWith('https:') === true ? ['', `${url}  Open it: ${typed(`vivarium reach open ${hostname}`)}`] : [];
+    url?.startsWith('https:') === true
+      ? ['', `${url}  Open it: ${typed(commandLine`vivarium reach open ${example}`)}`]
+      : [];
   return `${[...rows, ...fixes, ...open].join('\n')}\n`;
 }

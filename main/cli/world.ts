@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../base/clock.ts';
 import type { WorldChange } from '../contract/world.ts';
-import { typed } from '../base/own-command.ts';
+import { commandLine, typed } from '../base/own-command.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, lastOf, type Arguments, type Option } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed, type Io } from './io.ts';
@@ -202,7 +202,7 @@ function warnUnverified(unverified: readonly string[], io: Io): void {
   if (first === undefined) return;
   const named = unverified.slice(0, UNVERIFIED_MAX).join(', ');
   const more = unverified.length > UNVERIFIED_MAX ? ` and ${unverified.length - UNVERIFIED_MAX} more` : '';
-  const why = typed(`vivarium domains verify ${first}`);
+  const why = typed(commandLine`vivarium domains verify ${first}`);
   io.stderr.write(`${FAILURE_PREFIX}not verified yet: ${printable(`${named}${more}`)}. To see why: ${why}\n`);
 }
 

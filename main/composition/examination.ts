@@ -1,4 +1,5 @@
 import type { StatusReport } from '../contract/status.ts';
+import { exampleOf } from '../contract/wildcards.ts';
 import type { DnsResult } from '../dns/client.ts';
 import { serverText } from '../dns/lookup.ts';
 import { typeCode } from '../dns/record.ts';
@@ -62,10 +63,13 @@ export function openEngineDoctor(
       },
     },
     hostnames: () => lifecycle.list().map(({ hostname }) => hostname),
+    exampleOf: (hostname) => exampleOf(hostname, lifecycle.isAttached),
     async findDomain(hostname) {
       const domain = lifecycle.find(hostname);
       if (domain === null) return null;
-      const shown = presentDomain(domain, { rules: lifecycle.rules(domain), zone: null, primary: false, breaks: [] });
+      const rules = lifecycle.rules(domain);
+      const { isAttached } = lifecycle;
+      const shown = presentDomain(domain, { rules, zone: null, primary: false, breaks: [], isAttached });
       const repairs = await repairCommands(shown, services(), { signal: undefined });
       return { domain: shown, leaf: lifecycle.leaf(hostname), repairs };
     },

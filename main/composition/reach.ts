@@ -86,7 +86,11 @@ export function openReach(
     },
     proxy,
     address: (hostname: string, asked: Parameters<typeof reachedAddress>[1] = {}) =>
-      reachedAddress(hostname, asked, { mapped, isSecure: (name) => certificateOf(name) !== null }),
+      reachedAddress(hostname, asked, {
+        mapped,
+        isSecure: (name) => certificateOf(name) !== null,
+        isAttached: domains.lifecycle.isAttached,
+      }),
     opener,
     askSystem: (hostname: string) => askSystem(hostname, clock),
     opened: processes.opened,

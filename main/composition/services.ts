@@ -198,6 +198,7 @@ export function createServices(
           zone: dns.zoneOf(domain.hostname),
           primary: project?.primary === domain.hostname,
           breaks: breaksOf(domain.hostname, parts.breaks.list()),
+          isAttached: lifecycle.isAttached,
         }),
       presentProject: present,
       endBreaks: async (hostname) => (await parts.breaks.endOf([hostname])).map(({ id, entry }) => ({ id, entry })),

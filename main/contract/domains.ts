@@ -76,6 +76,8 @@ export type CertificateState = z.infer<typeof certificateState>;
 
 export const domain = z.object({
   hostname: z.string(),
+  /** Of a wildcard: a hostname that it serves, because it is not attached itself. */
+  example: z.string().optional(),
   projectId: identifier,
   kind: z.enum(['apex', 'subdomain']),
   state: domainState,

@@ -1,3 +1,4 @@
+import { commandLine } from '../base/own-command.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 
@@ -32,6 +33,6 @@ export function evaluateBrowser({ name, kind, hostname, result }: BrowserEvidenc
       kind === 'firefox'
         ? 'Trust the root in Firefox, and set its DNS over HTTPS (docs/real-urls.md), or open the hostname in a separate profile.'
         : 'Trust the root, and set the PAC file (docs/real-urls.md), or open the hostname in a separate profile.',
-    commands: [`vivarium reach open ${hostname} --browser ${kind}`],
+    commands: [commandLine`vivarium reach open ${hostname} --browser ${kind}`],
   });
 }

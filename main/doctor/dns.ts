@@ -1,3 +1,4 @@
+import { commandLine } from '../base/own-command.ts';
 import { posixWord, powerShellString } from '../base/shell.ts';
 import { foreignOf, type SystemAnswer, explainElsewhere } from '../base/system-names.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
@@ -115,7 +116,7 @@ export function evaluateSystem({ asked, hasMore }: SystemEvidence): DoctorCheck 
       ...fixes,
       ...(byDns.length === 0 ? [] : ['Make this system resolve them to this machine: the command shows how.']),
     ].join(' '),
-    ...(byDns.length > 0 && { commands: byDns.map(({ hostname }) => `vivarium machine plan ${hostname}`) }),
+    ...(byDns.length > 0 && { commands: byDns.map(({ hostname }) => commandLine`vivarium machine plan ${hostname}`) }),
   });
 }
 

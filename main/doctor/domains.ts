@@ -1,12 +1,12 @@
+import { commandLine } from '../base/own-command.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import type { Domain } from '../contract/domains.ts';
-import { exampleOf } from '../contract/wildcards.ts';
 import { finding, isoText, type Subject } from './finding.ts';
 import type { Handshake, HandshakeResult } from './handshake.ts';
 
 /** A domain's intended state, and a client's view of it. */
 export interface DomainEvidence {
-  domain: Pick<Domain, 'hostname' | 'projectId' | 'state' | 'certificate' | 'checks' | 'serving'>;
+  domain: Pick<Domain, 'hostname' | 'example' | 'projectId' | 'state' | 'certificate' | 'checks' | 'serving'>;
   /** The domain's leaf, with dates on the app's clock; null if it has none. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
   handshake: HandshakeResult;
@@ -39,7 +39,7 @@ export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
     [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), refused],
     {
       fix: `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
-      commands: [...repairs, `vivarium domains verify ${domain.hostname}`],
+      commands: [...repairs, commandLine`vivarium domains verify ${domain.hostname}`],
     },
   );
 }
@@ -50,12 +50,12 @@ const stateText = ({ state, certificate }: DomainEvidence['domain']): string =>
 function evaluateServed(subject: Subject, { domain, leaf, handshake, nowMs }: DomainEvidence): DoctorCheck {
   const renew = {
     fix: 'Renew its certificate; if that does not help, start Vivarium again.',
-    commands: [`vivarium certificates renew ${domain.hostname}`],
+    commands: [commandLine`vivarium certificates renew ${domain.hostname}`],
   };
   if (!handshake.ok) {
     return finding(subject, 'failed', [`The handshake failed: ${handshake.reason}.`], renew);
   }
-  const faults = [...chainFaults(handshake, exampleOf(domain.hostname)), ...leafFaults(handshake, leaf, nowMs)];
+  const faults = [...chainFaults(handshake, domain.example ?? domain.hostname), ...leafFaults(handshake, leaf, nowMs)];
   if (faults.length > 0) return finding(subject, 'failed', faults, renew);
   const evidence = [
     `${handshake.protocol}, signed by our root for this name, and valid for clients until ${isoText(handshake.notAfterMs)}.`,
@@ -140,7 +140,7 @@ export function evaluateUpstream({ project, url, problem }: UpstreamEvidence): D
   const { status, what, remedy } = problem;
   return finding(subject, 'warning', [what, `Requests are answered with ${status}.`], {
     fix: `${remedy} The first command checks the target again; the second changes it, where PORT is that of your server.`,
-    commands: [`vivarium deploys create ${project.slug}`],
-    otherwise: `vivarium projects update ${project.slug} --target PORT`,
+    commands: [commandLine`vivarium deploys create ${project.slug}`],
+    otherwise: commandLine`vivarium projects update ${project.slug} --target PORT`,
   });
 }

@@ -8,7 +8,6 @@ import { askSystem, type SystemAnswer } from '../base/system-names.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
-import { exampleOf } from '../contract/wildcards.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { StatusReport } from '../contract/status.ts';
 import { type Find, withBreaks, storeSeen, systemSeen } from './broken-probes.ts';
@@ -60,6 +59,8 @@ export interface ExaminedEngine {
     askResolver: (name: string) => Promise<ResolverEvidence['foreign']>;
   };
   hostnames: () => readonly string[];
+  /** For a wildcard, a hostname that it serves; else the same. */
+  exampleOf: (hostname: string) => string;
   /** The current state of a custom domain; null when it has been removed. */
   findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs'> | null>;
   projects: () => readonly { slug: string }[];
@@ -159,7 +160,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     const checks = await Promise.all(
       tried.map((hostname) =>
         tryAll.take(async () => {
-          const handshake = await handshakeWith(exampleOf(hostname));
+          const handshake = await handshakeWith(engine.exampleOf(hostname));
           const found = await engine.findDomain(hostname);
           return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: clock.now() })];
         }),
@@ -181,7 +182,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
       if ((await engine.findDomain(domain))?.domain.serving.http !== true) continue;
       const isEnough = asked.length === SYSTEM_ASKED_MAX || clock.monotonic() > endMs;
       if (isEnough) return [evaluateSystem({ asked, hasMore: true })];
-      const hostname = exampleOf(domain);
+      const hostname = engine.exampleOf(domain);
       asked.push({ hostname, answer: systemSeen(find, hostname, await askSystem(hostname, clock)) });
     }
     return [evaluateSystem({ asked, hasMore: false })];
@@ -232,10 +233,11 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
   async function examineBrowsers() {
     for (const hostname of engine.hostnames()) {
       if ((await engine.findDomain(hostname))?.domain.serving.https !== true) continue;
-      const tried = await engine.tryBrowsers(exampleOf(hostname));
+      const shown = engine.exampleOf(hostname);
+      const tried = await engine.tryBrowsers(shown);
       return typeof tried === 'string'
         ? [evaluateNoBrowser(tried)]
-        : tried.map((found) => evaluateBrowser({ ...found, hostname: exampleOf(hostname) }));
+        : tried.map((found) => evaluateBrowser({ ...found, hostname: shown }));
     }
     return [evaluateNoBrowser('No custom domain is served over HTTPS, so there is none to open.')];
   }

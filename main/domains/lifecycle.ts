@@ -65,6 +65,8 @@ export interface Lifecycle {
   get(hostname: string): AttachedDomain;
   /** Null for an unattached hostname; expects normal form. */
   find(hostname: string): AttachedDomain | null;
+  /** Expects normal form. */
+  isAttached(hostname: string): boolean;
   /** Checks the domain now; the result includes its certificate unless there is an issuance delay. */
   verify(hostname: string): Promise<AttachedDomain>;
   /** Issues a new certificate. @throws VivariumError conflict with the reason if it cannot. */
@@ -281,6 +283,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     list: () => domains.list(),
     get: existing,
     find: (hostname) => domains.get(hostname),
+    isAttached: (hostname) => domains.get(hostname) !== null,
     verify: (text) => inTurn(text, (domain) => verifier.verify(domain, true)),
     async renew(text) {
       const unable = unableToRenew(existing(text));

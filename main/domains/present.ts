@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
+import { exampleOf, isWildcard } from '../contract/wildcards.ts';
 import type { DomainRules } from './claims.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';
@@ -14,10 +15,14 @@ export interface DomainContext {
   primary: boolean;
   /** The running breaks that select it. */
   breaks: NonNullable<Domain['breaks']>;
+  isAttached: (hostname: string) => boolean;
 }
 
 /** A domain in the contract's form. */
-export function presentDomain(domain: AttachedDomain, { rules, zone, primary, breaks }: DomainContext): Domain {
+export function presentDomain(
+  domain: AttachedDomain,
+  { rules, zone, primary, breaks, isAttached }: DomainContext,
+): Domain {
   const { hostname, kind, certificate } = domain;
   const { state, notAfterMs, renewAtMs, nextAttemptAtMs, refusal } = certificate;
   const reason = refusal?.code ?? (state === 'pending' ? 'issuance_pending' : null);
@@ -27,6 +32,7 @@ export function presentDomain(domain: AttachedDomain, { rules, zone, primary, br
   const awaited = state === 'issued' && refusal === null ? null : nextAttemptAtMs;
   return {
     hostname,
+    ...(isWildcard(hostname) && { example: exampleOf(hostname, isAttached) }),
     projectId: domain.projectId,
     kind,
     state: domain.state,

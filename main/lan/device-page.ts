@@ -60,9 +60,14 @@ function renderLinks({ hostnames, ports, isSecure }: DevicePage): string {
   if (hostnames.length === 0) {
     return '<h2>Hostnames</h2>\n<p>None yet. Names under localhost always refer to the device itself, so attach a custom domain in Vivarium.</p>';
   }
+  const attached = new Set(hostnames);
   const items = hostnames.slice(0, LINKED_MAX).map((hostname) => {
     const scheme = isSecure(hostname) ? 'https' : 'http';
-    const url = `${originOf(scheme, exampleOf(hostname), ports[scheme])}/`;
+    const url = `${originOf(
+      scheme,
+      exampleOf(hostname, (name) => attached.has(name)),
+      ports[scheme],
+    )}/`;
     return `<li><a href="${escapeHtml(url)}">${escapeHtml(hostname)}</a></li>`;
   });
   const more = hostnames.length > LINKED_MAX ? `<p>And ${hostnames.length - LINKED_MAX} more.</p>` : '';

@@ -3,6 +3,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../contract/machine.ts';
 import { mention } from '../contract/mentions.ts';
 import { writeFileAtomically, OWNER_ONLY } from '../base/files.ts';
+import { commandLine } from '../base/own-command.ts';
 import { shellWord } from '../base/shell.ts';
 import { type Change, codeOf, type Look, type Wish } from './change.ts';
 import { pasteFor, type Program, programFor, type Rights } from './elevation.ts';
@@ -94,7 +95,7 @@ export function createMachine(options: MachineOptions): Machine {
     const common = { id, kind, what, note, ...beforeOf(steps), steps: steps.map(present), runs: afterApply };
     if (steps.length === 0) return { ...common, state: 'obstacle', ...(instead !== undefined && { instead }) };
     const plan = codeOf({ id, steps, afterApply, afterUndo });
-    const command = options.ownCommand(`vivarium machine apply ${hostname} ${plan}`);
+    const command = options.ownCommand(commandLine`vivarium machine apply ${hostname} ${plan}`);
     return { ...common, state: 'planned', plan, command };
   }
 

@@ -1,5 +1,5 @@
 import { normalizeHostname } from '../base/hostname.ts';
-import { wildcardOver } from '../contract/wildcards.ts';
+import { exampleOf, isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** The reachable hostnames of the routing snapshot. A redirected hostname also has a route. */
@@ -57,17 +57,24 @@ export interface ReachedAddress extends MappedHostname {
   scheme: 'http' | 'https';
 }
 
+export interface ReachedFacts {
+  mapped: Pick<MappedHostnames, 'find'>;
+  isSecure: (hostname: string) => boolean;
+  isAttached: (hostname: string) => boolean;
+}
+
 /**
- * The address of the hostname that `text` spells in any form.
+ * The address of the hostname that `text` spells in any form; of a wildcard, that of a hostname under it.
  * @throws VivariumError `not_found` for a hostname that is not served; the message says what to do.
  */
 export function reachedAddress(
   text: string,
   { path, scheme: asked }: { path?: string | undefined; scheme?: ReachedAddress['scheme'] | undefined },
-  { mapped, isSecure }: { mapped: Pick<MappedHostnames, 'find'>; isSecure: (hostname: string) => boolean },
+  { mapped, isSecure, isAttached }: ReachedFacts,
 ): ReachedAddress {
-  const normal = normalizeHostname(text);
-  const found = normal.ok ? mapped.find(normal.hostname) : null;
+  const star = isWildcard(text) ? '*.' : '';
+  const normal = normalizeHostname(text.slice(star.length));
+  const found = normal.ok ? mapped.find(exampleOf(star + normal.hostname, isAttached)) : null;
   if (found === null) {
     throw new VivariumError(
       'not_found',

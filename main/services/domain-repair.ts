@@ -1,4 +1,4 @@
-import { posixWord } from '../base/shell.ts';
+import { shellWord } from '../base/shell.ts';
 import type { CheckCode, Domain } from '../contract/domains.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { closestZone, nameWithin, planRecords, type RecordPlan } from '../contract/record-plan.ts';
@@ -87,4 +87,5 @@ async function caaCommands(hostname: string, services: RepairServices, context: 
   return commands;
 }
 
-const line = (...words: readonly string[]): string => ['vivarium', ...words.map(posixWord)].join(' ');
+const line = (...words: readonly string[]): string =>
+  ['vivarium', ...words.map((word) => shellWord(word, process.platform))].join(' ');

@@ -10,7 +10,6 @@ import {
   recordNames,
   type RecordPlan,
 } from '../contract/record-plan.ts';
-import { exampleOf } from '../contract/wildcards.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
@@ -122,7 +121,7 @@ export function createLocalAttachment(options: LocalAttachment) {
     const domain = steps.every(({ ok }) => ok) ? show(await lifecycle.verify(attached.hostname)) : show(attached);
     if (steps.every(({ ok }) => ok)) steps.push(...verdictOf(domain));
     const { http, https } = domain.serving;
-    const url = http ? { url: `${https ? 'https' : 'http'}://${exampleOf(domain.hostname)}` } : {};
+    const url = http ? { url: `${https ? 'https' : 'http'}://${domain.example ?? domain.hostname}` } : {};
     return { ...domain, steps, ...url };
   };
 }

@@ -5,7 +5,7 @@ import { VivariumError } from '../contract/errors.ts';
 import type { CallContext, Services } from '../contract/index.ts';
 import { closestZone, nameWithin } from '../contract/record-plan.ts';
 import type { MappedRun, Run } from '../contract/runs.ts';
-import { exampleOf } from '../contract/wildcards.ts';
+import { exampleOf, isWildcard } from '../contract/wildcards.ts';
 import type { ZoneInfo } from '../contract/zones.ts';
 import { evaluateHostname } from '../domains/hostname-rules.ts';
 import type { Lifecycle } from '../domains/lifecycle.ts';
@@ -23,7 +23,7 @@ const PLAN = 'pro';
 export interface RunParts {
   services: () => Pick<Services, 'projects' | 'deploys' | 'domains' | 'zones' | 'records'>;
   projects: Pick<ProjectRows, 'get' | 'getBySlug' | 'list'>;
-  lifecycle: Pick<Lifecycle, 'find' | 'evaluate'>;
+  lifecycle: Pick<Lifecycle, 'find' | 'isAttached' | 'evaluate'>;
   journal: RunJournal;
   /** The address of a hostname over HTTPS. */
   urlOf: (hostname: string) => string;
@@ -80,7 +80,7 @@ export function createRuns(parts: RunParts): Runs {
       throw new VivariumError(verdict.refusal.code, message, { issues: [{ path: 'hostname', message }] });
     }
     const own = verdict.hostname;
-    return wildcard && own === exampleOf(own) ? [own, `*.${own}`] : [own];
+    return wildcard && !isWildcard(own) ? [own, `*.${own}`] : [own];
   }
 
   /** The project of a run, or null if it must be created. */
@@ -177,7 +177,8 @@ export function createRuns(parts: RunParts): Runs {
 
   function present({ about, hostnames, trace }: LiveRun): Run {
     const { slug } = existingProject(projects, trace.projectId);
-    const served = [...hostnames.map(exampleOf), platformHostname(slug, 'production')];
+    const shown = hostnames.map((hostname) => exampleOf(hostname, lifecycle.isAttached));
+    const served = [...shown, platformHostname(slug, 'production')];
     return {
       ...about,
       projectId: trace.projectId,

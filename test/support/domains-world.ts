@@ -138,6 +138,7 @@ export function createDomainsWorld(): DomainsWorld {
         zone: null,
         primary: false,
         breaks: [],
+        isAttached: lifecycle.isAttached,
       }),
   };
 }

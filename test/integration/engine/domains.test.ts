@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, get } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Certificate } from '../../../main/contract/certificates.ts';
+import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Project } from '../../../main/contract/projects.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { startDomainsEngine, TARGET, ZONE } from '../../support/domains-engine.ts';
 import { startEngine, track } from '../../support/engine.ts';
 
@@ -332,6 +334,26 @@ describe('a wildcard', () => {
     });
     expect(attached).toMatchObject({ state: 'verified', url: `https://www.${ZONE}` });
     expect(await engine.curl(`any.${ZONE}`)).toBe('[]');
+  });
+
+  it('is shown, reached and examined at a name that is not attached itself', async () => {
+    vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const engine = await startDomainsEngine();
+    const wild = `*.${ZONE}`;
+    const attach = (hostname: string) =>
+      runHere(['domains', 'attach', 'acme', hostname, '--local', '--data-dir', engine.dataDir]);
+    expect(await attach(`www.${ZONE}`)).toMatchObject({ code: 0 });
+    const { code, stdout } = await attach(wild);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`https://app.${ZONE}  Open it: vivarium reach open app.${ZONE}`),
+    ]);
+    expect(await engine.get(wild)).toMatchObject({ example: `app.${ZONE}` });
+    const snippets = await engine.call('reach.snippets', { hostname: wild });
+    expect(snippets).toMatchObject({ hostname: `app.${ZONE}`, secure: true });
+    const { checks } = (await engine.call('doctor.run', { areas: ['domains'] })) as { checks: DoctorCheck[] };
+    expect(checks.find(({ id }) => id === `domains.${wild}`)).toMatchObject({ status: 'ok' });
   });
 });
 

@@ -314,6 +314,12 @@ describe('a domain', () => {
     expect(check).toMatchObject({ id: 'domains.shop.test', projectId: 'prj_1' });
   });
 
+  it('that is a wildcard is named in quotes in commands', () => {
+    const domain = { ...served, hostname: '*.shop.test', example: 'www.shop.test' };
+    const check = evaluateDomain({ domain, leaf, handshake: { ...HANDSHAKE, named: false }, nowMs: NOW_MS });
+    expectCheck(check, 'failed', /not for www\.shop\.test\.[^]*\nvivarium certificates renew '\*\.shop\.test'$/);
+  });
+
   it('of the platform, with one failure', () => {
     const good = { hostname: 'demo.test', handshake: HANDSHAKE };
     expectCheck(evaluatePlatform({ handshakes: [good], untried: 3 }), 'ok', /demo\.test: TLSv1\.3.*\n3 more were not/);

@@ -4,10 +4,28 @@ import { createMappedHostnames, reachedAddress } from '../../../main/reach/mappe
 const mapped = createMappedHostnames();
 const route = (hostname: string, kind: 'api' | 'upstream') => ({ hostname, projectId: 'prj_1', target: { kind } });
 mapped.publish({
-  routes: [route('shop.acme.test', 'api'), route('app.acme.test', 'upstream'), route('xn--bcher-kva.example', 'api')],
+  routes: [
+    route('shop.acme.test', 'api'),
+    route('app.acme.test', 'upstream'),
+    route('xn--bcher-kva.example', 'api'),
+    route('*.acme.test', 'api'),
+    route('*.wild.test', 'api'),
+  ],
 });
+const attached = new Set([
+  'www.acme.test',
+  'app.acme.test',
+  'shop.acme.test',
+  'app2.acme.test',
+  '*.acme.test',
+  '*.wild.test',
+]);
 const urlOf = (hostname: string, path?: string): string =>
-  reachedAddress(hostname, { path }, { mapped, isSecure: (name) => name !== 'app.acme.test' }).url;
+  reachedAddress(
+    hostname,
+    { path },
+    { mapped, isSecure: (name) => name !== 'app.acme.test', isAttached: (name) => attached.has(name) },
+  ).url;
 
 it.each<[hostname: string, path: string | undefined, url: string]>([
   ['shop.acme.test', undefined, 'https://shop.acme.test/v1/openapi.json'],
@@ -16,10 +34,16 @@ it.each<[hostname: string, path: string | undefined, url: string]>([
   // No certificate yet.
   ['app.acme.test', undefined, 'http://app.acme.test/'],
   ['bücher.example', undefined, 'https://xn--bcher-kva.example/v1/openapi.json'],
+  // One of the hostnames under a wildcard that are not attached themselves.
+  ['*.wild.test', undefined, 'https://www.wild.test/v1/openapi.json'],
+  ['*.ACME.test.', '/', 'https://app3.acme.test/'],
 ])('%s with path %s is %s', (hostname, path, url) => {
   expect(urlOf(hostname, path)).toBe(url);
 });
 
-it.each(['nope.acme.test', '127.0.0.1', 'a b', ''])('%j is not served, and the error says what to do', (hostname) => {
-  expect(() => urlOf(hostname)).toThrow(/Nothing is served at .*Attach it to a project/);
-});
+it.each(['nope.example.test', '*.nope.test', 'a.*.acme.test', '**.acme.test', '127.0.0.1', 'a b', ''])(
+  '%j is not served, and the error says what to do',
+  (hostname) => {
+    expect(() => urlOf(hostname)).toThrow(/Nothing is served at .*Attach it to a project/);
+  },
+);
