@@ -109,7 +109,7 @@ async function withQuestions(work: (question: Question) => Promise<number>): Pro
 /** Three questions, the last one with all that would be written. */
 export async function initByQuestions(folder: InitFolder, given: Given, question: Question, io: Io): Promise<number> {
   io.stderr.write(`${describe(folder)}\n\n`);
-  const word = given.word ?? (await question('Name or hostname of the app?', slugify(folder.name) || 'app.acme.test'));
+  const word = given.word ?? (await question('Name or hostname of the app?', usualWord(folder) || 'app.acme.test'));
   if (word === null) return nothing(io);
   const command = given.command ?? (await question('Command that starts it?', folder.command ?? 'none'));
   if (command === null) return nothing(io);
@@ -129,7 +129,7 @@ async function initByOptions(
   io: Io,
 ): Promise<number> {
   const answers: InitAnswers = {
-    word: checkedWord(given.word ?? slugify(folder.name)),
+    word: checkedWord(given.word ?? usualWord(folder)),
     command: given.command ?? folder.command,
     agents: given.agents,
   };
@@ -139,6 +139,8 @@ async function initByOptions(
   if (isSure) return write(plan, io);
   throw usageError('There is no terminal to ask in. Add --yes to write this.');
 }
+
+const usualWord = ({ served, name }: InitFolder): string => served?.word ?? slugify(name);
 
 const describe = ({ framework, package: file, name }: InitFolder): string =>
   printable(

@@ -49,7 +49,7 @@ function chooseRun(projects: Projects, word: string | undefined, file: string): 
 }
 
 /** The hostname of the app: the primary, or the first without a redirect. */
-function hostnameOf(project: Projects[string] | undefined): string | undefined {
+export function hostnameOf(project: Pick<Projects[string], 'primary' | 'domains'> | undefined): string | undefined {
   const own = Object.entries(project?.domains ?? {}).find(
     ([hostname, { redirect }]) => redirect === undefined && !isWildcard(hostname),
   );

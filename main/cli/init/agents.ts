@@ -9,10 +9,10 @@ const END = '<!-- vivarium: end -->';
 export interface AgentsFacts {
   /** The command that starts the app, such as `npm run dev`. */
   start: string;
-  /** Where it is served, such as `https://app.acme.test`. */
-  url: string;
-  /** The app's own hostname, or a word for one. */
+  /** Where it is served: its own hostname, or the platform's. */
   hostname: string;
+  /** The app's own hostname, or a word for one. */
+  custom: string;
   /** The slug of its project. */
   project: string;
 }
@@ -28,11 +28,11 @@ export function withAgents(text: string | null, facts: AgentsFacts): string {
   return `${text.replace(/\s*$/, '')}${line}${line}${own}${line}`;
 }
 
-function agentsPart({ start, url, hostname, project }: AgentsFacts): string {
+function agentsPart({ start, hostname, custom, project }: AgentsFacts): string {
   return `## Run the app
 
-- \`${start}\` starts the dev server and serves it at ${url} with Vivarium, over verified HTTPS, for as long as the
-  command runs. Do not start the dev server separately. \`vivarium ps\` lists what is running and at which addresses.
+- \`${start}\` starts the dev server and serves it at ${hostname} with Vivarium, over verified HTTPS, for as long as the
+  command runs. \`vivarium ps --json\` has its address, with the port. Do not start the dev server separately.
 - If a browser does not know the hostname: \`vivarium reach open ${hostname}\`.
 - Vivarium starts by itself. \`vivarium status\` says whether it is running; \`vivarium doctor\` says what is wrong with the machine.
 - Requests of the app itself trust Vivarium's root by \`NODE_EXTRA_CA_CERTS\`. For other programs,
@@ -41,8 +41,8 @@ function agentsPart({ start, url, hostname, project }: AgentsFacts): string {
 ## Find out why
 
 - Why a request failed: \`vivarium traffic list --filter status:5xx\`, then \`vivarium traffic get ID\`.
-- Why a custom hostname does not open: \`vivarium domains get ${hostname}\`; why it has no certificate:
-  \`vivarium caa explain ${hostname}\`.
+- Why a custom hostname does not open: \`vivarium domains get ${custom}\`; why it has no certificate:
+  \`vivarium caa explain ${custom}\`.
 - How much of its limits each caller has used: \`vivarium limits usage ${project}\`.
 - Whether code waits as it should: \`vivarium clock advance 1m\` moves the clock of limits and certificates, not the computer's.
   Put it back with \`vivarium clock reset\`.

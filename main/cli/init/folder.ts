@@ -2,7 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
+import { slugify } from '../../contract/projects.ts';
 import { readAppFolder, type AppFolder } from '../app-name.ts';
+import { readArguments } from '../flags.ts';
+import { hostnameOf } from '../run-of-file.ts';
 import { VIVARIUM_FILES } from './vivarium-file.ts';
 
 /** The findings of `vivarium init` in a folder. */
@@ -16,6 +19,17 @@ export interface InitFolder extends AppFolder {
   vivariumFile: string | null;
   /** The text of `AGENTS.md`; null where there is none. */
   agents: string | null;
+  /** What the dev script, else the vivarium.yaml serves; null where neither says so. */
+  served: ServedApp | null;
+}
+
+/** Where a folder's own files serve the app. */
+export interface ServedApp {
+  /** Its hostname, or the name of its project. */
+  word: string;
+  /** The slug of its project. */
+  project: string;
+  file: 'package.json' | 'vivarium.yaml';
 }
 
 export interface PackageFile {
@@ -74,13 +88,18 @@ export async function readInitFolder(folder: string): Promise<InitFolder> {
   const rails = names.has('config.ru') && names.has('bin') && names.has('Gemfile');
   const framework = found?.framework ?? (rails ? 'Rails' : byFile?.[1]) ?? null;
   const script = found?.file.script ?? null;
+  const app = await readAppFolder(folder);
+  const vivariumFile = VIVARIUM_FILES.find((name) => names.has(name)) ?? null;
   return {
-    ...(await readAppFolder(folder)),
+    ...app,
+    served:
+      (await servedByScript(found?.file.scripts[script ?? ''], app)) ??
+      (vivariumFile === null ? null : await servedByFile(await readText(join(folder, vivariumFile)))),
     framework,
     command:
       script === null ? (rails ? 'bin/rails server' : (byFile?.[2] ?? null)) : withoutRun(found?.file.scripts[script]),
     package: found?.file ?? null,
-    vivariumFile: VIVARIUM_FILES.find((name) => names.has(name)) ?? null,
+    vivariumFile,
     agents: names.has('AGENTS.md') ? await readText(join(folder, 'AGENTS.md')) : null,
   };
 }
@@ -89,6 +108,33 @@ export async function readInitFolder(folder: string): Promise<InitFolder> {
 function withoutRun(script = ''): string | null {
   if (!/\bvivarium run\b/.test(script)) return script.trim() || null;
   return /\bvivarium run\b.*? -- (.+)$/.exec(script)?.[1] ?? null;
+}
+
+async function servedByScript(script = '', { name }: AppFolder): Promise<ServedApp | null> {
+  const [, words] = /\bvivarium run\b(.*?)(?: --(?: .*)?)?$/.exec(script) ?? [];
+  if (words === undefined) return null;
+  const { RUN } = await import('../run-app.ts');
+  try {
+    const [word = slugify(name)] = readArguments(words.split(' ').filter(Boolean), RUN.options).positionals;
+    return { word, project: slugify(word), file: 'package.json' };
+  } catch {
+    return null;
+  }
+}
+
+/** The project with a command, or the only one; null also for a file with a fault. */
+async function servedByFile(text: string): Promise<ServedApp | null> {
+  const { readSource } = await import('../../world/source.ts');
+  try {
+    const projects = Object.entries(objectOf(objectOf(readSource(text).content)['projects']));
+    const started = projects.filter(([, project]) => objectOf(project)['run'] !== undefined);
+    const [found, another] = started.length > 0 ? started : projects;
+    if (found === undefined || another !== undefined) return null;
+    const [project, entry] = found;
+    return { word: hostnameOf(objectOf(entry)) ?? project, project, file: 'vivarium.yaml' };
+  } catch {
+    return null;
+  }
 }
 
 async function readPackageFile(folder: string): Promise<{ file: PackageFile; framework: string | null }> {

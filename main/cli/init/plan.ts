@@ -1,4 +1,6 @@
+import { platformHostname } from '../../base/config.ts';
 import { slugify } from '../../contract/projects.ts';
+import { usageError } from '../flags.ts';
 import { AGENTS_FILE, withAgents } from './agents.ts';
 import type { InitFolder, PackageFile } from './folder.ts';
 import { withScripts } from './package-text.ts';
@@ -29,11 +31,15 @@ export interface InitPlan {
   start: string | null;
 }
 
-/** The port of Vivarium's HTTPS listener, unless it was started with another one. */
-const HTTPS_PORT = 8443;
-
-/** Plans everything that `vivarium init` writes; nothing if it has all been written before. */
+/**
+ * Plans everything that `vivarium init` writes; nothing if it has all been written before.
+ * @throws VivariumError `invalid_request` for another name than that of the dev script
+ */
 export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
+  const { served } = folder;
+  if (served?.file === 'package.json' && slugify(served.word) !== slugify(answers.word)) {
+    throw usageError(`The dev script already runs ${served.word}. To rename the app, change package.json.`);
+  }
   const plan: InitPlan = { files: [], kept: [], start: null };
   const hostname = answers.word.includes('.') ? answers.word : null;
   const entry = { name: hostname === null ? answers.word : folder.name, hostname, run: answers.command };
@@ -48,12 +54,12 @@ export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
   }
 
   if (answers.agents) {
-    const slug = slugOf(entry);
+    const project = served?.word === answers.word ? served.project : slugOf(entry);
     const after = withAgents(folder.agents, {
       start: plan.start ?? `${own} COMMAND`,
-      url: hostname === null ? `https://${slug}.vivarium.localhost:${HTTPS_PORT}` : `https://${hostname}`,
-      hostname: hostname ?? 'HOSTNAME',
-      project: slug,
+      hostname: hostname ?? platformHostname(project, 'production'),
+      custom: hostname ?? 'HOSTNAME',
+      project,
     });
     if (after === folder.agents) plan.kept.push(`${AGENTS_FILE} is already up to date.`);
     else plan.files.push({ path: AGENTS_FILE, before: folder.agents, after });

@@ -260,7 +260,7 @@ describe('AGENTS.md', () => {
     await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
     const first = read(cwd, 'AGENTS.md');
     expect(first).toMatch(
-      /^# Shop\r\n\r\nUse tabs\.\r\n\r\n<!-- vivarium: begin[^]*`npm run dev`[^]*https:\/\/app\.acme\.test[^]*end -->\r\n$/,
+      /^# Shop\r\n\r\nUse tabs\.\r\n\r\n<!-- vivarium: begin[^]*`npm run dev`[^]* app\.acme\.test [^]*end -->\r\n$/,
     );
     expect(first.replaceAll('\r\n', '')).not.toMatch(/\n/);
     await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
@@ -271,6 +271,43 @@ describe('AGENTS.md', () => {
     );
     await runHere(['init', '--yes', '--agents', 'app.acme.test'], { cwd });
     expect(read(cwd, 'AGENTS.md')).toBe(first.replace('Use tabs', 'Use spaces'));
+  });
+
+  it.each<[string, Record<string, string>, string[]]>([
+    ['the dev script and vivarium.yaml', { 'package.json': packageOf('vite') }, ['app.ag.test']],
+    ['vivarium.yaml', { 'manage.py': '' }, ['app.ag.test']],
+    ['a dev script with options', { 'package.json': packageOf('vivarium run --port 3000 app.ag.test -- vite') }, []],
+    [
+      'the primary of a longer vivarium.yaml',
+      {
+        'manage.py': '',
+        'vivarium.yml': `vivarium: 1
+projects:
+  other: {name: Other}
+  app-ag-test: {name: A, run: x, primary: app.ag.test, domains: {"*.ag.test": {}, b.test: {}, app.ag.test: {}}}
+`,
+      },
+      [],
+    ],
+  ])('has the hostname of %s, without a port, and stays the same', async (_what, files, words) => {
+    const cwd = folderWith(files);
+    expect(await runHere(['init', ...words, '--yes'], { cwd })).toMatchObject({ code: 0 });
+    await runHere(['init', '--agents', '--yes'], { cwd });
+    const text = read(cwd, 'AGENTS.md');
+    expect(text).toContain(' app.ag.test ');
+    expect(text).toContain('`vivarium ps --json`');
+    expect(text).toContain('`vivarium limits usage app-ag-test`');
+    expect(text).not.toMatch(/:8443|shop/);
+    const again = await runHere(['init', '--agents', '--yes'], { cwd });
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing needs to be written.') });
+    expect(read(cwd, 'AGENTS.md')).toBe(text);
+  });
+
+  it('is not written for another name than that of the dev script', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('vivarium run app.ag.test -- vite') });
+    const { code, stderr } = await runHere(['init', 'b.test', '--agents', '--yes'], { cwd });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('already runs app.ag.test')]);
+    expect(readdirSync(cwd)).toEqual(['package.json']);
   });
 
   it('names existing commands only', async () => {
