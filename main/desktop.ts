@@ -14,8 +14,8 @@ import { readServeConfig } from './cli/serve-options.ts';
 import { type OwnArguments, readOwnArguments } from './electron/rules.ts';
 import type { EngineStart } from './supervise.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
-import { openTemporaryFolder } from './electron/identity.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
+import { openTemporaryFolder } from './electron/temporary-folder.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
   env: process.env,

@@ -1,10 +1,9 @@
 import { app } from 'electron';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/data-folder.ts';
-import { codeOf } from '../base/error-code.ts';
 import { VERSION } from '../base/version.ts';
+import { openTemporaryFolder } from './temporary-folder.ts';
 
 /** As in `electron-builder.yml`: Windows groups windows and shortcuts by this id. */
 const APP_ID = 'localhost.vivarium.app';
@@ -37,40 +36,6 @@ export function preparePaths(dataDir: string): DesktopPaths {
  */
 export function prepareScratchPaths(): void {
   app.setPath('userData', openTemporaryFolder());
-}
-
-/** Names the process, because Electron still writes while it ends: a later start removes the leftovers. */
-const TEMPORARY = /^vivarium-temporary-(\d+)-/;
-
-/** A new folder for this process only, removed when it ends. Removes those of processes that have ended. */
-export function openTemporaryFolder(): string {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = TEMPORARY.exec(name)?.[1];
-    if (pid !== undefined && hasEnded(Number(pid))) removeWhole(join(tmpdir(), name));
-  }
-  const folder = mkdtempSync(join(tmpdir(), `vivarium-temporary-${process.pid}-`));
-  process.on('exit', () => removeWhole(folder));
-  return folder;
-}
-
-function hasEnded(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
-  }
-}
-
-/** Windows cannot remove open files; one that remains does not keep the others. */
-function removeWhole(folder: string): void {
-  for (const path of [...readdirSync(folder).map((name) => join(folder, name)), folder]) {
-    try {
-      rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-    } catch {
-      // A later start tries again.
-    }
-  }
 }
 
 /** Sets the content of "About Vivarium". */

@@ -2,8 +2,17 @@
  * Behaviour that only the stand-in exposes: questions before there is a window, the tray, and links and files opened in
  * other programs.
  */
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -533,15 +542,18 @@ describe('the command line of the installed app', () => {
     expect(await app.ended).toMatchObject({ code: 130, stderr: '' });
   });
 
-  it('removes its own temporary files and those of ended processes', async () => {
+  it('removes its temporary files, and leaves foreign ones alone', async () => {
     const env = { TMPDIR: temporaryFolder() };
-    const ended = spawn('true');
-    await new Promise((resolve) => ended.once('close', resolve));
-    mkdirSync(join(env.TMPDIR, `vivarium-temporary-${ended.pid}-abc`));
-    mkdirSync(join(env.TMPDIR, `vivarium-temporary-${process.pid}-abc`));
-    expect((await runIn(env, '--version').ended).code).toBe(0);
-    const left = readdirSync(env.TMPDIR).filter((name) => name.startsWith('vivarium-'));
-    expect(left).toEqual([`vivarium-temporary-${process.pid}-abc`]);
+    const documents = temporaryFolder();
+    mkdirSync(join(documents, 'letters'));
+    const { pid } = spawnSync('true');
+    symlinkSync(documents, join(env.TMPDIR, `vivarium-temporary-${pid}-link`));
+    writeFileSync(join(env.TMPDIR, `vivarium-temporary-${pid}-file`), '');
+    mkdirSync(join(env.TMPDIR, `vivarium-temporary-${pid}-folder`));
+    const before = readdirSync(env.TMPDIR);
+    expect(await runIn(env, '--version').ended).toMatchObject({ code: 0, stderr: '' });
+    expect(readdirSync(env.TMPDIR).filter((name) => name.startsWith('vivarium-'))).toEqual(before);
+    expect(readdirSync(documents)).toEqual(['letters']);
   });
 
   it('serves headless until it receives SIGTERM', async () => {
