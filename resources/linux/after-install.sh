@@ -14,13 +14,13 @@ if apparmor_parser --skip-kernel-load "$app/resources/apparmor-profile" >/dev/nu
   apparmor_parser --replace --write-cache --skip-read-cache "$profile" >/dev/null 2>&1
 fi
 
-# Tests whether Chromium's sandbox works in this program for an ordinary user: if not, Electron ends with SIGTRAP, and its
-# helper becomes set-user-ID root, as Chrome's is, which is safe after any other failure, too.
+# Tests whether Chromium's sandbox works in this program for an ordinary user. If not, Electron ends itself with SIGTRAP (or
+# SIGILL or SIGABRT), and its helper becomes set-user-ID root, as Chrome's is. Other failures say nothing about the sandbox.
 chmod 0755 "$app/chrome-sandbox"
 ulimit -c 0
 timeout 30 setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env -i PATH=/usr/bin:/bin HOME=/nonexistent \
-  "$program" --ozone-platform=headless --disable-gpu --command-line -- --version >/dev/null 2>&1 ||
-  chmod 4755 "$app/chrome-sandbox"
+  "$program" --ozone-platform=headless --disable-gpu --command-line -- --version >/dev/null 2>&1
+case $? in 132 | 133 | 134) chmod 4755 "$app/chrome-sandbox" ;; esac
 
 update-desktop-database /usr/share/applications >/dev/null 2>&1
 exit 0

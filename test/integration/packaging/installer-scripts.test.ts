@@ -46,10 +46,13 @@ function createSystem(programs: Record<string, string> = {}) {
 describe.runIf(process.platform === 'linux')('the packages for Linux', () => {
   it.each<[what: string, programs: Record<string, string>, sandboxMode: number, profiles: string[]]>([
     ['works', {}, 0o755, ['own', 'vivarium-desktop']],
-    ['is denied to ordinary users', { 'vivarium-desktop': 'kill -TRAP $$' }, 0o4755, ['own', 'vivarium-desktop']],
+    ['denies it to ordinary users', { 'vivarium-desktop': 'kill -TRAP $$' }, 0o4755, ['own', 'vivarium-desktop']],
+    ['cannot run the program for another reason', { 'vivarium-desktop': 'exit 1' }, 0o755, ['own', 'vivarium-desktop']],
+    ['lacks a library', { 'vivarium-desktop': 'exit 127' }, 0o755, ['own', 'vivarium-desktop']],
+    ['is too slow', { 'vivarium-desktop': 'exit 124' }, 0o755, ['own', 'vivarium-desktop']],
     ['needs no profile that AppArmor could read', { apparmor_parser: 'exit 1' }, 0o755, ['own']],
   ])(
-    'have a sandbox wherever they are installed: on a system that %s',
+    'make the sandbox’s helper set-user-ID root only where there is no other sandbox: on a system that %s',
     async (_what, programs, sandboxMode, profiles) => {
       const system = createSystem(programs);
       await system.run('after-install.sh');
