@@ -244,7 +244,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   isStalled(nowMs: number, limits: ProxyLimits): boolean {
     if (this.phase !== 'waiting' && this.phase !== 'answering') return false;
     const progress = this.#moved + this.#interims;
-    const isAsked = this.phase === 'waiting' && !this.request.isPaused();
+    // After its end, a body is paused, too.
+    const isAsked = this.phase === 'waiting' && (this.request.readableEnded || !this.request.isPaused());
     return stalledMs(this, progress, nowMs) >= (isAsked ? limits.upstreamAnswerMs : limits.upstreamIdleMs);
   }
 

@@ -52,9 +52,13 @@ describe('an upstream that', () => {
     expect(answer.body?.message).toContain(message);
   });
 
-  test('never answers gives a 504', async () => {
+  test.each([
+    ['request', GET],
+    ['body', GET.replace('GET', 'POST').replace(/\r\n$/, 'Content-Length: 4\r\n\r\nbody')],
+  ])('never answers gives a 504, after the time for a %s that it has', async (_what, request) => {
     const upstream = await startRawUpstream(() => undefined);
-    const answer = await sendRaw((await proxyTo(upstream.url, { limits: SHORT })).httpPort, GET);
+    const limits = { ...SHORT, upstreamIdleMs: 600_000 };
+    const answer = await sendRaw((await proxyTo(upstream.url, { limits })).httpPort, request);
     expect(answer.body).toMatchObject({ code: 'gateway_timeout', status: 504 });
     await until(() => upstream.sockets.size === 0);
   });
