@@ -186,9 +186,13 @@ export function closeIdle(connection: Connection, closingResponse: string, nowMs
   }
 }
 
-/** Ends one exchange at once, and its connection if the protocol requires it. */
-export function cutExchange({ request, connection }: Exchange): void {
-  if (isHttp2(request)) request.stream.close(constants.NGHTTP2_CANCEL);
+/**
+ * Ends one exchange at once, and its connection if the protocol requires it. CANCEL is for tunnels (RFC 8441 §5): Node's
+ * HTTP/2 client takes an answer that it ends for complete.
+ */
+export function cutExchange({ request, connection, record }: Exchange): void {
+  const code = record.tunnelled ? constants.NGHTTP2_CANCEL : constants.NGHTTP2_INTERNAL_ERROR;
+  if (isHttp2(request)) request.stream.close(code);
   else destroyConnection(connection);
 }
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { StageName } from '../contract/stages.ts';
 import { asHttp1, type HttpResponse } from '../base/http/message.ts';
 
@@ -34,13 +34,13 @@ export function reportTimes(response: HttpResponse, times: StageTimes): void {
   timed.writeHead = ((status: number, ...rest: unknown[]) => {
     const fields = (typeof rest[0] === 'string' ? rest[1] : rest[0]) as Fields | undefined;
     const reason = typeof rest[0] === 'string' ? [rest[0]] : [];
-    return writeHead(status, ...reason, withTimes(fields ?? [], times.text()));
+    return writeHead(status, ...reason, withTimes(fields ?? {}, times.text(), timed.getHeader('server-timing')));
   }) as ServerResponse['writeHead'];
 }
 
 const isFlat = (fields: Fields): fields is readonly string[] => Array.isArray(fields);
 
-function withTimes(fields: Fields, text: string): Fields {
+function withTimes(fields: Fields, text: string, set: OutgoingHttpHeader = []): Fields {
   if (isFlat(fields)) return [...fields, 'Server-Timing', text];
-  return { ...fields, 'server-timing': [fields['server-timing'] ?? [], text].flat() };
+  return { ...fields, 'server-timing': [fields['server-timing'] ?? set, text].flat().map(String) };
 }

@@ -46,7 +46,7 @@ export function sweepConnection(
       else if (isLate(exchange, nowMs, limits)) services.onLate(exchange);
     }
     for (const [stream, startedMs] of connection.ownStreams) {
-      if (nowMs - startedMs >= limits.requestTimeoutMs) stream.close(constants.NGHTTP2_CANCEL);
+      if (nowMs - startedMs >= limits.requestTimeoutMs) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   }
 }

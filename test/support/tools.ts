@@ -38,6 +38,12 @@ const TOOLS: readonly Tool[] = [
   // Debian's name; the tests that need it are skipped without it.
   { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true },
   { ...onPath('ip', 'iproute2'), isOptional: true },
+  {
+    name: 'grpcio',
+    debianPackage: 'python3-grpcio',
+    isThere: () => findGrpcio() !== null,
+    isOptional: true,
+  },
   ...['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'].map((name): Tool => ({
     ...onPath(name, name),
     isOptional: true,
@@ -51,6 +57,12 @@ export function findTool(name: string): string | null {
     if (isExecutable(path)) return path;
   }
   return null;
+}
+
+/** Debian's gRPC for its own Python, or null. */
+export function findGrpcio(): string | null {
+  const path = '/usr/lib/python3/dist-packages/grpc';
+  return existsSync(path) ? path : null;
 }
 
 function hasChromium(): boolean {

@@ -1,6 +1,16 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import {
+  createSecureServer,
+  createServer as createHttp2Server,
+  type Http2Server,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import { track } from './engine.ts';
+import type { TestCertificates } from './proxy-certificates.ts';
 import { DEMO, routeFor, SHOP, testSnapshot } from './proxy-harness.ts';
 import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 
@@ -38,6 +48,32 @@ export async function startRawUpstream(
   });
   const { port, sockets } = await listen(server);
   return { url: `http://127.0.0.1:${port}`, sockets };
+}
+
+export type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
+
+/** A server that speaks only HTTP/2: with TLS as `localhost` if it has certificates, else without. */
+export async function startHttp2Upstream(
+  serve: ServeStream,
+  { certificates, ...options }: ServerOptions & { certificates?: TestCertificates } = {},
+): Promise<{ port: number; url: string; server: Http2Server; sessions: ReadonlySet<Http2Session> }> {
+  const server =
+    certificates === undefined
+      ? createHttp2Server(options)
+      : createSecureServer({
+          ...options,
+          SNICallback: (name, done) => done(null, certificates.contextFor(name) ?? undefined),
+        });
+  server.on('stream', serve);
+  const sessions = new Set<Http2Session>();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+    session.on('error', () => undefined);
+  });
+  const { port } = await listen(server as unknown as TcpServer);
+  const url = certificates === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+  return { port, url, server, sessions };
 }
 
 async function listen(server: TcpServer): Promise<{ port: number; sockets: Set<Socket> }> {

@@ -1,10 +1,9 @@
 import { nameOf } from '../../model/fault.ts';
 import { API_FAULTS } from './api-faults.ts';
 import { CONNECTION_FAULTS } from './connection-faults.ts';
-import { holdAnswer, writeHeldHead } from './held-answer.ts';
+import { holdAnswer, writeHeld } from './held-answer.ts';
 import { HTTP_FAULTS } from './http-faults.ts';
 import type { Breaking, Struck } from './struck.ts';
-import { asHttp1 } from '../../base/http/message.ts';
 
 /** By entry id. */
 export const FAULTS: ReadonlyMap<string, Breaking> = new Map(
@@ -37,8 +36,7 @@ export function breakRequest(struck: Struck): boolean {
       if (response.destroyed) return;
       if (breaking.afterwards(struck, answer)) return;
       unname();
-      writeHeldHead(response, answer);
-      asHttp1(response).end(answer.body);
+      writeHeld(response, answer);
     },
     onPassing: unname,
   });

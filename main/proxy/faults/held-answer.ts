@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { asHttp1, type HttpResponse, pairsOf, withoutFields } from '../../base/http/message.ts';
-import { toHttp2 } from '../upstream/relay.ts';
+import { endWithHead, toHttp2 } from '../upstream/relay.ts';
 
 /** A target's complete answer, not yet sent to the client. */
 export interface HeldAnswer {
@@ -83,10 +83,16 @@ export function holdAnswer(
       return target.end();
     }
     release();
-    const { status, reason, fields } = head ?? { status: target.statusCode, reason: '', fields: [] };
-    onComplete({ status, reason, fields, body: Buffer.concat(chunks) });
+    onComplete({ ...(head ?? takeHead(target)), body: Buffer.concat(chunks) });
     return target;
   });
+}
+
+/** Takes a head back that was to be written with the end. */
+function takeHead(target: ServerResponse): Omit<HeldAnswer, 'body'> {
+  const fields = flat(target.getHeaders());
+  for (const name of target.getHeaderNames()) target.removeHeader(name);
+  return { status: target.statusCode, reason: '', fields };
 }
 
 const asEncoding = (encoding: unknown): BufferEncoding => (encoding === 'latin1' ? 'latin1' : 'utf8');
@@ -120,6 +126,13 @@ export function writeHeldHead(response: HttpResponse, { status, reason, fields }
   if ('stream' in response) target.writeHead(status, toHttp2(fields));
   else if (reason === '') target.writeHead(status, fields as string[]);
   else target.writeHead(status, reason, fields as string[]);
+}
+
+/** Sends a held answer unchanged. */
+export function writeHeld(response: HttpResponse, answer: HeldAnswer): void {
+  if ('stream' in response && answer.body.length === 0) return endWithHead(response, answer.status, answer.fields);
+  writeHeldHead(response, answer);
+  asHttp1(response).end(answer.body);
 }
 
 /** A JSON string, or an integer outside of strings. */

@@ -29,8 +29,8 @@ export interface Forwarder extends Pick<UpstreamTarget, 'handle' | 'upgrade'> {
 const ORIGINS_MAX = 1_000;
 
 /**
- * Forwards requests through undici, and through http-proxy what undici cannot send. Header fields in both directions
- * are computed here; `README.md` gives the reasons.
+ * Forwards requests through undici or HTTP/2 sessions, and through http-proxy what undici cannot send. Header fields in
+ * both directions are computed here; `README.md` gives the reasons.
  */
 export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Forwarder {
   const origins = new LruMap<Origin>(ORIGINS_MAX, (origin) => origin.close());
@@ -38,7 +38,7 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
   const httpProxy = createHttpProxy(log, limits);
   const services: ForwardingServices = {
     limits,
-    repeat: dispatch,
+    repeat: (forwarding) => send(forwarding),
     onFailure: ({ context }, error) =>
       log.debug('An upstream failed', { url: context.destination.url, code: codeOf(error) }),
   };
@@ -70,6 +70,44 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
     return forwarding;
   }
 
+  function send(
+    forwarding: Forwarding,
+    isHttp2: boolean | Promise<boolean> = forwarding.origin.isForHttp2(forwarding.request),
+  ): void {
+    const { request, origin, headers, bodiless } = forwarding;
+    if (typeof isHttp2 !== 'boolean') {
+      // Its body must not flow before it has a reader.
+      request.pause();
+      isHttp2
+        .then((speaksHttp2) => send(forwarding, speaksHttp2))
+        .catch((error: Error) => forwarding.onResponseError(null, error));
+      return;
+    }
+    if (!isHttp2 && isForHttpProxy(forwarding)) {
+      httpProxy.send(forwarding);
+      return;
+    }
+    const length = request.headers['content-length'];
+    // Undici announces an empty body itself.
+    if (!bodiless && length !== undefined && request.headers['transfer-encoding'] === undefined)
+      headers['content-length'] = length;
+    const outgoing = {
+      method: request.method ?? '',
+      path: `${origin.path}${request.url}`,
+      headers,
+      body: bodiless ? null : request.pipe(new PassThrough()),
+      // Relevant only to pipelining, which is off; undici would look for another request at every response.
+      blocking: false,
+    };
+    if (isHttp2) {
+      if (forwarding.sendContinue !== null) headers['expect'] = '100-continue';
+      origin.http2.dispatch({ ...outgoing, trailers: () => request.rawTrailers }, forwarding);
+    } else {
+      forwarding.allowBody();
+      origin.pool.dispatch(outgoing, forwarding);
+    }
+  }
+
   return {
     handle(request, context) {
       const forwarding = begin(request, context, false);
@@ -79,12 +117,7 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
         forwarding.abandon();
       });
       if (!forwarding.bodiless) request.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
-      if (isForHttpProxy(forwarding)) {
-        httpProxy.send(forwarding);
-        return;
-      }
-      forwarding.allowBody();
-      dispatch(forwarding);
+      send(forwarding);
     },
     upgrade(request, socket, head, context) {
       const forwarding = begin(request, context, true);
@@ -103,23 +136,4 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
       for (const [, origin] of origins) origin.close();
     },
   };
-}
-
-function dispatch(forwarding: Forwarding): void {
-  const { request, origin, headers, bodiless } = forwarding;
-  const length = request.headers['content-length'];
-  // Undici announces an empty body itself.
-  if (!bodiless && length !== undefined && request.headers['transfer-encoding'] === undefined)
-    headers['content-length'] = length;
-  origin.poolFor(request).dispatch(
-    {
-      method: request.method ?? '',
-      path: `${origin.path}${request.url}`,
-      headers,
-      body: bodiless ? null : request.pipe(new PassThrough()),
-      // Relevant only to pipelining, which is off; undici would look for another request at every response.
-      blocking: false,
-    },
-    forwarding,
-  );
 }

@@ -5,6 +5,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import { type StallMark, stalledMs } from '../connection.ts';
 import type { UpstreamContext } from '../target.ts';
+import { REFUSED, StalledError } from './http2-transfer.ts';
 import type { Origin } from './origin.ts';
 import { drainRest, flatFields, flushSoon, relayHead, relayInterim, type ResponseHead } from './relay.ts';
 import { addTrailers } from './trailers.ts';
@@ -113,12 +114,12 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    { rawHeaders }: Dispatcher.DispatchController,
+    { rawHeaders, endsWithHead }: Dispatcher.DispatchController & { endsWithHead?: boolean },
     status: number,
     headers: ResponseHead['headers'],
     reason?: string,
   ): void {
-    this.receiveHead({ status, reason: reason ?? '', headers, fields: flatFields(rawHeaders) });
+    this.receiveHead({ status, reason: reason ?? '', headers, fields: flatFields(rawHeaders) }, endsWithHead);
   }
 
   onResponseData(control: TransferControl, chunk: Buffer): void {
@@ -140,7 +141,8 @@ export class Forwarding implements Dispatcher.DispatchHandler {
       return;
     }
     const isOtherVersion = this.origin.meetsOtherVersion(error);
-    if (this.#mayRepeat && (isOtherVersion || (this.#isSafe && this.#wasClosed(error)))) {
+    const isUnprocessed = isOtherVersion || codeOf(error) === REFUSED;
+    if (this.#mayRepeat && (isUnprocessed || (this.#isSafe && this.#wasClosed(error)))) {
       this.#mayRepeat = false;
       this.#control = null;
       // After undici has finished with the closed connection.
@@ -155,27 +157,34 @@ export class Forwarding implements Dispatcher.DispatchHandler {
       context.answer(this.#explain(isOtherVersion ? OTHER_VERSION : codeOf(error), error.message));
   }
 
-  /** Receives an interim response, or the status and header section of the final one. */
-  receiveHead(head: ResponseHead): void {
+  /** Receives an interim response, or the status and header section of the final one, which may be all of it. */
+  receiveHead(head: ResponseHead, isWhole = false): void {
     if (this.phase !== 'waiting') return;
     const { response, rate } = this.context;
+    if (head.status === 100) return this.allowBody();
     if (head.status > 100 && head.status < 200) {
       this.#interims += 1;
       if (this.#interims <= this.#services.limits.interimsMax) relayInterim(head, response);
       else this.#control?.abort(new Error('Too many interim responses.'));
       return;
     }
+    const isOver = isWhole && isHttp2(this.request);
     try {
-      relayHead(response, head, rate);
+      relayHead(response, head, rate, isOver);
     } catch (error) {
       if (!('stream' in response)) response.statusMessage = STATUS_CODES[502] ?? '';
       this.fail(Object.assign(new Error(error instanceof Error ? error.message : ''), { code: 'HPE_INVALID' }));
       return;
     }
-    this.phase = 'answering';
+    this.phase = isOver ? 'answered' : 'answering';
     this.#length = Number(head.headers['content-length'] ?? Number.NaN);
     if (!isHttp2(this.request)) flushSoon(this);
-    if (!this.bodiless && !this.request.complete) response.once('finish', () => this.#discardRest());
+    if (this.bodiless || this.request.complete) return;
+    const discard = (): void => void setImmediate(() => this.#discardRest());
+    if (isOver) discard();
+    // Over HTTP/2, a response finishes only with its request; here, its last data is sent, and then its trailers.
+    else if ('stream' in response) response.stream.once('wantTrailers', discard);
+    else response.once('finish', discard);
   }
 
   receive(control: Pick<TransferControl, 'pause' | 'resume'>, chunk: Buffer): void {
@@ -220,7 +229,7 @@ export class Forwarding implements Dispatcher.DispatchHandler {
   /** Ends a request that has stalled for too long. */
   timeOut(): void {
     this.#timedOut = true;
-    this.fail(new Error('The upstream stalled for too long.'));
+    this.fail(new StalledError('The upstream stalled for too long.'));
   }
 
   allowBody(): void {

@@ -18,15 +18,11 @@ export interface HttpProxy {
 }
 
 /**
- * Whether http-proxy sends a request, which it can over HTTP/1.1 only. It declares the body of DELETE and OPTIONS empty
- * and still sends it, which would allow request smuggling; undici sends those, without trailers.
+ * Whether http-proxy sends a request over HTTP/1.1. It declares the body of DELETE and OPTIONS empty and still sends
+ * it, which would allow request smuggling; undici sends those, without trailers.
  */
-export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendContinue, origin }: Forwarding): boolean =>
-  !bodiless &&
-  (sendContinue !== null || headers.trailer !== undefined) &&
-  method !== 'DELETE' &&
-  method !== 'OPTIONS' &&
-  !origin.speaksH2c;
+export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendContinue }: Forwarding): boolean =>
+  !bodiless && (sendContinue !== null || headers.trailer !== undefined) && method !== 'DELETE' && method !== 'OPTIONS';
 
 export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
@@ -41,10 +37,9 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     const forwarding = forwardings.get(request);
     if (forwarding === undefined) return;
     forwarding.onRequestStart(controlOf(outgoing));
-    outgoing.on('information', ({ statusCode, headers, rawHeaders }) => {
-      if (statusCode === 100) forwarding.allowBody();
-      else forwarding.receiveHead({ status: statusCode, reason: '', headers, fields: rawHeaders });
-    });
+    outgoing.on('information', ({ statusCode, headers, rawHeaders }) =>
+      forwarding.receiveHead({ status: statusCode, reason: '', headers, fields: rawHeaders }),
+    );
     // Without this listener, Node ignores an unrequested switch of protocols.
     outgoing.on('upgrade', (_incoming, socket: Socket) => {
       socket.destroy();

@@ -1,8 +1,9 @@
-import { isIP } from 'node:net';
-import { buildConnector, errors, H2CClient, Pool } from 'undici';
+import { isIP, type Socket } from 'node:net';
+import { buildConnector, errors, Pool } from 'undici';
 import type { HttpRequest } from '../../base/http/message.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { machineTrust, lookup } from './dial.ts';
+import { type Dial, Http2Sessions } from './http2-sessions.ts';
 import { codeOf } from './upstream-problem.ts';
 
 /**
@@ -22,14 +23,15 @@ export interface Origin {
   readonly host: string;
   /** The path of the target's URL, without its last slash; prepended to that of every request. */
   readonly path: string;
-  /** Whether it is known to speak HTTP/2 without TLS, and not HTTP/1.1. */
-  readonly speaksH2c: boolean;
   readonly moment: Moment;
   /** Options of http-proxy, for the requests that undici cannot send. */
   readonly dialling: { target: URL; secure: boolean; connectTimeout: number; ssl: object };
-  /** Connections for `request`: HTTP/1.1 or what TLS negotiates, or HTTP/2 without TLS. */
-  poolFor(request: Pick<HttpRequest, 'headers'>): Pool;
-  /** Whether `error` shows that the server speaks the other version without TLS; further requests are sent in that. */
+  /** For HTTP/1.1. */
+  readonly pool: Pool;
+  readonly http2: Http2Sessions;
+  /** Whether `request` is for HTTP/2. Without a connection over TLS, which negotiates it, one is opened. */
+  isForHttp2(request: Pick<HttpRequest, 'headers'>): boolean | Promise<boolean>;
+  /** Whether `error` shows that the server speaks the other version; further requests are sent in that. */
   meetsOtherVersion(error: Error): boolean;
   close(): void;
 }
@@ -39,26 +41,30 @@ export function createOrigin(
   connectMs: number,
 ): Origin {
   const target = new URL(url);
-  const { protocol, origin, host, pathname } = target;
+  const { protocol, origin, host, pathname, port } = target;
   const hostname = target.hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'https:';
   // RFC 6066 §3: addresses are not allowed as server names.
   const servername = secure && isIP(hostname) === 0 ? hostname : '';
   const trust = secure && verifyCertificate ? { secureContext: machineTrust() } : {};
-  const dial = { lookup, timeout: connectMs, rejectUnauthorized: verifyCertificate, ...trust };
-  const connect = buildConnector(dial);
+  const options = { lookup, timeout: connectMs, rejectUnauthorized: verifyCertificate, ...trust };
+  const server = { hostname, host, protocol, port, servername };
+  const [connect, connectHttp1] = [buildConnector(options), buildConnector({ ...options, allowH2: false })];
   const moment = { opening: false, failing: false };
   let speaksH2c = false;
-  let h2c: Pool | null = null;
+  let negotiation: Promise<boolean> | null = null;
+  /** A connection that negotiated HTTP/1.1, until the pool takes it in the same turn. */
+  let spare: Socket | null = null;
+  let http1Connections = 0;
+  const dial: Dial = (done) => connect(server, done);
+  const http2 = new Http2Sessions(origin, moment, dial);
   const pool = new Pool(origin, {
     ...NO_TIMEOUTS,
-    // Undici would derive the server name from `Host`.
-    connect: (options, callback) =>
-      connect({ ...options, servername }, (...[error, socket]) => {
-        if (error !== null) {
-          callback(error, null);
-          return;
-        }
+    connect: (_options, callback) => {
+      const give: buildConnector.Callback = (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        http1Connections += 1;
+        socket.once('close', () => (http1Connections -= 1));
         // Listens before undici does.
         socket.on('error', () => {
           moment.failing = true;
@@ -67,25 +73,45 @@ export function createOrigin(
         moment.opening = true;
         callback(null, socket);
         moment.opening = false;
-      }),
+      };
+      if (spare === null) return connectHttp1(server, give);
+      const socket = spare;
+      spare = null;
+      // Undici expects it later than its call.
+      queueMicrotask(() => give(null, socket));
+    },
   });
+  const negotiate = (): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      dial((...[error, socket]) => {
+        negotiation = null;
+        if (error !== null) return reject(error);
+        resolve(isHttp2(socket));
+        if (isHttp2(socket)) return http2.adopt(socket);
+        spare = socket;
+        // Requests that http-proxy sends do not take it.
+        setImmediate(() => {
+          spare?.destroy();
+          spare = null;
+        });
+      });
+    });
   return {
     host,
     path: pathname.replace(/\/$/, ''),
     moment,
-    get speaksH2c() {
-      return speaksH2c;
-    },
     dialling: {
       target,
       secure: verifyCertificate,
       connectTimeout: connectMs,
       ssl: { lookup, servername, ...trust },
     },
-    poolFor(request) {
-      if (secure || !(speaksH2c || isGrpc(request))) return pool;
-      h2c ??= new Pool(origin, { factory: (server) => new H2CClient(server, { ...NO_TIMEOUTS, connect: dial }) });
-      return h2c;
+    pool,
+    http2,
+    isForHttp2(request) {
+      if (!secure) return speaksH2c || isGrpc(request);
+      if (http2.isOpen) return true;
+      return http1Connections > 0 || spare !== null ? false : (negotiation ??= negotiate());
     },
     meetsOtherVersion(error) {
       if (secure || !(speaksH2c ? isNoHttp2(error) : isSettingsFrame(error))) return false;
@@ -94,10 +120,12 @@ export function createOrigin(
     },
     close() {
       void pool.destroy();
-      void h2c?.destroy();
+      http2.close();
     },
   };
 }
+
+const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
 
 /** The sweep enforces time limits, because undici's would end silent streams. */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TargetSetting } from '../../contract/projects.ts';
+import type { Handler } from './http2-transfer.ts';
 import { createOrigin } from './origin.ts';
 import { codeOf, explainUpstreamFault } from './upstream-problem.ts';
 
@@ -30,11 +31,23 @@ export async function probeUpstream(
   const headers = { Accept: '*/*', 'User-Agent': 'vivarium-deploy', Via: `1.1 ${pseudonym}` };
   const origin = createOrigin({ url, verifyCertificate }, answerMs);
   const ask = async (): Promise<number> => {
-    const pool = origin.poolFor({ headers: {} });
-    const answer = await pool.request({ path, method: 'GET', headers, headersTimeout: answerMs });
-    // Closing the connections aborts it.
-    answer.body.on('error', () => undefined);
-    return answer.statusCode;
+    const isHttp2 = await origin.isForHttp2({ headers: {} });
+    return new Promise((resolve, reject) => {
+      const handler: Handler = {
+        onRequestStart() {
+          const late = Object.assign(new Error('It has not answered.'), { code: TIMED_OUT });
+          AbortSignal.timeout(answerMs).addEventListener('abort', () => reject(late));
+        },
+        onResponseStart: (_control, status) => void (status >= 200 && resolve(status)),
+        // Closing the connections aborts the body.
+        onResponseData: () => undefined,
+        onResponseEnd: () => undefined,
+        onResponseError: (_control, error) => reject(error),
+      };
+      const request = { path, method: 'GET', headers };
+      if (isHttp2) origin.http2.dispatch({ ...request, body: null, trailers: () => [] }, handler);
+      else origin.pool.dispatch(request, handler);
+    });
   };
   const status = await ask()
     .catch((error: Error) => {
@@ -43,7 +56,7 @@ export async function probeUpstream(
     })
     .catch(async (error: Error) => {
       const code = codeOf(error);
-      const timedOut = code === 'UND_ERR_HEADERS_TIMEOUT';
+      const timedOut = code === TIMED_OUT;
       const upgraded = timedOut ? await askForWebSocket(new URL(path, origin.dialling.target)) : null;
       if (upgraded !== null) return upgraded;
       throw new Error(explainUpstreamFault(url, { code, message: error.message, timedOut }, answerMs).message);
@@ -89,5 +102,6 @@ export async function probeUpstream(
   }
 }
 
+const TIMED_OUT = 'PROBE_TIMED_OUT';
 const LOOP_DETECTED = 508;
 const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);

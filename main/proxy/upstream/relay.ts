@@ -45,10 +45,11 @@ const joined = (value: string | string[] | undefined): string | undefined =>
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Writes the status and header section of an upstream's response to `response`.
+ * Writes the status and header section of an upstream's response to `response`. If it is all of it
+ * (`isOver`), it ends a response over HTTP/2.
  * @throws Error if Node or the client's protocol cannot represent them; nothing has been sent then.
  */
-export function relayHead(response: HttpResponse, head: ResponseHead, rate: RateState | null): void {
+export function relayHead(response: HttpResponse, head: ResponseHead, rate: RateState | null, isOver: boolean): void {
   const { status, headers } = head;
   const coding = joined(headers['transfer-encoding']);
   // Other transfer codings remain applied to the body, and the client would not know (RFC 9112 §6.1).
@@ -61,7 +62,8 @@ export function relayHead(response: HttpResponse, head: ResponseHead, rate: Rate
   if (status === 204) fields = withoutFields(fields, (name) => name === 'content-length');
   if (rate !== null) fields.push(...rateFields(rate));
   if (isHttp2(response)) {
-    response.writeHead(status, toHttp2(fields));
+    if (isOver) endWithHead(response, status, fields);
+    else response.writeHead(status, toHttp2(fields));
     return;
   }
   // For Node, Trailer promises trailers, which require chunked encoding.
@@ -69,6 +71,13 @@ export function relayHead(response: HttpResponse, head: ResponseHead, rate: Rate
     fields = withoutFields(fields, (name) => name === 'trailer');
   if (head.reason === '' || !REASON.test(head.reason)) response.writeHead(status, fields);
   else response.writeHead(status, head.reason, fields);
+}
+
+/** Sends a header section that ends its stream, as of a failed gRPC call; Node's `writeHead` leaves the stream open. */
+export function endWithHead(response: Http2ServerResponse, status: number, fields: readonly string[]): void {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(toHttp2(fields))) response.setHeader(name, value);
+  response.end();
 }
 
 const goesInChunks = ({ req }: ServerResponse, { headers, status }: ResponseHead): boolean =>
