@@ -24,7 +24,7 @@ export interface Exchanges {
    */
   serve(sent: HttpExchange, awaitsContinue: boolean): void;
   /**
-   * Runs a WebSocket upgrade through the same stages. A refused one is answered on the bare socket, which then closes,
+   * Runs an upgrade through the same stages. A refused one is answered on the bare socket, which then closes,
    * because Node has released it. Over HTTP/2, that is one stream.
    */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;

@@ -21,7 +21,7 @@ export interface ForwardServices {
   onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
 }
 
-/** The socket and first bytes of a WebSocket upgrade. */
+/** The socket and first bytes of an upgrade. */
 export interface Upgrade {
   socket: Socket;
   head: Buffer;
@@ -77,7 +77,7 @@ export function forward(
       if (capture !== null) {
         capture.firstByteMs = capture.monotonic();
         capture.head = headText(101, 'Switching Protocols', headers);
-        watchFrames(socket, upstream, capture, startedMs);
+        if (headers.upgrade?.toLowerCase() === 'websocket') watchFrames(socket, upstream, capture, startedMs);
       }
       services.connections.countUpstream(upstream);
     },

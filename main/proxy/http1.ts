@@ -18,7 +18,7 @@ export interface Http1Options {
   limits: ProxyLimits;
   /** `awaitsContinue`: the client waits for 100 (Continue) before sending its body. */
   onRequest: (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
-  /** Whether an upgrade leads to a target that speaks WebSocket; any other is answered as a plain request. */
+  /** Whether an upgrade leads to a target that may accept it; any other is answered as a plain request. */
   mayUpgrade: (request: IncomingMessage) => boolean;
   onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
   onConnect: (request: IncomingMessage, socket: Socket, head: Buffer) => void;

@@ -180,7 +180,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       log,
       limits,
       onRequest: (request, response, awaitsContinue) => exchanges.serve({ request, response }, awaitsContinue),
-      mayUpgrade: (request) => mayUpgradeToWebSocket(request, connections.of(request.socket)),
+      mayUpgrade: (request) => mayUpgrade(request, connections.of(request.socket)),
       onUpgrade: (request, socket, head) => exchanges.upgrade(request, socket, head),
       onConnect: (request, socket, head) => acceptConnect(request, socket, head, tunnels),
     });
@@ -326,12 +326,12 @@ export function createProxy(options: ProxyOptions): Proxy {
 }
 
 /**
- * Whether a request asks for WebSocket at a hostname whose project has an upstream. An upgrade with a body is excluded:
- * two programs could disagree on where the body ends.
+ * Whether a request asks for another protocol at a hostname whose project has an upstream. Excluded are upgrades with a
+ * body, because two programs could disagree on where it ends, and to HTTP/2, whose requests would bypass the stages.
  */
-function mayUpgradeToWebSocket(request: IncomingMessage, connection: Connection | undefined): boolean {
+function mayUpgrade(request: IncomingMessage, connection: Connection | undefined): boolean {
   const { method, url, headers } = request;
-  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket' || hasBody(request)) return false;
+  if (method !== 'GET' || /\bh2c?\b/i.test(headers.upgrade ?? 'h2c') || hasBody(request)) return false;
   // An absolute target (RFC 9112 §3.2.2) may name another host than `Host`.
   if (url?.startsWith('/') !== true) return false;
   return connection?.exchanges.length === 0 && leadsToUpstream(headers.host, connection);

@@ -242,7 +242,7 @@ function explainLimit({ refusal, rate }: NonNullable<Entry['decision']>): string
 
 function explainUpstream({ status, aborted, byProxy }: Entry, url: string): string {
   const { origin } = new URL(url);
-  if (status === 101) return `The upstream ${origin} switched to WebSocket; the connection was a tunnel from then on.`;
+  if (status === 101) return `The upstream ${origin} switched protocols; the connection was a tunnel from then on.`;
   if (byProxy) {
     return status === 508
       ? 'The proxy answered: the request loops.'

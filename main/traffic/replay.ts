@@ -34,7 +34,7 @@ export function replayRefusal(entry: Entry, edits: ReplayEdits): string | null {
   if (entry.withheld === true) {
     return 'Can’t replay: the request came with a snapshot, which keeps no secrets, and there were some in it.';
   }
-  if (status === 101) return 'Can’t replay a WebSocket: it is more than one request.';
+  if (status === 101) return 'Can’t replay a WebSocket or other upgrade: it is more than one request.';
   const { requestBody } = record;
   const kept = requestBody.chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
   return kept < requestBody.bytes && edits.body === undefined

@@ -46,7 +46,7 @@ function lookOf({ status, aborted, running }: Outcome): StatusLook {
   const look = CLASSES[Math.floor(status / 100)] ?? { tone: 'neutral' as const, icon: 'unknown' as const };
   if (aborted)
     return { ...look, icon: 'unplugged', text: String(status), title: 'It ended before the answer was complete' };
-  return { ...look, text: String(status), title: status === 101 ? 'A WebSocket' : undefined };
+  return { ...look, text: String(status), title: status === 101 ? 'A WebSocket, or another upgrade' : undefined };
 }
 
 /** The requested hostname without port; empty if there was none. */

@@ -27,7 +27,7 @@ export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendCon
 export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const forwardings = new WeakMap<IncomingMessage, Forwarding>();
-  const openings = new WeakMap<IncomingMessage, UpgradeContext['opened']>();
+  const openings = new WeakMap<IncomingMessage, { opened: UpgradeContext['opened']; upgrade: string }>();
 
   // The callback of each call handles its error; this listener only prevents an uncaught exception.
   proxy.on('error', (error) => log.debug('An upstream failed', { error }));
@@ -60,12 +60,13 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
 
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     const forwarding = forwardings.get(request);
-    const opened = openings.get(request);
-    if (forwarding === undefined || opened === undefined) return;
+    const opening = openings.get(request);
+    if (forwarding === undefined || opening === undefined) return;
     forwarding.onRequestStart(controlOf(outgoing));
-    // The library drops them from a request over HTTP/2.
-    for (const [name, value] of Object.entries(UPGRADE)) outgoing.setHeader(name, value);
-    guardUpgrade(outgoing, socket, forwarding, limits, opened);
+    // The library knows only WebSocket, and drops the fields of a request over HTTP/2.
+    outgoing.setHeader('connection', 'Upgrade');
+    outgoing.setHeader('upgrade', opening.upgrade);
+    guardUpgrade(outgoing, socket, forwarding, limits, opening.opened);
   });
 
   return {
@@ -81,9 +82,10 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     },
     upgrade(forwarding, socket, head, opened) {
       const request = asIncoming(forwarding.request);
-      Object.assign(forwarding.headers, UPGRADE);
+      const { upgrade = 'websocket' } = request.headers;
+      Object.assign(forwarding.headers, { connection: 'Upgrade', upgrade: 'websocket' });
       take(forwarding, request);
-      openings.set(request, opened);
+      openings.set(request, { opened, upgrade });
       proxy.ws(request, socket, head, forwarding.origin.dialling, onError(forwarding));
     },
   };
@@ -94,8 +96,6 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
     Object.defineProperty(request, 'headers', { value: forwarding.headers, writable: true });
   }
 }
-
-const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket' };
 
 const onError = (forwarding: Forwarding) => (error: Error) => forwarding.onResponseError(null, error);
 

@@ -158,7 +158,7 @@ describe('a WebSocket', () => {
     expect(answer.text).toContain('no');
   });
 
-  test('is an ordinary request at a hostname without an upstream, and for any other protocol', async () => {
+  test('is an ordinary request at a hostname without an upstream, and for HTTP/2', async () => {
     const upstream = await startUpstream((_request, response) => response.end('plain'));
     const running = await setUp(upstream.url);
     const atApi = await sendRaw(
@@ -367,5 +367,42 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
     expect(JSON.parse(await textOf(stream))).toMatchObject({ code: 'rate_limit_exceeded' });
     expect((await open(session, { ':authority': SHOP })).answer[':status']).toBe(405);
     expect((await open(session, { ':protocol': 'connect-udp' })).answer[':status']).toBe(405);
+  });
+});
+
+describe('an upgrade to another protocol', () => {
+  const FOO = UPGRADE.replace('websocket', 'foo, bar/2').replace(/Sec-[^]*$/, '\r\n');
+
+  test('passes, with the octets of both sides, recorded without frames', async () => {
+    const asked: string[] = [];
+    const upstream = await startRawUpstream((socket) =>
+      socket.once('data', (head: Buffer) => {
+        asked.push(head.toString());
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: bar/2\r\n\r\nhello ');
+        socket.on('data', (chunk: Buffer) => socket.end(Buffer.concat([Buffer.from([128, 255]), chunk])));
+      }),
+    );
+    const running = await setUp(upstream.url, { recording: 'bodies' });
+    const socket = await openSocket(running.httpPort);
+    const text = readToEnd(socket);
+    socket.write(FOO);
+    await readUntil(socket, /hello /);
+    socket.write('you');
+    expect(await text).toMatch(
+      /^HTTP\/1\.1 101 Switching Protocols\r\n(?:.*\r\n)*upgrade: bar\/2\r\n(?:.*\r\n)*\r\nhello \x80\xffyou$/i,
+    );
+    expect(asked[0]).toMatch(/\r\nupgrade: foo, bar\/2\r\n/i);
+    expect(asked[0]).toMatch(/\r\nconnection: upgrade\r\n/i);
+    await until(() => running.summaries.length === 1);
+    expect(running.summaries).toMatchObject([{ status: 101, record: { frames: null } }]);
+  });
+
+  test('that the upstream does not want gets its answer', async () => {
+    const upstream = await startUpstream((_request, response) => response.writeHead(404).end('not here'));
+    upstream.server.on('upgrade', (_request, socket: Socket) =>
+      socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nnot here'),
+    );
+    const { text } = await sendRaw((await setUp(upstream.url)).httpPort, FOO);
+    expect(text).toMatch(/^HTTP\/1\.1 404 [^]*not here/);
   });
 });
