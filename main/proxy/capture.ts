@@ -170,6 +170,12 @@ function takeHead(capture: Capture, text: string): void {
 
 const END_OF_HEAD = '\r\n\r\n';
 
+/** Takes a whole response, as it was written to a bare socket. */
+export function takeRaw(capture: Capture, text: string): void {
+  takeHead(capture, text);
+  note(capture, text.slice(capture.head?.length), 'utf8');
+}
+
 /**
  * The head of an HTTP/2 response, as HTTP/1.1 would write it. Computed on demand, because few entries are ever opened.
  */

@@ -76,6 +76,8 @@ export interface Connection {
 /** A request and its response, with their connection. */
 export interface Exchange extends HttpExchange {
   readonly connection: Connection;
+  /** The bare socket of an upgrade, which Node has released: answers are written to it. Null without an upgrade. */
+  readonly socket: Socket | null;
   readonly record: RunningRecord;
 }
 
@@ -110,6 +112,8 @@ export interface RunningRecord {
   readonly upgrade: boolean;
   /** Whether the upgrade succeeded, which makes the connection a tunnel to the upstream. */
   tunnelled: boolean;
+  /** The status of an answer that was written to a bare socket; null without one. */
+  rawStatus: number | null;
   /** Its number in the list of running exchanges; null if it was never listed. */
   begun: number | null;
   /** Whether the proxy has answered and only drains the rest of the request. */

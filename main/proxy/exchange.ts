@@ -27,6 +27,7 @@ export function beginRecord(
     awaitsContinue,
     upgrade,
     tunnelled: false,
+    rawStatus: null,
     begun: null,
     byProxy: false,
     capture,
@@ -34,8 +35,8 @@ export function beginRecord(
 }
 
 export function summarize({ request, response, connection, record }: Exchange, nowMs: number): ExchangeSummary {
-  const { startedMs, tunnelled, capture } = record;
-  const finished = tunnelled || ('stream' in response ? response.writableEnded : response.writableFinished);
+  const { startedMs, rawStatus, capture } = record;
+  const finished = rawStatus !== null || ('stream' in response ? response.writableEnded : response.writableFinished);
   return {
     hostname: record.hostname,
     authority: record.authority,
@@ -48,7 +49,7 @@ export function summarize({ request, response, connection, record }: Exchange, n
     httpVersion: request.httpVersion,
     method: request.method ?? '',
     target: request.url ?? '',
-    status: tunnelled ? 101 : response.headersSent ? response.statusCode : null,
+    status: rawStatus ?? (response.headersSent ? response.statusCode : null),
     startedMs,
     durationMs: nowMs - startedMs,
     address: record.client?.address ?? connection.address,

@@ -1,11 +1,11 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { sendAnswer, type Answer } from '../base/http/answer.ts';
+import { rawAnswer, sendAnswer, type Answer } from '../base/http/answer.ts';
 import { isHttp2, type HttpExchange } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeSummary } from '../model/exchange-record.ts';
 import { renderProblem } from './answer.ts';
-import { watch } from './capture.ts';
+import { takeRaw, watch } from './capture.ts';
 import { cutExchange, type Connection, type Exchange, type RunningRecord } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { beginRecord, summarize } from './exchange.ts';
@@ -62,7 +62,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
 
   function begin(
     connection: Connection,
-    sent: HttpExchange,
+    sent: HttpExchange & Pick<Exchange, 'socket'>,
     how: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times'>,
   ): Exchange {
     const startedMs = clock.monotonic();
@@ -74,6 +74,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
     const exchange: Exchange = {
       request: sent.request,
       response: sent.response,
+      socket: sent.socket,
       connection,
       record: beginRecord(startedMs, { ...how, fault: connection.fault }, capture),
     };
@@ -86,9 +87,22 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
    * client that waits for 100 (Continue) and therefore sends nothing.
    */
   function send(exchange: Exchange, answer: Answer): void {
-    const { record, request } = exchange;
+    const { record, request, socket } = exchange;
+    if (socket !== null) return sendRaw(exchange, socket, answer);
     const written = sendAnswer(exchange, answer, record.awaitsContinue || isHttp2(request) ? null : bounds);
     if (written) record.byProxy = true;
+  }
+
+  function sendRaw({ record, response }: Exchange, socket: Socket, answer: Answer): void {
+    const set = Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
+    const text = rawAnswer({ ...answer, headers: [...set, ...answer.headers] });
+    if (socket.writable) {
+      socket.write(text);
+      record.rawStatus = answer.status;
+      record.byProxy = true;
+      if (record.capture !== null) takeRaw(record.capture, text);
+    }
+    socket.destroySoon();
   }
 
   const failure = ({ request, connection }: Exchange): Answer =>
@@ -121,7 +135,7 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
       }
       const times = options.isTimed() ? new StageTimes(monotonic) : null;
       if (times !== null) reportTimes(response, times);
-      const exchange = begin(connection, sent, { awaitsContinue, upgrade: false, times });
+      const exchange = begin(connection, { ...sent, socket: null }, { awaitsContinue, upgrade: false, times });
       response.on('close', () => finish(exchange));
       response.on('error', onClientGone);
       // Over HTTP/1.x, Node reports only errors that have a listener.
@@ -142,23 +156,19 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         return;
       }
       const response = new ServerResponse(request);
-      const exchange = begin(connection, { request, response }, { awaitsContinue: false, upgrade: true, times: null });
+      const exchange = begin(
+        connection,
+        { request, response, socket },
+        { awaitsContinue: false, upgrade: true, times: null },
+      );
       socket.on('close', () => finish(exchange));
-      response.on('error', onClientGone);
-      const answerAndClose = (answer: Answer): void => {
-        // In Node's types, but not in its documentation, which has nothing for a socket that the server has released.
-        response.assignSocket(socket);
-        response.setHeader('Connection', 'close');
-        response.on('finish', () => socket.destroySoon());
-        send(exchange, answer);
-      };
       try {
         const answer = pipeline(exchange, { socket, head });
-        if (answer !== null) answerAndClose(answer);
+        if (answer !== null) send(exchange, answer);
       } catch (error) {
         const { hostname, stage } = exchange.record;
         log.error('An upgrade failed', { hostname: hostname ?? undefined, stage, error });
-        answerAndClose(failure(exchange));
+        send(exchange, failure(exchange));
       }
     },
     finish,

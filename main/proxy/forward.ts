@@ -10,7 +10,6 @@ import { headText } from './capture.ts';
 import { cutExchange, type Exchange } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { FrameWatch } from './frames.ts';
-import { faultResponse } from './parser-fault.ts';
 import type { UpstreamContext, UpstreamTarget } from './target.ts';
 
 export interface ForwardServices {
@@ -70,9 +69,9 @@ export function forward(
   const { socket, head } = upgrade;
   services.targets.upstream.upgrade(request as IncomingMessage, socket, head, {
     ...context,
-    answer: (found) => answerRaw(socket, describe(found)),
     opened: (upstream, { headers }) => {
       record.tunnelled = true;
+      record.rawStatus = 101;
       const { capture, startedMs } = record;
       if (capture !== null) {
         capture.firstByteMs = capture.monotonic();
@@ -95,12 +94,6 @@ function followBody({ request, record }: Exchange, clock: ForwardServices['clock
   request.on('data', () => {
     record.activeMs = clock.monotonic();
   });
-}
-
-/** Node has released the socket of an upgrade, so the answer is written directly. */
-function answerRaw(socket: Socket, found: Problem): void {
-  if (socket.writable) socket.write(faultResponse(found));
-  socket.destroySoon();
 }
 
 /** The problem with the fields of the caller's rate. */

@@ -65,10 +65,15 @@ export function sendAnswer(exchange: HttpExchange, answer: Answer, bounds: Drain
  * sockets without a response object, for example after a malformed request.
  */
 export function rawResponse(status: number, fields: readonly string[], json: string): string {
-  const length = String(Buffer.byteLength(json));
-  const all = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length, ...fields];
-  const lines = [...pairsOf(all), ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${json}`;
+  const body = bodyOf(json);
+  const headers = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', body.length, ...fields];
+  return rawAnswer({ status, body, headers });
+}
+
+/** `answer` as a complete HTTP/1.1 response, which closes the connection. */
+export function rawAnswer({ status, headers, body }: Omit<Answer, 'close'>): string {
+  const lines = [...pairsOf(headers), ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body?.text ?? ''}`;
 }
 
 const NO_HEADERS: readonly string[] = [];

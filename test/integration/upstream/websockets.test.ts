@@ -118,6 +118,9 @@ describe('a WebSocket', () => {
     running.limiter.refusing = true;
     const answer = await sendRaw(running.httpPort, UPGRADE);
     expect(answer.body).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
+    expect(answer.text).toMatch(/\r\nConnection: close\r\n/i);
+    await until(() => running.summaries.length === 1);
+    expect(running.summaries).toMatchObject([{ status: 429, byProxy: true, aborted: false }]);
   });
 
   test.each([
@@ -140,10 +143,14 @@ describe('a WebSocket', () => {
   });
 
   test('to an upstream that is down is answered with 502', async () => {
-    const running = await setUp('http://127.0.0.1:1');
+    const running = await setUp('http://127.0.0.1:1', { recording: 'bodies' });
     const answer = await sendRaw(running.httpPort, UPGRADE);
     expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
     await untilConnections(running, 0);
+    expect(running.summaries).toMatchObject([{ status: 502, byProxy: true, aborted: false }]);
+    const [head = '', body = ''] = answer.text.split(/(?<=\r\n\r\n)/);
+    expect(running.summaries[0]?.record?.responseHead).toBe(head);
+    expect(running.summaries[0]?.record?.responseBody.chunks.join('')).toBe(Buffer.from(body, 'latin1').toString());
   });
 
   test('that the upstream refuses gets the upstream’s answer, and is closed', async () => {
