@@ -67,8 +67,12 @@ function endTree(pid) {
   }
 }
 
-/** Calls back once when the parent process has ended; returns a function that stops watching. */
+/**
+ * Calls back once when the npm that started this process has ended; returns a function that stops watching. After a
+ * shell, a program in the background goes on.
+ */
 export function whenOrphaned(callback) {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
