@@ -33,10 +33,17 @@ export function createLog(clock: Pick<Clock, 'now'>, write: (line: LogLine) => v
     (lineLevel: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (ORDER[lineLevel] < ORDER[level]) return;
-      write({ at: new Date(clock.now()).toISOString(), level: lineLevel, message, fields });
+      write({ at: momentText(clock.now()), level: lineLevel, message, fields });
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
+
+/** The log also describes a clock that shows no date. */
+const momentText = (atMs: number): string =>
+  Number.isFinite(atMs) && Math.abs(atMs) <= DATE_MS_MAX ? new Date(atMs).toISOString() : `${atMs} ms`;
+
+/** ECMA-262, section 21.4.1.1: the last moment that a Date can represent. */
+const DATE_MS_MAX = 8.64e15;
 
 export const silentLog: Log = {
   debug: () => undefined,
@@ -66,9 +73,16 @@ export function formatLogLine(line: LogLine): string {
   return printable(`${line.at} ${line.level.padEnd(5)} ${line.message}${fields.join('')}`);
 }
 
+/** Never throws: the value may refer to itself, or have members that throw. */
 function formatField(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.stack ?? value.message);
-  return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'undefined');
+  if (typeof value === 'bigint') return String(value);
+  const withBigints = (_name: string, member: unknown) => (typeof member === 'bigint' ? String(member) : member);
+  try {
+    const shown = value instanceof Error ? (value.stack ?? value.message) : value;
+    return JSON.stringify(shown, withBigints) ?? 'undefined';
+  } catch {
+    return '(unreadable)';
+  }
 }
 
 /** With three older files beside the current one, logs take at most 4 MiB. */

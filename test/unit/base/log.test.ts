@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type LogLine, openLogFile } from '../../../main/base/log.ts';
+import { createLog, formatLogLine, type LogLine, openLogFile } from '../../../main/base/log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function logsFolder(): string {
@@ -63,5 +63,46 @@ describe('the log file', () => {
     const told: string[] = [];
     openLogFile(folder, (text) => told.push(text)).write(line('lost'));
     expect(told).toEqual(['2026-11-21T09:00:00.000Z info  lost\n']);
+  });
+});
+
+describe('a log line', () => {
+  it('names a moment that no date can represent', () => {
+    const lines: LogLine[] = [];
+    for (const nowMs of [8.64e15, 9e15, 2 ** 63, -9e15, NaN, Infinity]) {
+      createLog({ now: () => nowMs }, (each) => lines.push(each)).warn('moved');
+    }
+    expect(lines.map(({ at }) => at)).toEqual([
+      '+275760-09-13T00:00:00.000Z',
+      '9000000000000000 ms',
+      '9223372036854776000 ms',
+      '-9000000000000000 ms',
+      'NaN ms',
+      'Infinity ms',
+    ]);
+  });
+
+  it('is written with any value in its fields', () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
+    const stackless = new Error('no stack');
+    Object.defineProperty(stackless, 'stack', { get: () => expect.fail('the stack is read') });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const throwing = { toJSON: () => expect.fail('toJSON is called') };
+    const fields = {
+      cyclic,
+      stackless,
+      proxy,
+      throwing,
+      date: new Date(NaN),
+      deep: { id: 5n },
+      id: 5n,
+      symbol: Symbol('s'),
+    };
+    expect(formatLogLine({ ...line('any'), fields })).toBe(
+      '2026-11-21T09:00:00.000Z info  any cyclic=(unreadable) stackless=(unreadable) proxy=(unreadable)' +
+        ' throwing=(unreadable) date=null deep={"id":"5"} id=5 symbol=undefined',
+    );
   });
 });
