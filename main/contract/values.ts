@@ -36,6 +36,12 @@ export const int64Input = z
 /** A moment in ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:00:00.000Z'] });
 
+/** A moment in stored values, in milliseconds since the epoch: `timestamp` writes it with a year of four digits. */
+export const epochMs = z
+  .number()
+  .min(Date.UTC(1900, 0))
+  .max(Date.UTC(9999, 11, 31));
+
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A moment in input: ISO 8601, or a date alone, which is its beginning in UTC. */

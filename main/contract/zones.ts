@@ -93,7 +93,7 @@ const updateKey = z.object({
 export type UpdateKey = z.infer<typeof updateKey>;
 
 /** Signatures that are expired, missing, or made with another key. */
-const zoneBreak = z.enum(['expired', 'missing', 'wrong-key']);
+export const zoneBreak = z.enum(['expired', 'missing', 'wrong-key']);
 export type ZoneBreak = z.infer<typeof zoneBreak>;
 
 /** How a zone's answers are signed. All times are on Vivarium's clock. */

@@ -1,6 +1,6 @@
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { DomainName } from '../model/dns-name.ts';
-import type { StoredKey } from '../model/zone-signing.ts';
+import { privateKeyOf, type StoredKey } from '../model/zone-signing.ts';
 import { octetsOf } from './canonical.ts';
 
 /** ECDSA with P-256 and SHA-256 (RFC 6605), which every validator must know (RFC 8624). */
@@ -48,7 +48,7 @@ export function readSigningKey(stored: StoredKey): SigningKey {
     tag: keyTag(dnskey),
     dnskey,
     sign(octets) {
-      key ??= createPrivateKey({ key: { kty: 'EC', crv: 'P-256', ...stored }, format: 'jwk' });
+      key ??= privateKeyOf(stored);
       const data = Buffer.from(octets, 'latin1');
       return sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' }).toString('latin1');
     },

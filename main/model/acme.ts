@@ -1,126 +1,141 @@
+import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
-import type { CaaVerdict } from '../contract/caa.ts';
-import type { LeafDates } from './leaf.ts';
+import { caaVerdict } from '../contract/caa.ts';
+import { epochMs } from '../contract/values.ts';
+import { leafDates } from './leaf.ts';
 
 /** An ACME server's state (RFC 8555 §7.1). Times are on the app's clock, unless `wire` is in their name. */
 
 export const ACME_METHODS = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01', 'dns-persist-01'] as const;
 export type AcmeMethod = (typeof ACME_METHODS)[number];
 
-export type AccountStatus = 'valid' | 'deactivated';
-export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
-export type AuthorizationStatus = 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired';
-export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
+const accountStatus = z.enum(['valid', 'deactivated']);
+export type AccountStatus = z.infer<typeof accountStatus>;
+const orderStatus = z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']);
+export type OrderStatus = z.infer<typeof orderStatus>;
+const authorizationStatus = z.enum(['pending', 'valid', 'invalid', 'deactivated', 'expired']);
+export type AuthorizationStatus = z.infer<typeof authorizationStatus>;
+const challengeStatus = z.enum(['pending', 'processing', 'valid', 'invalid']);
+export type ChallengeStatus = z.infer<typeof challengeStatus>;
+
+const text = z.string();
 
 /** A name as it appears in orders: a hostname in normal form, a wildcard (`*.`), or an IP address (RFC 8738). */
-export interface AcmeIdentifier {
-  readonly type: 'dns' | 'ip';
-  readonly value: string;
-}
+const identifier = z.object({ type: z.enum(['dns', 'ip']), value: text });
+export type AcmeIdentifier = Readonly<z.infer<typeof identifier>>;
 
 /** A problem document (RFC 7807) of RFC 8555 §6.7. */
-export interface AcmeFault {
+const fault = z.object({
   /** The last part of the URN, such as `caa`. */
-  readonly type: string;
-  readonly detail: string;
-  readonly status: number;
-}
+  type: text,
+  detail: text,
+  status: z.number(),
+});
+export type AcmeFault = Readonly<z.infer<typeof fault>>;
 
-export interface AcmeAccount {
-  readonly id: string;
+export const acmeAccount = z.object({
+  id: text,
   /** The public key as a JWK (RFC 7517), and its SHA-256 thumbprint (RFC 7638). */
-  readonly key: Readonly<Record<string, string>>;
-  readonly thumbprint: string;
-  readonly status: AccountStatus;
+  key: z.record(text, text).readonly(),
+  thumbprint: text,
+  status: accountStatus,
   /** `mailto:` addresses. */
-  readonly contact: readonly string[];
-  readonly createdAtMs: EpochMs;
+  contact: z.array(text).readonly(),
+  createdAtMs: epochMs,
   /** The JWS that bound it to an external account, as the client sent it (RFC 8555 §7.3.4). */
-  readonly externalAccountBinding?: Readonly<Record<string, unknown>>;
-}
+  externalAccountBinding: z.record(text, z.unknown()).readonly().optional(),
+});
+export type AcmeAccount = Readonly<z.infer<typeof acmeAccount>>;
 
 /** Lets one new account prove that its owner has an external account (RFC 8555 §7.3.4). */
-export interface AcmeExternalKey {
-  readonly id: string;
+export const acmeExternalKey = z.object({
+  id: text,
   /** The MAC key in base64url, as ACME clients expect it. */
-  readonly secret: string;
-  readonly name: string;
-  readonly createdAtMs: EpochMs;
+  secret: text,
+  name: text,
+  createdAtMs: epochMs,
   /** The account created with it. */
-  readonly accountId?: string;
-  readonly revokedAtMs?: EpochMs;
-}
+  accountId: text.optional(),
+  revokedAtMs: epochMs.optional(),
+});
+export type AcmeExternalKey = Readonly<z.infer<typeof acmeExternalKey>>;
 
 /** One step of a validation and its result, to explain an order. */
-export interface AcmeAttempt {
+const attempt = z.object({
   /** `GET http://app.acme.test/.well-known/… at 127.0.0.1:5002`. */
-  readonly what: string;
-  readonly found: string;
+  what: text,
+  found: text,
   /** For a DNS question, to repeat it. */
-  readonly question?: { readonly name: string; readonly type: string };
+  question: z.object({ name: text, type: text }).optional(),
   /** For an HTTP request, to find it in the traffic of Vivarium's own listeners. */
-  readonly request?: { readonly hostname: string; readonly path: string; readonly port: number };
-}
+  request: z.object({ hostname: text, path: text, port: z.number() }).optional(),
+});
+export type AcmeAttempt = Readonly<z.infer<typeof attempt>>;
 
-export interface AcmeChallenge {
-  readonly type: AcmeMethod;
-  readonly status: ChallengeStatus;
+const challenge = z.object({
+  type: z.enum(ACME_METHODS),
+  status: challengeStatus,
   /** Only when `valid`. */
-  readonly validatedAtMs?: EpochMs;
+  validatedAtMs: epochMs.optional(),
   /** Only when `invalid`. */
-  readonly error?: AcmeFault;
-  readonly attempts: readonly AcmeAttempt[];
-}
+  error: fault.optional(),
+  attempts: z.array(attempt).readonly(),
+});
+export type AcmeChallenge = Readonly<z.infer<typeof challenge>>;
 
-export interface AcmeAuthorization {
-  readonly id: string;
-  readonly accountId: string;
+export const acmeAuthorization = z.object({
+  id: text,
+  accountId: text,
   /** Without the `*.` of a wildcard. */
-  readonly identifier: AcmeIdentifier;
-  readonly wildcard: boolean;
-  readonly status: AuthorizationStatus;
-  readonly createdAtMs: EpochMs;
-  readonly expiresAtMs: EpochMs;
+  identifier,
+  wildcard: z.boolean(),
+  status: authorizationStatus,
+  createdAtMs: epochMs,
+  expiresAtMs: epochMs,
   /** How long it may be used once it is valid. */
-  readonly validForMs: number;
+  validForMs: z.number(),
   /** When other orders may no longer reuse it, if before it expires. */
-  readonly reusableUntilMs?: EpochMs;
+  reusableUntilMs: epochMs.optional(),
   /** Shared by all its challenges. */
-  readonly token: string;
-  readonly challenges: readonly AcmeChallenge[];
+  token: text,
+  challenges: z.array(challenge).readonly(),
   /** The time and result of the last CAA check; rows of earlier versions have no verdict. */
-  readonly caa?: { readonly atMs: EpochMs; readonly message: string; readonly verdict?: CaaVerdict };
-}
+  caa: z.object({ atMs: epochMs, message: text, verdict: caaVerdict.optional() }).optional(),
+});
+export type AcmeAuthorization = Readonly<z.infer<typeof acmeAuthorization>>;
 
-export interface AcmeOrder {
-  readonly id: string;
-  readonly accountId: string;
-  readonly profile: string;
-  readonly status: OrderStatus;
-  readonly identifiers: readonly AcmeIdentifier[];
-  readonly authorizationIds: readonly string[];
-  readonly createdAtMs: EpochMs;
-  readonly expiresAtMs: EpochMs;
+export const acmeOrder = z.object({
+  id: text,
+  accountId: text,
+  profile: text,
+  status: orderStatus,
+  identifiers: z.array(identifier).readonly(),
+  authorizationIds: z.array(text).readonly(),
+  createdAtMs: epochMs,
+  expiresAtMs: epochMs,
   /** The identifier of the certificate that this order renews (RFC 9773 §5). */
-  readonly replaces?: string;
+  replaces: text.optional(),
   /** Only when `invalid`. */
-  readonly error?: AcmeFault;
+  error: fault.optional(),
   /** Only when `valid`. */
-  readonly serial?: string;
-}
+  serial: text.optional(),
+});
+export type AcmeOrder = Readonly<z.infer<typeof acmeOrder>>;
 
-export interface AcmeCertificate extends LeafDates {
+export const acmeCertificate = z.object({
+  ...leafDates.shape,
   /** Hexadecimal, upper case. */
-  readonly serial: string;
-  readonly accountId: string;
-  readonly orderId: string;
-  readonly identifiers: readonly AcmeIdentifier[];
-  readonly pem: string;
+  serial: text,
+  accountId: text,
+  orderId: text,
+  identifiers: z.array(identifier).readonly(),
+  pem: text,
   /** The identifier of the issuer's key, in hexadecimal. */
-  readonly issuerKey: string;
+  issuerKey: text,
   /** The order that replaces it. */
-  readonly replacedBy?: string;
-}
+  replacedBy: text.optional(),
+});
+export type AcmeCertificate = Readonly<z.infer<typeof acmeCertificate>>;
 
 /** Rows that are written in one transaction. */
 export interface AcmeChanges {

@@ -55,6 +55,12 @@ export function parseName(text: string, origin: DomainName = ROOT): NameResult {
   return { ok: true, name };
 }
 
+/** Whether a text is a name in normal form. */
+export function isDomainName(text: string): boolean {
+  const read = parseName(text === ROOT ? '.' : `${text}.`);
+  return read.ok && read.name === text;
+}
+
 const fault = (message: string): NameResult => ({ ok: false, message });
 
 function parseLabel(piece: string): NameResult {

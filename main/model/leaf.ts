@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { ClockState, EpochMs } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
+import { epochMs } from '../contract/values.ts';
 import type { Certificate, RevocationReason } from '../contract/certificates.ts';
 
 /** The lifetime of public certificates, which lets users rehearse renewal; well below Apple's limit of 825 days. */
@@ -9,14 +11,15 @@ export const LEAF_LIFETIME_MS = 90 * DAY_MS;
 export const RENEWAL_LEFT_MS = 30 * DAY_MS;
 
 /** Both pairs of dates of a leaf. */
-export interface LeafDates {
+export const leafDates = z.object({
   /** On the app's clock, for display and renewal. */
-  readonly notBeforeMs: EpochMs;
-  readonly notAfterMs: EpochMs;
+  notBeforeMs: epochMs,
+  notAfterMs: epochMs,
   /** In real time, as in the certificate, for clients. */
-  readonly wireNotBeforeMs: EpochMs;
-  readonly wireNotAfterMs: EpochMs;
-}
+  wireNotBeforeMs: epochMs,
+  wireNotAfterMs: epochMs,
+});
+export type LeafDates = Readonly<z.infer<typeof leafDates>>;
 
 /** A certificate for hostnames and addresses, with its own key, signed by the root's intermediate. */
 export interface Leaf extends LeafDates {

@@ -1,4 +1,10 @@
+import { z } from 'zod';
 import {
+  acmeAccount,
+  acmeAuthorization,
+  acmeCertificate,
+  acmeExternalKey,
+  acmeOrder,
   nameOf,
   type AcmeAccount,
   type AcmeAuthorization,
@@ -10,6 +16,39 @@ import {
   type OrderSelection,
 } from '../model/acme.ts';
 import type { Connection } from './connection.ts';
+import { count, json, table, type Stored } from './table.ts';
+
+/** Documents, and columns that repeat what is searched in them. */
+function documents<Document extends object>(
+  name: string,
+  body: z.ZodType<Document>,
+  repeated: Record<string, (document: Document) => string>,
+) {
+  const columns = Object.keys(repeated);
+  const columnsOf = (document: Document): Stored =>
+    Object.fromEntries(columns.map((column) => [column, repeated[column]?.(document)]));
+  const row = { body: json(body), ...Object.fromEntries(columns.map((column) => [column, z.string()])) };
+  const described = table<{ body: Document }>(name, ['id'], row, { number: count }, (stored) => {
+    const wrong = Object.entries(columnsOf(stored.body)).find(
+      ([column, value]) => (stored as Stored)[column] !== value,
+    );
+    return wrong === undefined ? null : `${wrong[0]} must be that in body.`;
+  });
+  return { ...described, repeated: columns, stored: (body: Document) => described.write({ ...columnsOf(body), body }) };
+}
+
+const ofAccount = { account_id: ({ accountId }: { readonly accountId: string }) => accountId };
+const idOf = { id: ({ id }: { readonly id: string }) => id };
+
+const ACCOUNTS = documents('acme_accounts', acmeAccount, { ...idOf, thumbprint: ({ thumbprint }) => thumbprint });
+const EXTERNAL_KEYS = documents('acme_external_keys', acmeExternalKey, idOf);
+const AUTHORIZATIONS = documents('acme_authorizations', acmeAuthorization, {
+  ...{ ...idOf, ...ofAccount, name: nameOf },
+  status: ({ status }) => status,
+});
+const ORDERS = documents('acme_orders', acmeOrder, { ...idOf, ...ofAccount });
+const CERTIFICATES = documents('acme_certificates', acmeCertificate, { id: ({ serial }) => serial, ...ofAccount });
+export const ACME_TABLES = [ACCOUNTS, EXTERNAL_KEYS, AUTHORIZATIONS, ORDERS, CERTIFICATES] as const;
 
 /** Maximum rows of each table; the oldest are deleted. Accounts are kept, and certificates longer than their orders. */
 const ORDERS_KEPT = 20_000;
@@ -74,22 +113,21 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     return guarded((...values: Text[]) => select.all(...values).map((body) => JSON.parse(body) as Document));
   };
   /** Replaces the document of that id, or adds it. */
-  const put = (table: string, columns: readonly string[]) => {
-    const names = ['id', ...columns, 'body'];
-    const values = names.map((name) => `:${name}`).join(', ');
-    const changes = names.slice(1).map((name) => `${name} = excluded.${name}`);
-    return sqlite.prepare<[Record<string, string>]>(
-      `INSERT INTO ${table} (${names.join(', ')}) VALUES (${values}) ON CONFLICT (id) DO UPDATE SET ${changes.join(', ')}`,
+  const put = <Document extends object>(of: ReturnType<typeof documents<Document>>) => {
+    const changes = ['body', ...of.repeated].map((name) => `${name} = excluded.${name}`);
+    const upsert = sqlite.prepare<[Stored]>(
+      `INSERT INTO ${of.name} ${of.inserted} ON CONFLICT (id) DO UPDATE SET ${changes.join(', ')}`,
     );
+    return (document: Document) => void upsert.run(of.stored(document));
   };
   const forget = (table: string, kept: number) =>
     sqlite.prepare(`DELETE FROM ${table} WHERE number <= (SELECT max(number) FROM ${table}) - ${kept}`);
 
-  const putAccount = put('acme_accounts', ['thumbprint']);
-  const putExternalKey = put('acme_external_keys', []);
-  const putAuthorization = put('acme_authorizations', ['account_id', 'name', 'status']);
-  const putOrder = put('acme_orders', ['account_id']);
-  const putCertificate = put('acme_certificates', ['account_id']);
+  const putAccount = put(ACCOUNTS);
+  const putExternalKey = put(EXTERNAL_KEYS);
+  const putAuthorization = put(AUTHORIZATIONS);
+  const putOrder = put(ORDERS);
+  const putCertificate = put(CERTIFICATES);
   const pruning = [
     forget('acme_orders', ORDERS_KEPT),
     forget('acme_authorizations', AUTHORIZATIONS_KEPT),
@@ -126,21 +164,11 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
   }
   const write = inPart((changes: AcmeChanges) => {
     const { account, externalKey, authorizations = [], orders = [], certificates = [] } = changes;
-    if (account !== undefined) putAccount.run({ ...documentOf(account), thumbprint: account.thumbprint });
-    if (externalKey !== undefined) putExternalKey.run(documentOf(externalKey));
-    for (const authorization of authorizations) {
-      const { accountId, status } = authorization;
-      putAuthorization.run({
-        ...documentOf(authorization),
-        account_id: accountId,
-        name: nameOf(authorization),
-        status,
-      });
-    }
-    for (const each of orders) putOrder.run({ ...documentOf(each), account_id: each.accountId });
-    for (const each of certificates) {
-      putCertificate.run({ id: each.serial, body: JSON.stringify(each), account_id: each.accountId });
-    }
+    if (account !== undefined) putAccount(account);
+    if (externalKey !== undefined) putExternalKey(externalKey);
+    authorizations.forEach(putAuthorization);
+    orders.forEach(putOrder);
+    certificates.forEach(putCertificate);
     for (const statement of pruning) statement.run();
   });
 
@@ -177,8 +205,3 @@ export function createAcmeRows({ sqlite, guarded, inPart, sync, explain }: Conne
     ),
   };
 }
-
-const documentOf = (document: { readonly id: string }): { id: string; body: string } => ({
-  id: document.id,
-  body: JSON.stringify(document),
-});

@@ -1,5 +1,9 @@
+import { z } from 'zod';
+import { runningBreak } from '../contract/breaks.ts';
+import { epochMs } from '../contract/values.ts';
 import type { BreakRow } from '../model/fault.ts';
 import type { Connection } from './connection.ts';
+import { count, json, nullableJson, table, type Stored } from './table.ts';
 
 export interface Breaks {
   /** In start order. */
@@ -13,18 +17,25 @@ export interface Breaks {
   remove(id: string): void;
 }
 
-type Stored = Omit<BreakRow, 'rule' | 'undo'> & { rule: string; undo: string | null };
+const { id, entry, on, rate, nth, seed, parameters } = runningBreak.shape;
+
+export const BREAKS = table<BreakRow>('breaks', ['id'], {
+  id,
+  entry,
+  rule: json(z.object({ on, rate, nth, seed, parameters, isHidden: z.literal(true).optional() })),
+  startedAtMs: epochMs,
+  forMs: count,
+  untilMs: epochMs,
+  seen: count,
+  struck: count,
+  undo: nullableJson(z.object({ edits: z.string(), detail: z.unknown() })),
+});
+
 type Counted = Pick<BreakRow, 'id' | 'seen' | 'struck'>;
 
 export function createBreaks({ sqlite, guarded, transactional }: Connection): Breaks {
-  const all = sqlite.prepare<[], Stored>(
-    `SELECT id, entry, rule, started_at_ms AS startedAtMs, for_ms AS forMs, until_ms AS untilMs, seen, struck, undo
-     FROM breaks ORDER BY rowid`,
-  );
-  const insert = sqlite.prepare<[Stored]>(
-    `INSERT INTO breaks (id, entry, rule, started_at_ms, for_ms, until_ms, seen, struck, undo)
-     VALUES (:id, :entry, :rule, :startedAtMs, :forMs, :untilMs, :seen, :struck, :undo)`,
-  );
+  const all = sqlite.prepare<[], Stored>(`SELECT ${BREAKS.selected} FROM breaks ORDER BY rowid`);
+  const insert = sqlite.prepare<[object]>(`INSERT INTO breaks ${BREAKS.inserted}`);
   const reschedule = sqlite.prepare<[number, string]>('UPDATE breaks SET until_ms = ? WHERE id = ?');
   const count = sqlite.prepare<[number, number, string]>('UPDATE breaks SET seen = ?, struck = ? WHERE id = ?');
   const remove = sqlite.prepare<[string]>('DELETE FROM breaks WHERE id = ?');
@@ -34,20 +45,8 @@ export function createBreaks({ sqlite, guarded, transactional }: Connection): Br
   });
 
   return {
-    list: guarded(() =>
-      all.all().map((stored) => ({
-        ...stored,
-        rule: JSON.parse(stored.rule) as BreakRow['rule'],
-        undo: stored.undo === null ? null : (JSON.parse(stored.undo) as NonNullable<BreakRow['undo']>),
-      })),
-    ),
-    insert: guarded((row: BreakRow) => {
-      insert.run({
-        ...row,
-        rule: JSON.stringify(row.rule),
-        undo: row.undo === null ? null : JSON.stringify(row.undo),
-      });
-    }),
+    list: guarded(() => all.all().map(BREAKS.read)),
+    insert: guarded((row: BreakRow) => void insert.run(BREAKS.write(row))),
     reschedule: guarded(({ id, untilMs }: Pick<BreakRow, 'id' | 'untilMs'>) => void reschedule.run(untilMs, id)),
     count: guarded((rows: readonly Counted[]) => {
       sqlite.pragma('synchronous = NORMAL');

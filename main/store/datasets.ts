@@ -1,14 +1,34 @@
+import { z } from 'zod';
 import type { Dataset } from '../model/pet.ts';
 import { LruMap } from '../base/lru.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { Environment } from '../contract/values.ts';
+import { environment, identifier, petStatus, type Environment } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
+import { count, table } from './table.ts';
 
 /** Cached datasets; 10,000 projects have 20,000. Beyond this, the least recently used are looked up again. */
 const HANDLES_MAX = 20_000;
 
-const ENVIRONMENTS: readonly Environment[] = ['production', 'staging'];
+const ENVIRONMENTS: readonly Environment[] = environment.options;
+
+export const DATASETS = table('datasets', ['id'], {
+  id: count,
+  projectId: identifier.nullable(),
+  environment,
+  lastPetId: z
+    .number()
+    .min(0)
+    .max(2 ** 53),
+  lastOrderId: count,
+});
+
+/** Kept by triggers. */
+export const PET_COUNTS = table('pet_counts', ['dataset_id', 'status'], {
+  datasetId: count,
+  status: petStatus,
+  pets: count,
+});
 
 /** An existing dataset: its number in the database, and a counter of its changes. */
 export interface DatasetHandle {

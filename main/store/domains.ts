@@ -1,55 +1,75 @@
 import type { EpochMs } from '../base/clock.ts';
-import type { CertificateState, Check, CheckCode, Domain, DomainState } from '../contract/domains.ts';
+import { z } from 'zod';
+import { revocationReason } from '../contract/certificates.ts';
+import { certificateState, check, checkCode, domain, domainState } from '../contract/domains.ts';
+import { epochMs, identifier } from '../contract/values.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { Revocation } from '../model/leaf.ts';
+import { leafDates, type LeafDates } from '../model/leaf.ts';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
 import { codeOf } from '../base/error-code.ts';
+import { normalizeHostname } from '../base/hostname.ts';
+import { count, json, table, type RowOf, type Stored } from './table.ts';
 
-export interface DomainRow {
-  /** Never reused, unlike a hostname, which can be attached again. */
-  id: string;
-  /** Lower case, A-labels, no trailing dot. */
-  hostname: string;
-  projectId: string;
-  kind: Domain['kind'];
-  state: DomainState;
-  /** The state before suspension; null unless suspended. */
-  stateBefore: Exclude<DomainState, 'suspended'> | null;
-  attachedAtMs: EpochMs;
-  verifiedAtMs: EpochMs | null;
-  lastCheckedAtMs: EpochMs | null;
-  nextCheckAtMs: EpochMs | null;
-  /** Since when checks have failed; null while it is verified. */
-  seriesAtMs: EpochMs | null;
-  checks: readonly Check[];
-  certificateChecks: readonly Check[];
-  certificate: CertificateRow;
-}
+/** In the normal form of `normalizeHostname`, or a wildcard over such a name. */
+const hostname = z.string().refine((text) => {
+  const read = normalizeHostname(text.replace(/^\*\./, ''));
+  return read.ok && text.endsWith(read.hostname);
+}, 'must be a hostname in lower case without a trailing dot');
 
-export interface CertificateRow {
-  state: CertificateState;
-  refusal: { code: CheckCode; message: string } | null;
-  seriesAtMs: EpochMs | null;
-  nextAttemptAtMs: EpochMs | null;
-  renewAtMs: EpochMs | null;
-  notAfterMs: EpochMs | null;
-}
+const moment = epochMs.nullable();
+
+export const DOMAINS = table(
+  'domains',
+  ['hostname'],
+  {
+    /** Never reused, unlike a hostname, which can be attached again. */
+    id: identifier,
+    hostname,
+    projectId: identifier,
+    kind: domain.shape.kind,
+    state: domainState,
+    /** The state before suspension; null unless suspended. */
+    stateBefore: domainState.exclude(['suspended']).nullable(),
+    attachedAtMs: epochMs,
+    verifiedAtMs: moment,
+    lastCheckedAtMs: moment,
+    nextCheckAtMs: moment,
+    /** Since when checks have failed; null while it is verified. */
+    seriesAtMs: moment,
+    checks: json(z.array(check).readonly()),
+    certificateChecks: json(z.array(check).readonly()),
+    certificate: json(
+      z.object({
+        state: certificateState,
+        refusal: z.object({ code: checkCode, message: z.string() }).readonly().nullable(),
+        seriesAtMs: moment,
+        nextAttemptAtMs: moment,
+        renewAtMs: moment,
+        notAfterMs: moment,
+      }),
+    ),
+  },
+  { position: count },
+  ({ state, stateBefore }) =>
+    (state === 'suspended') === (stateBefore !== null)
+      ? null
+      : 'state_before is required with the state suspended, and only then.',
+);
+export type DomainRow = RowOf<typeof DOMAINS>;
+
+export const LEAVES = table('leaves', ['hostname'], {
+  hostname,
+  certificatePem: z.string(),
+  privateKeyPem: z.string(),
+  serial: z.string(),
+  fingerprint: z.string(),
+  sans: json(z.array(z.string()).readonly()),
+  dates: json(leafDates),
+});
 
 /** A certificate with its private key. Secret. */
-export interface LeafRow {
-  certificatePem: string;
-  privateKeyPem: string;
-  serial: string;
-  fingerprint: string;
-  sans: readonly string[];
-  /** On the app's clock. */
-  notBeforeMs: EpochMs;
-  notAfterMs: EpochMs;
-  /** In real time, as in the certificate. */
-  wireNotBeforeMs: EpochMs;
-  wireNotAfterMs: EpochMs;
-}
+export type LeafRow = Omit<RowOf<typeof LEAVES>, 'hostname' | 'dates'> & LeafDates;
 
 export interface Domains {
   /** In order of attachment. */
@@ -66,35 +86,10 @@ export interface Domains {
   leafHostnames(): string[];
 }
 
-type StoredDomain = Omit<DomainRow, 'checks' | 'certificateChecks' | 'certificate'> & {
-  checks: string;
-  certificateChecks: string;
-  certificate: string;
-};
-
-interface StoredLeaf {
-  hostname: string;
-  certificatePem: string;
-  privateKeyPem: string;
-  serial: string;
-  fingerprint: string;
-  sans: string;
-  dates: string;
-}
-
-const COLUMNS = `id, hostname, project_id AS projectId, kind, state, state_before AS stateBefore,
-  attached_at_ms AS attachedAtMs, verified_at_ms AS verifiedAtMs, last_checked_at_ms AS lastCheckedAtMs,
-  next_check_at_ms AS nextCheckAtMs, series_at_ms AS seriesAtMs, checks, certificate_checks AS certificateChecks, certificate`;
-
 export function createDomains({ sqlite, guarded, transactional }: Connection): Domains {
-  const all = sqlite.prepare<[], StoredDomain>(`SELECT ${COLUMNS} FROM domains ORDER BY position`);
-  const insert = sqlite.prepare<[StoredDomain]>(
-    `INSERT INTO domains (id, hostname, project_id, kind, state, state_before, attached_at_ms, verified_at_ms,
-       last_checked_at_ms, next_check_at_ms, series_at_ms, checks, certificate_checks, certificate)
-     VALUES (:id, :hostname, :projectId, :kind, :state, :stateBefore, :attachedAtMs, :verifiedAtMs,
-       :lastCheckedAtMs, :nextCheckAtMs, :seriesAtMs, :checks, :certificateChecks, :certificate)`,
-  );
-  const update = sqlite.prepare<[StoredDomain]>(
+  const all = sqlite.prepare<[], Stored>(`SELECT ${DOMAINS.selected} FROM domains ORDER BY position`);
+  const insert = sqlite.prepare<[object]>(`INSERT INTO domains ${DOMAINS.inserted}`);
+  const update = sqlite.prepare<[object]>(
     `UPDATE domains SET state = :state, state_before = :stateBefore, verified_at_ms = :verifiedAtMs,
        last_checked_at_ms = :lastCheckedAtMs, next_check_at_ms = :nextCheckAtMs, series_at_ms = :seriesAtMs,
        checks = :checks,
@@ -102,35 +97,31 @@ export function createDomains({ sqlite, guarded, transactional }: Connection): D
      WHERE id = :id`,
   );
   const remove = sqlite.prepare<[string]>('DELETE FROM domains WHERE id = ?');
-  const leafOf = sqlite.prepare<[string], StoredLeaf>(
-    `SELECT hostname, certificate_pem AS certificatePem, private_key_pem AS privateKeyPem, serial, fingerprint, sans, dates
-     FROM leaves WHERE hostname = ?`,
-  );
+  const leafOf = sqlite.prepare<[string], Stored>(`SELECT ${LEAVES.selected} FROM leaves WHERE hostname = ?`);
   const leafHostnames = sqlite.prepare<[], string>('SELECT hostname FROM leaves ORDER BY hostname').pluck();
-  const putLeaf = sqlite.prepare<[StoredLeaf]>(
-    `INSERT OR REPLACE INTO leaves (hostname, certificate_pem, private_key_pem, serial, fingerprint, sans, dates)
-     VALUES (:hostname, :certificatePem, :privateKeyPem, :serial, :fingerprint, :sans, :dates)`,
-  );
+  const putLeaf = sqlite.prepare<[object]>(`INSERT OR REPLACE INTO leaves ${LEAVES.inserted}`);
 
   return {
-    list: guarded(() => all.all().map(rowOf)),
+    list: guarded(() => all.all().map(DOMAINS.read)),
     insert: guarded((row: DomainRow) => {
       try {
-        insert.run(storedOf(row));
+        insert.run(DOMAINS.write(row));
       } catch (error) {
         throw explainInsert(error, row);
       }
     }),
     update: transactional((changes: readonly { row: DomainRow; leaf: LeafRow | null }[]) => {
       for (const { row, leaf } of changes) {
-        const { changes: updated } = update.run(storedOf(row));
+        const { changes: updated } = update.run(DOMAINS.write(row));
         if (updated > 0 && leaf !== null) putLeaf.run(storedLeafOf(row.hostname, leaf));
       }
     }),
     remove: guarded((id: string) => void remove.run(id)),
     leaf: guarded((hostname: string) => {
       const stored = leafOf.get(hostname);
-      return stored === undefined ? null : leafRowOf(stored);
+      if (stored === undefined) return null;
+      const { hostname: _, dates, ...rest } = LEAVES.read(stored);
+      return { ...rest, ...dates };
     }),
     leafHostnames: guarded(() => leafHostnames.all()),
   };
@@ -143,54 +134,25 @@ function explainInsert(error: unknown, { projectId, hostname }: DomainRow): unkn
   return new VivariumError('in_use', `"${hostname}" is already attached.`, { cause: error });
 }
 
-const rowOf = ({ checks, certificateChecks, certificate, ...rest }: StoredDomain): DomainRow => ({
-  ...rest,
-  checks: JSON.parse(checks) as Check[],
-  certificateChecks: JSON.parse(certificateChecks) as Check[],
-  certificate: JSON.parse(certificate) as CertificateRow,
-});
-
-const storedOf = ({ checks, certificateChecks, certificate, ...rest }: DomainRow): StoredDomain => ({
-  ...rest,
-  checks: JSON.stringify(checks),
-  certificateChecks: JSON.stringify(certificateChecks),
-  certificate: JSON.stringify(certificate),
-});
-
-type LeafDates = Pick<LeafRow, 'notBeforeMs' | 'notAfterMs' | 'wireNotBeforeMs' | 'wireNotAfterMs'>;
-
-const leafRowOf = ({ sans, dates, certificatePem, privateKeyPem, serial, fingerprint }: StoredLeaf): LeafRow => ({
-  certificatePem,
-  privateKeyPem,
-  serial,
-  fingerprint,
-  sans: JSON.parse(sans) as string[],
-  ...(JSON.parse(dates) as LeafDates),
-});
-
-const storedLeafOf = (
-  hostname: string,
-  { certificatePem, privateKeyPem, serial, fingerprint, sans, ...dates }: LeafRow,
-): StoredLeaf => ({
-  hostname,
-  certificatePem,
-  privateKeyPem,
-  serial,
-  fingerprint,
-  sans: JSON.stringify(sans),
-  dates: JSON.stringify({
-    notBeforeMs: dates.notBeforeMs,
-    notAfterMs: dates.notAfterMs,
-    wireNotBeforeMs: dates.wireNotBeforeMs,
-    wireNotAfterMs: dates.wireNotAfterMs,
-  }),
-});
-
-export interface RevocationRow extends Revocation {
-  /** On the app's clock. */
-  atMs: EpochMs;
-  wireNotAfterMs: EpochMs;
+function storedLeafOf(of: string, leaf: LeafRow): object {
+  const { certificatePem, privateKeyPem, serial, fingerprint, sans, ...dates } = leaf;
+  const { notBeforeMs, notAfterMs, wireNotBeforeMs, wireNotAfterMs } = dates;
+  return LEAVES.write({
+    ...{ hostname: of, certificatePem, privateKeyPem, serial, fingerprint, sans },
+    dates: { notBeforeMs, notAfterMs, wireNotBeforeMs, wireNotAfterMs },
+  });
 }
+
+export const REVOCATIONS = table('revocations', ['serial'], {
+  serial: z.string(),
+  reason: revocationReason,
+  /** On the app's clock. */
+  atMs: epochMs,
+  /** In real time, as the next one. */
+  wireAtMs: epochMs,
+  wireNotAfterMs: epochMs,
+});
+export type RevocationRow = RowOf<typeof REVOCATIONS>;
 
 export interface Revocations {
   get(serial: string): RevocationRow | null;
@@ -199,15 +161,12 @@ export interface Revocations {
   insert(row: RevocationRow): void;
 }
 
-const SELECT = `SELECT serial, reason, at_ms AS atMs, wire_at_ms AS wireAtMs, wire_not_after_ms AS wireNotAfterMs
-  FROM revocations`;
+const SELECT = `SELECT ${REVOCATIONS.selected} FROM revocations`;
 
 export function createRevocations({ sqlite, guarded }: Connection): Revocations {
   const bySerial = sqlite.prepare<[string], RevocationRow>(`${SELECT} WHERE serial = ?`);
   const after = sqlite.prepare<[EpochMs], RevocationRow>(`${SELECT} WHERE wire_not_after_ms > ? ORDER BY wire_at_ms`);
-  const insert = sqlite.prepare<[RevocationRow]>(
-    'INSERT INTO revocations VALUES (:serial, :reason, :atMs, :wireAtMs, :wireNotAfterMs)',
-  );
+  const insert = sqlite.prepare<[RevocationRow]>(`INSERT INTO revocations ${REVOCATIONS.inserted}`);
   return {
     get: guarded((serial: string) => bySerial.get(serial) ?? null),
     list: guarded((wireMs: EpochMs) => after.all(wireMs)),

@@ -1,17 +1,29 @@
+import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
+import { epochMs, identifier } from '../contract/values.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { ActiveKey } from '../model/route.ts';
 import type { Connection } from './connection.ts';
 import { noSuchProject } from './datasets.ts';
 import { codeOf } from '../base/error-code.ts';
+import { count as counted, table, type RowOf } from './table.ts';
 
-export interface KeyRow extends ActiveKey {
-  name: string;
-  /** The first characters of the secret, to recognise it. */
-  prefix: string;
-  createdAtMs: EpochMs;
-  revokedAtMs: EpochMs | null;
-}
+export const KEYS = table(
+  'keys',
+  ['id'],
+  {
+    id: identifier,
+    projectId: identifier,
+    name: z.string(),
+    /** The first characters of the secret, to recognise it. */
+    prefix: z.string(),
+    hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal'),
+    createdAtMs: epochMs,
+    revokedAtMs: epochMs.nullable(),
+  },
+  { position: counted },
+);
+export type KeyRow = RowOf<typeof KEYS>;
 
 export interface Keys {
   /** Newest first, revoked ones included. */
@@ -29,8 +41,7 @@ export interface Keys {
   count(): number;
 }
 
-const COLUMNS = `id, project_id AS projectId, name, prefix, hash, created_at_ms AS createdAtMs,
-  revoked_at_ms AS revokedAtMs`;
+const COLUMNS = KEYS.selected;
 
 export function createKeys({ sqlite, guarded }: Connection): Keys {
   const byProject = sqlite.prepare<[string], KeyRow>(
@@ -43,10 +54,7 @@ export function createKeys({ sqlite, guarded }: Connection): Keys {
   const active = sqlite.prepare<[], ActiveKey>(
     'SELECT id, project_id AS projectId, hash FROM keys WHERE revoked_at_ms IS NULL ORDER BY position',
   );
-  const insert = sqlite.prepare<[KeyRow]>(
-    `INSERT INTO keys (id, project_id, name, prefix, hash, created_at_ms, revoked_at_ms)
-     VALUES (:id, :projectId, :name, :prefix, :hash, :createdAtMs, :revokedAtMs)`,
-  );
+  const insert = sqlite.prepare<[KeyRow]>(`INSERT INTO keys ${KEYS.inserted}`);
   const revoke = sqlite.prepare<[EpochMs, string], KeyRow>(
     `UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${COLUMNS}`,
   );

@@ -1,5 +1,23 @@
+import { z } from 'zod';
+import { epochMs, identifier } from '../contract/values.ts';
 import type { LimitRow } from '../model/rate-decision.ts';
 import type { Connection } from './connection.ts';
+import { count, table } from './table.ts';
+
+const moment = epochMs.nullable();
+
+export const LIMITS = table<LimitRow>('rate_counters', ['project_id', 'caller'], {
+  projectId: identifier,
+  caller: z.string().regex(/^(?:key|address):/, 'must begin with "key:" or "address:"'),
+  minuteStartedAtMs: moment,
+  minuteUsed: count,
+  dayStartedAtMs: moment,
+  dayUsed: count,
+  strikes: count,
+  strikesUntilMs: moment,
+  bannedUntilMs: moment,
+  lastRequestAtMs: moment,
+});
 
 export interface Limits {
   load(): LimitRow[];
@@ -9,12 +27,7 @@ export interface Limits {
 }
 
 export function createLimits({ sqlite, guarded, transactional }: Connection): Limits {
-  const all = sqlite.prepare<[], LimitRow>(
-    `SELECT project_id AS projectId, caller, minute_started_at_ms AS minuteStartedAtMs, minute_used AS minuteUsed,
-       day_started_at_ms AS dayStartedAtMs, day_used AS dayUsed, strikes, strikes_until_ms AS strikesUntilMs,
-       banned_until_ms AS bannedUntilMs, last_request_at_ms AS lastRequestAtMs
-     FROM rate_counters ORDER BY project_id, caller`,
-  );
+  const all = sqlite.prepare<[], LimitRow>(`SELECT ${LIMITS.selected} FROM rate_counters ORDER BY project_id, caller`);
   const upsert = sqlite.prepare<[LimitRow]>(
     `INSERT INTO rate_counters (project_id, caller, minute_started_at_ms, minute_used, day_started_at_ms, day_used,
        strikes, strikes_until_ms, banned_until_ms, last_request_at_ms)

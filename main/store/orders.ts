@@ -1,11 +1,24 @@
+import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
 import type { Dataset } from '../model/pet.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { order } from '../contract/orders.ts';
+import { epochMs } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { Datasets } from './datasets.ts';
+import { count, table } from './table.ts';
 
 /** Maximum orders in a list: the last ones. */
 export const ORDERS_LISTED_MAX = 10_000;
+
+export const ORDERS = table('orders', ['dataset_id', 'id'], {
+  datasetId: count,
+  id: z.number(),
+  petId: z.number(),
+  quantity: order.shape.quantity.min(1),
+  status: order.shape.status,
+  createdAtMs: epochMs,
+});
 
 export interface OrderRow {
   id: bigint;

@@ -1,20 +1,23 @@
-import type { EpochMs } from '../base/clock.ts';
+import { z } from 'zod';
+import { epochMs } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
+import { flag, json, table, type RowOf, type Stored } from './table.ts';
 
-/** An entry that a `vivarium.yaml` owns. */
-export interface OwnedRow {
+/** The entries that a `vivarium.yaml` owns. */
+export const OWNED = table('owned', ['kind', 'what'], {
   /** `project`, `zone` and the like, as in the contract. */
-  kind: string;
-  what: string;
+  kind: z.string(),
+  what: z.string(),
   /** The absolute path of the file. */
-  file: string;
+  file: z.string(),
   /** Whether it came from the file; otherwise it existed before. */
-  created: boolean;
+  created: flag,
   /** The data needed to undo it; anything that JSON can represent. */
-  detail: unknown;
+  detail: json(z.unknown()),
   /** In real time. */
-  sinceMs: EpochMs;
-}
+  sinceMs: epochMs,
+});
+export type OwnedRow = RowOf<typeof OWNED>;
 
 export interface Owned {
   /** By file, then in the order of kind and name. */
@@ -24,24 +27,13 @@ export interface Owned {
   remove(entry: Pick<OwnedRow, 'kind' | 'what'>): void;
 }
 
-type Stored = Omit<OwnedRow, 'created' | 'detail'> & { created: number; detail: string };
-
 export function createOwned({ sqlite, guarded }: Connection): Owned {
-  const all = sqlite.prepare<[], Stored>(
-    'SELECT kind, what, file, created, detail, since_ms AS sinceMs FROM owned ORDER BY file, kind, what',
-  );
-  const upsert = sqlite.prepare<[Stored]>(
-    `INSERT OR REPLACE INTO owned (kind, what, file, created, detail, since_ms)
-     VALUES (:kind, :what, :file, :created, :detail, :sinceMs)`,
-  );
+  const all = sqlite.prepare<[], Stored>(`SELECT ${OWNED.selected} FROM owned ORDER BY file, kind, what`);
+  const upsert = sqlite.prepare<[object]>(`INSERT OR REPLACE INTO owned ${OWNED.inserted}`);
   const remove = sqlite.prepare<[string, string]>('DELETE FROM owned WHERE kind = ? AND what = ?');
   return {
-    list: guarded(() =>
-      all.all().map((row) => ({ ...row, created: row.created === 1, detail: JSON.parse(row.detail) as unknown })),
-    ),
-    put: guarded((row: OwnedRow) => {
-      upsert.run({ ...row, created: Number(row.created), detail: JSON.stringify(row.detail) });
-    }),
+    list: guarded(() => all.all().map(OWNED.read)),
+    put: guarded((row: OwnedRow) => void upsert.run(OWNED.write(row))),
     remove: guarded(({ kind, what }: Pick<OwnedRow, 'kind' | 'what'>) => void remove.run(kind, what)),
   };
 }

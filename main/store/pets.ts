@@ -1,14 +1,24 @@
+import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { type Dataset, foldName, type IdRange, noSuchPet, type NewPet, type PetPatch, type Pet } from '../model/pet.ts';
 import { nextTurn } from '../base/turns.ts';
-import { INT64_MAX, INT64_MIN, type PetStatus } from '../contract/values.ts';
+import { INT64_MAX, INT64_MIN, petName, petStatus, type PetStatus } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import type { DatasetHandle, Datasets } from './datasets.ts';
 import { insertMany, createPetWriter } from './pet-writer.ts';
 import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
 import { createPetQueue } from './pet-queue.ts';
-
 import { createSortedPets } from './pet-sorted.ts';
+import { count as counted, table } from './table.ts';
+
+export const PETS = table('pets', ['dataset_id', 'id'], {
+  datasetId: counted,
+  id: z.number(),
+  name: petName,
+  categoryId: z.number(),
+  status: petStatus,
+  foldedName: z.string(),
+});
 
 /** A pet as an array, cheaper than an object: id, name, categoryId, status. */
 type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];

@@ -1,26 +1,52 @@
-import type { EpochMs } from '../base/clock.ts';
+import { z } from 'zod';
 import { VivariumError } from '../contract/errors.ts';
-import type { PersonaId } from '../contract/personas.ts';
-import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import {
+  deploy,
+  persona,
+  plan,
+  planLimits,
+  project,
+  projectSlug,
+  redirect,
+  target,
+  type PlanLimits,
+} from '../contract/projects.ts';
+import { epochMs, identifier } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from '../base/error-code.ts';
 import { noSuchProject, type Datasets } from './datasets.ts';
+import { count as counted, json, table, type RowOf } from './table.ts';
 
-export interface ProjectRow {
-  id: string;
-  name: string;
-  /** Unique among all projects. */
-  slug: string;
-  plan: Plan;
+export const PROJECTS = table(
+  'projects',
+  ['slug'],
+  {
+    id: identifier,
+    name: project.shape.name,
+    /** Unique among all projects. */
+    slug: projectSlug,
+    plan,
+    limitPerMinute: planLimits.shape.perMinute.nullable(),
+    limitPerDay: planLimits.shape.perDay.nullable(),
+    target: json(target),
+    /** The hostname displayed in base addresses; null selects the platform's own. */
+    primary: { schema: project.shape.primary, name: 'primary_hostname' },
+    redirects: json(z.array(redirect)),
+    /** The persona that its custom domains follow. */
+    persona,
+    createdAtMs: epochMs,
+  },
+  { position: counted },
+  ({ plan: paid, limitPerMinute, limitPerDay }) =>
+    paid === 'enterprise' && (limitPerMinute === null || limitPerDay === null)
+      ? 'limit_per_minute and limit_per_day are required with the plan enterprise.'
+      : null,
+);
+type Stored = RowOf<typeof PROJECTS>;
+
+export interface ProjectRow extends Omit<Stored, 'limitPerMinute' | 'limitPerDay'> {
   /** Only with the plan Enterprise; the other plans have fixed limits. */
   limits: PlanLimits | null;
-  target: TargetSetting;
-  /** The hostname displayed in base addresses; null selects the platform's own. */
-  primary: string | null;
-  redirects: Project['redirects'];
-  /** The persona that its custom domains follow. */
-  persona: PersonaId;
-  createdAtMs: EpochMs;
 }
 
 export type ProjectPatch = Partial<Omit<ProjectRow, 'id' | 'createdAtMs'>>;
@@ -39,22 +65,7 @@ export interface Projects {
   count(): number;
 }
 
-interface Stored {
-  id: string;
-  name: string;
-  slug: string;
-  plan: Plan;
-  limitPerMinute: number | null;
-  limitPerDay: number | null;
-  target: string;
-  primary: string | null;
-  redirects: string;
-  persona: PersonaId;
-  createdAtMs: number;
-}
-
-const COLUMNS = `id, name, slug, plan, limit_per_minute AS limitPerMinute, limit_per_day AS limitPerDay, target,
-  primary_hostname AS "primary", redirects, persona, created_at_ms AS createdAtMs`;
+const COLUMNS = PROJECTS.selected;
 
 /** Calls `onRemoved` after the commit, to purge the rows of its datasets. */
 export function createProjects(connection: Connection, datasets: Datasets, onRemoved: () => void): Projects {
@@ -62,13 +73,8 @@ export function createProjects(connection: Connection, datasets: Datasets, onRem
   const all = sqlite.prepare<[], Stored>(`SELECT ${COLUMNS} FROM projects ORDER BY created_at_ms DESC, position DESC`);
   const byId = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE id = ?`);
   const bySlug = sqlite.prepare<[string], Stored>(`SELECT ${COLUMNS} FROM projects WHERE slug = ?`);
-  const insert = sqlite.prepare<[Stored]>(
-    `INSERT INTO projects (id, name, slug, plan, limit_per_minute, limit_per_day, target, primary_hostname, redirects,
-       persona, created_at_ms)
-     VALUES (:id, :name, :slug, :plan, :limitPerMinute, :limitPerDay, :target, :primary, :redirects,
-       :persona, :createdAtMs)`,
-  );
-  const update = sqlite.prepare<[Stored]>(
+  const insert = sqlite.prepare<[object]>(`INSERT INTO projects ${PROJECTS.inserted}`);
+  const update = sqlite.prepare<[object]>(
     `UPDATE projects SET name = :name, slug = :slug, plan = :plan, limit_per_minute = :limitPerMinute,
        limit_per_day = :limitPerDay, target = :target, primary_hostname = :primary, redirects = :redirects, persona = :persona
      WHERE id = :id`,
@@ -130,30 +136,16 @@ function writeUnique(row: ProjectRow, write: () => void): void {
 
 const rowOrNull = (stored: Stored | undefined): ProjectRow | null => (stored === undefined ? null : rowOf(stored));
 
-function rowOf({ limitPerMinute, limitPerDay, target, redirects, ...rest }: Stored): ProjectRow {
+function rowOf(stored: Stored): ProjectRow {
+  const { limitPerMinute, limitPerDay, ...rest } = PROJECTS.read(stored);
   return {
     ...rest,
     limits: limitPerMinute === null || limitPerDay === null ? null : { perMinute: limitPerMinute, perDay: limitPerDay },
-    target: JSON.parse(target) as TargetSetting,
-    redirects: JSON.parse(redirects) as Project['redirects'],
   };
 }
 
-function storedOf({ limits, target, redirects, ...rest }: ProjectRow): Stored {
-  return {
-    ...rest,
-    limitPerMinute: limits?.perMinute ?? null,
-    limitPerDay: limits?.perDay ?? null,
-    target: JSON.stringify(target),
-    redirects: JSON.stringify(redirects),
-  };
-}
-
-/** The `.http` texts of a project. */
-export interface RequestTexts {
-  saved: string;
-  history: string;
-}
+const storedOf = ({ limits, ...rest }: ProjectRow): object =>
+  PROJECTS.write({ ...rest, limitPerMinute: limits?.perMinute ?? null, limitPerDay: limits?.perDay ?? null });
 
 export interface Requests {
   /** Empty texts for a project without any. */
@@ -162,12 +154,21 @@ export interface Requests {
   put(projectId: string, texts: Partial<RequestTexts>): void;
 }
 
+export const REQUESTS = table('requests', ['project_id'], {
+  projectId: identifier,
+  saved: z.string(),
+  history: z.string(),
+});
+
+/** The `.http` texts of a project. */
+export type RequestTexts = Omit<RowOf<typeof REQUESTS>, 'projectId'>;
+
 const NONE: RequestTexts = { saved: '', history: '' };
 
 export function createRequests({ sqlite, guarded }: Connection): Requests {
   const byProject = sqlite.prepare<[string], RequestTexts>('SELECT saved, history FROM requests WHERE project_id = ?');
   const upsert = sqlite.prepare<[RequestTexts & { projectId: string }]>(
-    `INSERT INTO requests (project_id, saved, history) VALUES (:projectId, :saved, :history)
+    `INSERT INTO requests ${REQUESTS.inserted}
      ON CONFLICT (project_id) DO UPDATE SET saved = excluded.saved, history = excluded.history`,
   );
   const get = (projectId: string): RequestTexts => byProject.get(projectId) ?? NONE;
@@ -182,13 +183,19 @@ export function createRequests({ sqlite, guarded }: Connection): Requests {
 /** Deploys kept per project; a new one replaces the oldest. */
 export const DEPLOYS_KEPT = 100;
 
-export interface DeployRow {
-  id: string;
-  projectId: string;
-  status: 'succeeded' | 'failed';
-  reason: string | null;
-  createdAtMs: EpochMs;
-}
+export const DEPLOYS = table(
+  'deploys',
+  ['id'],
+  {
+    id: identifier,
+    projectId: identifier,
+    status: deploy.shape.status,
+    reason: z.string().nullable(),
+    createdAtMs: epochMs,
+  },
+  { position: counted },
+);
+export type DeployRow = RowOf<typeof DEPLOYS>;
 
 export interface Deploys {
   /** The last 100, newest first. */
@@ -199,13 +206,9 @@ export interface Deploys {
 
 export function createDeploys({ sqlite, guarded, transactional }: Connection): Deploys {
   const byProject = sqlite.prepare<[string, number], DeployRow>(
-    `SELECT id, project_id AS projectId, status, reason, created_at_ms AS createdAtMs
-     FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT ?`,
+    `SELECT ${DEPLOYS.selected} FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT ?`,
   );
-  const insert = sqlite.prepare<[DeployRow]>(
-    `INSERT INTO deploys (id, project_id, status, reason, created_at_ms)
-     VALUES (:id, :projectId, :status, :reason, :createdAtMs)`,
-  );
+  const insert = sqlite.prepare<[DeployRow]>(`INSERT INTO deploys ${DEPLOYS.inserted}`);
   const removeOlder = sqlite.prepare<[string, string, number]>(
     `DELETE FROM deploys WHERE project_id = ? AND position <=
        (SELECT position FROM deploys WHERE project_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?)`,

@@ -1,29 +1,41 @@
+import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { epochMs, identifier } from '../contract/values.ts';
+import { record, recordType } from '../contract/zones.ts';
+import { isWithin } from '../base/hostname.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from '../base/error-code.ts';
-import type { Serials } from './zones.ts';
+import { count as counted, table, type RowOf } from './table.ts';
+import { storedName, type Serials } from './zones.ts';
 
 /** One version of a record. */
-export interface VersionRow {
-  /** Never reused. */
-  key: number;
-  /** The record's id, shared by its versions. */
-  id: string;
-  zone: string;
-  /** Absolute, lower case, A-labels, no trailing dot. */
-  name: string;
-  type: string;
-  ttlSeconds: number;
-  /** In zone-file notation with absolute names, which is lossless. */
-  value: string;
-  /** When it becomes, or became, visible; for display. */
-  visibleAtMs: EpochMs;
-  /** Set while the beginning propagates; null once visible. */
-  visibleFromMs: EpochMs | null;
-  /** Set while the end propagates; null for the final version. */
-  visibleUntilMs: EpochMs | null;
-}
+export const RECORDS = table(
+  'records',
+  ['key'],
+  {
+    /** Never reused. */
+    key: counted,
+    /** The record's id, shared by its versions. */
+    id: identifier,
+    zone: storedName,
+    /** Absolute. */
+    name: storedName,
+    type: recordType,
+    ttlSeconds: { schema: record.shape.ttl.min(0).max(2_147_483_647), name: 'ttl' },
+    /** In zone-file notation with absolute names, which is lossless. */
+    value: z.string(),
+    /** When it becomes, or became, visible; for display. */
+    visibleAtMs: epochMs,
+    /** Set while the beginning propagates; null once visible. */
+    visibleFromMs: epochMs.nullable(),
+    /** Set while the end propagates; null for the final version. */
+    visibleUntilMs: epochMs.nullable(),
+  },
+  {},
+  ({ name, zone }) => (isWithin(name, zone) ? null : 'name must be that of the zone, or below it.'),
+);
+export type VersionRow = Omit<RowOf<typeof RECORDS>, 'type'> & { type: string };
 
 /** A version to store. */
 export type BegunVersion = Omit<VersionRow, 'key'> & Partial<Pick<VersionRow, 'key'>>;
@@ -107,8 +119,7 @@ export interface Records {
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
 
-const COLUMNS = `key, id, zone, name, type, ttl AS ttlSeconds, value, visible_at_ms AS visibleAtMs,
-  visible_from_ms AS visibleFromMs, visible_until_ms AS visibleUntilMs`;
+const COLUMNS = RECORDS.selected;
 const SELECT = `SELECT ${COLUMNS} FROM records`;
 
 export function createRecords(
@@ -168,8 +179,7 @@ export function createRecords(
   const versionsAt = sqlite.prepare<[string, string], VersionRow>(`${SELECT} WHERE zone = ? AND name = ? ORDER BY key`);
   const advance = sqlite.prepare<[number, string]>('UPDATE zones SET serial = ? WHERE name = ?');
   const insert = sqlite.prepare<[Omit<VersionRow, 'key'> & { key: number | null }]>(
-    `INSERT INTO records (key, id, zone, name, type, ttl, value, visible_at_ms, visible_from_ms, visible_until_ms)
-     VALUES (:key, :id, :zone, :name, :type, :ttlSeconds, :value, :visibleAtMs, :visibleFromMs, :visibleUntilMs)`,
+    `INSERT INTO records ${RECORDS.inserted}`,
   );
   const move = sqlite.prepare<[VersionChanges['moved'][number]]>(
     `UPDATE records SET visible_at_ms = :visibleAtMs, visible_from_ms = :visibleFromMs,

@@ -1,5 +1,18 @@
-import type { ClockSetting } from '../base/clock.ts';
+import { z } from 'zod';
+import { CLOCK_MAX_MS, type ClockSetting } from '../base/clock.ts';
+import { epochMs } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
+import { json, table, type Stored } from './table.ts';
+
+/** Their readers use defaults for values of another version. */
+export const SETTINGS = table('settings', ['name'], { name: z.string(), value: json(z.unknown()) });
+
+export const CLOCK = table<ClockSetting>(
+  'clock',
+  ['id'],
+  { offsetMs: z.int().min(-CLOCK_MAX_MS).max(CLOCK_MAX_MS), frozenAtMs: epochMs.nullable() },
+  { id: z.literal(1) },
+);
 
 export interface Settings {
   /** All stored settings, by name. */
@@ -9,12 +22,19 @@ export interface Settings {
 }
 
 export function createSettings({ sqlite, guarded }: Connection): Settings {
-  const all = sqlite.prepare<[], { name: string; value: string }>('SELECT name, value FROM settings ORDER BY name');
+  const all = sqlite.prepare<[], Stored>(`SELECT ${SETTINGS.selected} FROM settings ORDER BY name`);
   const upsert = sqlite.prepare<[string, string]>(
     'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   );
   return {
-    get: guarded(() => Object.fromEntries(all.all().map(({ name, value }) => [name, JSON.parse(value) as unknown]))),
+    get: guarded(() =>
+      Object.fromEntries(
+        all
+          .all()
+          .map(SETTINGS.read)
+          .map(({ name, value }) => [name, value]),
+      ),
+    ),
     set: guarded((name: string, value: unknown) => void upsert.run(name, JSON.stringify(value))),
   };
 }
@@ -27,9 +47,7 @@ export interface ClockSettings {
 }
 
 export function createClockSettings({ sqlite, guarded }: Connection): ClockSettings {
-  const select = sqlite.prepare<[], ClockSetting>(
-    'SELECT offset_ms AS offsetMs, frozen_at_ms AS frozenAtMs FROM clock WHERE id = 1',
-  );
+  const select = sqlite.prepare<[], ClockSetting>(`SELECT ${CLOCK.selected} FROM clock WHERE id = 1`);
   const upsert = sqlite.prepare<[ClockSetting]>(
     `INSERT INTO clock (id, offset_ms, frozen_at_ms) VALUES (1, :offsetMs, :frozenAtMs)
      ON CONFLICT (id) DO UPDATE SET offset_ms = excluded.offset_ms, frozen_at_ms = excluded.frozen_at_ms`,

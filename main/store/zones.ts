@@ -1,25 +1,36 @@
+import { z } from 'zod';
 import type { EpochMs } from '../base/clock.ts';
 import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { ZoneSigning } from '../model/zone-signing.ts';
+import { epochMs } from '../contract/values.ts';
+import { isDomainName } from '../model/dns-name.ts';
+import { zoneSigning, type ZoneSigning } from '../model/zone-signing.ts';
 import type { Connection } from './connection.ts';
+import { count as counted, flag, nullableJson, table, type RowOf, type Stored } from './table.ts';
 
-export interface ZoneRow {
-  /** Lower case, A-labels, no trailing dot. */
-  name: string;
-  supportsAlias: boolean;
-  createdAtMs: EpochMs;
-}
+/** The name of a zone or record. */
+export const storedName = z.string().refine(isDomainName, 'must be a DNS name in lower case without a trailing dot');
+const serial = z.int().min(0).max(4_294_967_295);
 
-/** A stored zone. */
-export interface StoredZone extends ZoneRow {
-  /** The number of its current records. */
-  records: number;
-  /** The serial of its SOA. */
-  serial: number;
-  /** Null until its answers are first signed. */
-  signing: ZoneSigning | null;
-}
+export const ZONES = table(
+  'zones',
+  ['name'],
+  {
+    name: storedName.min(1),
+    supportsAlias: flag,
+    createdAtMs: epochMs,
+    /** The number of its current records. */
+    records: counted,
+    /** The serial of its SOA. */
+    serial,
+    /** Null until its answers are first signed. */
+    signing: nullableJson(zoneSigning),
+  },
+  { position: counted, removed: flag, update_secret: z.base64().nullable() },
+);
+
+export type StoredZone = RowOf<typeof ZONES>;
+export type ZoneRow = Pick<StoredZone, 'name' | 'supportsAlias' | 'createdAtMs'>;
 
 export interface Zones {
   /** By name. */
@@ -39,18 +50,15 @@ export interface Zones {
   setSupportsAlias(name: string, supportsAlias: boolean): void;
 }
 
-type Row = Omit<StoredZone, 'supportsAlias' | 'signing'> & { supportsAlias: number; signing: string | null };
-
-const SELECT =
-  'SELECT name, supports_alias AS supportsAlias, created_at_ms AS createdAtMs, records, serial, signing FROM zones WHERE removed = 0';
+const SELECT = `SELECT ${ZONES.selected} FROM zones WHERE removed = 0`;
 
 export function createZones(
   { sqlite, guarded, transactional }: Connection,
   serials: Pick<Serials, 'next'>,
   purge: () => Promise<void>,
 ): Zones {
-  const all = sqlite.prepare<[], Row>(`${SELECT} ORDER BY name`);
-  const byName = sqlite.prepare<[string], Row>(`${SELECT} AND name = ?`);
+  const all = sqlite.prepare<[], Stored>(`${SELECT} ORDER BY name`);
+  const byName = sqlite.prepare<[string], Stored>(`${SELECT} AND name = ?`);
   const insert = sqlite.prepare<[string, number, EpochMs, number]>(
     'INSERT INTO zones (name, supports_alias, created_at_ms, serial) VALUES (?, ?, ?, ?)',
   );
@@ -64,18 +72,13 @@ export function createZones(
   const setAlias = sqlite.prepare<[number, string]>('UPDATE zones SET supports_alias = ? WHERE name = ?');
   const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones WHERE removed = 0').pluck();
 
-  const read = (row: Row): StoredZone => ({
-    ...row,
-    supportsAlias: row.supportsAlias === 1,
-    signing: row.signing === null ? null : (JSON.parse(row.signing) as ZoneSigning),
-  });
   const get = (name: string): StoredZone | null => {
     const row = byName.get(name);
-    return row === undefined ? null : read(row);
+    return row === undefined ? null : ZONES.read(row);
   };
 
   return {
-    list: guarded(() => all.all().map(read)),
+    list: guarded(() => all.all().map(ZONES.read)),
     get: guarded(get),
     insert: transactional((row: ZoneRow) => {
       purgeNow.run(row.name);
@@ -99,6 +102,13 @@ export function createZones(
     setSupportsAlias: guarded((name: string, supports: boolean) => void setAlias.run(supports ? 1 : 0, name)),
   };
 }
+
+export const SERIALS = table(
+  'serials',
+  ['id'],
+  {},
+  { id: z.literal(1), last: serial.min(1), platform: serial, platform_contents: z.string() },
+);
 
 /** Serials of zones; migration 004 describes their order. */
 export interface Serials {
