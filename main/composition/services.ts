@@ -323,6 +323,6 @@ export function createServices(
     services,
     petsJson: () => resource('demo/pets.json'),
   });
-  store.snapshots.onRestored(({ demoKey }) => demo.restored(demoKey));
+  store.snapshots.onRestored(demo.restored);
   return { services, resolve: (input: unknown) => resolveReferences(input, references), demo, runs };
 }

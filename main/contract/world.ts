@@ -177,7 +177,7 @@ export type ResolvedProject = Omit<ProjectEntry, 'pets'> & {
   pets?: Partial<Record<Environment, number | z.output<typeof worldPets>>>;
 };
 
-const change = z.object({
+export const worldChange = z.object({
   kind: z.enum([
     'clock',
     'setting',
@@ -199,7 +199,7 @@ const change = z.object({
   /** Absent when it is removed. */
   after: z.unknown().optional(),
 });
-export type WorldChange = z.infer<typeof change>;
+export type WorldChange = z.infer<typeof worldChange>;
 export type WorldKind = WorldChange['kind'];
 
 const filePath = z.string().min(1).max(8_192);
@@ -213,7 +213,7 @@ const input = {
   adopt: z.boolean().meta({ description: 'let the file own existing entries' }).optional(),
 };
 const changes = z.object({
-  changes: z.array(change),
+  changes: z.array(worldChange),
   /** The number of entries of the text that need no change. */
   left: z.int(),
   /** Sentences about owned entries that are kept, with the reason. */
@@ -224,7 +224,7 @@ const owner = z.object({
   file: z.string(),
   /** In real time. */
   since: timestamp,
-  entries: z.array(z.object({ kind: change.shape.kind, what: z.string() })),
+  entries: z.array(z.object({ kind: worldChange.shape.kind, what: z.string() })),
 });
 export type WorldOwner = z.infer<typeof owner>;
 

@@ -6,6 +6,9 @@ import { timestamp } from './values.ts';
 /** The maximum length of a zone file to import, in characters. */
 export const ZONE_TEXT_MAX = 16 * 1024 * 1024;
 
+/** The maximum number of records in all zones; the DNS server’s published measurements use it. */
+export const RECORDS_MAX = 100_000;
+
 /** Included texts of one import. */
 const ZONE_FILES_MAX = 100;
 

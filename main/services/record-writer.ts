@@ -5,7 +5,8 @@ import type { ResourceRecord } from '../dns/record.ts';
 import { changeRRset, isVisible } from '../dns/propagation.ts';
 import { formatZoneValue } from '../dns/record-text.ts';
 import type { RecordRows, VersionChanges, VersionRow } from './dependencies.ts';
-import { ENDING_MAX, RECORDS_MAX } from './zone-rules.ts';
+import { RECORDS_MAX } from '../contract/zones.ts';
+import { ENDING_MAX } from './zone-rules.ts';
 
 /** Stores record changes; each becomes visible once it has propagated. */
 export interface RecordWriter {

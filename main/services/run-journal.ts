@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { CNAME_TARGET } from '../base/config.ts';
 import { isWithin } from '../base/hostname.ts';
 import type { Log } from '../base/log.ts';
 import type { Domain } from '../contract/domains.ts';
-import type { TargetSetting } from '../contract/projects.ts';
+import { target } from '../contract/projects.ts';
 import type { Services } from '../contract/index.ts';
 import { closestZone, nameWithin, recordNames } from '../contract/record-plan.ts';
 import type { RecordInfo, ZoneInfo } from '../contract/zones.ts';
@@ -10,16 +11,19 @@ import type { Lifecycle } from '../domains/lifecycle.ts';
 import type { ProjectRows, SettingRows } from './dependencies.ts';
 
 /** The state that a run found, to determine at its end what it changed. */
-export interface RunTrace {
-  projectId: string;
+const runTrace = z.object({
+  projectId: z.string(),
   /** The slug of the project that it created; null if the project existed. */
-  created: string | null;
+  created: z.string().nullable(),
   /** The project's target before the run. */
-  target: TargetSetting;
+  target,
   /** The target that the run set last. */
-  url: string | null;
-  hostnames: { hostname: string; attached: boolean; records: string[]; hasZone: boolean }[];
-}
+  url: z.string().nullable(),
+  hostnames: z.array(
+    z.object({ hostname: z.string(), attached: z.boolean(), records: z.array(z.string()), hasZone: z.boolean() }),
+  ),
+});
+export type RunTrace = z.infer<typeof runTrace>;
 
 export interface RunJournal {
   put(id: string, trace: RunTrace): void;
@@ -44,7 +48,7 @@ export function createRunJournal(parts: {
   log: Log;
 }): RunJournal {
   const { projects, lifecycle, settings, log } = parts;
-  const read = () => new Map(Object.entries((settings.get()[SETTING] as Record<string, RunTrace> | undefined) ?? {}));
+  const read = () => new Map(Object.entries(z.record(z.string(), runTrace).catch({}).parse(settings.get()[SETTING])));
   let traces = read();
   const save = () => settings.set(SETTING, Object.fromEntries(traces));
 

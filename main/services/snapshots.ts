@@ -70,7 +70,7 @@ export function createSnapshotServices(options: {
       await runs.interrupt();
       await options.breaks.stopAll();
       await clock.between(() => {
-        rows.restore(snapshot, root());
+        rows.restore(snapshot, { root: root(), demoKey: demoKey() });
         restorations += 1;
         if (recorded !== null) traffic.restore(recorded);
       });
@@ -80,16 +80,19 @@ export function createSnapshotServices(options: {
     }
   }
 
+  function demoKey(): string | null {
+    const key = options.demoKey();
+    return key === null ? null : JSON.stringify(key);
+  }
+
   return {
     list: () => rows.list().map(present),
     async save({ name, file = null, force, traffic: withTraffic }) {
       refuseEdited(options.breaks.edited());
       const recorded = withTraffic ? await keepTraffic() : null;
       options.flushCounters();
-      const key = options.demoKey();
-      const demoKey = key === null ? null : JSON.stringify(key);
-      const target = { name, createdAtMs: clock.now(), root: root(), file, force, demoKey, traffic: recorded };
-      const saved = await rows.save(target);
+      const target = { name, createdAtMs: clock.now(), root: root(), file, force, traffic: recorded };
+      const saved = await rows.save({ ...target, demoKey: demoKey() });
       emit('snapshots.changed');
       return present(saved);
     },

@@ -13,9 +13,8 @@ import { parentOf, parseName, ROOT } from '../model/dns-name.ts';
 import type { StoredZone, ZoneRows, RecordRows, VersionRow } from './dependencies.ts';
 import { inputError } from './project-rules.ts';
 
-/** Zones per Vivarium, and records in all of them; the DNS server's published measurements use these numbers. */
+/** Zones per Vivarium; the DNS server’s published measurements use this number. */
 export const ZONES_MAX = 1_000;
-export const RECORDS_MAX = 100_000;
 
 /** Superseded versions that are still visible; bounds the effect of repeated TTL changes. */
 export const ENDING_MAX = 100_000;

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { nextTurn } from '../base/turns.ts';
 import { boundedText, ISSUE_CHARACTERS_MAX, VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
+import { RECORDS_MAX } from '../contract/zones.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { type ZoneFileFault, readZoneFileInParts, writeZoneFile } from '../dns/zone-file.ts';
 import type { ZoneIndex } from '../dns/zone-index.ts';
@@ -14,7 +15,7 @@ import { updateSecret } from './record-updates.ts';
 import { readData } from './records.ts';
 import { restoredMeanwhile } from './snapshots.ts';
 import { createZoneSigning } from './zone-signing.ts';
-import { existingZone, newZoneName, presentZone, RECORDS_MAX, ZONES_MAX } from './zone-rules.ts';
+import { existingZone, newZoneName, presentZone, ZONES_MAX } from './zone-rules.ts';
 
 /** Maximum lines of each kind that an import lists; the others are counted. */
 const LINES_LISTED_MAX = 100;

@@ -9,7 +9,10 @@ export interface Connection {
   readonly sqlite: Database;
   /** Wraps a function to convert SQLite's errors into user-facing ones. */
   guarded<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
-  /** The same in one transaction, committed when the function returns and rolled back when it throws. */
+  /**
+   * The same in one transaction, committed when the function returns and rolled back when it throws; within another one,
+   * as a part of it.
+   */
   transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result;
   /**
    * The same without waiting for the disk, for parts of a long change: a power failure undoes them until `sync`, or a
@@ -58,6 +61,7 @@ export function connect(sqlite: Database, place: DatabaseFile): Connection {
 
   function transactional<Args extends unknown[], Result>(work: (...args: Args) => Result): (...args: Args) => Result {
     return guarded((...args) => {
+      if (sqlite.inTransaction) return work(...args);
       begin.run();
       try {
         const result = work(...args);

@@ -12,7 +12,7 @@ import { normalizeHostname } from '../base/hostname.ts';
 import { count, json, table, type RowOf, type Stored } from './table.ts';
 
 /** In the normal form of `normalizeHostname`, or a wildcard over such a name. */
-const hostname = z.string().refine((text) => {
+export const storedHostname = z.string().refine((text) => {
   const read = normalizeHostname(text.replace(/^\*\./, ''));
   return read.ok && text.endsWith(read.hostname);
 }, 'must be a hostname in lower case without a trailing dot');
@@ -25,7 +25,7 @@ export const DOMAINS = table(
   {
     /** Never reused, unlike a hostname, which can be attached again. */
     id: identifier,
-    hostname,
+    hostname: storedHostname,
     projectId: identifier,
     kind: domain.shape.kind,
     state: domainState,
@@ -59,7 +59,7 @@ export const DOMAINS = table(
 export type DomainRow = RowOf<typeof DOMAINS>;
 
 export const LEAVES = table('leaves', ['hostname'], {
-  hostname,
+  hostname: storedHostname,
   certificatePem: z.string(),
   privateKeyPem: z.string(),
   serial: z.string(),

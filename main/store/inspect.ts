@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
 import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './faults.ts';
 import { readVersion } from './migrations.ts';
+import { refuseBadRows } from './rows.ts';
 
 /** "VIVA": the PRAGMA application_id of every database made by Vivarium. Never changes. */
 export const APPLICATION_ID = 0x56495641;
@@ -107,8 +108,15 @@ export function probeConnection(sqlite: Database, place: DatabaseFile, knownVers
   for (const walk of walksOf(sqlite)) sqlite.prepare(`${walk} LIMIT 1`).get();
   if (sizeOf(place.file) > FULL_CHECK_BYTES_MAX) return;
   const finding = String(sqlite.pragma('quick_check(1)', { simple: true }));
-  if (finding !== 'ok') throw damaged(place, finding.replaceAll('\n', ' '));
+  if (finding === 'ok') return;
+  // The row can be named, and left out.
+  if (isAboutValue(finding)) refuseBadRows(sqlite, place, Infinity);
+  throw damaged(place, finding.replaceAll('\n', ' '));
 }
+
+/** Whether a finding of SQLite's check is a value that its column does not allow, in pages without damage. */
+export const isAboutValue = (finding: string): boolean =>
+  /^(?:CHECK constraint failed|NULL value|(?:non-)?[A-Z]+ value) in /.test(finding);
 
 /**
  * One SELECT for each B-tree of a database, tables and indexes, that reads up to its first row or to its end. Selects

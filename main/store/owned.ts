@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { epochMs } from '../contract/values.ts';
+import { worldChange } from '../contract/world.ts';
 import type { Connection } from './connection.ts';
 import { flag, json, table, type RowOf, type Stored } from './table.ts';
 
 /** The entries that a `vivarium.yaml` owns. */
 export const OWNED = table('owned', ['kind', 'what'], {
-  /** `project`, `zone` and the like, as in the contract. */
-  kind: z.string(),
+  kind: worldChange.shape.kind,
   what: z.string(),
   /** The absolute path of the file. */
   file: z.string(),

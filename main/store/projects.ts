@@ -15,6 +15,7 @@ import { epochMs, identifier } from '../contract/values.ts';
 import type { Connection } from './connection.ts';
 import { codeOf } from '../base/error-code.ts';
 import { noSuchProject, type Datasets } from './datasets.ts';
+import { storedHostname } from './domains.ts';
 import { count as counted, json, table, type RowOf } from './table.ts';
 
 export const PROJECTS = table(
@@ -30,7 +31,7 @@ export const PROJECTS = table(
     limitPerDay: planLimits.shape.perDay.nullable(),
     target: json(target),
     /** The hostname displayed in base addresses; null selects the platform's own. */
-    primary: { schema: project.shape.primary, name: 'primary_hostname' },
+    primary: { schema: storedHostname.nullable(), name: 'primary_hostname' },
     redirects: json(z.array(redirect)),
     /** The persona that its custom domains follow. */
     persona,

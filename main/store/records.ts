@@ -33,7 +33,7 @@ export const RECORDS = table(
     visibleUntilMs: epochMs.nullable(),
   },
   {},
-  ({ name, zone }) => (isWithin(name, zone) ? null : 'name must be that of the zone, or below it.'),
+  ({ name, zone }) => (isWithin(name, zone) ? null : 'name must be that of zone, or below it.'),
 );
 export type VersionRow = Omit<RowOf<typeof RECORDS>, 'type'> & { type: string };
 

@@ -40,7 +40,8 @@ export const tablesOf = (sqlite: Database): string[] => rowsOf(sqlite, 'main', '
  * 10,000 pets, 0.1 s for 200,000. SQLite copies whole rows without reading them where a table is empty and has no
  * triggers and no references to check; so triggers are dropped and created again, and references are not checked.
  *
- * Prepared statements stay valid; everything read before has to be read again.
+ * Prepared statements stay valid; everything read before has to be read again, by `whenReplaced`: if that fails, nothing
+ * is replaced.
  */
 export function replaceContent(
   { sqlite, guarded, transactional }: Connection,
@@ -49,6 +50,7 @@ export function replaceContent(
     isOfThisRoot,
     clockAt,
   }: { file: string; isOfThisRoot: boolean; clockAt: { nowMs: number; realNowMs: number } },
+  whenReplaced: () => void,
 ): void {
   guarded(() => sqlite.prepare('ATTACH ? AS snapshot').run(file))();
   sqlite.pragma('foreign_keys = OFF');
@@ -70,6 +72,7 @@ export function replaceContent(
          UPDATE main.zones SET serial = (SELECT last FROM main.serials)`,
       );
       for (const { sql } of triggers) sqlite.exec(sql);
+      whenReplaced();
     })();
   } finally {
     sqlite.pragma('foreign_keys = ON');

@@ -15,9 +15,10 @@ import type { Connection } from './connection.ts';
 import { checkCopy, sizeOf } from './database-copy.ts';
 import { createSignal } from './datasets.ts';
 import { damageOf } from './faults.ts';
-import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from './inspect.ts';
+import { APPLICATION_ID, APPLICATION_ID_OFFSET, isAboutValue, readHeader } from './inspect.ts';
 import { latestVersion, migrate, MIGRATIONS } from './migrations.ts';
 import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
+import { brokenReference, findBadRow } from './rows.ts';
 
 export const SNAPSHOTS_MAX = 50;
 
@@ -88,10 +89,13 @@ export interface Snapshots {
   save(target: SnapshotTarget): Promise<StoredSnapshot>;
   /** @throws VivariumError not_found; conflict for a file that is not a snapshot, damaged, or of a newer Vivarium. */
   open(source: { name: string } | { file: string }): Promise<OpenedSnapshot>;
-  /** Replaces all content, in one transaction. Everything read from the store before must be read again. */
-  restore(snapshot: OpenedSnapshot, root: string): void;
-  /** Calls `listener` after all content was replaced, in the same turn. */
-  onRestored(listener: (snapshot: OpenedSnapshot) => void): void;
+  /**
+   * Replaces all content, in one transaction, in which everything read from the store before is read again. An error of
+   * any part leaves the content as it was. `present`: the root and the readable key of the demo project.
+   */
+  restore(snapshot: OpenedSnapshot, present: Pick<OpenedSnapshot, 'root' | 'demoKey'>): void;
+  /** Calls `listener` with the readable key of the demo project when all content was replaced, in the same turn. */
+  onRestored(listener: (demoKey: string | null) => void): void;
   /** @throws VivariumError not_found */
   remove(name: string): StoredSnapshot;
 }
@@ -107,7 +111,7 @@ export function createSnapshots(options: {
 }): Snapshots {
   const { connection, folder, clock } = options;
   const { sqlite } = connection;
-  const restored = createSignal<OpenedSnapshot>();
+  const restored = createSignal<string | null>();
   const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
   /**
    * The files that this process has written or read through, by path: they are restored without another check.
@@ -184,13 +188,20 @@ export function createSnapshots(options: {
         throw explainOpening(error, path);
       }
     },
-    restore(snapshot, ownRoot) {
-      const { database: file, root, createdAtMs } = snapshot;
+    restore(snapshot, present) {
+      const { database: file, root, createdAtMs, demoKey } = snapshot;
+      const readAnew = (key: string | null) => {
+        options.after();
+        restored.emit(key);
+      };
       options.before();
       const clockAt = { nowMs: createdAtMs, realNowMs: clock.state().realNow };
-      replaceContent(connection, { file, isOfThisRoot: root === ownRoot, clockAt });
-      options.after();
-      restored.emit(snapshot);
+      try {
+        replaceContent(connection, { file, isOfThisRoot: root === present.root, clockAt }, () => readAnew(demoKey));
+      } catch (error) {
+        readAnew(present.demoKey);
+        throw error;
+      }
     },
     onRestored: (listener) => void restored.subscribe(listener),
     remove(name) {
@@ -317,7 +328,7 @@ function readFiles(sqlite: Database) {
   return { ...read, requests, traffic, demoKey: memberOf(sqlite, DEMO_KEY)?.toString() ?? null };
 }
 
-/** Reads it through; copies a file from elsewhere, or of an older schema, which is then migrated. */
+/** Reads it through, all rows by the descriptions of their tables; copies a file from elsewhere, or of an older schema, which is then migrated. */
 async function openChecked(
   path: string,
   {
@@ -333,22 +344,37 @@ async function openChecked(
     if (copied !== null) rmSync(copied, { force: true });
   };
   const database = copied ?? path;
+  const isUnread = !isChecked || copied !== null;
   try {
-    if (!isChecked || copied !== null) await checkCopy(database);
+    const damage = isUnread ? await damageIn(database) : null;
+    if (damage !== null && !isAboutValue(damage.message)) throw damage;
+    let read: ReturnType<typeof readFiles>;
     const sqlite = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
     try {
-      const read = readFiles(sqlite);
+      read = readFiles(sqlite);
       if (isOlder) migrate(sqlite, MIGRATIONS);
-      if (isForeign) checkForeign(sqlite);
       const own = tablesOf(sqlite).filter((sql) => !sql.includes(FILES_TABLE));
       if (own.join(';') !== tables.join(';')) throw new Error('its tables are not those of Vivarium');
-      return { ...read, database, close };
+      const bad = isUnread ? await findBadRow(sqlite) : null;
+      if (bad !== null) throw new Error(bad.what);
+      if (isForeign) checkForeign(sqlite);
     } finally {
       sqlite.close();
     }
+    if (damage !== null) throw damage;
+    return { ...read, database, close };
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+async function damageIn(path: string): Promise<Error | null> {
+  try {
+    await checkCopy(path);
+    return null;
+  } catch (error) {
+    return error as Error;
   }
 }
 
@@ -364,8 +390,8 @@ async function copyInto(folder: string, path: string): Promise<string> {
 function checkForeign(sqlite: Database): void {
   const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
   if (finding !== 'ok') throw new Error(`it is damaged: ${finding.replaceAll('\n', ' ')}`);
-  const broken = sqlite.pragma('foreign_key_check') as unknown[];
-  if (broken.length > 0) throw new Error(`${broken.length} rows of it refer to rows that do not exist`);
+  const broken = brokenReference(sqlite);
+  if (broken !== null) throw new Error(broken);
 }
 
 /**

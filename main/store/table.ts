@@ -7,18 +7,22 @@ type Column<Held> = z.ZodType<Held> | Converted<Held>;
 interface Converted<Held> {
   schema: z.ZodType<Held>;
   /** Reads a stored value, not necessarily a valid one. */
-  decode?: (stored: string) => unknown;
+  decode?: (stored: string | null) => unknown;
   encode?: (held: unknown) => unknown;
   /** The column's name, unless it is that of the property in snake case. */
   name?: string;
 }
 
-const { parse, stringify } = JSON;
-
-export const json = <Held>(schema: z.ZodType<Held>): Converted<Held> => ({ schema, decode: parse, encode: stringify });
+export const json = <Held>(schema: z.ZodType<Held>): Converted<Held> => ({
+  schema,
+  // Without a text, JSON.parse would read null.
+  decode: (stored) => JSON.parse(stored ?? ''),
+  encode: JSON.stringify,
+});
 export const nullableJson = <Held>(schema: z.ZodType<Held>): Converted<Held | null> => ({
-  ...json(schema.nullable()),
-  encode: (held) => (held === null ? null : stringify(held)),
+  schema: schema.nullable(),
+  decode: (stored) => JSON.parse(stored ?? 'null'),
+  encode: (held) => (held === null ? null : JSON.stringify(held)),
 });
 export const flag: Converted<boolean> = {
   schema: z.boolean(),

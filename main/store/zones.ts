@@ -3,6 +3,7 @@ import type { EpochMs } from '../base/clock.ts';
 import { codeOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { epochMs } from '../contract/values.ts';
+import { RECORDS_MAX } from '../contract/zones.ts';
 import { isDomainName } from '../model/dns-name.ts';
 import { zoneSigning, type ZoneSigning } from '../model/zone-signing.ts';
 import type { Connection } from './connection.ts';
@@ -20,7 +21,7 @@ export const ZONES = table(
     supportsAlias: flag,
     createdAtMs: epochMs,
     /** The number of its current records. */
-    records: counted,
+    records: counted.max(RECORDS_MAX),
     /** The serial of its SOA. */
     serial,
     /** Null until its answers are first signed. */

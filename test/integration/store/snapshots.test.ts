@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSyn
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, describe, it } from 'vitest';
+import { createSigningKey } from '../../../main/dns/signing-key.ts';
 import { SNAPSHOT_ID } from '../../../main/store/backup-reading.ts';
 import { writeCopy } from '../../../main/store/backup-file.ts';
 import { openDatabase } from '../../../main/store/database.ts';
@@ -33,7 +34,7 @@ const target = (more: Partial<SnapshotTarget> = {}): SnapshotTarget => ({
 
 async function restore(store: Store, source: { name: string } | { file: string }, root = ROOT) {
   const snapshot = await store.snapshots.open(source);
-  store.snapshots.restore(snapshot, root);
+  store.snapshots.restore(snapshot, { root, demoKey: null });
   snapshot.close();
   return snapshot;
 }
@@ -57,6 +58,7 @@ function rowsOf(file: string): Record<string, unknown> {
 }
 
 const LEAF = { privateKeyPem: '-----BEGIN PRIVATE KEY-----\nof the leaf\n-----END PRIVATE KEY-----' };
+const SIGNING_KEY = createSigningKey();
 const UPDATE_SECRET = 'c2VjcmV0IG9mIHVwZGF0ZXM=';
 
 /** A store whose world has something in every table that a user fills. */
@@ -71,7 +73,7 @@ async function fullStore(pets = 50) {
     projectId,
     name: 'CI',
     prefix: 'viv_ab',
-    hash: 'h',
+    hash: 'a'.repeat(64),
     createdAtMs: 1,
     revokedAtMs: null,
   });
@@ -79,7 +81,7 @@ async function fullStore(pets = 50) {
   store.zones.setUpdateSecret('acme.test', UPDATE_SECRET);
   store.zones.setSigning('acme.test', {
     on: true,
-    keys: [{ d: 'ddd', x: 'x', y: 'y', retiresAtMs: null }],
+    keys: [{ ...SIGNING_KEY, retiresAtMs: null }],
     broken: null,
     stranger: null,
   });
@@ -212,12 +214,35 @@ describe('a snapshot', () => {
     const snapshot = await store.snapshots.open({ name: 'demo' });
     const revision = store.pets.revision(HERE);
     const adding = store.pets.add(HERE, pet('of the world before'));
-    store.snapshots.restore(snapshot, ROOT);
+    store.snapshots.restore(snapshot, { root: ROOT, demoKey: null });
     await expect(adding).resolves.toMatchObject({ id: 3_001n });
     await expect(listing).resolves.toMatchObject({ total: 3_000 });
     expect(store.pets.revision(HERE)).toBeGreaterThan(revision);
     const { items, total } = await store.pets.list(HERE, query({ sort: 'name', descending: true, limit: 1 }));
     expect([items[0]?.name, total]).toEqual(['Rex 999', 3_000]);
+  });
+
+  it('changes nothing if a part of Vivarium cannot read the restored rows, and the part reads the previous ones', async () => {
+    const { file, store } = await fullStore();
+    const heard: unknown[] = [];
+    store.snapshots.onRestored((demoKey) => {
+      store.serials.ofPlatform('of the restored world');
+      heard.push([store.projects.list().map(({ id }) => id), demoKey]);
+      if (heard.length === 1) throw new Error('The part failed.');
+    });
+    await store.snapshots.save(target({ demoKey: 'then' }));
+    store.projects.insert(projectRow('prj_later'));
+    store.owned.remove({ kind: 'zone', what: 'acme.test' });
+    const before = rowsOf(file);
+    const snapshot = await store.snapshots.open({ name: 'demo' });
+    expect(() => store.snapshots.restore(snapshot, { root: ROOT, demoKey: 'now' })).toThrow('The part failed.');
+    expect(rowsOf(file)).toEqual(before);
+    expect(heard).toEqual([
+      [['prj_gone', HERE.projectId], 'then'],
+      [['prj_later', 'prj_gone', HERE.projectId], 'now'],
+    ]);
+    store.snapshots.restore(snapshot, { root: ROOT, demoKey: 'now' });
+    expect(store.projects.get('prj_later')).toBe(null);
   });
 
   it('changes nothing if the disk is full', async () => {
@@ -232,7 +257,7 @@ describe('a snapshot', () => {
     const schemaBefore = schema();
     sqlite.pragma(`max_page_count = ${Number(sqlite.pragma('page_count', { simple: true })) + 5}`);
     const from = { file: join(folder, 'snapshot-demo.db'), isOfThisRoot: true, clockAt: { nowMs: 1, realNowMs: 1 } };
-    expect(faultOf(() => replaceContent(connection, from))).toMatchObject({
+    expect(faultOf(() => replaceContent(connection, from, () => undefined))).toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('is full; this change was not stored') as string,
     });
@@ -343,7 +368,7 @@ describe('a snapshot in a file to hand on', () => {
     expect(restored).toMatchObject({ name: 'demo', demoKey: null });
     expect(other.domains.list()).toMatchObject([{ hostname: 'shop.acme.test', certificate: { state: 'issued' } }]);
     expect(other.domains.leaf('shop.acme.test')).toBe(null);
-    expect(other.zones.get('acme.test')?.signing?.keys[0]?.d).toBe('ddd');
+    expect(other.zones.get('acme.test')?.signing?.keys[0]?.d).toBe(SIGNING_KEY.d);
     expect(existsSync(restored.database)).toBe(false);
   });
 
@@ -352,7 +377,9 @@ describe('a snapshot in a file to hand on', () => {
     const file = join(temporaryFolder(), 'demo.vivarium');
     await store.snapshots.save(target({ file }));
     change(file, 'PRAGMA foreign_keys = OFF', `INSERT INTO pet_counts VALUES (77, 'sold', 1)`);
-    await expect(store.snapshots.open({ file })).rejects.toThrow('1 rows of it refer to rows that do not exist');
+    await expect(store.snapshots.open({ file })).rejects.toThrow(
+      'the row dataset_id 77, status "sold" in the table pet_counts: dataset_id must be the id of a row of datasets.',
+    );
     const folder = join(temporaryFolder(), 'a folder');
     mkdirSync(folder);
     await expect(store.snapshots.open({ file: folder })).rejects.toThrow('it is a folder');

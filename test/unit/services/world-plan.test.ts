@@ -57,7 +57,7 @@ const owned = (...entries: string[]): OwnedRow[] =>
   entries.map((entry) => {
     const [kind = '', what = ''] = entry.replace('?', '').split(' ');
     const detail = kind === 'records' ? [recordKey(www)] : kind === 'setting' ? 5 : kind === 'signing' ? false : null;
-    return { kind, what, file: FILE, created: !entry.startsWith('?'), detail, sinceMs: 0 };
+    return { kind: kind as OwnedRow['kind'], what, file: FILE, created: !entry.startsWith('?'), detail, sinceMs: 0 };
   });
 
 const plan = async (text: string, current: CurrentWorld, rows: OwnedRow[] = [], adopt = false) =>

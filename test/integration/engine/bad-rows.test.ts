@@ -1,0 +1,115 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { startEngine, type Engine } from '../../support/engine.ts';
+import {
+  createMutator,
+  fillWorld,
+  mutationsOf,
+  readWorld,
+  tablesOf,
+  type Mutation,
+} from '../../support/mutated-rows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const MINUTES = 60_000;
+
+const textOf = ({ table, column, value }: Mutation): string => `${table}.${column} = ${value}`;
+
+/** Whether a message names the table and the column of a mutation, or a reference to them. */
+const isNamed = ({ table, column }: Mutation, message: string): boolean =>
+  new RegExp(`the row .* in the table ${table}: .*\\b${column}\\b|the ${column} of a row of ${table}\\b`).test(message);
+
+/** One mutation of each column at a time: few worlds in place of one for each mutation. */
+function together(mutations: readonly Mutation[]): Mutation[][] {
+  const columns = Object.values(Object.groupBy(mutations, ({ table, column }) => `${table}.${column}`));
+  const most = Math.max(0, ...columns.map((each = []) => each.length));
+  return Array.from({ length: most }, (_, index) => columns.flatMap((each = []) => each.slice(index, index + 1)));
+}
+
+/** A database with rows in every table, its mutations, and what makes the mutated copies. */
+function mutable(file: string) {
+  const sqlite = new Sqlite(file, { readonly: true });
+  const mutations = mutationsOf(sqlite);
+  const empty = tablesOf(sqlite).filter((name) => sqlite.prepare(`SELECT 1 FROM ${name}`).get() === undefined);
+  sqlite.close();
+  expect(empty).toEqual([]);
+  return { mutations, mutate: createMutator(file, `${file}.loose`) };
+}
+
+/** What every restoration changes: the serial that zones continue from. */
+function serialOf({ dataDir }: Engine): unknown {
+  const sqlite = new Sqlite(join(dataDir, 'vivarium.db'), { readonly: true });
+  try {
+    return sqlite.prepare('SELECT last FROM serials').pluck().get();
+  } finally {
+    sqlite.close();
+  }
+}
+
+async function refusalOf(call: Promise<unknown>): Promise<{ code?: string; message: string } | null> {
+  return call.then(
+    () => null,
+    (error: { code?: string; message: string }) => error,
+  );
+}
+
+describe('a database with one wrong value in a row', () => {
+  it(
+    'as a snapshot file is refused with the table, row and column, and nothing has changed; or everything answers',
+    { timeout: 10 * MINUTES },
+    async () => {
+      const engine = await startEngine();
+      await fillWorld(engine);
+      await engine.call('snapshots.save', { name: 'whole' });
+      const folder = temporaryFolder();
+      copyFileSync(join(engine.dataDir, 'snapshots', 'snapshot-whole.db'), join(folder, 'whole.db'));
+      const { mutations, mutate } = mutable(join(folder, 'whole.db'));
+      const file = join(folder, 'mutated.db');
+      const wrong: string[] = [];
+      const accepted: Mutation[] = [];
+      for (const mutation of mutations) {
+        if (!mutate([mutation], file)) continue;
+        const before = serialOf(engine);
+        const refusal = await refusalOf(engine.call('snapshots.restoreFile', { file }));
+        if (refusal === null) {
+          expect(serialOf(engine)).not.toBe(before);
+          accepted.push(mutation);
+          continue;
+        }
+        if (refusal.code !== 'conflict') wrong.push(`${textOf(mutation)}: ${refusal.code} ${refusal.message}`);
+        if (!isNamed(mutation, refusal.message)) wrong.push(`${textOf(mutation)} is not named: ${refusal.message}`);
+        if (serialOf(engine) !== before) wrong.push(`${textOf(mutation)} is refused, and has changed the world`);
+      }
+      expect(wrong).toEqual([]);
+
+      const failed: unknown[] = [];
+      let running = engine;
+      for (const group of together(accepted)) {
+        expect(mutate(group, file)).toBe(true);
+        await running.call('snapshots.restoreFile', { file });
+        const before = await readWorld(running);
+        await running.stop();
+        running = await startEngine({ dataDir: engine.dataDir });
+        failed.push(...[...before, ...(await readWorld(running))].map((procedure) => [procedure, group.map(textOf)]));
+      }
+      expect(failed).toEqual([]);
+    },
+  );
+});
+
+it('a setting of another form counts as not stored', async () => {
+  const engine = await startEngine();
+  await engine.call('settings.update', { propagation: 'PT0S', banAfter: 20 });
+  await engine.stop();
+  for (const value of ['null', '1', '"x"', '{"a":null}', '[[]]']) {
+    const sqlite = new Sqlite(join(engine.dataDir, 'vivarium.db'));
+    const put = sqlite.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)');
+    for (const name of ['propagation', 'banAfter', 'runs', 'drills', 'lanKept', 'firstStartAt']) put.run(name, value);
+    sqlite.close();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    expect([value, await readWorld(again)]).toEqual([value, []]);
+    await again.stop();
+  }
+});
