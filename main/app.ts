@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { defaultDataDir } from './base/data-dir.ts';
-import { explainFullDisk } from './base/data-folder.ts';
+import { DATABASE_FILE, explainFullDisk } from './base/data-folder.ts';
 import { realTime } from './base/clock.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
@@ -29,6 +30,7 @@ import { DOH_PATH } from './dns/doh.ts';
 import { dohPath } from './composition/own-paths.ts';
 import { ownFile } from './proxy/own-paths.ts';
 import { createLooks } from './proxy/looks.ts';
+import { explainStart } from './store/database.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/demo.ts';
 import { noteOf } from './services/breaks.ts';
@@ -86,7 +88,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   } catch (error) {
     await close();
     const dataDir = defaultDataDir({ platform: process.platform, env: process.env, homeDir: homedir() });
-    throw await explainTakenPorts(explainFullDisk(error, options.config.dataDir), options.config, {
+    const explained = explainStart(error, join(options.config.dataDir, DATABASE_FILE));
+    throw await explainTakenPorts(explainFullDisk(explained, options.config.dataDir), options.config, {
       dataDir,
       stop: ownCommand(dataDir)('vivarium stop'),
     });

@@ -16,7 +16,7 @@ import type { Machine } from './machine/machine.ts';
 import { findTraces, type Trace, type TraceFacts } from './reach/traces.ts';
 import { writeBackupFile } from './store/backup-file.ts';
 import { claimDataFolder, isFolderLocked } from './store/data-folder.ts';
-import { openAtRest } from './store/database.ts';
+import { dropBadRowsOf, openAtRest } from './store/database.ts';
 import { type Restored, restoreFolder } from './store/folder-restore.ts';
 
 /** Writes a backup of a data folder that no engine is using. @throws VivariumError from `writeBackupFile` */
@@ -53,18 +53,18 @@ function refuseReadOnly(dataDir: string): void {
 
 export { isFolderLocked };
 
+function refuseRunning(dataDir: string): void {
+  if (isFolderLocked(dataDir) !== true) return;
+  const stop = ownCommand(dataDir)('vivarium stop');
+  throw new VivariumError('conflict', `Vivarium is running on ${dataDir}; nothing was changed. Stop it first: ${stop}`);
+}
+
 /**
  * Replaces the content of a data folder with a backup.
  * @throws VivariumError from `restoreFolder`; `conflict` while the folder is in use
  */
 export function restoreAtRest(dataDir: string, file: string): Restored {
-  if (isFolderLocked(dataDir) === true) {
-    const stop = ownCommand(dataDir)('vivarium stop');
-    throw new VivariumError(
-      'conflict',
-      `Vivarium is running on ${dataDir}; nothing was changed. Stop it first: ${stop}`,
-    );
-  }
+  refuseRunning(dataDir);
   const folder = claimDataFolder(dataDir);
   let leaveNothing = true;
   try {
@@ -73,6 +73,20 @@ export function restoreAtRest(dataDir: string, file: string): Restored {
     return restored;
   } finally {
     folder.release({ leaveNothing });
+  }
+}
+
+/**
+ * Leaves out the rows that a start refuses, after a copy in the folder of backups; returns what was wrong, and the copy.
+ * @throws VivariumError `conflict` while the folder is in use; `not_found` without a database
+ */
+export function dropBadRowsAtRest(dataDir: string): { dropped: string[]; copy: string | null } {
+  refuseRunning(dataDir);
+  const folder = claimDataFolder(dataDir);
+  try {
+    return dropBadRowsOf(join(dataDir, DATABASE_FILE));
+  } finally {
+    folder.release();
   }
 }
 

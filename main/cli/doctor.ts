@@ -3,7 +3,7 @@ import type { DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor
 import { callProcedure } from './client.ts';
 import { withCommandLines } from './command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
-import { isOn, JSON_FLAG, type Arguments } from './flags.ts';
+import { isOn, JSON_FLAG, type Arguments, type Option } from './flags.ts';
 import { localCommand } from './local-command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
@@ -12,15 +12,20 @@ import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, w
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
 
+const DROP_FLAG: Option = { name: 'drop-bad-rows', kind: 'switch', does: 'Leave out the rows that a start refuses' };
+
 /** Asks the running Vivarium, or examines the folder itself when none runs or the engine hangs. */
 export const DOCTOR = localCommand({
   name: 'doctor',
   title: 'check the environment and suggest fixes',
-  options: [JSON_FLAG, ...PORT_FLAGS],
+  options: [DROP_FLAG, JSON_FLAG, ...PORT_FLAGS],
   notes: [
     'Checks ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root',
     'and this machine. Changes nothing. If no Vivarium is running, it checks the data folder and the ports that a start',
     'would use: those given here, or as for "serve".',
+    '',
+    '--drop-bad-rows  Removes from the database the rows that a start refuses, with what belongs to them, and changes',
+    '                 nothing else. A copy of the database is made first. Vivarium must not be running.',
     '',
     'Exit code 0 when nothing failed, with or without warnings; 1 when a check failed.',
   ],
@@ -30,6 +35,7 @@ export const DOCTOR = localCommand({
     'vivarium doctor --data-dir ./vivarium-data --http-port 9080',
   ],
   async run(read, dataDir, io) {
+    if (isOn(read, DROP_FLAG.name)) return dropBadRows(dataDir, isOn(read, JSON_FLAG.name), io);
     const report = await reportOn(dataDir, portsOfNextStart(read, io));
     const { stdout } = io;
     const isJson = isOn(read, JSON_FLAG.name);
@@ -37,6 +43,21 @@ export const DOCTOR = localCommand({
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
   },
 });
+
+async function dropBadRows(dataDir: string, isJson: boolean, { stdout }: Io): Promise<number> {
+  const { dropBadRowsAtRest } = await import('../at-rest.ts');
+  const done = dropBadRowsAtRest(dataDir);
+  const lines =
+    done.copy === null
+      ? ['Every row can be used; nothing was changed.']
+      : [
+          'Left out, with what belonged to it:',
+          ...done.dropped.map((what) => `  ${what}`),
+          `The database as it was: ${done.copy}`,
+        ];
+  stdout.write(`${(isJson ? [JSON.stringify(done)] : lines.map(printable)).join('\n')}\n`);
+  return EXIT_OK;
+}
 
 /** @throws VivariumError `invalid_request` with one sentence that says what to change. */
 function portsOfNextStart(read: Arguments, io: Io): Required<RuntimePorts> {

@@ -9,6 +9,8 @@ export type Integrity =
   /** No damage in the part that was read in time. */
   | { state: 'partly'; rows: number }
   | { state: 'damaged'; what: string }
+  /** It can be read, but not this row, which the command leaves out. */
+  | { state: 'bad-row'; what: string; command: string }
   | { state: 'unread'; why: string };
 
 export interface DatabaseEvidence {
@@ -33,6 +35,11 @@ export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEv
       return finding(subject, 'ok', [
         `${file}: its first ${integrity.rows.toLocaleString('en')} rows and index entries were read, without errors. The daily backup reads all of it.`,
       ]);
+    case 'bad-row':
+      return finding(subject, 'failed', [`${file} has a row that Vivarium can’t use: ${integrity.what}.`], {
+        fix: 'Stop Vivarium, and leave out such rows, with what belongs to them; a copy of the database is kept.',
+        commands: [integrity.command],
+      });
     case 'unread':
       return finding(subject, 'skipped', [`${file} was not read: ${integrity.why}`]);
     case 'damaged':

@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../base/clock.ts';
+import { realTime, type Clock } from '../base/clock.ts';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -10,6 +10,7 @@ import { connect, type Connection } from './connection.ts';
 import { explain, type DatabaseFile } from './faults.ts';
 import { APPLICATION_ID, inspectPath, probe, probeConnection } from './inspect.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations.ts';
+import { badRows, dropBadRows, refuseBadRows } from './rows.ts';
 
 /** For databases that end with the process. */
 export const MEMORY = ':memory:';
@@ -67,6 +68,7 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
     keepTemporaryInMemory(sqlite);
     proveWritable(sqlite);
     upgrade(sqlite, place, migrations, log);
+    refuseBadRows(sqlite, place);
     return { connection: connect(sqlite, place), backups, file, schema, warnings };
   } catch (error) {
     sqlite?.close();
@@ -74,13 +76,18 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
   }
 }
 
+function placeOf(path: string): WritableDatabase {
+  const file = resolve(path);
+  return { file, backups: createBackups(file, { now: realTime.now }) };
+}
+
 /**
  * Opens an existing database to read it, at whatever schema it has. @throws VivariumError as `openDatabase`; not_found
  * without a database.
  */
 export function openAtRest(path: string): Database {
-  const file = resolve(path);
-  const place = { file, backups: createBackups(file, { now: () => 0 }) };
+  const place = placeOf(path);
+  const { file } = place;
   try {
     if (inspectPath(place) === 'absent') {
       throw new VivariumError('not_found', `There is no Vivarium database in ${dirname(file)}.`);
@@ -94,6 +101,42 @@ export function openAtRest(path: string): Database {
   } catch (error) {
     throw explain(error, place);
   }
+}
+
+/**
+ * Leaves out the rows that a start refuses, after a backup. @throws VivariumError as `openDatabase`; not_found without
+ * a database.
+ */
+export function dropBadRowsOf(path: string): { dropped: string[]; copy: string | null } {
+  const place = placeOf(path);
+  try {
+    const sqlite = new Sqlite(place.file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+    try {
+      if (badRows(sqlite).every((bad) => bad === null)) return { dropped: [], copy: null };
+      const copy = place.backups.takeNow(sqlite, readVersion(sqlite));
+      return { dropped: dropBadRows(sqlite), copy };
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    throw explain(error, place);
+  }
+}
+
+/** An error of a start, or the bad row that is its cause. */
+export function explainStart(error: unknown, path: string): unknown {
+  if (error instanceof VivariumError) return error;
+  try {
+    const sqlite = new Sqlite(path, { fileMustExist: true });
+    try {
+      refuseBadRows(sqlite, placeOf(path), Infinity);
+    } finally {
+      sqlite.close();
+    }
+  } catch (found) {
+    if (found instanceof VivariumError) return found;
+  }
+  return error;
 }
 
 type WritableDatabase = DatabaseFile & { backups: Backups };

@@ -5,6 +5,7 @@ import { isWhole, createBackups } from './backups.ts';
 import { damageOf } from './faults.ts';
 import { FULL_CHECK_BYTES_MAX, walksOf } from './inspect.ts';
 import { restoreCommands } from './restore.ts';
+import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './rows.ts';
 
 /** The result of reading a database to its end. */
 export type IntegrityReading =
@@ -12,6 +13,8 @@ export type IntegrityReading =
   /** This many rows and index entries were read without a fault when the time ran out. */
   | { state: 'partly'; rows: number }
   | { state: 'damaged'; what: string }
+  /** Every page can be read, but not this row. */
+  | { state: 'bad-row'; what: string; command: string }
   | { state: 'unread'; why: string };
 
 /** Rows read before other work runs and the time is checked: about a millisecond. */
@@ -33,6 +36,8 @@ export async function readIntegrity(file: string, isOver: () => boolean): Promis
   try {
     const sqlite = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 0 });
     try {
+      const bad = await findBadRow(sqlite, isOver);
+      if (bad !== null) return badRowReading(bad);
       return statSync(file).size <= FULL_CHECK_BYTES_MAX ? quickCheck(sqlite) : await walk(sqlite, isOver);
     } finally {
       sqlite.close();
@@ -65,7 +70,8 @@ export function readIntegrityAtRest(file: string): IntegrityReading {
     }
     const sqlite = new Sqlite(octets);
     try {
-      return quickCheck(sqlite);
+      const bad = badRows(sqlite).find((each) => each !== null) ?? null;
+      return bad === null ? quickCheck(sqlite) : badRowReading(bad);
     } finally {
       sqlite.close();
     }
@@ -91,6 +97,8 @@ export function sqliteVersion(): string {
     sqlite.close();
   }
 }
+
+const badRowReading = ({ what }: BadRow): IntegrityReading => ({ state: 'bad-row', what, command: DROP_COMMAND });
 
 function quickCheck(sqlite: Sqlite.Database): IntegrityReading {
   const found = String(sqlite.pragma('quick_check(1)', { simple: true }));

@@ -103,8 +103,8 @@ export function refuseBadRows(sqlite: Database, place: DatabaseFile, rowsMax = S
   const newest = place.backups.list().find(({ path }) => isWhole(path) && hasGoodRows(path));
   const restore =
     newest === undefined
-      ? 'There is no backup without it.'
-      : `The newest backup without it is ${newest.path}. ${restoreSteps(place.file, newest)}`;
+      ? 'There is no backup without such rows.'
+      : `The newest backup without such rows is ${newest.path}. ${restoreSteps(place.file, newest)}`;
   throw new VivariumError(
     'internal_error',
     `The database ${place.file} can't be used because of ${bad.what}. To leave out such rows, with ` +

@@ -1,8 +1,13 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../main/base/log.ts';
+import { VivariumError } from '../../../main/contract/errors.ts';
+import { BACKUPS_KEPT } from '../../../main/store/backups.ts';
+import { dropBadRowsOf, openDatabase } from '../../../main/store/database.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import {
   createMutator,
   fillWorld,
@@ -97,6 +102,54 @@ describe('a database with one wrong value in a row', () => {
       expect(failed).toEqual([]);
     },
   );
+
+  it(
+    'is refused by a start with the table, row and column, until the row is left out; or everything answers',
+    { timeout: 10 * MINUTES },
+    async () => {
+      const engine = await startEngine();
+      await fillWorld(engine);
+      await engine.stop();
+      const file = join(engine.dataDir, 'vivarium.db');
+      const original = join(temporaryFolder(), 'original.db');
+      copyFileSync(file, original);
+      const { mutations, mutate } = mutable(original);
+      const wrong: string[] = [];
+      const accepted: Mutation[] = [];
+      const dropped = new Set<string>();
+      for (const mutation of mutations) {
+        if (!mutate([mutation], file)) continue;
+        const refusal = refusalOfOpening(file);
+        if (refusal === null) {
+          accepted.push(mutation);
+          continue;
+        }
+        if (!isNamed(mutation, refusal)) wrong.push(`${textOf(mutation)} is not named: ${refusal}`);
+        if (!refusal.includes('doctor --drop-bad-rows')) wrong.push(`${textOf(mutation)}: ${refusal}`);
+        const place = `${mutation.table}.${mutation.column}`;
+        if (dropped.has(place)) continue;
+        dropped.add(place);
+        const done = dropBadRowsOf(file);
+        if (!isNamed(mutation, done.dropped.join()))
+          wrong.push(`${textOf(mutation)}: left out is ${done.dropped.join()}`);
+        if (refusalOfOpening(file) !== null) wrong.push(`${textOf(mutation)}: ${refusalOfOpening(file)}`);
+        if (dropped.has(mutation.table)) continue;
+        dropped.add(mutation.table);
+        const again = await startEngine({ dataDir: engine.dataDir });
+        wrong.push(...(await readWorld(again)).map((procedure) => `${textOf(mutation)} is left out: ${procedure}`));
+        await again.stop();
+      }
+      for (const group of together(accepted)) {
+        expect(mutate(group, file)).toBe(true);
+        const again = await startEngine({ dataDir: engine.dataDir });
+        wrong.push(...(await readWorld(again)).map((procedure) => `${group.map(textOf).join()}: ${procedure}`));
+        await again.stop();
+      }
+      expect(wrong).toEqual([]);
+      expect(dropped.size).toBeGreaterThan(20);
+      expect(readdirSync(join(engine.dataDir, 'backups'))).toHaveLength(BACKUPS_KEPT);
+    },
+  );
 });
 
 it('a setting of another form counts as not stored', async () => {
@@ -113,3 +166,13 @@ it('a setting of another form counts as not stored', async () => {
     await again.stop();
   }
 });
+
+/** Why a start cannot open the database; null if it can. */
+function refusalOfOpening(file: string): string | null {
+  try {
+    openDatabase({ file, clock: createFakeClock(), log: silentLog }).connection.sqlite.close();
+    return null;
+  } catch (error) {
+    return error instanceof VivariumError ? error.message : `${String(error)}, without a sentence`;
+  }
+}

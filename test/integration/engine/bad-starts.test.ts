@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { type Ended, FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
@@ -191,5 +193,43 @@ describe('a damaged file', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(file);
     expect(readFileSync(file).equals(damaged)).toBe(true);
+  });
+});
+
+describe('a row that Vivarium cannot use', () => {
+  it('is named by a start and by the doctor, with the command that leaves it out after a copy', async () => {
+    const first = await startProgram();
+    await first.end();
+    const at = ['--data-dir', first.dataDir];
+    const sqlite = new Sqlite(join(first.dataDir, 'vivarium.db'));
+    sqlite.exec("UPDATE projects SET target = 'null' WHERE slug = 'happy-paws'");
+    sqlite.close();
+    const row = 'the row slug "happy-paws" in the table projects: target must be an object';
+    const command = `vivarium doctor --drop-bad-rows ${at.join(' ')}`;
+
+    const { code, stdout, stderr } = await runProgram(['serve', ...at, ...FREE_PORTS], {
+      VIVARIUM_COMMAND: 'vivarium',
+    });
+    expect({ code, stdout, stack: / at /.test(stderr) }).toEqual({ code: 1, stdout: '', stack: false });
+    expect(stderr).toContain(
+      `because of ${row}. To leave out such rows, with what belongs to them, after a copy: ${command}\n`,
+    );
+    const found = await runProgram(['doctor', '--json', ...at], { VIVARIUM_COMMAND: 'vivarium' });
+    const { checks } = JSON.parse(found.stdout) as DoctorReport;
+    expect(checks.find(({ id }) => id === 'data.database')).toMatchObject({
+      status: 'failed',
+      evidence: [expect.stringContaining(row)],
+      commands: command,
+    });
+
+    const left = await runProgram(['doctor', '--drop-bad-rows', ...at]);
+    const [, copy = ''] = /The database as it was: (.*)/.exec(left.stdout) ?? [];
+    expect([left.code, left.stdout.includes(row), existsSync(copy)]).toEqual([0, true, true]);
+    expect((await runProgram(['doctor', '--drop-bad-rows', ...at])).stdout).toBe(
+      'Every row can be used; nothing was changed.\n',
+    );
+    const again = await startProgram([], { dataDir: first.dataDir });
+    expect((await runProgram(['doctor', '--drop-bad-rows', ...at])).stderr).toContain('Stop it first');
+    await again.end();
   });
 });

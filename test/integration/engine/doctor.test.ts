@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts';
@@ -33,6 +34,22 @@ const contents = (folder: string): Record<string, string> =>
       .map((entry) => join(entry.parentPath, entry.name))
       .map((path) => [path, `${statSync(path).mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`]),
   );
+
+it('finds a row that it cannot use, beside an engine that read it before', async () => {
+  const engine = await startEngine();
+  const sqlite = new Sqlite(join(engine.dataDir, 'vivarium.db'));
+  sqlite.exec("UPDATE pets SET name = ' ' WHERE id = 2");
+  sqlite.close();
+  expect(await check(engine, 'data.database')).toMatchObject({
+    status: 'failed',
+    evidence: [
+      expect.stringContaining(
+        'the row dataset_id 1, id 2 in the table pets: name must have at least one character other than spaces.',
+      ),
+    ],
+    commands: expect.stringContaining('doctor --drop-bad-rows') as string,
+  });
+});
 
 it('finds no problem with a fresh demo', async () => {
   const engine = await startEngine();

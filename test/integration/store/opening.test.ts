@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
-import { openDatabase } from '../../../main/store/database.ts';
+import { createBackups } from '../../../main/store/backups.ts';
+import { explainStart, openDatabase } from '../../../main/store/database.ts';
 import { latestVersion, MIGRATIONS } from '../../../main/store/migrations.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { allPets, faultOf, HERE, pet, projectRow } from '../../unit/store/parts.ts';
@@ -48,6 +49,37 @@ describe('opening the store', () => {
       code: 'unavailable',
       message: 'Vivarium is stopping; its database is closed.',
     });
+  });
+
+  it('is refused over a row that no part can use; beyond the first ones, if the row ends the start', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file, 6_000);
+    const spoil = (sql: string) => {
+      const sqlite = new Sqlite(file);
+      sqlite.exec(sql);
+      sqlite.close();
+    };
+    const backUp = () => {
+      const sqlite = new Sqlite(file);
+      const copy = createBackups(file, createFakeClock()).takeNow(sqlite, latestVersion(MIGRATIONS));
+      sqlite.close();
+      return copy;
+    };
+    const failed = new TypeError('Something failed.');
+    expect(explainStart(failed, file)).toBe(failed);
+    spoil("UPDATE pets SET name = '' WHERE id = 5999");
+    openFile(file).close();
+    const row = 'the row dataset_id 1, id 5999 in the table pets: name must';
+    expect(explainStart(failed, file)).toMatchObject({ message: expect.stringContaining(row) as string });
+    const copy = backUp();
+    spoil("UPDATE projects SET redirects = '1'");
+    const { message } = faultOf(() => openFile(file));
+    expect(message).toContain('in the table projects: redirects must be a list. To leave out such rows');
+    expect([message.includes(copy), message.includes('There is no backup without such rows.')]).toEqual([false, true]);
+    spoil("UPDATE projects SET redirects = '[]'; UPDATE pets SET name = 'Rex'");
+    const newest = backUp();
+    spoil("UPDATE projects SET redirects = '1'");
+    expect(faultOf(() => openFile(file)).message).toContain(`The newest backup without such rows is ${newest}.`);
   });
 
   it('treats an empty file as missing, with a warning if there was a database before', async () => {
