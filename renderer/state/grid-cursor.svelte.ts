@@ -89,6 +89,8 @@ export function nextEditable(
 /** The grid's single cell in the tab order, moved by the arrow keys. */
 export class GridCursor {
   #cell = $state.raw<Cell>({ row: 0, column: 'name' });
+  /** Whether the user has gone to a cell. If the page has moved the focus there, letters are still shortcuts. */
+  isEntered = false;
 
   get cell(): Cell {
     return this.#cell;

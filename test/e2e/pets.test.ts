@@ -472,6 +472,27 @@ describe('a pet', () => {
       .toMatchObject({ id: '31', name: 'Zora', categoryId: '3' });
   });
 
+  it('can be added right after another one by the same keys, and is typed over once the grid is entered', async () => {
+    const { page, engine } = await openPets();
+    for (const [name, cell] of Object.entries({ First: '30 name', Second: '31 name' })) {
+      await page.keyboard.press('n');
+      await page.getByRole('dialog', { name: 'Add a pet' }).waitFor();
+      await page.keyboard.type(name);
+      await page.keyboard.press('Enter');
+      await expect.poll(() => focused(page)).toBe(cell);
+    }
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.type('New\n');
+    await row(page, 'New').waitFor();
+    await page.getByRole('button', { name: 'Columns' }).focus();
+    await page.keyboard.press('Tab');
+    await expect.poll(() => focused(page)).toBe('30 name');
+    await page.keyboard.type('Next\n');
+    await expect
+      .poll(async () => (await pets(engine)).items.slice(-2).map(({ name }) => name))
+      .toEqual(['Next', 'Second']);
+  });
+
   it('opens beside the list, where it can be changed and ordered', async () => {
     const opened = await openPets();
     const { page, engine } = opened;

@@ -37,6 +37,17 @@ export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
   }
 
   return {
+    /** Tab leads into the grid. */
+    release({ key }: KeyboardEvent): void {
+      if (key === 'Tab') cursor.isEntered = true;
+    },
+
+    /** When the window loses the focus, there is no related target, and the same cell gets the focus back. */
+    leave({ currentTarget, relatedTarget }: FocusEvent): void {
+      if (!(currentTarget instanceof Node) || !(relatedTarget instanceof Node)) return;
+      if (!currentTarget.contains(relatedTarget)) cursor.isEntered = false;
+    },
+
     press(event: KeyboardEvent): void {
       const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
       const { cell } = cursor;
@@ -50,10 +61,11 @@ export function createGridKeys(host: PetGridHost, actions: PetGridActions) {
             ? controlOf(key)
             : actionOf(key, cell);
       if (act === undefined) {
-        if (!withControl && startsText(key, cell.column)) type(event, cell);
+        if (cursor.isEntered && !withControl && startsText(key, cell.column)) type(event, cell);
         return;
       }
       event.preventDefault();
+      cursor.isEntered = true;
       act();
     },
 

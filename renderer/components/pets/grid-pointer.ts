@@ -17,6 +17,7 @@ export function createGridPointer(host: PetGridHost, actions: PetGridActions) {
   return {
     down(event: MouseEvent): void {
       const { clientX: x, clientY: y, target } = event;
+      cursor.isEntered = true;
       const cell = cellOf(target);
       const pet = cell === undefined || !isRemoval(target) ? undefined : actions.petAt(cell.row + host.unscrolled);
       pressed = pet !== undefined && event.button === 0 ? { pet, x, y } : undefined;
