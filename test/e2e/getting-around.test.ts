@@ -84,6 +84,15 @@ describe('the interface', () => {
     },
   );
 
+  it('closes the menu of a button that goes with its row, and focuses the row in its place', async () => {
+    const { page, engine } = await openPage({ path: '/projects/happy-paws/domains' });
+    await page.getByRole('button', { name: 'More for shop.happypaws.test' }).click();
+    await page.getByRole('menu').waitFor();
+    await engine.call('domains.remove', { hostname: 'shop.happypaws.test' });
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.locator('[data-key="www.happypaws.test"] :focus').waitFor();
+  });
+
   it('offers the actions of each kind of row in its menu, and returns the focus to the row', async () => {
     const { page, engine, open, errors } = await openPage({ path: '/projects/demo/pets' });
     const focused = () => page.evaluate('document.activeElement.innerText.split("\\n")[0]');

@@ -444,6 +444,53 @@ describe('the list, while clients add pets,', () => {
     await expect.poll(async () => (await pets(engine)).items[26]?.name).toBe('Half typed');
     expect(errors).toEqual([]);
   });
+
+  it('keeps an open context menu, the focus in it and its actions with their pet', async () => {
+    const { page, engine, errors } = await openPets({ path: `${PATH}?sort=-id` });
+    const menu = page.getByRole('menu');
+    await cell(page, 3, 'name').focus();
+    for (const [count, label, steps] of [
+      [34, 'Select', 2],
+      [38, 'Edit the name', 1],
+    ] as const) {
+      await page.keyboard.press('Shift+F10');
+      await menu.waitFor();
+      await call(engine, 'pets.seed', { count: 4 });
+      await counted(page, `${count} pets`).waitFor();
+      await expect.poll(() => topOf(page)).toBe((count - 30) * 32);
+      for (let step = 0; step < steps; step++) await page.keyboard.press('ArrowDown');
+      await waitForFocus(menu.getByRole('menuitem', { name: label }));
+      await page.keyboard.press('Enter');
+    }
+    await page.getByRole('textbox', { name: 'Name of pet 27' }).fill('Twenty-seven');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await pets(engine)).items[26]?.name).toBe('Twenty-seven');
+    await row(page, 'Twenty-seven').and(page.locator('[aria-selected=true]')).waitFor();
+    await expect.poll(() => focused(page)).toBe('11 name');
+    await page.keyboard.press('Shift+F10');
+    await menu.waitFor();
+    await call(engine, 'pets.seed', { count: 2 });
+    await counted(page, '40 pets').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => focused(page)).toBe('13 name');
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('the context menu of a pet that another client removes', () => {
+  it('closes, and the pet in its place gets the focus', async () => {
+    const { page, engine, errors } = await openPets();
+    const menu = page.getByRole('menu');
+    await cell(page, 2, 'name').click({ button: 'right' });
+    await menu.waitFor();
+    await call(engine, 'pets.remove', { id: 9 });
+    await counted(page, '29 pets').waitFor();
+    await waitForFocus(menu);
+    await call(engine, 'pets.remove', { id: 3 });
+    await menu.waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('2 name');
+    expect(errors).toEqual([]);
+  });
 });
 
 describe('a pet', () => {
