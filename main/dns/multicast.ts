@@ -32,6 +32,9 @@ const MESSAGE_OCTETS_MAX = 9_000;
 /** Names to try if other machines have them: `vivarium` to `vivarium-9`. */
 const NAMES_MAX = 9;
 
+/** The pause after the last of them, so that a hostile machine causes few probes. */
+const RETRY_MS = 60_000;
+
 export interface Announcer {
   /** The announced name, `vivarium.local`; null until the probes have shown that it is free. */
   name(): string | null;
@@ -90,17 +93,27 @@ export function announceHost(options: {
     onChanged();
   }
 
+  /** Probes for the name with that number. */
+  function claim(number: number): void {
+    tried = number;
+    announced = { ...announced, label: number === 1 ? options.label : `${options.label}-${number}` };
+    probeFrom(1);
+  }
+
   function yieldName(): void {
     timer?.cancel();
     isAnnounced = false;
     onChanged();
-    if (tried >= NAMES_MAX) {
+    if (tried === NAMES_MAX) {
       log.warn('No name is free to announce by multicast DNS', { tried });
       socket.off('message', receive);
+      after(RETRY_MS, () => {
+        socket.on('message', receive);
+        claim(1);
+      });
       return;
     }
-    announced = { ...announced, label: `${options.label}-${++tried}` };
-    probeFrom(1);
+    claim(tried + 1);
   }
 
   function receive(message: Buffer, from: RemoteInfo): void {

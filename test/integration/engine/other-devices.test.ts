@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type TestContext } from 'vitest';
 import type { LanStatus } from '../../../main/contract/lan.ts';
-import { track } from '../../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram, type RunningProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import {
@@ -149,35 +146,6 @@ test('sharing waits for a missing interface, and follows it to another address; 
     'vivarium: This machine is on several networks: lan0 (10.77.0.1), lan1 (192.168.5.1). Name the interface to serve, such as lan0.\n',
   );
 });
-
-test('a second machine in the network announces another name', async (context) => {
-  needsMachines(context);
-  const machines = await twoMachines();
-  const nameOf = async (machine: 'host' | 'device', address: string) => {
-    const [enter = '', ...words] = machines.on(machine);
-    const script = announcing(address);
-    const child = spawn(enter, [...words, process.execPath, '--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    track(() => void child.kill());
-    const [name] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-    return name.trim();
-  };
-  expect(await nameOf('device', '10.77.0.2')).toBe('vivarium.local');
-  expect(await nameOf('host', HOST_ADDRESS)).toBe('vivarium-2.local');
-});
-
-/** Announces until it is ended, and prints the name. */
-const announcing = (address: string): string => `
-import { createClock } from '${import.meta.dirname}/../../../main/base/clock.ts';
-import { announceHost } from '${import.meta.dirname}/../../../main/dns/multicast.ts';
-const log = { info() {}, warn: console.error };
-const announcer = announceHost({
-  ...{ label: 'vivarium', address: '${address}', port: 80, clock: createClock(), log, admits: () => true },
-  onChanged: () => announcer.name() !== null && console.log(announcer.name()),
-});
-setInterval(() => undefined, 1000);
-`;
 
 /** Queries vivarium.local like a client without a cache, and prints the address, or nothing after a timeout. */
 const askByMulticast = (waitMs: number) => `
