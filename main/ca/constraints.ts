@@ -2,7 +2,8 @@ import { parse } from 'tldts';
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { children, content, decode, encode, isContext, sequence, tagged, taggedOctets, type Node } from './der.ts';
-import { addressBytes, formatAddress, GENERAL_NAME, type LeafName } from './names.ts';
+import { addressBytes } from '../model/address.ts';
+import { formatAddress, GENERAL_NAME, type LeafName } from './names.ts';
 
 /** The names that a root may sign for; e-mail addresses and URIs are always excluded. */
 export interface NameConstraints {

@@ -1,6 +1,6 @@
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { normalizeHostname } from '../base/hostname.ts';
-import { canonicalAddress, ipv4Octets, ipv6Groups } from '../model/address.ts';
+import { addressBytes, canonicalAddress } from '../model/address.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { taggedOctets, type Node } from './der.ts';
@@ -36,12 +36,6 @@ export const generalName = (name: LeafName): Node =>
   name.kind === 'dns'
     ? taggedOctets(GENERAL_NAME.dns, Buffer.from(name.text, 'latin1'))
     : taggedOctets(GENERAL_NAME.ip, name.bytes);
-
-/** The 4 or 16 octets of an IP address in text. */
-export function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(ipv4Octets(address));
-  return Buffer.from(ipv6Groups(canonicalAddress(address)).flatMap((group) => [group >> 8, group & 0xff]));
-}
 
 /** The text of an IP address of 4 or 16 octets, IPv6 as in RFC 5952. */
 export function formatAddress(bytes: Uint8Array): string {

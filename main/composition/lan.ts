@@ -38,8 +38,7 @@ const PROFILE_DOMAINS_MAX = 200;
 
 interface Served extends Serving {
   zones: DeviceZones;
-  /** Null on an interface with IPv6 only. */
-  announcer: Announcer | null;
+  announcer: Announcer;
 }
 
 /**
@@ -88,7 +87,8 @@ export function openLan(
     return Buffer.from(renderProfile({ certificate: rootDer(), fingerprint, dohUrl, address, domains }));
   }
 
-  async function open({ address }: Place): Promise<Served> {
+  async function open(place: Place): Promise<Served> {
+    const { address } = place;
     const host = hostOf(address);
     const zones = createDeviceZones({
       address,
@@ -111,7 +111,7 @@ export function openLan(
     const file = (contentType: string, read: () => Buffer, headers: readonly string[] = []) =>
       ownFile({ contentType, read, headers });
     const hosts = new Set([host, DEVICE_HOSTNAME]);
-    const place: OwnPlace = {
+    const own: OwnPlace = {
       hosts,
       serverNames: new Set([DEVICE_HOSTNAME]),
       serves: isForDevices,
@@ -126,23 +126,21 @@ export function openLan(
       ]),
     };
     try {
-      const stopServing = await dataPlane.serveOn(address, place);
-      const announcer = address.includes(':')
-        ? null
-        : announceHost({
-            ...{ label: MULTICAST_LABEL, address, port: ports.http, clock, log, admits },
-            onChanged() {
-              const name = announcer?.name() ?? null;
-              if (name !== null) hosts.add(name);
-              changed();
-            },
-          });
+      const stopServing = await dataPlane.serveOn(address, own);
+      const announcer = announceHost({
+        ...{ label: MULTICAST_LABEL, ...place, port: ports.http, clock, log, admits },
+        onChanged() {
+          const name = announcer.name();
+          if (name !== null) hosts.add(name);
+          changed();
+        },
+      });
       return {
         zones,
         announcer,
         async close() {
           // When the engine stops, the proxy lets requests finish here as on loopback.
-          await Promise.all([isEnding ? undefined : stopServing(), server.stop(), announcer?.close()]);
+          await Promise.all([isEnding ? undefined : stopServing(), server.stop(), announcer.close()]);
         },
       };
     } catch (error) {
@@ -213,7 +211,7 @@ export function openLan(
       const { place, wanted } = state;
       const host = hostOf(place.address);
       const url = `${originAt(host)}/`;
-      const name = state.serving.announcer?.name() ?? null;
+      const name = state.serving.announcer.name();
       return {
         ...{ state: 'on' as const, ...shared, wanted, ...place, url, qr: qrCode(url) },
         ...(name !== null && { localUrl: `${originAt(name)}/` }),

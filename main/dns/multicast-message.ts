@@ -1,4 +1,4 @@
-import { ipv4Octets } from '../model/address.ts';
+import { addressBytes } from '../model/address.ts';
 import { wireName, type DomainName } from '../model/dns-name.ts';
 import { HEADER_OCTETS } from './message-guard.ts';
 import { CLASS_IN, QUESTION_TYPES, TYPE_CODES } from './record.ts';
@@ -35,8 +35,8 @@ const instanceOf = ({ label }: Announced): DomainName => `${label}.${SERVICE}`;
 export interface MulticastMessage {
   id: number;
   questions: readonly { name: DomainName; type: number; unicast: boolean }[];
-  /** IPv4 addresses by name in a response; empty for a query. */
-  addresses: readonly { name: DomainName; address: string }[];
+  /** The A and AAAA records of a response; none for a query. */
+  addresses: readonly { name: DomainName; type: number; data: Buffer }[];
 }
 
 /** Null when malformed. */
@@ -60,8 +60,8 @@ class MulticastReader extends WireReader {
     const addresses = Array.from({ length: isAnswer ? this.#count(6) + this.#count(8) + this.#count(10) : 0 }, () => {
       const [name, type] = [this.name(), this.uint16()];
       this.octets(6);
-      const data = this.octets(this.uint16());
-      return type === TYPE_CODES.A && data.length === 4 ? [{ name, address: data.join('.') }] : [];
+      const data = Buffer.from(this.octets(this.uint16()));
+      return type === TYPE_CODES.A || type === TYPE_CODES.AAAA ? [{ name, type, data }] : [];
     });
     return { id: this.message.readUInt16BE(0), questions: isAnswer ? [] : questions, addresses: addresses.flat() };
   }
@@ -76,11 +76,10 @@ class MulticastReader extends WireReader {
  * after it, the one with the higher address keeps the name.
  */
 export function losesName({ addresses }: MulticastMessage, announced: Announced, isAnnounced: boolean): boolean {
-  const own = hostOfLabel(announced.label);
-  const octets = Buffer.from(ipv4Octets(announced.address));
+  const own = hostRecord(announced);
   return addresses
-    .filter(({ name, address }) => name === own && address !== announced.address)
-    .some(({ address }) => !isAnnounced || Buffer.compare(Buffer.from(ipv4Octets(address)), octets) > 0);
+    .filter(({ name, type, data }) => name === own.name && type === own.type && !data.equals(own.data))
+    .some(({ data }) => !isAnnounced || Buffer.compare(data, own.data) > 0);
 }
 
 interface WireRecord {
@@ -93,14 +92,17 @@ interface WireRecord {
 
 const hostRecord = ({ label, address }: Announced): WireRecord => ({
   name: hostOfLabel(label),
-  type: TYPE_CODES.A,
-  data: Buffer.from(ipv4Octets(address)),
+  type: address.includes(':') ? TYPE_CODES.AAAA : TYPE_CODES.A,
+  data: addressBytes(address),
 });
 
 /** RFC 6762 §6.1: states that the name has no other address types, so clients need not wait for them. */
-function onlyAddress({ label }: Announced): WireRecord {
-  const name = hostOfLabel(label);
-  return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, 1, 0x40)]) };
+function onlyAddress(announced: Announced): WireRecord {
+  const { name, type } = hostRecord(announced);
+  // The bitmap of one type (RFC 4034 §4.1.2), in the block of types below 256.
+  const bits = Buffer.alloc((type >> 3) + 1);
+  bits[type >> 3] = 0x80 >> (type & 7);
+  return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, bits.length), bits]) };
 }
 
 /** The page as a service (RFC 6763 §4). */

@@ -1,5 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import type { Clock, Timer } from '../base/clock.ts';
 import { codeOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
@@ -15,7 +16,7 @@ import {
 import { QUESTION_TYPES } from './record.ts';
 
 /** RFC 6762 §3. */
-const GROUP = '224.0.0.251';
+const GROUP = { udp4: '224.0.0.251', udp6: 'ff02::fb' } as const;
 export const MULTICAST_PORT = 5353;
 
 /** RFC 6762 §8.1, §8.3: three probes, then two announcements. */
@@ -49,7 +50,8 @@ export interface Announcer {
  */
 export function announceHost(options: {
   label: string;
-  /** IPv4, of the interface to announce on. */
+  /** The interface to announce on, and its address: A records in the group of IPv4, or AAAA records in that of IPv6. */
+  interface: string;
   address: string;
   port: number;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
@@ -59,7 +61,11 @@ export function announceHost(options: {
   onChanged: () => void;
 }): Announcer {
   const { address, port, clock, log, admits, onChanged } = options;
-  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  const family = address.includes(':') ? 'udp6' : 'udp4';
+  /** The interface as its own address, or as IPv6 names it. */
+  const local = family === 'udp4' ? address : `::${scopeOf(options.interface)}`;
+  const group = family === 'udp4' ? GROUP.udp4 : `${GROUP.udp6}${scopeOf(options.interface)}`;
+  const socket = createSocket({ type: family, reuseAddr: true, ipv6Only: family === 'udp6' });
   let tried = 1;
   let announced: Announced = { label: options.label, address, port };
   let isAnnounced = false;
@@ -69,7 +75,7 @@ export function announceHost(options: {
 
   function send(
     message: Buffer,
-    to: { port: number; address: string } = { port: MULTICAST_PORT, address: GROUP },
+    to: { port: number; address: string } = { port: MULTICAST_PORT, address: group },
   ): void {
     // Clients repeat a question if its answer is lost, for example because the interface is gone.
     if (!isClosed) socket.send(message, to.port, to.address, () => undefined);
@@ -150,11 +156,11 @@ export function announceHost(options: {
     socket.close();
   });
   socket.once('listening', () => {
-    if (join(socket, address)) probeFrom(1);
+    if (join(socket, GROUP[family], local)) probeFrom(1);
     else socket.emit('error', new Error('The interface has no multicast.'));
   });
   // Bound to the group, it receives nothing sent to this machine alone; Windows cannot bind to a group.
-  socket.bind({ port: MULTICAST_PORT, ...(process.platform !== 'win32' && { address: GROUP }) });
+  socket.bind({ port: MULTICAST_PORT, ...(process.platform !== 'win32' && { address: group }) });
 
   return {
     name: () => (isAnnounced ? hostOfLabel(announced.label) : null),
@@ -165,7 +171,7 @@ export function announceHost(options: {
       isAnnounced = false;
       if (needsGoodbye)
         await new Promise<void>((resolve) =>
-          socket.send(announcement(announced, 0), MULTICAST_PORT, GROUP, () => resolve()),
+          socket.send(announcement(announced, 0), MULTICAST_PORT, group, () => resolve()),
         );
       isClosed = true;
       const closed = once(socket, 'close');
@@ -175,10 +181,17 @@ export function announceHost(options: {
   };
 }
 
-function join(socket: Socket, address: string): boolean {
+/** The zone of an address on the interface (RFC 4007 §11): its name, but on Windows its number. */
+function scopeOf(name: string): string {
+  if (process.platform !== 'win32') return `%${name}`;
+  const scopes = (networkInterfaces()[name] ?? []).map((each) => (each.family === 'IPv6' ? (each.scopeid ?? 0) : 0));
+  return `%${Math.max(0, ...scopes)}`;
+}
+
+function join(socket: Socket, group: string, local: string): boolean {
   try {
-    socket.addMembership(GROUP, address);
-    socket.setMulticastInterface(address);
+    socket.addMembership(group, local);
+    socket.setMulticastInterface(local);
     socket.setMulticastTTL(255);
     return true;
   } catch {

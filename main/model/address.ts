@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 /**
  * Normalises an IP address for comparison: lower case, shortened zeros, no zone (RFC 5952; IPv4-mapped ones stay
@@ -24,6 +24,12 @@ export function clientAddress(address: string | undefined): string {
   if (address === undefined) return 'unknown';
   const [bare = ''] = address.split('%', 1);
   return (MAPPED_IPV4.exec(bare)?.[1] ?? bare.toLowerCase()).slice(0, ADDRESS_LENGTH_MAX);
+}
+
+/** The 4 or 16 octets of an IP address in text. */
+export function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(ipv4Octets(address));
+  return Buffer.from(ipv6Groups(canonicalAddress(address)).flatMap((group) => [group >> 8, group & 0xff]));
 }
 
 /** The four octets of an IPv4 address. */

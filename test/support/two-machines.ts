@@ -10,9 +10,15 @@ export interface TwoMachines {
   run(machine: 'host' | 'device', command: string, ...args: string[]): { code: number | null; stdout: string };
 }
 
+/** The two ends of the cable. */
+export const INTERFACES = { host: 'lan0', device: 'dev0' } as const;
+
 /** The interface of the host, and its address. */
-export const HOST_INTERFACE = 'lan0';
+export const HOST_INTERFACE = INTERFACES.host;
 export const HOST_ADDRESS = '10.77.0.1';
+
+/** Their addresses after `useIpv6`. */
+export const IPV6_ADDRESSES = { host: 'fd00:77::1', device: 'fd00:77::2' } as const;
 
 const SET_UP = `set -e
 ip link set lo up
@@ -55,6 +61,13 @@ export async function twoMachines(): Promise<TwoMachines> {
       return { code: status, stdout };
     },
   };
+}
+
+/** Adds IPv6 addresses, usable at once (without duplicate address detection). */
+export function useIpv6(machines: TwoMachines): void {
+  for (const machine of ['host', 'device'] as const) {
+    machines.run(machine, 'ip', 'addr', 'add', `${IPV6_ADDRESSES[machine]}/64`, 'dev', INTERFACES[machine], 'nodad');
+  }
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -1,12 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { expect, test, type TestContext } from 'vitest';
+import { beforeEach, expect, test, type TestContext } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { HOST_ADDRESS, missingForTwoMachines, twoMachines, type TwoMachines } from '../../support/two-machines.ts';
+import {
+  HOST_ADDRESS,
+  INTERFACES,
+  IPV6_ADDRESSES,
+  missingForTwoMachines,
+  twoMachines,
+  useIpv6,
+  type TwoMachines,
+} from '../../support/two-machines.ts';
 
 const reason = missingForTwoMachines();
-const needsMachines = ({ skip }: TestContext): void => skip(reason !== null, reason ?? '');
+beforeEach(({ skip }: TestContext) => skip(reason !== null, reason ?? ''));
 
 const IMPORTS = `
 import { createClock } from '${import.meta.dirname}/../../../main/base/clock.ts';
@@ -16,10 +24,13 @@ import { createFakeClock } from '${import.meta.dirname}/../../support/fake-clock
 `;
 
 /** Announces until it is ended, and prints each name, or why there is none. A line of input lets that much time pass. */
-const announcing = (address: string, clock: 'createClock()' | 'createFakeClock()'): string => `${IMPORTS}
+const announcing = (
+  where: { interface: string; address: string },
+  clock: 'createClock()' | 'createFakeClock()',
+): string => `${IMPORTS}
 const clock = ${clock};
 const announcer = announceHost({
-  ...{ label: 'vivarium', address: '${address}', port: 80, clock, admits: () => true },
+  ...{ label: 'vivarium', ...${JSON.stringify(where)}, port: 80, clock, admits: () => true },
   log: { info() {}, warn: (message) => console.log(message) },
   onChanged: () => announcer.name() !== null && console.log(announcer.name()),
 });
@@ -65,20 +76,30 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'close');
 }
 
-test('a second machine in the network announces another name', async (context) => {
-  needsMachines(context);
+const ON_IPV4 = { host: HOST_ADDRESS, device: '10.77.0.2' };
+
+test.each([
+  ['IPv4', ON_IPV4],
+  ['IPv6', IPV6_ADDRESSES],
+])('a second machine in the network announces another name, over %s', async (_family, addresses) => {
   const machines = await twoMachines();
-  const device = await start(machines, 'device', announcing('10.77.0.2', 'createClock()'));
+  useIpv6(machines);
+  const at = (machine: 'host' | 'device') =>
+    announcing({ interface: INTERFACES[machine], address: addresses[machine] }, 'createClock()');
+  const device = await start(machines, 'device', at('device'));
   expect(device.first).toBe('vivarium.local');
-  const host = await start(machines, 'host', announcing(HOST_ADDRESS, 'createClock()'));
+  const host = await start(machines, 'host', at('host'));
   expect(host.first).toBe('vivarium-2.local');
 });
 
-test('names that another machine claimed are tried again a minute later', async (context) => {
-  needsMachines(context);
+test('names that another machine claimed are tried again a minute later', async () => {
   const machines = await twoMachines();
   const claimant = await start(machines, 'device', claiming);
-  const { first, child, next } = await start(machines, 'host', announcing(HOST_ADDRESS, 'createFakeClock()'));
+  const { first, child, next } = await start(
+    machines,
+    'host',
+    announcing({ interface: INTERFACES.host, address: HOST_ADDRESS }, 'createFakeClock()'),
+  );
   expect(first).toBe('No name is free to announce by multicast DNS');
   await end(claimant.child);
   child.stdin.write('59999\n');

@@ -2,11 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type TestContext } from 'vitest';
 import type { LanStatus } from '../../../main/contract/lan.ts';
+import { addressBytes } from '../../../main/model/address.ts';
 import { FREE_PORTS, runProgram, startProgram, type RunningProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import {
   HOST_ADDRESS,
   HOST_INTERFACE,
+  IPV6_ADDRESSES,
+  useIpv6,
   twoMachines,
   missingForTwoMachines,
   type TwoMachines,
@@ -93,7 +96,8 @@ test('another device opens the hostnames, verified, and reaches nothing else', a
   const { localUrl } = await until(machines, program, (now) => now.localUrl !== undefined);
   expect(localUrl).toBe(`http://vivarium.local:${http.port}/`);
   expect(device('curl', '-s', '-H', 'Host: vivarium.local', page).stdout).toContain('/vivarium.mobileconfig');
-  expect(device(process.execPath, '-e', askByMulticast(15_000)).stdout.trim()).toBe(HOST_ADDRESS);
+  const asked = device(process.execPath, '-e', askByMulticast(15_000)).stdout.trim();
+  expect(Buffer.from(asked, 'hex')).toEqual(addressBytes(HOST_ADDRESS));
 
   // Off: nothing remains reachable, not even over an open connection.
   expect(call(machines, program, 'stop')).toMatchObject({ state: 'off', keep: false });
@@ -147,16 +151,40 @@ test('sharing waits for a missing interface, and follows it to another address; 
   );
 });
 
-/** Queries vivarium.local like a client without a cache, and prints the address, or nothing after a timeout. */
-const askByMulticast = (waitMs: number) => `
-const socket = require('node:dgram').createSocket('udp4');
+test('at an IPv6 address, another device finds vivarium.local and its page, and the hostnames', async (context) => {
+  needsMachines(context);
+  const machines = await twoMachines();
+  useIpv6(machines);
+  const device = (...words: string[]) => machines.run('device', words[0] ?? '', ...words.slice(1)).stdout;
+  const program = await startProgram([`--lan=${IPV6_ADDRESSES.host}`], { within: machines.on('host') });
+  const { localUrl, url } = await until(machines, program, (now) => now.localUrl !== undefined);
+  const { port } = program.runtime.http;
+  expect([localUrl, url]).toEqual([`http://vivarium.local:${port}/`, `http://[${IPV6_ADDRESSES.host}]:${port}/`]);
+  const asked = device(process.execPath, '-e', askByMulticast(15_000, 'udp6')).trim();
+  expect(Buffer.from(asked, 'hex')).toEqual(addressBytes(IPV6_ADDRESSES.host));
+  expect(device('curl', '-s', '-H', `Host: vivarium.local:${port}`, String(url))).toContain('/vivarium.mobileconfig');
+  const status = (host: string) =>
+    device('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', `Host: ${host}`, `${url}v1/openapi.json`);
+  expect(['www.happypaws.test', 'demo.vivarium.localhost', 'localhost', '[::1]'].map(status)).toEqual([
+    '200',
+    '404',
+    '404',
+    '404',
+  ]);
+  await program.end();
+  expect(device(process.execPath, '-e', askByMulticast(1_000, 'udp6')).trim()).toBe('');
+});
+
+/** Queries vivarium.local like a client without a cache, and prints the address in hex, or nothing after a timeout. */
+const askByMulticast = (waitMs: number, family: 'udp4' | 'udp6' = 'udp4') => `
+const socket = require('node:dgram').createSocket('${family}');
 const name = Buffer.from('\\x08vivarium\\x05local\\0', 'latin1');
 socket.on('message', (message) => {
   const at = 12 + name.length + 4 + name.length + 10;
-  console.log([...message.subarray(at, at + 4)].join('.'));
+  console.log(message.subarray(at, at + ${family === 'udp4' ? 4 : 16}).toString('hex'));
   socket.close();
   clearTimeout(end);
 });
-socket.send(Buffer.concat([Buffer.of(7, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), name, Buffer.of(0, 1, 0, 1)]), 5353, '224.0.0.251');
+socket.send(Buffer.concat([Buffer.of(7, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), name, Buffer.of(0, ${family === 'udp4' ? 1 : 28}, 0, 1)]), 5353, '${family === 'udp4' ? '224.0.0.251' : 'ff02::fb%dev0'}');
 const end = setTimeout(() => socket.close(), ${waitMs});
 `;

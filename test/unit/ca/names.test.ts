@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { addressBytes, formatAddress, parseLeafName } from '../../../main/ca/names.ts';
+import { formatAddress, parseLeafName } from '../../../main/ca/names.ts';
+import { addressBytes } from '../../../main/model/address.ts';
 
 describe('the names of a leaf', () => {
   test.each<[string, 'dns' | 'ip', string]>([

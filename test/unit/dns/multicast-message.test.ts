@@ -11,6 +11,7 @@ import { readResponse } from '../../../main/dns/message-reader.ts';
 import { QUESTION_TYPES, TYPE_CODES } from '../../../main/dns/record.ts';
 
 const OWN: Announced = { label: 'vivarium', address: '192.168.1.5', port: 8080 };
+const OVER_IPV6: Announced = { ...OWN, address: 'fd00:77::5' };
 const HOST = 'vivarium.local';
 const { A, AAAA, PTR, SRV, TXT } = TYPE_CODES;
 
@@ -38,6 +39,27 @@ test.each<[string, number, string[][] | null]>([
   expect(shownIn(answerMulticast({ id: 0, questions }, OWN, { legacy: false }))).toEqual(shown);
 });
 
+test.each<[string, number, string[][]]>([
+  [HOST, AAAA, [[`${HOST} AAAA`], [`${HOST} TYPE47`]]],
+  [HOST, A, [[`${HOST} TYPE47`], [`${HOST} AAAA`]]],
+  ['vivarium._http._tcp.local', SRV, [['vivarium._http._tcp.local SRV'], [`${HOST} AAAA`, `${HOST} TYPE47`]]],
+])('a question for %s, type %i, where the address is IPv6', (name, type, shown) => {
+  const questions = [{ name, type, unicast: false }];
+  expect(shownIn(answerMulticast({ id: 0, questions }, OVER_IPV6, { legacy: false }))).toEqual(shown);
+});
+
+test('the denial of other types names the type of the address', () => {
+  const bitmapOf = (own: Announced, type: number): unknown => {
+    const answer = answerMulticast({ id: 0, questions: [{ name: HOST, type, unicast: false }] }, own, {
+      legacy: false,
+    });
+    const data = readResponse(answer ?? Buffer.alloc(0))?.answer[0]?.data as { octets: string } | undefined;
+    return Buffer.from(data?.octets ?? '', 'latin1').toString('hex');
+  };
+  expect(bitmapOf(OVER_IPV6, A)).toMatch(/000400000008$/);
+  expect(bitmapOf(OWN, AAAA)).toMatch(/000140$/);
+});
+
 test('a client without a cache gets its id and question back, and a short TTL', () => {
   const questions = [{ name: HOST, type: A, unicast: false }];
   const read = readResponse(answerMulticast({ id: 7, questions }, OWN, { legacy: true }) ?? Buffer.alloc(0));
@@ -54,20 +76,26 @@ test('a probe asks for the name and proposes the address; a goodbye ends its TTL
     questions: [{ name: HOST, type: QUESTION_TYPES.ANY, unicast: false }],
     addresses: [],
   });
-  expect(readMulticast(announcement(OWN))?.addresses).toEqual([{ name: HOST, address: OWN.address }]);
+  const data = Buffer.of(192, 168, 1, 5);
+  expect(readMulticast(announcement(OWN))?.addresses).toEqual([{ name: HOST, type: A, data }]);
   expect(readResponse(announcement(OWN, 0))?.answer.map(({ ttlSeconds }) => ttlSeconds)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test.each<[string, string, boolean, boolean]>([
-  ['itself', OWN.address, false, false],
-  ['another, before it is announced', '192.168.1.4', false, true],
-  ['another with a lower address', '192.168.1.4', true, false],
-  ['another with a higher address', '192.168.1.40', true, true],
-])('the name with %s', (_what, address, isAnnounced, lost) => {
-  const other = readMulticast(announcement({ ...OWN, address }));
-  expect(other === null ? null : losesName(other, OWN, isAnnounced)).toBe(lost);
-  const elsewhere = readMulticast(announcement({ ...OWN, label: 'vivarium-2', address }));
-  expect(elsewhere === null ? null : losesName(elsewhere, OWN, isAnnounced)).toBe(false);
+test.each<[string, Announced, string, boolean, boolean]>([
+  ['itself', OWN, OWN.address, false, false],
+  ['another, before it is announced', OWN, '192.168.1.4', false, true],
+  ['another with a lower address', OWN, '192.168.1.4', true, false],
+  ['another with a higher address', OWN, '192.168.1.40', true, true],
+  ['an address of the other family', OWN, 'fd00:77::6', true, false],
+  ['itself, over IPv6', OVER_IPV6, 'fd00:77:0::5', false, false],
+  ['another over IPv6, before it is announced', OVER_IPV6, 'fd00:77::4', false, true],
+  ['another with a lower address, over IPv6', OVER_IPV6, 'fd00:76:ffff::5', true, false],
+  ['another with a higher address, over IPv6', OVER_IPV6, 'fd00:77::10', true, true],
+])('the name with %s', (_what, own, address, isAnnounced, lost) => {
+  const other = readMulticast(announcement({ ...own, address }));
+  expect(other === null ? null : losesName(other, own, isAnnounced)).toBe(lost);
+  const elsewhere = readMulticast(announcement({ ...own, label: 'vivarium-2', address }));
+  expect(elsewhere === null ? null : losesName(elsewhere, own, isAnnounced)).toBe(false);
 });
 
 test('a malformed message is ignored', () => {
