@@ -198,7 +198,13 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     },
   });
   // Clients find the control port through `announce`, which runs when everything is ready.
-  const control = await startControl(foundation, { router, certificates, reach, assetsDir: options.assetsDir });
+  const control = await startControl(foundation, {
+    router,
+    certificates,
+    dataPlane,
+    reach,
+    assetsDir: options.assetsDir,
+  });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   await runs.recover();
   await breaks.resume();

@@ -4,6 +4,7 @@ import { CNAME_TARGET, listenAddresses, PLATFORM_ZONE, RUNTIME_FILE, type Runtim
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { VERSION } from '../base/version.ts';
+import { countHops } from '../proxy/upstream/forwarded-headers.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { createAccess } from '../rpc/access.ts';
 import { createControlServer } from '../rpc/server.ts';
@@ -24,9 +25,15 @@ const SCHEMA = {
 /** The control port. */
 export async function startControl(
   { config, stateDir, clock, log, onStop, onStopRequest }: Foundation,
-  parts: { router: ControlRouter; certificates: Certificates; reach: Reach; assetsDir: string | null },
+  parts: {
+    router: ControlRouter;
+    certificates: Certificates;
+    dataPlane: DataPlane;
+    reach: Reach;
+    assetsDir: string | null;
+  },
 ) {
-  const { router, certificates, reach, assetsDir } = parts;
+  const { router, certificates, dataPlane, reach, assetsDir } = parts;
   const tokenFile = join(stateDir, 'control-token');
   const token = loadControlToken(tokenFile);
   const access = createAccess(token, () => clock.state().realNow);
@@ -37,6 +44,7 @@ export async function startControl(
     access,
     port: config.controlPort,
     addresses: listenAddresses(config),
+    isForwarded: (via) => countHops(via, dataPlane.pseudonym) > 0,
     assetsDir,
     openFiles: new Map([...certificates.openFiles, [PAC_PATH, reach.pacFile], [`/${SCHEMA_FILE}`, SCHEMA]]),
     requestStop: onStopRequest ?? (() => void process.emit('SIGTERM', 'SIGTERM')),

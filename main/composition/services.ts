@@ -7,6 +7,7 @@ import { originOf } from '../base/hostname.ts';
 import { isAlive } from '../base/runtime-file.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import { routeTarget } from '../model/route.ts';
+import { leadsToOwnPort } from '../proxy/upstream/dial.ts';
 import { readUpstreamDocument } from '../proxy/upstream/document.ts';
 import { createAcmeServices } from '../services/acme.ts';
 import { presentProject, createProjectServices, createDeployServices } from '../services/projects.ts';
@@ -73,7 +74,7 @@ export interface ServiceParts {
   publish: () => void;
   statusReport: () => StatusReport;
   doctor: Doctor;
-  control: () => { renewToken(): void; signInLink(): string };
+  control: () => { port: number; renewToken(): void; signInLink(): string };
 }
 
 /** Maps every namespace of the contract to its service; also builds the demo, which uses them on the first start. */
@@ -134,6 +135,7 @@ export function createServices(
       clock,
       projects,
       effects,
+      leadsToControl: (url) => leadsToOwnPort(url, parts.control().port),
       present,
       planChanged: lifecycle.planChanged,
       personaChanged: lifecycle.personaChanged,

@@ -66,6 +66,8 @@ export interface ControlServerOptions {
   port: number;
   /** 127.0.0.1 and ::1 if omitted. The accepted names are always those of loopback. */
   addresses?: readonly string[];
+  /** Whether the `Via` field of a request shows that this Vivarium forwarded it: the port is no project's upstream. */
+  isForwarded: (via: string | undefined) => boolean;
   /** The folder of the built interface; null when there is none. */
   assetsDir: string | null;
   /** Starts to stop this Vivarium, like a signal. */
@@ -136,6 +138,12 @@ export function createControlServer(options: ControlServerOptions): ControlServe
 
   function refusal(request: IncomingMessage): VivariumError | null {
     if (stopping) return new VivariumError('unavailable', 'Vivarium is stopping.');
+    if (options.isForwarded(request.headers.via)) {
+      return new VivariumError(
+        'loop_detected',
+        'The project’s target is the control port of this Vivarium. Point it at your own server.',
+      );
+    }
     const reason = refusalOf(requestOriginOf(request), port);
     return reason === null ? null : new VivariumError('forbidden', reason);
   }

@@ -4,7 +4,7 @@ import { originOf } from '../base/hostname.ts';
 import { createId } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
-import type { Plan, PlanLimits, Project, Deploy } from '../contract/projects.ts';
+import type { Plan, PlanLimits, Project, Deploy, TargetSetting } from '../contract/projects.ts';
 import type { Effects, ProjectRow, ProjectRows, DeployRow, DeployRows } from './dependencies.ts';
 import { noProject } from './references.ts';
 import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
@@ -49,6 +49,8 @@ export function createProjectServices(options: {
   clock: Pick<Clock, 'now'>;
   projects: ProjectRows;
   effects: Effects;
+  /** Whether a URL leads to the control port. */
+  leadsToControl: (url: string) => Promise<boolean>;
   /** Computed fields of a project: base addresses and the limits of the plan. */
   present: (row: ProjectRow) => Project;
   /** Called after a project's plan has changed; the service publishes the effect on its domains. */
@@ -64,6 +66,12 @@ export function createProjectServices(options: {
     effects.publish();
     effects.emit('projects.changed', { projectId });
     return present(existingProject(projects, projectId));
+  }
+
+  /** As an upstream it would be reached by the hostname’s clients, because Host and Origin are rewritten. */
+  async function checkTarget(target: TargetSetting | undefined): Promise<void> {
+    if (target?.kind !== 'upstream' || !(await options.leadsToControl(target.url))) return;
+    throw inputError('target', `${target.url} is the control port of this Vivarium. Point it at your own server.`);
   }
 
   function checkSlug(slug: string, ownId: string | null): string {
@@ -85,7 +93,8 @@ export function createProjectServices(options: {
   return {
     list: () => projects.list().map(present),
     get: ({ projectId }) => present(existingProject(projects, projectId)),
-    create(input) {
+    async create(input) {
+      await checkTarget(input.target);
       if (projects.count() >= PROJECTS_MAX) {
         throw new VivariumError('conflict', `There are ${PROJECTS_MAX} projects already; remove one first.`);
       }
@@ -108,7 +117,8 @@ export function createProjectServices(options: {
       });
       return changed(id);
     },
-    update({ projectId, ...input }) {
+    async update({ projectId, ...input }) {
+      await checkTarget(input.target);
       const row = existingProject(projects, projectId);
       projects.update(projectId, {
         ...(input.name !== undefined && { name: input.name }),

@@ -45,6 +45,7 @@ export async function startControl(
     router: createRouter(fake.services, { log, clock: options.clock ?? clock }),
     access,
     port: options.port ?? 0,
+    isForwarded: () => false,
     assetsDir: options.assetsDir ?? null,
     requestStop: options.requestStop ?? (() => undefined),
     version: '1.2.3',

@@ -1,5 +1,6 @@
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { type Socket, connect, isIP } from 'node:net';
+import { type Socket, BlockList, connect, isIP, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { type SecureContext, connect as tlsConnect, createSecureContext, getCACertificates } from 'node:tls';
 import { DEFAULT_PORT, isWithin } from '../../base/hostname.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
@@ -34,6 +35,28 @@ export function lookup(hostname: string, options: LookupOptions, callback: Looku
     const first = found ?? [];
     const known = new Set(first.map(({ address }) => address));
     callback(null, [...first, ...LOOPBACK.filter(({ address }) => !known.has(address))]);
+  });
+}
+
+/** The addresses that mean this machine everywhere, also as IPv4-mapped ones. */
+const THIS_MACHINE = new BlockList();
+THIS_MACHINE.addSubnet('127.0.0.0', 8);
+for (const address of ['0.0.0.0', '::', '::1']) THIS_MACHINE.addAddress(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+
+/** Whether requests to `url` would reach this machine at that port, by any address or name of it. */
+export async function leadsToOwnPort(url: string, ownPort: number): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(url);
+  if ((port === '' ? DEFAULT_PORT[protocol === 'https:' ? 'https' : 'http'] : Number(port)) !== ownPort) return false;
+  const own = new Set(Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address)));
+  return new Promise((resolve) => {
+    lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }, (error, found) => {
+      const addresses = error === null && Array.isArray(found) ? found : [];
+      resolve(
+        addresses.some(
+          ({ address, family }) => THIS_MACHINE.check(address, family === 6 ? 'ipv6' : 'ipv4') || own.has(address),
+        ),
+      );
+    });
   });
 }
 

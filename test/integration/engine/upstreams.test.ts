@@ -6,6 +6,7 @@ import { startEngine, track } from '../../support/engine.ts';
 import { startProgram } from '../../support/program.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { sendRaw } from '../../support/proxy-raw.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 describe('a project with an upstream', () => {
@@ -57,6 +58,73 @@ describe('a project with an upstream', () => {
     });
     const answer = await engine.api({ host: 'shop.vivarium.localhost', path: '/' });
     expect(answer.status).toBe(508);
+  });
+
+  it.each([
+    'localhost',
+    'LOCALHOST.',
+    'any.localhost',
+    '127.0.0.1',
+    '127.1',
+    '127.8.8.8',
+    '2130706433',
+    '0x7f.0.0.1',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+  ])('cannot be this Vivarium’s own control port, as %s', async (host) => {
+    const engine = await startEngine({ empty: true });
+    const { port } = new URL(engine.app.runtime.control.url);
+    const target = { kind: 'upstream', url: `http://${host}:${port}` };
+    const refusal = { code: 'invalid_request', message: expect.stringMatching(/^target: .* control port/) as string };
+    await expect(engine.call('projects.create', { name: 'Shop', target })).rejects.toMatchObject(refusal);
+    expect(await engine.call('projects.list')).toEqual([]);
+    const { id: projectId } = (await engine.call('projects.create', { name: 'Shop' })) as { id: string };
+    await expect(engine.call('projects.update', { projectId, target })).rejects.toMatchObject(refusal);
+    const text = `vivarium: 1\nprojects: {shop: {target: 'http://${host}:${port}'}}`;
+    await expect(engine.call('world.apply', { text })).rejects.toThrow('control port');
+  });
+
+  it('may be another machine’s server, or another port of this one', async () => {
+    const engine = await startEngine({ empty: true });
+    const { port } = new URL(engine.app.runtime.control.url);
+    for (const [index, url] of [`http://192.0.2.1:${port}`, `http://127.0.0.1:${Number(port) + 1}`].entries()) {
+      const target = { kind: 'upstream', url };
+      expect(await engine.call('projects.create', { name: `Shop ${index}`, target })).toMatchObject({ target });
+    }
+  });
+
+  it('is not forwarded to where the control port has moved since: neither page, procedures nor WebSocket', async () => {
+    const dataDir = temporaryFolder();
+    const upstream = await startUpstream((_request, response) => response.end('once a server'));
+    const before = await startEngine({ empty: true, dataDir });
+    const target = { kind: 'upstream', url: upstream.url.replace('127.0.0.1', 'localhost') };
+    const { id: projectId } = (await before.call('projects.create', { name: 'Shop', target })) as { id: string };
+    await before.stop();
+    upstream.server.close();
+    for (const socket of upstream.sockets) socket.destroy();
+    const engine = await startEngine({ empty: true, dataDir, controlPort: Number(new URL(upstream.url).port) });
+    const { http, control } = engine.app.runtime;
+    for (const path of ['/', '/healthz', '/api/openapi.json', '/sign-in']) {
+      const answer = await engine.api({ host: 'shop.vivarium.localhost', path, key: control.token });
+      expect([path, answer.status, answer.json]).toMatchObject([path, 508, { code: 'loop_detected' }]);
+    }
+    const body = {};
+    const called = {
+      host: 'shop.vivarium.localhost',
+      path: '/api/projects/list',
+      method: 'POST',
+      key: control.token,
+      body,
+    };
+    expect((await engine.api(called)).status).toBe(508);
+    const socket = `GET /rpc HTTP/1.1\r\nHost: shop.vivarium.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: vivarium, token.${control.token}\r\n\r\n`;
+    expect((await sendRaw(http.port, socket)).status).toBe(508);
+    expect(await engine.call('deploys.create', { projectId })).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('leads back to this Vivarium (508)') as string,
+    });
   });
 
   it('is served at both hostnames and its root URL, counted in the status, and limited if configured', async () => {

@@ -25,6 +25,7 @@ function controlOn(port: number) {
     router: createRouter(createFakeServices().services, { log: silentLog, clock: createFakeClock() }),
     access: createAccess('token', () => 0),
     port,
+    isForwarded: () => false,
     assetsDir: null,
     requestStop: () => undefined,
     version: '1.2.3',
