@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import { isServedByAnotherUser } from '../base/port-holder.ts';
 import type { Answered } from './outcome.ts';
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
 
@@ -45,6 +47,14 @@ const addressAttempt = (name: string, found: Answered): AcmeAttempt => ({
   found: found.ok ? found.values.slice(0, VALUES_SHOWN).join(', ') || 'no record' : found.detail,
   question: { name, type: 'A' },
 });
+
+/** Ends a connection to a server of another user of this machine, who could prove control of this user's names. */
+export function refuseOtherUsers(socket: Socket): void {
+  socket.once('connect', () => {
+    if (isServedByAnotherUser(socket))
+      socket.destroy(new Error('the server there belongs to another user of this machine'));
+  });
+}
 
 /** Formats an address or hostname as the host of a URL or of `Host`. */
 export const hostOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -3,7 +3,7 @@ import { request as openHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { AcmeAttempt } from '../model/acme.ts';
 import type { NamedFault } from '../model/fault.ts';
-import { findDestinations, hostOf } from './destinations.ts';
+import { findDestinations, hostOf, refuseOtherUsers } from './destinations.ts';
 import { type Answered, failed, type Outcome, reasonOf, shown, type Task, VALIDATION_MS_MAX } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
@@ -13,13 +13,13 @@ const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 const BODY_OCTETS_MAX = 128;
 const PATH_LENGTH_MAX = 2_000;
 
-/** Requests of one validation, over all addresses and ports. */
+/** Requests of one validation, over all addresses and redirects. */
 const REQUESTS_MAX = 30;
 
 export interface HttpValidation {
   resolve(hostname: string): Promise<Answered>;
-  /** The local ports that replace port 80 or 443 of a hostname, in the order in which they are tried. */
-  ports(hostname: string, scheme: 'http' | 'https'): readonly number[];
+  /** The local port that replaces port 80 or 443 of a hostname. */
+  localPort(hostname: string, scheme: 'http' | 'https'): number;
   userAgent: string;
   /** Returns the response to evaluate, which a running break may replace. */
   arriving(url: URL, got: HttpReply): HttpReply;
@@ -41,17 +41,15 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
     const destinations = await findDestinations({ type, value: hostname }, options.resolve, attempts);
     if (!destinations.ok) return new AcmeError(destinations.type, destinations.detail);
     const scheme = url.protocol === 'https:' ? 'https' : 'http';
-    const ports = portOf(url) === null ? options.ports(hostname, scheme) : [Number(url.port)];
+    const port = portOf(url) === null ? options.localPort(hostname, scheme) : Number(url.port);
     let last: AcmeError | null = null;
-    for (const port of ports) {
-      for (const address of destinations.addresses) {
-        const sent = attempts.filter(({ request }) => request !== undefined).length;
-        if (sent >= REQUESTS_MAX) return new AcmeError('connection', 'The validation needs too many requests.');
-        const error = await ask(url, { address, port, hostname, seen });
-        if (error === null) return null;
-        // A wrong response is a better error than a refused connection.
-        if (last === null || error.type !== 'connection') last = error;
-      }
+    for (const address of destinations.addresses) {
+      const sent = attempts.filter(({ request }) => request !== undefined).length;
+      if (sent >= REQUESTS_MAX) return new AcmeError('connection', 'The validation needs too many requests.');
+      const error = await ask(url, { address, port, hostname, seen });
+      if (error === null) return null;
+      // A wrong response is a better error than a refused connection.
+      if (last === null || error.type !== 'connection') last = error;
     }
     return last;
   }
@@ -142,6 +140,7 @@ function get(
             servername: isIP(hostname) === 0 ? hostname : '',
           });
     const fail = (error: Error): void => resolve({ failure: reasonOf(error) });
+    sent.on('socket', refuseOtherUsers);
     sent.on('error', fail);
     // Node emits neither "response" nor "error" when the server switches protocols.
     sent.on('upgrade', ({ statusCode: status = 0, headers: { location } }, socket) => {

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import { connect } from 'node:tls';
 import { ipv4Octets, ipv6Groups } from '../model/address.ts';
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
-import { findDestinations, hostOf } from './destinations.ts';
+import { findDestinations, hostOf, refuseOtherUsers } from './destinations.ts';
 import { type Answered, failed, type Outcome, reasonOf, type Task, VALIDATION_MS_MAX } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
@@ -70,6 +70,7 @@ function handshake(host: string, port: number, servername: string, signal: Abort
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
     });
+    refuseOtherUsers(socket);
     const end = (result: Handshake): void => {
       signal.removeEventListener('abort', onAbort);
       socket.destroy();

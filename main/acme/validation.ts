@@ -10,7 +10,7 @@ export const createValidation =
   (options: {
     resolve: HttpValidation['resolve'];
     texts: (name: string) => Promise<Answered>;
-    ports: HttpValidation['ports'];
+    localPort: HttpValidation['localPort'];
     arriving: HttpValidation['arriving'];
     tlsPort: () => number;
     readCertificate: TlsValidation['readCertificate'];

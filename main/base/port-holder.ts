@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Socket } from 'node:net';
 
 /** The process that listens on a port. */
 export interface PortHolder {
@@ -64,14 +65,31 @@ export function listeningInodes(table: readonly string[], port: number, transpor
  * The user who owns the client's end of a connection on this machine, from Linux's /proc. Null if unknown, as on other
  * systems.
  */
-export function findConnectionOwner(clientPort: number, serverPort: number, proc = '/proc'): number | null {
-  const [client, server] = [clientPort, serverPort].map(portSuffix);
-  for (const line of ['tcp', 'tcp6'].flatMap((table) => lines(`${proc}/net/${table}`))) {
-    const [, local = '', remote = '', state, , , , uid = ''] = line.trim().split(/\s+/);
-    const isIt = state === ESTABLISHED && local.endsWith(client ?? '') && remote.endsWith(server ?? '');
-    if (isIt && /^\d+$/.test(uid)) return Number(uid);
-  }
-  return null;
+export const findConnectionOwner = (clientPort: number, serverPort: number, proc = '/proc'): number | null =>
+  ownersOf(clientPort, serverPort, proc).find(({ state }) => state === ESTABLISHED)?.uid ?? null;
+
+/**
+ * Whether another user than this one and root serves a connection on this machine: owns a listener of its port, or the
+ * accepted end. False if unknown, as on other systems and behind address translation.
+ */
+export const isServedByAnotherUser = (
+  { localPort = 0, remotePort = 0 }: Pick<Socket, 'localPort' | 'remotePort'>,
+  proc = '/proc',
+): boolean => ownersOf(remotePort, localPort, proc).some(({ uid }) => isAnotherUser(uid));
+
+/** Whether it is neither this user nor root. */
+export const isAnotherUser = (uid: number): boolean => uid !== 0 && uid !== process.getuid?.();
+
+/** The users who own the sockets at a local port that listen, or are connected to the remote port. */
+function ownersOf(localPort: number, remotePort: number, proc: string): { state: string; uid: number }[] {
+  const [here, there] = [portSuffix(localPort), portSuffix(remotePort)];
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    lines(`${proc}/net/${table}`).flatMap((line) => {
+      const [, local = '', remote = '', state = '', , , , uid = ''] = line.trim().split(/\s+/);
+      const isIt = state === WAITING_STATES.tcp || (state === ESTABLISHED && remote.endsWith(there));
+      return isIt && local.endsWith(here) && /^\d+$/.test(uid) ? [{ state, uid: Number(uid) }] : [];
+    }),
+  );
 }
 
 const ESTABLISHED = '01';

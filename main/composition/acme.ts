@@ -94,10 +94,11 @@ export function openAcme(
       return createValidation({
         resolve: addresses,
         texts,
-        ports(hostname, scheme) {
+        localPort(hostname, scheme) {
           const { acmeHttpPort, acmeTlsPort } = settings.current();
           const standalone = scheme === 'http' ? acmeHttpPort : acmeTlsPort;
-          return isServed(hostname) ? [ports()[scheme], standalone] : [standalone];
+          // A name that Vivarium serves is proved where it is served, not by any program of this machine.
+          return isServed(hostname) ? ports()[scheme] : standalone;
         },
         tlsPort: () => settings.current().acmeTlsPort,
         readCertificate: readChallengeCertificate,

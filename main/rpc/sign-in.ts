@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { readBearerToken } from '../base/http/message.ts';
-import { findConnectionOwner } from '../base/port-holder.ts';
+import { findConnectionOwner, isAnotherUser } from '../base/port-holder.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Access } from './access.ts';
@@ -55,7 +55,9 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
   }
 
   function redeem(request: IncomingMessage, response: ServerResponse, ticket: string): void {
-    if (isOfAnotherUser(ownerOf(request))) {
+    const owner = ownerOf(request);
+    // Accepts unknown owners, and the system's administrator, who can read the token anyway.
+    if (owner !== null && isAnotherUser(owner)) {
       // The ticket stays valid for its own user.
       throw new VivariumError('forbidden', 'This sign-in link is for another user of this machine.');
     }
@@ -89,7 +91,3 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
 
 const ownerOfClient = ({ socket }: IncomingMessage): number | null =>
   findConnectionOwner(socket.remotePort ?? 0, socket.localPort ?? 0);
-
-/** Accepts unknown owners, and the system's administrator, who can read the token anyway. */
-const isOfAnotherUser = (owner: number | null): boolean =>
-  owner !== null && owner !== 0 && owner !== process.getuid?.();

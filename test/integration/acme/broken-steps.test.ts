@@ -142,7 +142,7 @@ test.each([
     },
     {
       resolve: async () => ({ ok: true, values: ['127.0.0.1'] }),
-      ports: () => [port],
+      localPort: () => port,
       userAgent: 'test',
       arriving: faults.arriving,
     },

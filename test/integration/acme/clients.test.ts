@@ -301,25 +301,22 @@ describe('lego, for a hostname that Vivarium serves', () => {
     return run('lego', all, { LEGO_CA_CERTIFICATES: rootFile });
   };
 
-  test.skipIf(isMissing('lego'))(
-    'reaches the client through the proxy, and at the client’s own port where the proxy has no route',
-    async () => {
-      const client = await freePort();
-      const behind = await openServed();
-      // lego checks the Host header.
-      const target = { kind: 'upstream', url: `http://127.0.0.1:${client}`, host: 'keep' };
-      await behind.engine.call('projects.update', { projectId: behind.projectId, target });
-      await obtain(behind, client);
-      const orders = (await behind.engine.call('acme.orders')) as { id: string; status: string }[];
-      const explained = (await behind.engine.call('acme.explain', { orderId: orders[0]?.id })) as AcmeExplanation;
-      const ports = explained.walk.flatMap(({ attempts }) => attempts.flatMap(({ request }) => request?.port ?? []));
-      expect(new Set(ports)).toEqual(new Set([behind.engine.app.runtime.http.port]));
-      const beside = await openServed();
-      await obtain(beside, beside.httpPort);
-      await beside.engine.call('breaks.start', { entry: 'ca.part-unavailable', parameters: { part: 'all' } });
-      await expect(obtain(beside, beside.httpPort)).rejects.toThrow('down for maintenance');
-    },
-  );
+  test.skipIf(isMissing('lego'))('reaches the client through the proxy, and not at the client’s own port', async () => {
+    const client = await freePort();
+    const behind = await openServed();
+    // lego checks the Host header.
+    const target = { kind: 'upstream', url: `http://127.0.0.1:${client}`, host: 'keep' };
+    await behind.engine.call('projects.update', { projectId: behind.projectId, target });
+    await obtain(behind, client);
+    const orders = (await behind.engine.call('acme.orders')) as { id: string; status: string }[];
+    const explained = (await behind.engine.call('acme.explain', { orderId: orders[0]?.id })) as AcmeExplanation;
+    const ports = explained.walk.flatMap(({ attempts }) => attempts.flatMap(({ request }) => request?.port ?? []));
+    expect(new Set(ports)).toEqual(new Set([behind.engine.app.runtime.http.port]));
+    const beside = await openServed();
+    await expect(obtain(beside, beside.httpPort)).rejects.toThrow('was answered with status 404');
+    await beside.engine.call('breaks.start', { entry: 'ca.part-unavailable', parameters: { part: 'all' } });
+    await expect(obtain(beside, beside.httpPort)).rejects.toThrow('down for maintenance');
+  });
 });
 
 describe('the guide', () => {

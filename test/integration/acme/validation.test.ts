@@ -38,6 +38,22 @@ const PATH = '/.well-known/acme-challenge/tok';
 
 const verdict = ({ error }: Outcome): string => (error === null ? 'valid' : `${error.type}: ${error.detail}`);
 
+/** Has the server of `open` belong to another user: to "nobody" if this is root, else this process claims to be another. */
+async function asAnotherUser<Result>(open: () => Promise<Result>): Promise<Result> {
+  if (process.geteuid?.() !== 0) {
+    vi.spyOn(process, 'getuid').mockReturnValue(1_234);
+    return open();
+  }
+  process.seteuid?.(65_534);
+  try {
+    return await open();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+const onLinux = test.runIf(process.platform === 'linux');
+
 async function listening(server: ReturnType<typeof createTcpServer>): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   track(() => void server.close());
@@ -48,10 +64,10 @@ const serve = (answer: (request: IncomingMessage, response: ServerResponse) => v
   listening(createServer({ keepAlive: false }, answer));
 
 const validate = (
-  ports: readonly number[],
+  port: number,
   resolve: () => Promise<Answered> = async () => HERE,
   task: typeof TASK | typeof IP_TASK = TASK,
-) => validateHttp(task, { resolve, ports: () => ports, userAgent: 'test', arriving: (_url, got) => got });
+) => validateHttp(task, { resolve, localPort: () => port, userAgent: 'test', arriving: (_url, got) => got });
 
 const foundOf = (answer: Answered): string => (answer.ok ? answer.values.join(', ') || 'no record' : answer.detail);
 
@@ -68,7 +84,7 @@ describe('http-01', () => {
       asked.push(`${request.headers.host ?? ''}${request.url ?? ''} ${request.headers['user-agent'] ?? ''}`);
       response.end('tok.thumb\r\n');
     });
-    const outcome = await validate([port]);
+    const outcome = await validate(port);
     expect(verdict(outcome)).toBe('valid');
     expect(asked).toEqual([`app.acme.test${PATH} test`]);
     expect(outcome.attempts).toEqual([
@@ -79,17 +95,36 @@ describe('http-01', () => {
         request: { hostname: 'app.acme.test', path: PATH, port },
       },
     ]);
-    expect(verdict(await validate([port], undefined, IP_TASK))).toBe('valid');
+    expect(verdict(await validate(port, undefined, IP_TASK))).toBe('valid');
   });
 
-  test('tries the next port if the first has no server, or a server that does not know the token', async () => {
-    const knows = await serve((_request, response) => response.end('tok.thumb'));
-    const missing = await serve((_request, response) => response.writeHead(404).end());
-    const other = await serve((_request, response) => response.end('<!doctype html>'));
-    for (const first of [await closedPort(), missing, other]) {
-      expect(verdict(await validate([first, knows]))).toBe('valid');
-    }
-    expect(verdict(await validate([missing, await closedPort()]))).toMatch(/^unauthorized: .* status 404/);
+  onLinux('is not answered by the server of another user of this machine, nor after a redirect', async () => {
+    const [knows, theirs] = await asAnotherUser(async () => [
+      await serve((_request, response) => response.end('tok.thumb')),
+      await serve((_request, response) => response.end('tok.thumb')),
+    ]);
+    const refused = /^connection: .*: the server there belongs to another user of this machine\.$/;
+    expect(verdict(await validate(knows))).toMatch(refused);
+    const own = await serve((_request, response) => response.writeHead(302, { Location: '/there' }).end());
+    const ports = [own, theirs];
+    const bouncing = { resolve: async () => HERE, localPort: () => ports.shift() ?? 0, userAgent: 'test' };
+    expect(verdict(await validateHttp(TASK, { ...bouncing, arriving: (_url, got) => got }))).toMatch(refused);
+  });
+
+  test.each([
+    ['no server', () => closedPort(), /^connection: .*ECONNREFUSED/],
+    [
+      'a server that does not know the token',
+      () => serve((_request, response) => response.writeHead(404).end()),
+      /^unauthorized: .* status 404/,
+    ],
+    [
+      'a server that answers with a page',
+      () => serve((_request, response) => response.end('<!doctype html>')),
+      /^unauthorized: .*doctype/,
+    ],
+  ])('fails with %s', async (_what, open, expected) => {
+    expect(verdict(await validate(await open()))).toMatch(expected);
   });
 
   test.each<[string, string, number, RegExp]>([
@@ -103,13 +138,13 @@ describe('http-01', () => {
     ['to a long path', `/${'x'.repeat(2_001)}`, 302, /^connection: .*2000 characters/],
     ['to no URL', 'http://[', 302, /^connection: .*not a URL/],
   ])('follows a redirect as Boulder does: %s', async (_what, to, status, expected) => {
-    expect(verdict(await validate([await redirect(to, status)]))).toMatch(expected);
+    expect(verdict(await validate(await redirect(to, status)))).toMatch(expected);
   });
 
   test('fails after a chain of redirects', async () => {
     let count = 0;
     const port = await serve((_request, response) => response.writeHead(302, { Location: `/${count++}` }).end());
-    expect(verdict(await validate([port]))).toMatch(/^connection: There are more than 10 redirects/);
+    expect(verdict(await validate(port))).toMatch(/^connection: There are more than 10 redirects/);
     expect(count).toBe(11);
   });
 
@@ -118,7 +153,7 @@ describe('http-01', () => {
       response.on('error', () => undefined);
       response.write('x'.repeat(200));
     });
-    expect(verdict(await validate([port]))).toMatch(/^unauthorized: .*"x{100}…"/);
+    expect(verdict(await validate(port))).toMatch(/^unauthorized: .*"x{100}…"/);
   });
 
   test.each<[string, string]>([
@@ -126,13 +161,13 @@ describe('http-01', () => {
     ['nothing', ''],
   ])('fails if the server sends %s', async (_what, text) => {
     const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(text)));
-    expect(verdict(await validate([port]))).toMatch(/^connection: GET /);
+    expect(verdict(await validate(port))).toMatch(/^connection: GET /);
   });
 
   test('fails if the server switches to another protocol', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
     const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(head)));
-    expect(verdict(await validate([port]))).toMatch(/^unauthorized: .*status 101/);
+    expect(verdict(await validate(port))).toMatch(/^unauthorized: .*status 101/);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
@@ -148,7 +183,7 @@ describe('http-01', () => {
       // Once the validation has received what there is.
       setImmediate(() => time.abort(new DOMException('', 'TimeoutError')));
     });
-    expect(verdict(await validate([port]))).toMatch(/^connection: GET .*: no answer in time\./);
+    expect(verdict(await validate(port))).toMatch(/^connection: GET .*: no answer in time\./);
   });
 
   test.each<[string, Answered, RegExp]>([
@@ -160,7 +195,7 @@ describe('http-01', () => {
       /^connection: .* 192.0.2.1, 10.0.0.1; .*loopback addresses/,
     ],
   ])('does not connect for a name that is %s', async (_what, answer, expected) => {
-    const outcome = await validate([1], async () => answer);
+    const outcome = await validate(1, async () => answer);
     expect(verdict(outcome)).toMatch(expected);
     expect(outcome.attempts).toEqual([
       { what: 'app.acme.test AAAA and A', found: foundOf(answer), question: { name: 'app.acme.test', type: 'A' } },
@@ -222,6 +257,16 @@ describe('tls-alpn-01', () => {
       ...{ resolve: async () => HERE, port, readCertificate: readChallengeCertificate },
     });
     expect(verdict(outcome)).toMatch(expected);
+  });
+
+  onLinux('is not answered by the server of another user of this machine', async () => {
+    const port = await asAnotherUser(() => serveTls({}));
+    const outcome = await validateTls(TASK, {
+      resolve: async () => HERE,
+      port,
+      readCertificate: readChallengeCertificate,
+    });
+    expect(verdict(outcome)).toMatch(/^connection: .*: the server there belongs to another user of this machine\.$/);
   });
 
   test('finds a certificate for an address', async () => {

@@ -69,7 +69,7 @@ describe('the methods of DNS', () => {
         const value = records.get(asked);
         return { ok: true, values: value === undefined ? [] : [value], ttlSeconds: 60 };
       },
-      ports: () => [],
+      localPort: () => 0,
       arriving: (_url, got) => got,
       tlsPort: () => 0,
       readCertificate: () => ({ names: '', digest: null }),

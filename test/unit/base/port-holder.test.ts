@@ -1,7 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { findConnectionOwner, findPortHolder, listeningInodes } from '../../../main/base/port-holder.ts';
+import { expect, test, vi } from 'vitest';
+import {
+  findConnectionOwner,
+  findPortHolder,
+  isServedByAnotherUser,
+  listeningInodes,
+} from '../../../main/base/port-holder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TABLE = [
@@ -64,4 +69,21 @@ test('escapes control characters in a process’s name', () => {
   writeFileSync(join(proc, '42', 'cmdline'), '/bin/\u001b]0;x\u0007\u009b\u202eevil\0');
   symlinkSync('socket:[4711]', join(proc, '42', 'fd/3'));
   expect(findPortHolder(8080, { proc })?.name).toBe('?]0;x???evil');
+});
+
+test.each([
+  ['its listener', '0A', '0100007F:1F90 00000000:0000', 65534, true],
+  ['its accepted end, even if it listens no more', '01', '0100007F:1F90 0100007F:D431', 65534, true],
+  ['another connection to the port', '01', '0100007F:1F90 0100007F:D432', 65534, false],
+  ['the client’s end', '01', '0100007F:D431 0100007F:1F90', 65534, false],
+  ['a listener of root', '0A', '0100007F:1F90 00000000:0000', 0, false],
+  ['a listener of this user', '0A', '0100007F:1F90 00000000:0000', 1000, false],
+])('another user serves a connection if %s is theirs', (_what, state, ends, uid, expected) => {
+  const proc = temporaryFolder();
+  mkdirSync(join(proc, 'net'));
+  writeFileSync(join(proc, 'net/tcp'), `head\n   0: ${ends} ${state} 0:0 00:0 0 ${uid} 0 4711\n`);
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
+  expect(isServedByAnotherUser({ localPort: 0xd431, remotePort: 8080 }, proc)).toBe(expected);
+  expect(isServedByAnotherUser({ localPort: 0xd431, remotePort: 8080 }, join(proc, 'none'))).toBe(false);
+  getuid.mockRestore();
 });
