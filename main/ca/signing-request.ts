@@ -32,6 +32,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 /** Keys that browsers accept in certificates (CA/Browser Forum, Baseline Requirements 6.1.5). */
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1']);
 const RSA_BITS = { min: 2048, max: 4096 };
+const RSA_EXPONENT = 65_537n;
 
 /** Reads a CSR in DER. @throws Error with the fault as a sentence. */
 export function readSigningRequest(der: Uint8Array): SigningRequest {
@@ -39,7 +40,7 @@ export function readSigningRequest(der: Uint8Array): SigningRequest {
   const { info, fields, algorithm, signature } = parse(der);
   const [, subject, spki, ...rest] = fields;
   if (subject === undefined || spki === undefined) throw NOT_A_CSR();
-  const publicKey = readKey(encode(spki));
+  const publicKey = readKey(spki);
   const digest = HASHES.get(algorithm);
   if (digest === undefined)
     throw new Error('It is signed with an algorithm other than RSA or ECDSA with SHA-256 and up.');
@@ -67,20 +68,27 @@ function parse(der: Uint8Array) {
   }
 }
 
-function readKey(spki: Buffer): KeyObject {
+function readKey(spki: Node): KeyObject {
   let key: KeyObject;
   try {
-    key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    key = createPublicKey({ key: encode(spki), format: 'der', type: 'spki' });
   } catch {
     throw new Error('Its public key cannot be read.');
   }
-  const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  const { namedCurve = '', modulusLength = 0, publicExponent } = key.asymmetricKeyDetails ?? {};
   const isStrong =
     key.asymmetricKeyType === 'rsa'
       ? modulusLength >= RSA_BITS.min && modulusLength <= RSA_BITS.max
       : CURVES.has(namedCurve);
-  if (isStrong) return key;
-  throw new Error(`Its key has to be RSA with ${RSA_BITS.min} to ${RSA_BITS.max} bits, or ECDSA on P-256 or P-384.`);
+  if (!isStrong)
+    throw new Error(`Its key has to be RSA with ${RSA_BITS.min} to ${RSA_BITS.max} bits, or ECDSA on P-256 or P-384.`);
+  if (publicExponent !== undefined && publicExponent !== RSA_EXPONENT)
+    throw new Error('The exponent of its RSA key is not 65537. Create the key with that exponent.');
+  // The certificate would carry the curve's parameters too (RFC 5480 §2.1.1).
+  const [, parameters] = children(children(spki)[0]);
+  if (namedCurve !== '' && Array.isArray(parameters?.value))
+    throw new Error('Its key has the parameters of its curve instead of the name. Create a key that names its curve.');
+  return key;
 }
 
 function isSigned(digest: string, signed: Buffer, key: KeyObject, signature: Buffer): boolean {

@@ -7,6 +7,9 @@ import { createCsr, type CsrOptions, p256, rsa } from '../../support/certificate
 
 const names = ['a.acme.test', '*.acme.test', '127.0.0.1', '::1'];
 
+const explicit = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve, paramEncoding: 'explicit' });
+const rsaWith = (publicExponent: number) => generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent });
+
 function outcome(action: () => unknown): string {
   try {
     action();
@@ -48,6 +51,10 @@ describe('a signing request', () => {
     ['SHA-1', createCsr({ names, algorithm: '1.2.840.10045.4.1' }), /algorithm other than/],
     ['RSA with 1024 bits', createCsr({ names, keys: rsa(1024) }), /RSA with 2048 to 4096 bits/],
     ['P-521', createCsr({ names, keys: generateKeyPairSync('ec', { namedCurve: 'secp521r1' }) }), /P-256 or P-384/],
+    ['P-256 with explicit parameters', createCsr({ names, keys: explicit('prime256v1') }), /names its curve/],
+    ['P-384 with explicit parameters', createCsr({ names, keys: explicit('secp384r1') }), /names its curve/],
+    ['RSA with the exponent 3', createCsr({ names, keys: rsaWith(3) }), /is not 65537/],
+    ['RSA with the exponent 257', createCsr({ names, keys: rsaWith(257) }), /is not 65537/],
   ])('is refused: %s', (_what, der, message) => {
     expect(() => readSigningRequest(der)).toThrow(message);
   });
@@ -58,7 +65,7 @@ describe('a signing request', () => {
       const changed = Buffer.from(der);
       changed[index] = (changed[index] ?? 0) ^ 0xff;
       const message = outcome(() => readSigningRequest(changed));
-      expect(message, `octet ${index}`).toMatch(/^(?:read|It(?:s| is| has) .*\.)$/);
+      expect(message, `octet ${index}`).toMatch(/^(?:read|(?:It(?:s| is| has)|The exponent) .*\.)$/);
     }
   });
 });
