@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
 import { DEFAULT_PORTS } from '../../main/base/config.ts';
 import { readServeConfig } from '../../main/cli/serve-options.ts';
@@ -8,6 +9,10 @@ import { readServeConfig } from '../../main/cli/serve-options.ts';
 const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'container', name), 'utf8');
 const containerfile = read('Containerfile');
 const compose = read('compose.yaml');
+
+interface Compose {
+  services: Record<string, { volumes?: string[]; entrypoint?: string[]; environment?: Record<string, string> }>;
+}
 
 const instruction = (name: string): string =>
   [...containerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].map(([, words = '']) => words).join(' ');
@@ -40,5 +45,16 @@ describe('the image', () => {
     );
     expect(compose).toMatch(/^ {4}read_only: true$/m);
     expect(compose).toMatch(/^ {4}cap_drop: \[ALL\]$/m);
+  });
+
+  it('gives an app the root’s certificate only, never the folder with the root’s key and the token', () => {
+    const { vivarium, certificate, ...apps } = (parse(compose) as Compose).services;
+    expect(Object.keys(apps)).toEqual(['app']);
+    const file = String(apps['app']?.environment?.['NODE_EXTRA_CA_CERTS']);
+    for (const { volumes } of Object.values(apps)) expect(volumes).toEqual([`certificate:${dirname(file)}:ro`]);
+    expect(certificate?.entrypoint).toEqual(['install', '--mode=644', '/data/ca/root.pem', file]);
+    expect(certificate?.volumes).toEqual(['data:/data:ro', `certificate:${dirname(file)}`]);
+    expect(vivarium?.volumes).toEqual(['data:/data']);
+    expect(containerfile).toMatch(new RegExp(`install --directory --owner=1000 --group=1000 ${dirname(file)}$`, 'm'));
   });
 });
