@@ -94,6 +94,8 @@ export function asHttpie(
   { method, url, headers, body, bytes, authorized }: CopiedRequest,
   { proxyUrl, caFile }: { proxyUrl: string; caFile: string | undefined },
 ): string {
+  // HTTPie takes any other first word for an option or the URL, to which it would send the key.
+  if (!/^[A-Za-z]+$/.test(method)) return "echo 'HTTPie sends only methods of letters. Use curl.'";
   const source = sourceOf({ body, bytes });
   const hasBody = body !== undefined || bytes !== undefined;
   const words = [
@@ -101,7 +103,7 @@ export function asHttpie(
     ...(caFile === undefined ? [] : [`--verify=${posixWord(caFile)}`]),
     ...(hasDotSegments(url) ? ['--path-as-is'] : []),
     ...(source === undefined && body !== undefined ? [`--raw=${posixWord(body)}`] : []),
-    `--print=hb ${posixWord(method)} ${posixWord(octets(url))}`,
+    `--print=hb ${method} ${posixWord(octets(url))}`,
     ...(authorized ? ['"Authorization:Bearer $VIVARIUM_KEY"'] : []),
     ...headers.map(({ name, value }) => posixWord(octets(httpieField(name, value)))),
     // HTTPie sends JSON's type with every body.

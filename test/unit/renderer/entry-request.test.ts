@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import { statusLook, timeline } from '../../../renderer/state/entry-look.ts';
 import { entryCode, type CodeLanguage } from '../../../renderer/state/entry-request.ts';
 import type { TrafficDetail } from '../../../main/contract/traffic.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 const STATUS = {
@@ -104,6 +106,16 @@ describe('a recorded request as code', () => {
         fields: ['Bearer k', `a "b" {c} 'd' \\n`, '=@1', '', 'text/x-odd'],
         body: Buffer.from(requestBody.text, requestBody.encoding),
       });
+    },
+  );
+
+  it.each(['-o.bashrc', '--download', '-', 'M-SEARCH', 'evil.example', '127.0.0.1', "a'b"])(
+    'in HTTPie sends nothing and writes no file for a method that it would take for an option or a URL: %s',
+    async (method) => {
+      const { text } = codeOf(makeDetail(1, { method }), 'httpie');
+      const folder = temporaryFolder();
+      const { stdout } = await promisify(execFile)('bash', ['-c', text], { cwd: folder });
+      expect([stdout, readdirSync(folder)]).toEqual(['HTTPie sends only methods of letters. Use curl.\n', []]);
     },
   );
 
