@@ -49,7 +49,7 @@ function harEntry(entry: Entry, redactor: Redactor, content: Content): Record<st
   const firstByteMs = record.firstByteMs ?? durationMs;
   const url = escaped(`${entry.scheme}://${entry.authority ?? 'unknown.invalid'}${redactor.text(entry.target)}`);
   const requestHeaders = redactor.fields(record.requestFields).filter(({ name }) => !name.startsWith(':'));
-  const responseHeaders = redactor.fields(record.responseFields);
+  const responseHeaders = redactor.fields(record.responseFields, record.requestFields);
   const requestBody = presentBody(record.requestBody, redactor);
   return {
     startedDateTime: new Date(entry.realAtMs).toISOString(),

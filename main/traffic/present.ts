@@ -75,7 +75,7 @@ export function presentDetail(entry: Entry, presentation: Presentation): Traffic
     rate: decision === null ? null : presentRate(decision.rate),
     ...(route?.target.kind === 'upstream' && { upstream: route.target.url }),
     requestHeaders: redactor.fields(record.requestFields),
-    responseHeaders: redactor.fields(record.responseFields),
+    responseHeaders: redactor.fields(record.responseFields, record.requestFields),
     requestBody: presentBody(record.requestBody, redactor),
     responseBody: presentBody(record.responseBody, redactor, contentEncodingOf(record.responseFields), {
       decodedMax: DECODED_BYTES_MAX,

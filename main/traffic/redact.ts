@@ -17,10 +17,12 @@ function redactJson(text: string, isSecret: IsSecretName, hide: (secret: string)
   /** The depth of open brackets within a secret array. */
   let depth = 0;
   let previous = '';
+  const isTokenRequest = text.includes('"grant_type"');
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     const first = token.charAt(0);
     if (first === ':') {
-      isMember = previous.startsWith('"') && isSecret(stringOf(previous));
+      const member = previous.startsWith('"') ? stringOf(previous) : '';
+      isMember = isSecret(member) || (member === 'code' && isTokenRequest);
       name = isMember ? stringOf(previous) : null;
     } else {
       if (first === '[' && (isMember || depth > 0)) depth++;
@@ -52,8 +54,8 @@ function hidden(token: string, hide: (secret: string) => string): string {
 
 /** Shows recorded data without its secrets. */
 export interface Redactor {
-  /** Header fields of a flat list. */
-  fields(fields: readonly string[]): { name: string; value: string }[];
+  /** Header fields of a flat list; of a response, with those of its request, whose subprotocols it may repeat. */
+  fields(fields: readonly string[], request?: readonly string[]): { name: string; value: string }[];
   /** Any text, such as a target: parameters, user information of URLs, and anything in the form of a secret. */
   text(text: string): string;
   /** A body: the same, plus members of JSON, elements of XML, and fields of forms. */
@@ -78,9 +80,19 @@ export function createRedactors(own: () => readonly string[]): () => Redactor {
 
 export function createRedactor(own: readonly string[]): Redactor {
   const isSecret = secretNames(own);
+  const redactFields = (fields: readonly string[], redactProtocol: (protocol: string) => string) =>
+    pairsOf(fields).map(([name, value]) => {
+      const lower = name.toLowerCase();
+      const isList = lower === PROTOCOLS;
+      return { name, value: isList ? eachOf(value, redactProtocol) : redactField(lower, value, isSecret) };
+    });
   return {
-    fields: (fields) =>
-      pairsOf(fields).map(([name, value]) => ({ name, value: redactField(name.toLowerCase(), value, isSecret) })),
+    fields(fields, request = []) {
+      // A server chooses one of the protocols that the client offers, which may be its secret.
+      const offered = protocolsIn(redactFields(request, createProtocolRedactor(isSecret)));
+      const redactChosen = (protocol: string): string => (offered.has(protocol) ? protocol : HIDDEN);
+      return redactFields(fields, offered.size > 0 ? redactChosen : createProtocolRedactor(isSecret));
+    },
     text: (text) => redactText(text, isSecret, shortly),
     body: (text) => redactBody(text, isSecret, shortly),
     bytes(bytes) {
@@ -101,7 +113,6 @@ const atLength: Hide = (secret, kept = 0) => secret.slice(0, kept).padEnd(secret
 const PREFIX_LENGTH = 8;
 
 function redactField(name: string, value: string, isSecret: IsSecretName): string {
-  if (name === 'sec-websocket-protocol') return redactProtocols(value, isSecret);
   if (name === 'set-cookie' || name === 'set-cookie2') {
     const [pair = '', ...attributes] = value.split(';');
     return [redactPair(pair), ...attributes].join(';');
@@ -130,30 +141,42 @@ function redactPair(pair: string): string {
   return equals < 0 ? HIDDEN : `${pair.slice(0, equals)}=${HIDDEN}`;
 }
 
-/**
- * WebSocket subprotocols. For a WebSocket, browsers can send credentials only in here, as one protocol
- * (`token.<token>`, Kubernetes' `base64url.bearer.authorization.k8s.io.<token>`) or as two (`access_token, <token>`).
- */
-function redactProtocols(value: string, isSecret: IsSecretName): string {
-  let isNextSecret = false;
-  return value
+const PROTOCOLS = 'sec-websocket-protocol';
+
+const eachOf = (list: string, change: (element: string) => string): string =>
+  list
     .split(',')
-    .map((element) => {
-      const protocol = element.trim();
-      const hidesNext = isCarrier(protocol, isSecret);
-      if (isNextSecret) {
-        // `Authorization, Bearer, <token>`
-        isNextSecret = hidesNext;
-        return hidesNext ? protocol : HIDDEN;
-      }
-      isNextSecret = hidesNext;
-      const parts = protocol.split(/([._:=])/);
-      const name = parts.findIndex((_, at) => at % 2 === 0 && isCarrier(parts.slice(0, at + 1).join(''), isSecret));
-      if (name >= 0 && name < parts.length - 1) return parts.slice(0, name + 2).join('') + HIDDEN;
-      return looksRandom(protocol) ? HIDDEN : redactText(protocol, isSecret, shortly);
-    })
+    .map((element) => change(element.trim()))
     .join(', ');
+
+const protocolsIn = (fields: readonly { name: string; value: string }[]): Set<string> =>
+  new Set(
+    fields.flatMap(({ name, value }) =>
+      name.toLowerCase() === PROTOCOLS ? value.split(',').map((each) => each.trim()) : [],
+    ),
+  );
+
+/**
+ * Redacts WebSocket subprotocols in turn. For a WebSocket, browsers can send credentials only in here, as one protocol
+ * (`token.<token>`, Kubernetes' `base64url.bearer.authorization.k8s.io.<token>`) or as two (`access_token, <token>`),
+ * which may be in two fields.
+ */
+function createProtocolRedactor(isSecret: IsSecretName): (protocol: string) => string {
+  let isNextSecret = false;
+  return (protocol) => {
+    const wasNamed = isNextSecret;
+    // `Authorization, Bearer, <token>`
+    isNextSecret = wasNamed ? SCHEME.test(protocol) : isCarrier(protocol, isSecret);
+    if (wasNamed) return isNextSecret ? protocol : HIDDEN;
+    const parts = protocol.split(/([._:=])/);
+    const name = parts.findIndex((_, at) => at % 2 === 0 && isCarrier(parts.slice(0, at + 1).join(''), isSecret));
+    if (name >= 0 && name < parts.length - 1) return parts.slice(0, name + 2).join('') + HIDDEN;
+    return looksRandom(protocol) ? HIDDEN : redactText(protocol, isSecret, shortly);
+  };
 }
+
+/** Between the name of a field and the credentials. */
+const SCHEME = /^(?:bearer|basic|token|jwt)$/i;
 
 const isCarrier = (protocol: string, isSecret: IsSecretName): boolean =>
   isSecret(protocol) || /(?:^|[._-])bearer$/i.test(protocol);
@@ -187,16 +210,20 @@ function redactText(text: string, isSecret: IsSecretName, hide: Hide): string {
   let redacted = text;
   for (const { pattern, kept } of FORMS) redacted = redacted.replace(pattern, (secret) => hide(secret, kept));
   if (!redacted.includes('=')) return redacted;
-  // The code of an authorization response (RFC 6749 §4.1.2) has a common name, but `state` beside it.
-  const isAuthorizationResponse = /[?#&]state=/.test(redacted);
-  return redacted.replace(PARAMETER, (all, before: string, name: string, value: string) => {
+  // An authorization code (RFC 6749 §4.1.2, §4.1.3) has a common name, but one of these beside it.
+  const isOAuth = /(?:^|[?#&])(?:state|grant_type|client_id|redirect_uri)=/.test(redacted);
+  return redacted.replace(PARAMETER, (all, before: string, name: string, value: string, at: number) => {
     const plain = decoded(name);
-    const isCode = plain === 'code' && isAuthorizationResponse;
-    if (!isCode && !isSecret(plain)) return all;
+    const isCommon = (plain === 'code' && isOAuth) || (plain === 'key' && isInQuery(redacted, at, before));
+    if (!isCommon && !isSecret(plain)) return all;
     // One of our keys is already shortened to its prefix.
     return value.endsWith(HIDDEN) ? all : `${before}${name}=${hide(value)}`;
   });
 }
+
+/** Whether the parameter at `at` is in the query of a URL: `key` is an API key there, but in a form often none. */
+const isInQuery = (text: string, at: number, before: string): boolean =>
+  before.length === 1 && /\?[^\s"'<>?]*$/.test(text.slice(Math.max(0, at - 2_000), at + 1));
 
 function decoded(name: string): string {
   try {
@@ -213,12 +240,27 @@ const FORM_FIELD_NAME = /[; ]name="?([^";\r\n]*)/;
 /** `<wsse:Password Type="…">secret</wsse:Password>`; possibly without its end, if the body was cut. */
 const ELEMENT = /(<(?:[\w.-]{1,100}:)?([\w.-]{1,100})(?:\s[^<>]{0,1000})?>)([^<>]{1,4000})(?=<|$)/g;
 
+/**
+ * `password: "secret"`, an argument in GraphQL. Within JSON, its quotation marks are escaped, like those of JSON in JSON.
+ * Groups: the name, all of it up to the value, the quotation mark, the value.
+ */
+const ARGUMENT =
+  /(?<![\w-])([\w-]{1,200})((?:\\{1,9}")?(?:\s|\\{1,9}[nrt]){0,20}:(?:\s|\\{1,9}[nrt]){0,20}((?:\\{0,9}"){3}|\\{0,9}"))([^]{1,4000}?)(?=(?<!\\)\3|$)/g;
+
+function redactArguments(text: string, isSecret: IsSecretName, hide: Hide): string {
+  if (!text.includes(':')) return text;
+  return text.replace(ARGUMENT, (_all, name: string, middle: string, _mark: string, value: string) => {
+    const isHidden = isSecret(name) && !value.endsWith(HIDDEN);
+    return name + middle + (isHidden ? hide(value) : redactArguments(value, isSecret, hide));
+  });
+}
+
 function redactBody(text: string, isSecret: IsSecretName, hide: Hide): string {
   const plain = redactText(text, isSecret, hide);
   const elements = plain.replace(ELEMENT, (all, head: string, name: string, value: string) =>
     isSecret(name) && value.trim() !== '' ? head + hide(value) : all,
   );
-  const members = redactJson(elements, isSecret, hide);
+  const members = redactJson(redactArguments(elements, isSecret, hide), isSecret, hide);
   if (!members.includes('form-data')) return members;
   return members.replace(FORM_FIELD, (all, head: string, value: string) =>
     isSecret(FORM_FIELD_NAME.exec(head)?.[1] ?? '') ? head + hide(value) : all,

@@ -10,8 +10,9 @@ const PLANTED = 'hunter2butlonger';
 const TOKEN_FORM = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${PLANTED}`;
 
 interface Place {
-  request?: [name: string, value: string];
-  response?: [name: string, value: string];
+  /** Names and values in turn. */
+  request?: string[];
+  response?: string[];
   target?: string;
   body?: string | Buffer;
 }
@@ -102,6 +103,43 @@ const OTHERS: Record<string, Place> = {
   'user information of a URL in a body': body(`{"database":"postgres://app:${PLANTED}@db.test/app"}`),
 };
 
+const login = `mutation { login(user: "anna", password: "${PLANTED}") { id } }`;
+
+const MORE: Record<string, Place> = {
+  'a protocol after its name that reads like one': field('Sec-WebSocket-Protocol', `bearer, ${PLANTED}-token`),
+  'a protocol after its name, in a field of its own': {
+    request: ['Sec-WebSocket-Protocol', 'bearer', 'Sec-WebSocket-Protocol', PLANTED],
+  },
+  'a protocol that the server chose': {
+    request: ['Sec-WebSocket-Protocol', `bearer, ${PLANTED}`],
+    response: ['Sec-WebSocket-Protocol', PLANTED],
+  },
+  '?key, first': target(`/maps/api?key=${PLANTED}&address=x`),
+  '?key, last': target(`/maps/api?address=x&key=${PLANTED}`),
+  '?key of a Location': answered('Location', `https://maps.test/?a=b&key=${PLANTED}`),
+  '?session': target(`/v1/pets?session=${PLANTED}`),
+  Session: field('Session'),
+  DPoP: field('DPoP'),
+  'X-Firebase-AppCheck': field('X-Firebase-AppCheck'),
+  'the code of a token request': body(`grant_type=authorization_code&code=${PLANTED}&redirect_uri=x`),
+  'the code of a token request, first': body(`code=${PLANTED}&client_id=app`),
+  'the code of a token request in JSON': body(`{"grant_type":"authorization_code","code":"${PLANTED}"}`),
+  'an argument in GraphQL': body(JSON.stringify({ query: login, variables: {} })),
+  'an argument in GraphQL, indented': body(JSON.stringify({ query: login.replace('password: ', 'password :\n  ') })),
+  'an argument in GraphQL, sent as text': body(login),
+  'an argument in GraphQL, cut': body(JSON.stringify({ query: login }).replace(/(?<=butlonger).*/, '')),
+  'an argument in GraphQL with a quotation mark': body(
+    JSON.stringify({ query: `{ login(password: "a\\"${PLANTED}", user: "x") { id } }` }),
+  ),
+  'a block string in GraphQL': body(JSON.stringify({ query: `{ login(password: """${PLANTED}""") { id } }` })),
+  'a member of JSON in JSON': body(JSON.stringify({ body: JSON.stringify({ password: PLANTED }) })),
+  'X-Auth-Key': field('X-Auth-Key'),
+  'X-Slack-Signature': field('X-Slack-Signature', `v0=${PLANTED}`),
+  'X-Shopify-Hmac-Sha256': field('X-Shopify-Hmac-Sha256'),
+  'X-CSRF-Token': field('X-CSRF-Token'),
+  '?id_token in a fragment': answered('Location', `https://app.test/#state=1&id_token=${PLANTED}`),
+};
+
 /** Values that are shown. */
 const SHOWN: Record<string, Place> = {
   'max_tokens, a number': body('{"max_tokens":100,"value":"hunter2butlonger"}'),
@@ -109,6 +147,16 @@ const SHOWN: Record<string, Place> = {
   'a word that ends in one': field('X-Shipping', PLANTED),
   'a category': body(`{"category":"${PLANTED}","author":"x"}`),
   'the code of a discount': target(`/v1/pets?code=${PLANTED}`),
+  'the code of an error': body(`{"code":"${PLANTED}","status":400}`),
+  'the key of a file in a form': body(`key=${PLANTED}&acl=private`),
+  'the key of a pair': body(`{"key":"${PLANTED}","value":"x"}`),
+  'the text of a question': body(`{"text":"a code? key=${PLANTED}"}`),
+  'another argument in GraphQL': body(JSON.stringify({ query: login.replace('password:', 'nickname:') })),
+  'an argument after a secret': body(JSON.stringify({ query: `{ a(token: "x", b: "${PLANTED}") }` })),
+  'a protocol that the server chose among others': {
+    request: ['Sec-WebSocket-Protocol', `bearer, abc, ${PLANTED}`],
+    response: ['Sec-WebSocket-Protocol', PLANTED],
+  },
   'a value beside a secret': target(`/v1/pets?token=abc&name=${PLANTED}`),
   'a member after a secret': body(`{"token":"abc","name":"${PLANTED}"}`),
   'a member after an array of secrets': body(`{"tokens":["abc"],"name":"${PLANTED}"}`),
@@ -144,11 +192,11 @@ async function shownOf(place: Place, redactor = REDACTOR): Promise<string> {
 }
 
 describe('a planted secret', () => {
-  it('is at 27 places of the audit and 38 others', () => {
-    expect([Object.keys(AUDITED).length, Object.keys(OTHERS).length]).toEqual([27, 38]);
+  it('is at 27 places of the audit and 63 others', () => {
+    expect([Object.keys(AUDITED).length, Object.keys({ ...OTHERS, ...MORE }).length]).toEqual([27, 63]);
   });
 
-  it.each(Object.entries({ ...AUDITED, ...OTHERS }))('is hidden: %s', async (_where, place) => {
+  it.each(Object.entries({ ...AUDITED, ...OTHERS, ...MORE }))('is hidden: %s', async (_where, place) => {
     expect(await shownOf(place)).not.toContain(PLANTED);
   });
 
@@ -213,6 +261,12 @@ describe('hostile text', () => {
     ['form-data; name="'.repeat(60_000)],
     ['-----BEGIN PRIVATE KEY-----'.repeat(40_000)],
     [`${'['.repeat(500_000)}"password":["x"`],
+    ['password:"'.repeat(100_000)],
+    [String.raw`a:\"`.repeat(200_000)],
+    [`${'a'.repeat(500_000)}:"`],
+    ['\\'.repeat(1_000_000)],
+    [`/?${'&key=1'.repeat(100_000)}`],
+    ['&key=1'.repeat(100_000)],
   ])('is read through: %.20s', (text) => {
     expect(REDACTOR.body(text).length).toBeLessThanOrEqual(text.length);
   });
