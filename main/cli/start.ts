@@ -169,14 +169,15 @@ async function spawnEngine(words: readonly string[], io: Io, { self: [program, .
   }
 }
 
-/** The banner is the only output of a detached engine, printed once it is serving. */
+/** The banner is the only text that a detached engine prints, once `runtime.json` is written. */
 function readBanner(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let stdout = '';
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk;
+      // Electron on Windows prints an empty line before any JavaScript runs.
+      stdout = (stdout + chunk).replace(/^[\r\n]+/, '');
       if (stdout.endsWith('\n')) resolve(stdout);
     });
     child.once('error', reject);

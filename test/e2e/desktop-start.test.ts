@@ -32,6 +32,7 @@ import {
   useDesktop,
   windowState,
 } from '../support/desktop.ts';
+import { ELECTRON } from '../support/desktop-on-stand-in.ts';
 import { signInWith } from '../support/rpc-control.ts';
 import { track } from '../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
@@ -319,7 +320,7 @@ describe('starting at login', () => {
     await chooseFromMenu(desktop, 'Start at Login');
     await expect
       .poll(async () => [await isChecked(desktop, 'Start at Login'), readFileSync(entry, 'utf8')])
-      .toEqual([true, expect.stringContaining(`Exec="${process.execPath}" --hidden\n`)]);
+      .toEqual([true, expect.stringContaining(`Exec="${ELECTRON}" --hidden\n`)]);
     await chooseFromMenu(desktop, 'Start at Login');
     await expect
       .poll(async () => [await isChecked(desktop, 'Start at Login'), existsSync(entry)])
@@ -436,7 +437,7 @@ describe('the end of the session', () => {
        BaseWindow.endSession();`,
       { ELECTRON_STAND_IN_PLATFORM: 'win32' },
     );
-    expect([code, signal, stdout]).toEqual([0, null, 'drained\n']);
+    expect([code, signal, stdout]).toEqual([0, null, '\r\ndrained\n']);
   });
 });
 
@@ -505,17 +506,50 @@ function runIn(env: Record<string, string>, ...words: string[]) {
   return app;
 }
 
-describe('the command line of the installed app', () => {
+describe.each(['linux', 'win32'])('the command line of the installed app, with the streams of %s', (streams) => {
+  const command = (...words: string[]) => runIn({ ELECTRON_STAND_IN_STREAMS: streams }, ...words);
+  const blank = streams === 'win32' ? '\r\n' : '';
+
   it('prints the command’s output, and ends with its exit code', async () => {
-    expect(await run('--version').ended).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
-    });
-    expect(await run('nonsense').ended).toMatchObject({ code: 1, stdout: '' });
-    const idle = await run('--data-dir', temporaryFolder(), 'call', 'status.get').ended;
+    const printed = await command('--version').ended;
+    expect([printed.code, printed.stdout]).toEqual([0, expect.stringMatching(`^${blank}\\d+\\.\\d+\\.\\d+\n$`)]);
+    expect(await command('nonsense').ended).toMatchObject({ code: 1, stdout: blank });
+    const idle = await command('--data-dir', temporaryFolder(), 'call', 'status.get').ended;
     expect([idle.code, idle.stderr]).toEqual([2, expect.stringContaining('No Vivarium is running')]);
   });
 
+  it('starts Vivarium in the background, runs a command at its hostname, and stops Vivarium', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const started = await command('start', '-d', '--data-dir', dataDir, '--empty', ...FREE_PORTS).ended;
+    expect(started).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Interface') as string });
+    expect(existsSync(join(dataDir, 'runtime.json'))).toBe(true);
+    expect((await command('stop', '--data-dir', dataDir).ended).code).toBe(0);
+    // It starts Vivarium again.
+    const server = `require('http').createServer((q, r) => r.end()).listen(process.env.PORT, '127.0.0.1', () => console.log('up'))`;
+    const running = command('run', 'shop', '--data-dir', dataDir, '--', process.execPath, '-e', server);
+    await expect.poll(() => running.printed.stderr).toContain('They lead to');
+    running.signal('SIGTERM');
+    await running.ended;
+    expect((await command('stop', '--data-dir', dataDir).ended).code).toBe(0);
+  });
+
+  it('says which program has the port of a Vivarium that cannot start in the background, and ends with 1', async () => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const port = String(await takenPort());
+    const { code, stdout, stderr } = await command(
+      'start',
+      '-d',
+      '--data-dir',
+      dataDir,
+      ...FREE_PORTS,
+      '--dns-port',
+      port,
+    ).ended;
+    expect([code, stdout, stderr]).toEqual([1, blank, expect.stringMatching(`^vivarium: Port ${port} .* is taken`)]);
+  });
+});
+
+describe('the command line of the installed app', () => {
   it('ends with 1 and a message if it cannot start', async () => {
     const { code, stderr } = await runIn({ TMPDIR: '/nonexistent' }, '--version').ended;
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nonexistent')]);

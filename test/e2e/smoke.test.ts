@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DESKTOP_PROGRAM } from '../support/desktop.ts';
+import { ELECTRON } from '../support/desktop-on-stand-in.ts';
 import { PROGRAM } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -41,11 +42,8 @@ function install(script: string): string {
 
 /** The app on the stand-in, as if it were installed. */
 function installStandIn(): string {
-  const register = join(ROOT, 'test/support/electron-stand-in/register.ts');
-  const flags = `--unhandled-rejections=warn-with-error-code --import '${register}'`;
-  return install(
-    `ELECTRON_STAND_IN_APP_DATA="$XDG_CONFIG_HOME" exec '${process.execPath}' ${flags} '${DESKTOP_PROGRAM}' "$@"`,
-  );
+  const env = `ELECTRON_STAND_IN_APP_DATA="$XDG_CONFIG_HOME" ELECTRON_STAND_IN_NODE='${process.execPath}'`;
+  return install(`${env} exec '${ELECTRON}' '${DESKTOP_PROGRAM}' "$@"`);
 }
 
 const STAND_IN_OPTIONS = ['--page-origin', 'https://vivarium.app.electron.invalid'];
@@ -53,8 +51,7 @@ const STAND_IN_OPTIONS = ['--page-origin', 'https://vivarium.app.electron.invali
 describe.skipIf(process.platform === 'win32')('npm run smoke', { timeout: SMOKE_MS_MAX }, () => {
   it('passes all checks of a working app: its command line, window, servers and preview', async () => {
     const app = installStandIn();
-    // On Windows, Electron prints an empty line before anything that a program prints.
-    const cli = install(`echo; exec ${app} --log-level=3 --command-line -- "$@"`);
+    const cli = install(`ELECTRON_STAND_IN_STREAMS=win32 exec ${app} --log-level=3 --command-line -- "$@"`);
     const { code, lines, left } = await smoke(['--app', app, '--cli', cli, ...STAND_IN_OPTIONS]);
     expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([]);
     expect(lines).toContain('17 of 17 ok');

@@ -7,10 +7,8 @@ import { toChromium, privilegedSchemes } from './electron-stand-in/addresses.ts'
 import type { StandInCommand, StandInEvent } from './electron-stand-in/driver.ts';
 import type { Ended } from './program.ts';
 
-const REGISTER = join(import.meta.dirname, 'electron-stand-in', 'register.ts');
-
-/** Like Electron's Node options: an unhandled rejection does not end the process. */
-const ELECTRON_FLAGS = ['--unhandled-rejections=warn-with-error-code'];
+/** The stand-in for Electron's program. */
+export const ELECTRON = join(import.meta.dirname, 'electron-stand-in', 'electron');
 
 /** Chromium is slow on a busy machine. */
 const PATIENCE_MS = 30_000;
@@ -30,6 +28,8 @@ export interface StandInApp extends RunningApp {
   /** Titles of notifications, in order. */
   notifications: string[];
   clickNotification(): Promise<void>;
+  /** What it has printed so far. */
+  printed: Ended;
   /** Stops reading its output. */
   closeOutput(): void;
 }
@@ -48,9 +48,9 @@ export const createStandInHost = (): StandInHost => ({
 function start(args: readonly string[], env: Record<string, string>, program = DESKTOP_PROGRAM): StandInApp {
   // As the program registers it, for the addresses of its pages.
   privilegedSchemes.add('app');
-  const child = spawn(process.execPath, [...ELECTRON_FLAGS, '--import', REGISTER, program, ...args], {
+  const child = spawn(ELECTRON, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...process.env, NO_COLOR: '1', ...env },
+    env: { ...process.env, NO_COLOR: '1', ELECTRON_STAND_IN_NODE: process.execPath, ...env },
   });
   const printed: Ended = { code: null, signal: null, stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
@@ -152,6 +152,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     signal: (signal) => child.kill(signal),
     closeOutput: () => child.stdout?.destroy(),
     ended,
+    printed,
     errorBoxes,
     opened,
     downloads,

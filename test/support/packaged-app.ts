@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { ELECTRON } from './desktop-on-stand-in.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -36,7 +37,7 @@ export function makeStandInDistribution(folder: string): void {
   const script = [
     '#!/bin/sh',
     'here=$(dirname -- "$0")',
-    `exec "${process.execPath}" --import "${join(ROOT, 'test/support/electron-stand-in/register.ts')}" "$here/extracted/app.asar/out/main/desktop.js" "$@"`,
+    `ELECTRON_STAND_IN_NODE="${process.execPath}" exec "${ELECTRON}" "$here/extracted/app.asar/out/main/desktop.js" "$@"`,
     'exit',
     '',
   ].join('\n');
