@@ -18,13 +18,6 @@ const LOOK_MS = 50;
 const WITH_WATCHER =
   '( (trap "" HUP INT QUIT TERM; read -r _; kill -9 0) <&3 >/dev/null 2>&1 & echo $! >&3 ); exec "$@" 3<&-';
 
-/** The same for systems without process groups. */
-const WINDOWS_WATCHER = `
-  process.stdin.resume().on('end', () => {
-    require('node:child_process').spawnSync('taskkill', ['/pid', process.argv[1], '/t', '/f']);
-  });
-`;
-
 /** A command with the terminal of this process, in a separate process group. */
 export interface AppProcess {
   /** The exit code as a shell reports it. */
@@ -65,7 +58,7 @@ export async function startApp(
       });
   const exited = exitCodeOf(child);
   const pid = await pidOf(child);
-  const watcher = isWindows ? watchOnWindows(pid) : watcherOf(child);
+  const watcher = isWindows ? watchOnWindows(child) : watcherOf(child);
   let watcherPid = 0;
   void watcher.then((found) => (watcherPid = found));
 
@@ -144,12 +137,22 @@ function watcherOf({ stdio: [, , , pipe] }: ChildProcess): Promise<number> {
   });
 }
 
-function watchOnWindows(pid: number): Promise<number> {
-  const watcher = spawn(process.execPath, ['-e', WINDOWS_WATCHER, String(pid)], {
+/**
+ * The same without process groups, by the system's shell: the installed app has no Node. `set /p` ends with a line or
+ * with this process, and a line says that the command has ended: its id may be that of another process by then.
+ */
+function watchOnWindows(app: ChildProcess): Promise<number> {
+  const kill = `taskkill /pid ${app.pid} /t /f`;
+  const watcher = spawn(`set /p vivarium_ended= & if not defined vivarium_ended ${kill}`, {
+    shell: 'cmd.exe',
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     windowsHide: true,
   });
+  // Without it, the command goes on as it would without a watcher.
+  watcher.on('error', () => undefined);
+  watcher.stdin.on('error', () => undefined);
+  app.once('exit', () => watcher.stdin.end('ended\r\n'));
   watcher.unref();
   return Promise.resolve(watcher.pid ?? 0);
 }
