@@ -28,7 +28,9 @@ async function runCommand(words: readonly string[], onStopSignal: OnStopSignal):
   const [{ run }, { endWithReader }] = await Promise.all([import('./cli/run.ts'), import('./cli/io.ts')]);
   let isServing = false;
   endWithReader(() => isServing);
-  const io: Io = { ...place, stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, onStopSignal };
+  const { stdout, stderr, platform } = process;
+  // On Windows, Electron's is always at its end (its lib/common/init.ts).
+  const io: Io = { ...place, stdout, stderr, stdin: platform === 'win32' ? null : process.stdin, onStopSignal };
   return run(words, io, {
     self: [process.execPath, ...process.argv.slice(1, process.argv.length - words.length)],
     loadEngine: async () => {
@@ -86,7 +88,7 @@ async function prepareRemoval(dataDir: string): Promise<string> {
   let printed = '';
   const collected = { write: (content: string | Uint8Array) => (printed += content.toString()) };
   const onStopSignal = () => () => undefined;
-  const io: Io = { ...place, stdout: collected, stderr: collected, stdin: process.stdin, onStopSignal };
+  const io: Io = { ...place, stdout: collected, stderr: collected, stdin: null, onStopSignal };
   await UNINSTALL.run(['--data-dir', dataDir], io);
   return printed;
 }

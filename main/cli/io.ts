@@ -22,7 +22,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Io extends DataDirInputs {
   stdout: Output;
   stderr: Output;
-  stdin: AsyncIterable<Uint8Array | string>;
+  /** Null in the app on Windows, because Electron has none there. */
+  stdin: AsyncIterable<Uint8Array | string> | null;
   /** Calls back on a stop signal instead of letting the process end; returns a function that stops listening. */
   onStopSignal(callback: (signal: string) => void): () => void;
 }
@@ -55,10 +56,18 @@ export function endWithReader(goesOn: () => boolean): void {
   }
 }
 
+/** The standard input. @throws VivariumError with `remedy` where there is none */
+export function requireInput({ stdin }: Pick<Io, 'stdin'>, remedy: string): NonNullable<Io['stdin']> {
+  if (stdin !== null) return stdin;
+  const reason = 'The installed app has no standard input on Windows, because Electron gives its programs none.';
+  throw new VivariumError('unavailable', `${reason} ${remedy}`);
+}
+
 /** Reads standard input to its end, as text. */
 export async function readStdin(io: Pick<Io, 'stdin'>): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  for await (const chunk of requireInput(io, 'Name a file instead of -, or write the value itself.'))
+    chunks.push(Buffer.from(chunk as Uint8Array));
   return Buffer.concat(chunks).toString('utf8');
 }
 

@@ -1,5 +1,5 @@
 import { isOn, lastOf, type Option } from './flags.ts';
-import { FAILURE_PREFIX } from './io.ts';
+import { FAILURE_PREFIX, requireInput } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { columns } from './text.ts';
@@ -26,7 +26,7 @@ export const MCP = localCommand({
     'An assistant starts it and talks to it over standard input and output (protocol 2026-07-28, and 2025). It queries',
     'the Vivarium running on the data folder; if none is running, the tools explain how to start one. Without --allow-writes',
     'the tools only read. No answer exceeds 8 kB or contains a secret. With --project, other projects are refused; zones,',
-    'the clock and the doctor remain shared.',
+    'the clock and the doctor remain shared. The installed app on Windows has no standard input and refuses this command.',
     '',
     'The exit code is 0 when the input ends. The tools, with the parameters of their procedures:',
     '',
@@ -34,6 +34,7 @@ export const MCP = localCommand({
   ],
   examples: ['vivarium mcp', 'vivarium mcp --allow-writes --project shop'],
   async run(read, dataDir, io) {
+    requireInput(io, 'For an assistant, install the npm package, whose "vivarium mcp" finds the app’s engine as well.');
     if (process.stdin.isTTY) {
       io.stderr.write(
         `${FAILURE_PREFIX}Waiting on standard input for an assistant, which normally starts this itself. Ctrl-C ends it.\n`,

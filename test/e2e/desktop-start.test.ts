@@ -555,6 +555,15 @@ describe('the command line of the installed app', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nonexistent')]);
   });
 
+  it.each([
+    ['mcp', 'install the npm package'],
+    ['check --file -', 'Name a file instead of -'],
+  ])('refuses to read standard input on Windows, where Electron has none: %s', async (words, remedy) => {
+    const { code, stderr } = await runIn({ ELECTRON_STAND_IN_PLATFORM: 'win32' }, ...words.split(' ')).ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('has no standard input on Windows')]);
+    expect(stderr).toContain(remedy);
+  });
+
   it('ends without an error when its output is closed', async () => {
     const app = run('--version');
     app.closeOutput();
