@@ -1,4 +1,4 @@
-import { app, BrowserWindow, dialog, Menu, type MessageBoxOptions, Notification, session } from 'electron';
+import { app, Menu, type MessageBoxOptions, Notification, session } from 'electron';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
@@ -12,7 +12,7 @@ import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { type EngineStart, superviseEngine } from '../supervise.ts';
 import { catchUncaught, drainBeforeQuit, endWith } from './ending.ts';
-import { type RunningElsewhere, type StartChoice, startEngine, type StartFailure } from './engine-start.ts';
+import { type RunningElsewhere, startEngine, type StartFailure } from './engine-start.ts';
 import { setAppIdentity, preparePaths } from './identity.ts';
 import { type LoginItem, openLoginItem, wasStartedAtLogin } from './login-item.ts';
 import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
@@ -23,10 +23,10 @@ import { releasesOf, RELEASES_VARIABLE, watchVersions } from './newer-version.ts
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions, pageOfLink, readOwnArguments } from './rules.ts';
 import { prepareToRemove } from './removal.ts';
-import { createKeySealer, createSystemShell, describeDesktop, showMessage } from './system.ts';
+import { createKeySealer, createSystemShell, describeDesktop } from './system.ts';
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
-import { createMainWindow, PAGE_PREFERENCES } from './window.ts';
+import { createMainWindow, type ShowMessage } from './window.ts';
 
 /** Services of the desktop that the engine uses. */
 export interface DesktopServices {
@@ -99,6 +99,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     },
   });
   const quit = () => app.quit();
+  const showMessage: ShowMessage = (box) => window.showMessage(box);
   const supervisor = superviseEngine({
     config,
     log,
@@ -120,6 +121,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   const systemShell = createSystemShell({
     log,
     ownPorts: () => (engine === null ? [] : [engine.runtime.http.port, engine.runtime.https.port]),
+    showMessage,
   });
   const iconFile = join(iconsDir, 'linux', '256x256.png');
   const previews = createPreviews({ log, iconFile });
@@ -145,7 +147,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     showDataFolder: () => systemShell.openPath(config.dataDir),
     prepareToRemove() {
       const { openPath } = systemShell;
-      prepareToRemove({ prepareRemoval: options.prepareRemoval, loginItem, logsDir, openPath }).catch(
+      prepareToRemove({ prepareRemoval: options.prepareRemoval, loginItem, logsDir, openPath, showMessage }).catch(
         (error: unknown) => tellFault('The removal could not be prepared', error),
       );
     },
@@ -243,7 +245,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
       config: chosen,
       start: (next) => options.start({ config: next, ...rest }, services),
       findRunning: options.findRunning,
-      ask: (failure) => ask(failure, ending.signal, iconFile),
+      ask: async (failure) =>
+        failure.choices[await showMessage(asBox(failure, ending.signal))] ?? { do: 'quit', label: 'Quit' },
       openInterface: async (running) => systemShell.openExternal(await askForSignInLink(running)),
       showLogs: actions.showLogs,
       log,
@@ -281,25 +284,12 @@ const failed = ({ message }: Error, logsDir: string, signal: AbortSignal): Messa
   signal,
 });
 
-/** Shows why Vivarium could not start; a quit meanwhile counts as the last choice. */
-async function ask(failure: StartFailure, signal: AbortSignal, icon: string): Promise<StartChoice> {
-  const { message, detail, choices } = failure;
-  const options: MessageBoxOptions = {
-    type: 'error',
-    message,
-    detail,
-    buttons: choices.map(({ label }) => label),
-    cancelId: choices.length - 1,
-    signal,
-  };
-  // Without a window, macOS blocks this process while the box is shown, and ignores the signal.
-  const parent =
-    process.platform === 'darwin'
-      ? new BrowserWindow({ width: 600, height: 320, title: 'Vivarium', icon, webPreferences: PAGE_PREFERENCES })
-      : null;
-  const { response } = await (parent === null
-    ? dialog.showMessageBox(options)
-    : dialog.showMessageBox(parent, options));
-  parent?.destroy();
-  return choices[response] ?? { do: 'quit', label: 'Quit' };
-}
+/** Why Vivarium could not start, as a box; a quit meanwhile counts as the last choice. */
+const asBox = ({ message, detail, choices }: StartFailure, signal: AbortSignal): MessageBoxOptions => ({
+  type: 'error',
+  message,
+  detail,
+  buttons: choices.map(({ label }) => label),
+  cancelId: choices.length - 1,
+  signal,
+});

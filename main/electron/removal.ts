@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import type { LoginItem } from './login-item.ts';
-import { showMessage } from './system.ts';
+import type { ShowMessage } from './window.ts';
 
 export interface RemovalOptions {
   /** Runs `vivarium uninstall`; resolves with its output. */
@@ -10,6 +10,7 @@ export interface RemovalOptions {
   loginItem: LoginItem | null;
   logsDir: string;
   openPath: (path: string) => void;
+  showMessage: ShowMessage;
 }
 
 /**
@@ -18,6 +19,7 @@ export interface RemovalOptions {
  * removes the app itself.
  */
 export async function prepareToRemove(options: RemovalOptions): Promise<void> {
+  const { prepareRemoval, loginItem, logsDir, openPath, showMessage } = options;
   const response = await showMessage({
     type: 'question',
     message: 'Prepare to remove Vivarium?',
@@ -28,7 +30,6 @@ export async function prepareToRemove(options: RemovalOptions): Promise<void> {
     cancelId: 1,
   });
   if (response !== 0) return;
-  const { prepareRemoval, loginItem, logsDir, openPath } = options;
   if (loginItem?.isOn() === true) loginItem.set(false);
   const file = join(logsDir, 'removal.txt');
   const list = await prepareRemoval();

@@ -1,8 +1,9 @@
-import { app, BrowserWindow, dialog, type MessageBoxOptions, safeStorage, shell } from 'electron';
+import { app, safeStorage, shell } from 'electron';
 import { basename } from 'node:path';
 import type { Log } from '../base/log.ts';
 import type { DesktopFacts, Sealer } from '../base/desktop.ts';
 import { externalAddress } from './rules.ts';
+import type { ShowMessage } from './window.ts';
 
 /** Passes addresses and folders to other programs. The only user of `shell`. */
 export interface SystemShell {
@@ -12,20 +13,12 @@ export interface SystemShell {
   openPath(path: string): void;
 }
 
-/**
- * Shows a message box; resolves with the number of the button. Without a window, macOS would stop the servers
- * meanwhile.
- */
-export async function showMessage(options: MessageBoxOptions): Promise<number> {
-  const [parent] = BrowserWindow.getAllWindows();
-  const { response } = await (parent === undefined
-    ? dialog.showMessageBox(options)
-    : dialog.showMessageBox(parent, options));
-  return response;
-}
-
-export function createSystemShell(options: { log: Log; ownPorts: () => readonly number[] }): SystemShell {
-  const { log, ownPorts } = options;
+export function createSystemShell(options: {
+  log: Log;
+  ownPorts: () => readonly number[];
+  showMessage: ShowMessage;
+}): SystemShell {
+  const { log, ownPorts, showMessage } = options;
   return {
     async openExternal(url) {
       const address = externalAddress(url, ownPorts());

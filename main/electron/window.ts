@@ -1,4 +1,4 @@
-import { BrowserWindow, dialog, nativeTheme, screen, type WebPreferences } from 'electron';
+import { BrowserWindow, dialog, type MessageBoxOptions, nativeTheme, screen, type WebPreferences } from 'electron';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { PAGE_URL } from './page.ts';
@@ -42,6 +42,9 @@ export interface MainWindowOptions {
   quit: () => void;
 }
 
+/** Shows a message box; resolves with the number of the button. */
+export type ShowMessage = (options: MessageBoxOptions) => Promise<number>;
+
 /** The only app window. Closing it hides it: page and servers keep running. */
 export interface MainWindow {
   /**
@@ -49,6 +52,11 @@ export interface MainWindow {
    * @param page the address of the page to show, if not the current one
    */
   show(page?: string | null): void;
+  /**
+   * Shows a box that belongs to the window, and the window, because macOS shows no box of a hidden one. Before there is
+   * a window, it belongs to none, or on macOS to one of its own: without, macOS would stop the servers meanwhile.
+   */
+  showMessage: ShowMessage;
   /** Hides it for good. The app exits afterwards without closing windows one by one. */
   hideForGood(): void;
 }
@@ -65,16 +73,39 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
         });
         return;
       }
-      if (window.isMinimized()) window.restore();
-      window.show();
-      window.focus();
+      bringToFront(window);
       if (page !== null) void load(window, page, options);
+    },
+    async showMessage(message) {
+      if (window !== null) return ask(window, message);
+      if (process.platform !== 'darwin') return (await dialog.showMessageBox(message)).response;
+      const { iconFile: icon } = options;
+      const own = new BrowserWindow({
+        width: 600,
+        height: 320,
+        title: 'Vivarium',
+        icon,
+        webPreferences: PAGE_PREFERENCES,
+      });
+      return ask(own, message).finally(() => own.destroy());
     },
     hideForGood() {
       rememberNow();
       window?.hide();
     },
   };
+}
+
+function bringToFront(window: BrowserWindow): void {
+  if (window.isMinimized()) window.restore();
+  window.show();
+  window.focus();
+}
+
+/** Shows a box that belongs to this window; resolves with the number of the button. */
+async function ask(window: BrowserWindow, message: MessageBoxOptions): Promise<number> {
+  bringToFront(window);
+  return (await dialog.showMessageBox(window, message)).response;
 }
 
 function openWindow(options: MainWindowOptions, page: string): { window: BrowserWindow; rememberNow: () => void } {
@@ -154,7 +185,7 @@ function rememberBounds(window: BrowserWindow, memory: DesktopMemory): () => voi
 async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions): Promise<void> {
   if (!memory.get().closeExplained) {
     memory.set({ closeExplained: true });
-    const { response } = await dialog.showMessageBox(window, {
+    const response = await ask(window, {
       type: 'info',
       message: 'Vivarium keeps running without its window',
       detail:
@@ -178,8 +209,7 @@ function offerReload(window: BrowserWindow, options: { log: Log; isQuitting: () 
   async function offer(message: string, buttons: [reload: string, leave: string]): Promise<void> {
     if (asking || isQuitting() || window.isDestroyed()) return;
     asking = true;
-    window.show();
-    const { response } = await dialog.showMessageBox(window, {
+    const response = await ask(window, {
       type: 'warning',
       message,
       detail: 'The servers are running; only the window is affected.',

@@ -467,6 +467,59 @@ describe('a window', () => {
   });
 });
 
+describe('a message box', () => {
+  it('belongs to the main window and shows it, or to none before there is one, but never to a preview', async () => {
+    const desktop = await startHidden({ args: FREE_PORTS });
+    await desktop.call('reach.preview', { hostname: 'www.happypaws.test' });
+    await opened(desktop);
+    await chooseFromMenu(desktop, 'Prepare to Remove…');
+    const first = await desktop.nextDialog();
+    expect(first.parent).toBeNull();
+    first.press('Cancel');
+    await desktop.clickTray('Open Vivarium');
+    await desktop.page();
+    const visible = () =>
+      desktop.evaluate(({ BrowserWindow }) =>
+        BrowserWindow.getAllWindows()
+          .find((window) => window.getTitle() === 'Vivarium')
+          ?.isVisible(),
+      );
+    await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().forEach((window) => window.hide()));
+    await chooseFromMenu(desktop, 'Prepare to Remove…');
+    const second = await desktop.nextDialog();
+    expect(second.parent).toBe('Vivarium');
+    await expect.poll(visible).toBe(true);
+    second.press('Cancel');
+  });
+
+  it.each(['hide', 'minimize'])('on macOS has a visible window, after %s too', async (how) => {
+    const main = join(import.meta.dirname, '..', '..', 'main', 'electron');
+    const app = startOnStandIn(
+      `import { app, BrowserWindow } from 'electron';
+       import { createMainWindow } from ${JSON.stringify(join(main, 'window.ts'))};
+       app.enableSandbox();
+       app.on('window-all-closed', () => undefined);
+       await app.whenReady();
+       const iconFile = ${JSON.stringify(join(main, '..', '..', 'resources', 'icons', 'linux', '256x256.png'))};
+       const memory = { get: () => ({ bounds: [] }), set() {} };
+       const window = createMainWindow({ log: console, memory, iconFile, preloadFile: null, isQuitting: () => false });
+       const ask = (message) => window.showMessage({ message, buttons: ['OK'] });
+       await ask('no window');
+       window.show();
+       BrowserWindow.getAllWindows()[0].${how}();
+       await ask('a window');
+       app.exit();`,
+      { ELECTRON_STAND_IN_PLATFORM: 'darwin' },
+    );
+    for (const wanted of ['no window', 'a window']) {
+      const { message, parent, press } = await app.nextDialog();
+      expect([message, parent]).toEqual([wanted, 'Vivarium']);
+      press('OK');
+    }
+    expect((await app.ended).code).toBe(0);
+  });
+});
+
 describe('the root’s key', () => {
   it('is sealed with the session’s keyring and opened by the next start; a headless start says why it cannot open it', async () => {
     const env = { ELECTRON_STAND_IN_KEYRING: join(temporaryFolder(), 'keyring') };
@@ -654,8 +707,10 @@ async function runPieces(setUp: string, pieces: readonly string[]): Promise<stri
   return JSON.parse(stdout) as string[];
 }
 
-function runOnStandIn(code: string, env: Record<string, string> = {}) {
+function startOnStandIn(code: string, env: Record<string, string> = {}) {
   const program = join(temporaryFolder(), 'program.mjs');
   writeFileSync(program, code);
-  return STAND_IN.start(['--log-level=3'], { ELECTRON_STAND_IN_APP_DATA: temporaryFolder(), ...env }, program).ended;
+  return STAND_IN.start(['--log-level=3'], { ELECTRON_STAND_IN_APP_DATA: temporaryFolder(), ...env }, program);
 }
+
+const runOnStandIn = (code: string, env?: Record<string, string>) => startOnStandIn(code, env).ended;

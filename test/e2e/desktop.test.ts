@@ -106,11 +106,13 @@ for (const host of HOSTS) {
       const dialog = desktop.nextDialog();
       await failWith('it fails again');
       await page.getByText('was started again. it fails again.').first().waitFor();
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
       await failWith('and again');
       const { message, detail, press } = await dialog;
       expect([message, detail]).toEqual(['Vivarium failed', expect.stringContaining('The last failure: and again.')]);
       // On macOS a box can block the process; its servers would then accept connections without answering.
       expect(() => desktop.runtime()).toThrow('ENOENT');
+      await expect.poll(async () => (await windowState(desktop)).visible).toBe(true);
       press('Start again');
       await page.getByText('was started again. and again.').first().waitFor();
       await seeLiveChange(desktop, 'Palm house');

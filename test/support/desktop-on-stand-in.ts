@@ -181,13 +181,14 @@ async function connect(endpoint: string): Promise<Browser> {
 }
 
 function toDialog(
-  { message, detail, buttons }: { message: string; detail: string; buttons: string[] },
+  { message, detail, buttons, parent }: Extract<StandInEvent, { kind: 'dialog' }>,
   answer: (response: number) => void,
 ): ShownDialog {
   return {
     message,
     detail,
     buttons,
+    parent,
     press(label) {
       const response = buttons.indexOf(label);
       if (response < 0) throw new Error(`The box has no button "${label}", but ${buttons.join(', ')}.`);

@@ -18,6 +18,8 @@ export interface ShownDialog {
   message: string;
   detail: string;
   buttons: string[];
+  /** The title of its window, on the stand-in; null for none. */
+  parent?: string | null;
   /** Presses the button with this label. */
   press(label: string): void;
 }

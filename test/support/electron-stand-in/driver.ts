@@ -7,8 +7,8 @@
 export type StandInEvent =
   /** Chromium runs; the test may drive its pages through this address. */
   | { kind: 'browser'; endpoint: string }
-  /** A message box waits for an answer. */
-  | { kind: 'dialog'; id: number; message: string; detail: string; buttons: string[] }
+  /** A message box waits for an answer; `parent` is the title of its window. */
+  | { kind: 'dialog'; id: number; message: string; detail: string; buttons: string[]; parent: string | null }
   | { kind: 'dialog-closed'; id: number }
   | { kind: 'error-box'; title: string; content: string }
   /** An address or a folder was opened in another program. */
