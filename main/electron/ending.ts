@@ -1,7 +1,9 @@
 import { app, BaseWindow, dialog, type Event, powerMonitor } from 'electron';
+import { spawn } from 'node:child_process';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { prepareScratchPaths } from './identity.ts';
+import { openingOf, pageOfLink } from './rules.ts';
 
 /** Sent by a terminal, a supervisor, or the end of a session. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -125,6 +127,7 @@ export async function runCommandLine(run: Command): Promise<void> {
   try {
     prepareScratchPaths();
     app.dock?.hide();
+    openAppInstead();
     app.on('before-quit', (event) => {
       if (event.defaultPrevented) return;
       event.preventDefault();
@@ -138,6 +141,19 @@ export async function runCommandLine(run: Command): Promise<void> {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     app.exit(1);
   }
+}
+
+/** macOS takes a running command for the app: Finder, the Dock and links then reach this process, which has no window. */
+function openAppInstead(): void {
+  const open = (link: string | null) => {
+    const child = spawn('open', openingOf(process.execPath, link), { detached: true, stdio: 'ignore' });
+    child.once('error', () => undefined).unref();
+  };
+  app.on('activate', () => open(null));
+  app.on('open-url', (event, link) => {
+    event.preventDefault();
+    if (pageOfLink(link) !== null) open(link);
+  });
 }
 
 /** Electron turns signals into quit requests, on some systems before Node sees them: listen to both. */

@@ -1,5 +1,6 @@
 import type { Session } from 'electron';
 import { X509Certificate } from 'node:crypto';
+import { posix } from 'node:path';
 import type { PreviewRequest } from '../base/desktop.ts';
 import { PAGE_ORIGIN, PAGE_URL, isPageUrl } from './page.ts';
 
@@ -136,6 +137,12 @@ export function pageOfLink(text: string): string | null {
   const url = path === undefined ? null : URL.parse(`${PAGE_URL}${path}`);
   return url !== null && isPageUrl(url.href) ? url.href : null;
 }
+
+/** Opens the app on macOS as another process, whatever else runs: `…/Vivarium.app/Contents/MacOS/Vivarium` is its program. */
+export const openingOf = (program: string, link: string | null): string[] => [
+  ...['-n', '-a', posix.dirname(posix.dirname(posix.dirname(program)))],
+  ...(link === null ? [] : ['--args', link]),
+];
 
 /** Vivarium's part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
 export function readOwnArguments(argv: readonly string[]): OwnArguments {

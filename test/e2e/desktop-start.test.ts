@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -16,7 +17,7 @@ import {
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { MachinePlan } from '../../main/contract/machine.ts';
@@ -622,6 +623,25 @@ describe('the command line of the installed app', () => {
     app.closeOutput();
     expect(await app.ended).toMatchObject({ code: 0, stderr: '' });
     expect(app.errorBoxes).toEqual([]);
+  });
+
+  it('opens the app on macOS, which takes the command for the app', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'open'), `#!/bin/sh\nprintf '%s\\n' "$*" >> '${join(folder, 'opened')}'\n`);
+    chmodSync(join(folder, 'open'), 0o755);
+    const PATH = `${folder}${delimiter}${process.env.PATH ?? ''}`;
+    // A command that takes as long as the test.
+    const app = runIn({ ELECTRON_STAND_IN_PLATFORM: 'darwin', PATH }, 'wait', '--data-dir', folder, '--timeout', '60s');
+    await app.evaluate(async ({ app: running }) => {
+      await running.whenReady();
+      running.emit('activate', { preventDefault: () => undefined }, false);
+      for (const link of ['vivarium://doctor', 'vivarium://doctor?repair=all'])
+        running.emit('open-url', { preventDefault: () => undefined }, link);
+    });
+    const bundle = dirname(dirname(dirname(ELECTRON)));
+    await expect
+      .poll(() => readFileSync(join(folder, 'opened'), 'utf8').split('\n').toSorted())
+      .toEqual(['', `-n -a ${bundle}`, `-n -a ${bundle} --args vivarium://doctor`]);
   });
 
   it('ends with 130 when Ctrl-C stops it', async () => {

@@ -100,6 +100,7 @@ class StandInApp
     const look = () => {
       if (READY_FILE !== undefined && !existsSync(READY_FILE)) return void setTimeout(look, READY_LOOK_MS);
       this.#ready = true;
+      this.#requireReopening();
       const folder = this.getPath('userData');
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, STATE_FILE), '{}');
@@ -254,6 +255,13 @@ class StandInApp
     this.#requireLoginItems();
     refuseUnknown('setLoginItemSettings', settings, ['openAtLogin', 'args']);
     this.#opensAtLogin = settings.openAtLogin ?? false;
+  }
+
+  /** macOS opens an app by an event to its process, and takes a command of the app for that process as well. */
+  #requireReopening(): void {
+    if (process.platform !== 'darwin' || !process.argv.includes('--command-line')) return;
+    for (const event of ['activate', 'open-url'])
+      if (this.listenerCount(event) === 0) fault(`sends "${event}" to a command that does not listen for it.`);
   }
 
   #requireLoginItems(): void {

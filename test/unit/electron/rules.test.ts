@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { autostartEntry, pageOfLink, readOwnArguments } from '../../../main/electron/rules.ts';
+import { autostartEntry, openingOf, pageOfLink, readOwnArguments } from '../../../main/electron/rules.ts';
 
 describe('the app’s own start arguments', () => {
   it.each<[line: string, mode: string, words: string[]]>([
@@ -53,4 +53,11 @@ describe('a link to a page', () => {
   ])('%s leads to %s', (link, page) => {
     expect(pageOfLink(link)).toBe(page);
   });
+});
+
+it.each([
+  [null, ['-n', '-a', '/Applications/Vivarium.app']],
+  ['vivarium://doctor', ['-n', '-a', '/Applications/Vivarium.app', '--args', 'vivarium://doctor']],
+])('a command on macOS opens the app’s bundle as another process, with the link %s', (link, words) => {
+  expect(openingOf('/Applications/Vivarium.app/Contents/MacOS/Vivarium', link)).toEqual(words);
 });
