@@ -1,5 +1,6 @@
 import { BrowserWindow, dialog, type MessageBoxOptions, nativeTheme, screen, type WebPreferences } from 'electron';
 import { realTime } from '../base/clock.ts';
+import { nextTurn } from '../base/turns.ts';
 import type { Log } from '../base/log.ts';
 import { PAGE_URL } from './page.ts';
 import {
@@ -204,30 +205,46 @@ async function leave(window: BrowserWindow, { memory, quit }: MainWindowOptions)
 /** Offers to reload the page when its process has ended or hangs. The servers run in another process. */
 function offerReload(window: BrowserWindow, options: { log: Log; isQuitting: () => boolean }): void {
   const { log, isQuitting } = options;
-  let asking = false;
+  /** The open question, withdrawn when it no longer applies. */
+  let asking: AbortController | null = null;
+  let hangs: 'no' | 'asking' | 'ending' = 'no';
+  const reload = () => load(window, PAGE_URL, options);
 
-  async function offer(message: string, buttons: [reload: string, leave: string]): Promise<void> {
-    if (asking || isQuitting() || window.isDestroyed()) return;
-    asking = true;
+  async function offer(message: string, buttons: [reload: string, leave: string]): Promise<boolean> {
+    if (isQuitting() || window.isDestroyed()) return false;
+    asking?.abort();
+    const { signal } = (asking = new AbortController());
     const response = await ask(window, {
       type: 'warning',
       message,
       detail: 'The servers are running; only the window is affected.',
       buttons,
       cancelId: 1,
+      signal,
     });
-    asking = false;
-    if (response !== 0 || window.isDestroyed()) return;
-    await load(window, PAGE_URL, { log, isQuitting });
+    return response === 0 && !signal.aborted && !window.isDestroyed();
   }
 
-  window.webContents.on('render-process-gone', (_event, { reason, exitCode }) => {
+  window.webContents.on('render-process-gone', async (_event, { reason, exitCode }) => {
+    const isExpected = hangs === 'ending';
+    hangs = 'no';
+    // In the same turn, it could be the old process again (electron/electron#48661).
+    if (isExpected) return nextTurn().then(reload);
     if (reason === 'clean-exit') return;
     log.error('The page’s process ended', { reason, exitCode });
-    void offer('The window’s page ended unexpectedly', ['Reload', 'Leave it']);
+    if (await offer('The window’s page ended unexpectedly', ['Reload', 'Leave it'])) await reload();
   });
-  window.on('unresponsive', () => {
+  window.on('unresponsive', async () => {
     log.warn('The page does not answer');
-    void offer('The window’s page does not answer', ['Reload', 'Wait']);
+    hangs = 'asking';
+    if (!(await offer('The window’s page does not answer', ['Reload', 'Wait']))) return;
+    // Another document would wait in the process that hangs.
+    hangs = 'ending';
+    window.webContents.forcefullyCrashRenderer();
+  });
+  window.on('responsive', () => {
+    if (hangs !== 'asking') return;
+    hangs = 'no';
+    asking?.abort();
   });
 }

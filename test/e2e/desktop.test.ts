@@ -87,6 +87,29 @@ for (const host of HOSTS) {
       await seeLiveChange(desktop, 'Again');
     });
 
+    it('ends a page that loops before it loads it again, and takes its question back when the page answers', async () => {
+      const desktop = app();
+      await seeLiveChange(desktop, 'Glasshouse');
+      const emit = (event: string) =>
+        desktop.evaluate(({ BrowserWindow }, name) => {
+          (BrowserWindow.getAllWindows()[0] as unknown as NodeJS.EventEmitter).emit(name);
+        }, event);
+      const first = desktop.nextDialog();
+      await emit('unresponsive');
+      const { message, isWithdrawn = () => true } = await first;
+      expect(message).toBe('The window’s page does not answer');
+      await emit('responsive');
+      await expect.poll(isWithdrawn).toBe(true);
+      const page = await desktop.page();
+      const second = desktop.nextDialog();
+      const crash = page.waitForEvent('crash');
+      page.evaluate('for (;;);').catch(() => undefined);
+      await emit('unresponsive');
+      (await second).press('Reload');
+      await crash;
+      await seeLiveChange(desktop, 'Fernery');
+    });
+
     it('survives a failure of its engine, restarts it on the same ports and data, and shows the reason', async () => {
       const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');

@@ -64,6 +64,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
   early.catch(() => undefined);
 
   const dialogs = createQueue<ShownDialog>();
+  const withdrawn = new Set<number>();
   const browser = Promise.withResolvers<Browser>();
   const evaluations = new Map<number, PromiseWithResolvers<unknown>>();
   const errorBoxes: StandInApp['errorBoxes'] = [];
@@ -82,7 +83,10 @@ function start(args: readonly string[], env: Record<string, string>, program = D
       case 'browser':
         return browser.resolve(connect(event.endpoint));
       case 'dialog':
-        return dialogs.push(toDialog(event, (response) => send({ kind: 'answer', id: event.id, response })));
+        return dialogs.push({
+          ...toDialog(event, (response) => send({ kind: 'answer', id: event.id, response })),
+          isWithdrawn: () => withdrawn.has(event.id),
+        });
       case 'error-box':
         errorBoxes.push(event);
         return;
@@ -100,7 +104,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
         else evaluations.get(event.id)?.reject(new Error(event.error));
         return;
       case 'dialog-closed':
-        return;
+        return void withdrawn.add(event.id);
       case 'fault':
         // The process ends with this fault; `ended` resolves.
         return;

@@ -20,6 +20,8 @@ export interface ShownDialog {
   buttons: string[];
   /** The title of its window, on the stand-in; null for none. */
   parent?: string | null;
+  /** Whether the program has taken it back, on the stand-in. */
+  isWithdrawn?(): boolean;
   /** Presses the button with this label. */
   press(label: string): void;
 }

@@ -35,7 +35,13 @@ export class StandInContents
   implements
     Pick<
       WebContents,
-      'id' | 'getURL' | 'isDestroyed' | 'setWindowOpenHandler' | 'setWebRTCIPHandlingPolicy' | 'session'
+      | 'id'
+      | 'getURL'
+      | 'isDestroyed'
+      | 'setWindowOpenHandler'
+      | 'setWebRTCIPHandlingPolicy'
+      | 'session'
+      | 'forcefullyCrashRenderer'
     >
 {
   // oxlint-disable-next-line no-useless-assignment -- read by the next instance
@@ -127,6 +133,20 @@ export class StandInContents
     if (event.defaultPrevented) return void question.accept();
     void question.dismiss();
     this.#stay();
+  }
+
+  /** The only way out of a page that loops, and so of the busiest: another document would wait in its process. */
+  forcefullyCrashRenderer(): void {
+    void this.#page
+      ?.context()
+      .browser()
+      ?.newBrowserCDPSession()
+      .then((cdp) => cdp.send('SystemInfo.getProcessInfo'))
+      .then(({ processInfo }) => {
+        const renderers = processInfo.filter(({ type }) => type === 'renderer');
+        const [busiest] = renderers.toSorted((one, other) => other.cpuTime - one.cpuTime);
+        if (busiest !== undefined) process.kill(busiest.id, 'SIGKILL');
+      });
   }
 
   /** Closes the page with its window. */
