@@ -117,7 +117,7 @@ export function findElectron(root) {
 export async function fetchElectron(root, node) {
   const folder = join(root, 'node_modules', 'electron');
   // Use the environment's proxies, as npm does.
-  const options = { cwd: root, env: { ...process.env, NODE_USE_ENV_PROXY: '1' } };
+  const options = { cwd: root, env: { ...electronEnvironment(process.env), NODE_USE_ENV_PROXY: '1' } };
   return runExclusively(root, async () => {
     if (findElectron(root) !== null) return findElectron(root);
     if ((await runNode(node, [FETCHER, folder], options).code) !== 0) return null;
@@ -125,6 +125,19 @@ export async function fetchElectron(root, node) {
     if ((await runNode(node, [join(folder, 'install.js')], options).code) !== 0) return null;
     return findElectron(root);
   });
+}
+
+/**
+ * What an editor's Electron hands to the programs in its terminal. Electron would be a plain Node, look elsewhere for
+ * itself or its archive, or take itself for an installed app.
+ */
+const FOREIGN = ['RUN_AS_NODE', 'NO_ASAR', 'FORCE_IS_PACKAGED', 'OVERRIDE_DIST_PATH', 'NO_ATTACH_CONSOLE'];
+
+/** The environment for an Electron that is not the one that this process was started from. */
+export function electronEnvironment(env) {
+  const own = { ...env };
+  for (const name of FOREIGN) delete own[`ELECTRON_${name}`];
+  return own;
 }
 
 /** Arguments of Electron: V8's flags, the clone, and after the separator the program's own options. */

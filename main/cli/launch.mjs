@@ -19,6 +19,7 @@ import {
   planStart,
   findSandboxFix,
   electronArguments,
+  electronEnvironment,
 } from './desktop-start.mjs';
 import { install } from './install.mjs';
 import { cleanNpmEnvironment } from './npm-ci.mjs';
@@ -172,7 +173,7 @@ function handOver(program, args, cwd) {
   const child = spawn(program, args, {
     cwd,
     stdio: 'inherit',
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
+    env: { ...electronEnvironment(process.env), PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
   });
   let stopped = false;
   const stop = (signal) => {

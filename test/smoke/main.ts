@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { release, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Check, runChecks } from './checks.ts';
-import { Program, type Subject } from './program.ts';
-import { readSubject, USAGE } from './subject.ts';
+import { Program } from './program.ts';
+import { readSubject, type Subject, USAGE } from './subject.ts';
 
 const OUTPUT_LENGTH_MAX = 4_000;
 
@@ -63,7 +63,7 @@ function showOutput({ printed, dataDir }: Program): void {
 }
 
 try {
-  const subject = await readSubject(process.argv.slice(2));
+  const subject = readSubject(process.argv.slice(2));
   if (subject === null) process.stdout.write(USAGE);
   else process.exitCode = await examine(subject);
 } catch (error) {

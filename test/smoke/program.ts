@@ -4,19 +4,7 @@ import { join } from 'node:path';
 import type { RuntimeFile } from '../../main/base/config.ts';
 import { sleep } from '../../main/base/clock.ts';
 import { until } from './page.ts';
-
-/** A program and its first arguments. */
-export type Command = readonly [program: string, ...args: string[]];
-
-/** What is examined. */
-export interface Subject {
-  /** Opens the window. */
-  app: Command;
-  /** The command `vivarium`. */
-  cli: Command;
-  /** The start of its page's address. */
-  pageOrigin: string;
-}
+import { environment, type Subject } from './subject.ts';
 
 export interface Output {
   status: number | null;
@@ -63,6 +51,7 @@ export class Program {
     const { status, stdout, stderr, error } = spawnSync(first, rest, {
       encoding: 'utf8',
       timeout: COMMAND_MS_MAX,
+      env: environment(),
       shell,
     });
     if (error !== undefined) throw error;
@@ -73,7 +62,7 @@ export class Program {
     const [program, ...args] = this.subject.app;
     // Chromium reads switches before `--`; the fuses do not forbid this one.
     const words = ['--remote-debugging-port=0', ...args, '--', '--data-dir', this.dataDir, ...FREE_PORTS];
-    const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, words, { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (this.printed += chunk.toString()));
     }

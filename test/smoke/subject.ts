@@ -1,7 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Command, Subject } from './program.ts';
+
+/** A program and its first arguments. */
+export type Command = readonly [program: string, ...args: string[]];
+
+/** What is examined. */
+export interface Subject {
+  /** Opens the window. */
+  app: Command;
+  /** The command `vivarium`. */
+  cli: Command;
+  /** The start of its page's address. */
+  pageOrigin: string;
+}
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -42,10 +54,19 @@ function findInstalled(
   }
 }
 
+/** The launcher's own JavaScript, which has no types because it runs in any Node. */
+const { findElectron, electronEnvironment } = (await import(
+  new URL('../../main/cli/desktop-start.mjs', import.meta.url).href
+)) as {
+  findElectron: (root: string) => string | null;
+  electronEnvironment: (env: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
+};
+
+/** The environment of the app, which may be an Electron of its own. */
+export const environment = (): NodeJS.ProcessEnv => electronEnvironment(process.env);
+
 /** The clone in Electron, with a command line as `resources/bin/vivarium` starts it. */
-async function findCheckout(): Promise<Pick<Subject, 'app' | 'cli'>> {
-  const { href } = new URL('../../main/cli/desktop-start.mjs', import.meta.url);
-  const { findElectron } = (await import(href)) as { findElectron: (root: string) => string | null };
+function findCheckout(): Pick<Subject, 'app' | 'cli'> {
   const electron = findElectron(ROOT);
   if (electron === null) throw new Error('Electron’s runtime is not here; npx install-electron fetches it.');
   if (!existsSync(join(ROOT, 'out', 'main', 'desktop.js'))) throw new Error('Nothing is built; run npm run build.');
@@ -65,7 +86,7 @@ function readCommand(text: string): Command {
 /**
  * What `args` name for examination; null: print the usage. @throws Error that tells what is wrong with them, or missing
  */
-export async function readSubject(args: readonly string[]): Promise<Subject | null> {
+export function readSubject(args: readonly string[]): Subject | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -77,7 +98,7 @@ export async function readSubject(args: readonly string[]): Promise<Subject | nu
     },
   });
   if (values.help === true) return null;
-  const found = values.checkout === true ? await findCheckout() : findInstalled(process.platform, process.env);
+  const found = values.checkout === true ? findCheckout() : findInstalled(process.platform, process.env);
   const app = values.app === undefined ? found.app : readCommand(values.app);
   const cli = values.cli === undefined ? found.cli : readCommand(values.cli);
   for (const [program] of [app, cli]) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { _electron, type ElectronApplication, type Page } from 'playwright-core';
 import { vi } from 'vitest';
+import { environment } from '../smoke/subject.ts';
 import { isGone, leaveDialogs, watchCrashes } from './desktop-pages.ts';
 import type { DesktopHost, RunningApp } from './desktop.ts';
 import type { Ended } from './program.ts';
@@ -34,7 +35,7 @@ function reasonMissing(): string | null {
 }
 
 function start(args: readonly string[], env: Record<string, string>): RunningApp {
-  const given = Object.entries({ ...process.env, NO_COLOR: '1', ...env }).filter(
+  const given = Object.entries({ ...environment(), NO_COLOR: '1', ...env }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const starting = _electron.launch({

@@ -17,6 +17,7 @@ const {
   planStart,
   planAgain,
   electronArguments,
+  electronEnvironment,
   findElectron,
   findSandboxFix,
   couldNotRun,
@@ -34,6 +35,7 @@ const {
   START_SWITCHES: string[];
   START_VALUES: string[];
   electronArguments(root: string, flags: string[], args: string[]): string[];
+  electronEnvironment(env: Record<string, string>): Record<string, string>;
   findElectron(root: string): string | null;
   findSandboxFix(root: string, system: string): string | null;
   couldNotRun(end: { code: number | null; signal: string | null; elapsedMs: number; stopped: boolean }): boolean;
@@ -42,6 +44,13 @@ const {
 const DESK: Surroundings = { platform: 'linux', env: { DISPLAY: ':0' }, args: [], userId: 1000, sandboxFix: null };
 
 describe('npm start', () => {
+  it('hands Electron no variable of another Electron, such as that of the editor whose terminal it was typed in', () => {
+    const own = { PATH: '/bin', NODE_OPTIONS: '--enable-source-maps', ELECTRON_OZONE_PLATFORM_HINT: 'auto' };
+    const leaked = ['RUN_AS_NODE', 'NO_ASAR', 'FORCE_IS_PACKAGED', 'OVERRIDE_DIST_PATH', 'NO_ATTACH_CONSOLE'];
+    const hostile = Object.fromEntries(leaked.map((name) => [`ELECTRON_${name}`, '1']));
+    expect(electronEnvironment({ ...own, ...hostile })).toEqual(own);
+  });
+
   it.each<[where: string, surroundings: Partial<Surroundings>]>([
     ['Linux with X11', {}],
     ['Linux with Wayland', { env: { WAYLAND_DISPLAY: 'wayland-0' } }],
