@@ -11,6 +11,7 @@ import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
 import { VERSION } from '../base/version.ts';
 import { upgradeMessagePort } from '../rpc/message-port.ts';
 import { type EngineStart, superviseEngine } from '../supervise.ts';
+import { addBrowsing, historyActions } from './browsing.ts';
 import { catchUncaught, drainBeforeQuit, endWith } from './ending.ts';
 import { type RunningElsewhere, startEngine, type StartFailure } from './engine-start.ts';
 import { setAppIdentity, preparePaths } from './identity.ts';
@@ -125,6 +126,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   });
   const iconFile = join(iconsDir, 'linux', '256x256.png');
   const previews = createPreviews({ log, iconFile });
+  addBrowsing();
   restrictNavigation({ log, openExternal: (url) => void systemShell.openExternal(url), previews });
   const ports = acceptPagePorts({
     log,
@@ -154,6 +156,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     showReleases() {
       if (releases !== null) void systemShell.openExternal(releases.page);
     },
+    ...historyActions,
     quit,
   };
 

@@ -1,5 +1,6 @@
-import type { MenuItemConstructorOptions } from 'electron';
+import type { ContextMenuParams, EditFlags, MenuItemConstructorOptions, NavigationHistory } from 'electron';
 import type { StatusReport } from '../contract/status.ts';
+import { isPageUrl } from './page.ts';
 
 /** Actions of the menus and the tray. */
 export interface MenuActions {
@@ -9,6 +10,8 @@ export interface MenuActions {
   showDataFolder: () => void;
   prepareToRemove: () => void;
   showReleases: () => void;
+  goBack: () => void;
+  goForward: () => void;
   quit: () => void;
 }
 
@@ -53,10 +56,12 @@ export function menuTemplate(
       label: isMac ? 'File' : '&File',
       submenu: [...open, SEPARATOR, { role: 'close' }, ...(isMac ? [] : [SEPARATOR, quit])],
     },
-    { role: 'editMenu' },
+    { label: isMac ? 'Edit' : '&Edit', submenu: EDIT },
     {
       label: isMac ? 'View' : '&View',
       submenu: [
+        { label: 'Back', accelerator: isMac ? 'Command+[' : 'Alt+Left', click: actions.goBack },
+        { label: 'Forward', accelerator: isMac ? 'Command+]' : 'Alt+Right', click: actions.goForward },
         { role: 'reload' },
         SEPARATOR,
         { role: 'resetZoom' },
@@ -78,6 +83,52 @@ export function menuTemplate(
         ...(isMac ? [] : [SEPARATOR, about]),
       ],
     },
+  ];
+}
+
+const EDIT: MenuItemConstructorOptions[] = [
+  { role: 'undo' },
+  { role: 'redo' },
+  SEPARATOR,
+  { role: 'cut' },
+  { role: 'copy' },
+  { role: 'paste' },
+  { role: 'delete' },
+  SEPARATOR,
+  { role: 'selectAll' },
+];
+
+/** What a menu at the pointer depends on. */
+type Pointed = Pick<ContextMenuParams, 'linkURL' | 'selectionText' | 'isEditable'> & {
+  editFlags: Pick<EditFlags, 'canCut' | 'canCopy' | 'canPaste' | 'canSelectAll'>;
+};
+
+/**
+ * The menu at the pointer, where the page shows none of its own. Links to pages of the app are left out: nothing else
+ * can open them.
+ */
+export function contextTemplate(
+  { linkURL, selectionText, isEditable, editFlags }: Pointed,
+  history: Pick<NavigationHistory, 'canGoBack' | 'canGoForward'>,
+  actions: Pick<MenuActions, 'goBack' | 'goForward'> & { copy: (text: string) => void },
+): MenuItemConstructorOptions[] {
+  const { canCut, canCopy, canPaste, canSelectAll } = editFlags;
+  const isLink = linkURL !== '' && !isPageUrl(linkURL);
+  const edit: MenuItemConstructorOptions[] = [
+    ...(isEditable ? [{ role: 'cut', enabled: canCut } as const] : []),
+    { role: 'copy', enabled: canCopy },
+    ...(isEditable ? [{ role: 'paste', enabled: canPaste } as const] : []),
+    SEPARATOR,
+    { role: 'selectAll', enabled: canSelectAll },
+  ];
+  const move: MenuItemConstructorOptions[] = [
+    { label: 'Back', enabled: history.canGoBack(), click: actions.goBack },
+    { label: 'Forward', enabled: history.canGoForward(), click: actions.goForward },
+    { role: 'reload' },
+  ];
+  return [
+    ...(isLink ? [{ label: 'Copy Link', click: () => actions.copy(linkURL) }, SEPARATOR] : []),
+    ...(isEditable || selectionText !== '' ? edit : move),
   ];
 }
 

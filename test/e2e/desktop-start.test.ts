@@ -521,6 +521,45 @@ describe('a message box', () => {
   });
 });
 
+describe('what a tab of a browser has', () => {
+  const app = useDesktop(STAND_IN);
+
+  it('is Back and Forward, in the menu and on a mouse', async () => {
+    const desktop = app();
+    const page = await desktop.page();
+    await page.getByRole('link', { name: 'DNS' }).click();
+    const at = async (path: string) =>
+      expect.poll(async () => new URL((await windowState(desktop)).url).pathname).toContain(path);
+    await at('/dns');
+    await page.getByRole('link', { name: 'Certificates' }).click();
+    await at('/certificates');
+    await chooseFromMenu(desktop, 'Back');
+    await at('/dns');
+    await chooseFromMenu(desktop, 'Forward');
+    await at('/certificates');
+    await desktop.evaluate(({ BrowserWindow }) => {
+      const [window] = BrowserWindow.getAllWindows() as unknown as NodeJS.EventEmitter[];
+      window?.emit('app-command', {}, 'browser-backward');
+    });
+    await at('/dns');
+  });
+
+  it('is a menu at the pointer, with what can be done there', async () => {
+    const desktop = app();
+    await desktop.page();
+    const labels = await desktop.evaluate(async (electron) => {
+      const { BrowserWindow, clipboard, menus } = electron as typeof electron & { menus: Electron.Menu[] };
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as NodeJS.EventEmitter;
+      const place = { linkURL: 'https://shop.acme.test/', selectionText: 'shop', isEditable: false };
+      contents.emit('context-menu', {}, { ...place, editFlags: { canCopy: true } });
+      const items = menus.at(-1)?.items ?? [];
+      items.find(({ label }) => label === 'Copy Link')?.click();
+      return [...items.map(({ label, role }) => role ?? label), await clipboard.readText()];
+    });
+    expect(labels).toEqual(['Copy Link', '', 'copy', '', 'selectAll', 'https://shop.acme.test/']);
+  });
+});
+
 describe('the root’s key', () => {
   it('is sealed with the session’s keyring and opened by the next start; a headless start says why it cannot open it', async () => {
     const env = { ELECTRON_STAND_IN_KEYRING: join(temporaryFolder(), 'keyring') };

@@ -18,6 +18,7 @@ const EVENTS = [
   'activate',
   'open-url',
   'web-contents-created',
+  'browser-window-created',
   'child-process-gone',
 ] as const;
 

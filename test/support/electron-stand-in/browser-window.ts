@@ -23,6 +23,7 @@ const EVENTS = [
   'unresponsive',
   'responsive',
   'page-title-updated',
+  'app-command',
 ] as const;
 
 const OPTIONS = [
@@ -132,7 +133,14 @@ class StandInWindow
     this.#contents = new StandInContents(preload, sessionOf(webPreferences.session));
     windows.add(this);
     ownApp.standIn.windows.add(this);
+    ownApp.emit('browser-window-created', createEvent('browser-window-created', {}), this.facade);
     if (options.show !== false) this.show();
+  }
+
+  /** Without a window manager, the last one that was shown. */
+  static getFocusedWindow(): BrowserWindow | null {
+    const shown = [...windows].findLast((window) => window.#visible);
+    return (shown?.facade ?? null) as unknown as BrowserWindow | null;
   }
 
   get webContents(): WebContents {

@@ -10,15 +10,21 @@ const ITEM_OPTIONS = ['label', 'role', 'type', 'submenu', 'click', 'accelerator'
 const ROLES = [
   'about',
   'close',
-  'editMenu',
+  'copy',
+  'cut',
+  'delete',
   'help',
   'hide',
   'hideOthers',
+  'paste',
+  'redo',
   'reload',
   'resetZoom',
+  'selectAll',
   'services',
   'toggleDevTools',
   'togglefullscreen',
+  'undo',
   'unhide',
   'windowMenu',
   'zoomIn',
@@ -27,7 +33,7 @@ const ROLES = [
 
 /** As documented in "Keyboard Shortcuts"; Electron silently ignores others. */
 const ACCELERATOR =
-  /^((Command|Cmd|Control|Ctrl|CommandOrControl|CmdOrCtrl|Alt|Option|AltGr|Shift|Super|Meta)\+)*([\dA-Z]|F\d{1,2}|Plus|Space|Tab|Enter|Escape|Delete|[,./;'=[\]\\-])$/;
+  /^((Command|Cmd|Control|Ctrl|CommandOrControl|CmdOrCtrl|Alt|Option|AltGr|Shift|Super|Meta)\+)*([\dA-Z]|F\d{1,2}|Plus|Space|Tab|Enter|Escape|Delete|Left|Right|[,./;'=[\]\\-])$/;
 
 function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Menu {
   const items = template.map((given) => {
@@ -55,8 +61,12 @@ function build(template: readonly (MenuItemConstructorOptions | MenuItem)[]): Me
     };
     return strictly('a menu item', item) as unknown as MenuItem;
   });
-  return strictly('a menu', { items }) as unknown as Menu;
+  const menu = strictly('a menu', { items, popup: () => void menus.push(menu) }) as unknown as Menu;
+  return menu;
 }
+
+/** The menus that were shown at the pointer, for the test to inspect and click. */
+export const menus: Menu[] = [];
 
 let applicationMenu: Menu | null = null;
 

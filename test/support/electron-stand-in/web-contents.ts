@@ -18,6 +18,7 @@ const EVENTS = [
   'will-redirect',
   'will-attach-webview',
   'will-prevent-unload',
+  'context-menu',
 ] as const;
 
 type OpenHandler = Parameters<WebContents['setWindowOpenHandler']>[0];
@@ -27,7 +28,13 @@ let lastId = 0;
 /** What pages have copied. */
 let copied = '';
 
-export const clipboard = strictly('clipboard', { readText: () => Promise.resolve(copied) });
+export const clipboard = strictly('clipboard', {
+  readText: () => Promise.resolve(copied),
+  writeText(text: string) {
+    copied = text;
+    return Promise.resolve();
+  },
+});
 
 /** One page, and the events that ask the program what the page may do. */
 export class StandInContents
@@ -42,6 +49,7 @@ export class StandInContents
       | 'setWebRTCIPHandlingPolicy'
       | 'session'
       | 'forcefullyCrashRenderer'
+      | 'navigationHistory'
     >
 {
   // oxlint-disable-next-line no-useless-assignment -- read by the next instance
@@ -134,6 +142,13 @@ export class StandInContents
     void question.dismiss();
     this.#stay();
   }
+
+  readonly navigationHistory = strictly('navigationHistory', {
+    canGoBack: () => true,
+    canGoForward: () => true,
+    goBack: () => void this.#page?.evaluate('history.back()'),
+    goForward: () => void this.#page?.evaluate('history.forward()'),
+  }) as unknown as WebContents['navigationHistory'];
 
   /** The only way out of a page that loops, and so of the busiest: another document would wait in its process. */
   forcefullyCrashRenderer(): void {

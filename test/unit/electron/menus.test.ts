@@ -1,6 +1,12 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, it } from 'vitest';
-import { type MenuActions, menuTemplate, trayStatus, trayTemplate } from '../../../main/electron/menu.ts';
+import {
+  contextTemplate,
+  type MenuActions,
+  menuTemplate,
+  trayStatus,
+  trayTemplate,
+} from '../../../main/electron/menu.ts';
 
 function recorder() {
   const done: string[] = [];
@@ -11,6 +17,8 @@ function recorder() {
     showDataFolder: () => done.push('showDataFolder'),
     prepareToRemove: () => done.push('prepareToRemove'),
     showReleases: () => done.push('showReleases'),
+    goBack: () => done.push('goBack'),
+    goForward: () => done.push('goForward'),
     quit: () => done.push('quit'),
   };
   return { done, actions };
@@ -52,7 +60,7 @@ describe('the menu', () => {
     (platform) => {
       const lines = outline(menuTemplate(platform, recorder().actions));
       expect(lines[0]).toBe('&File');
-      expect(lines[lines.indexOf('[editMenu]') - 1]).toMatch(/Quit Vivarium|E&xit Vivarium/);
+      expect(lines[lines.indexOf('&Edit') - 1]).toMatch(/Quit Vivarium|E&xit Vivarium/);
       expect(lines.at(-1)).toBe('  About Vivarium');
     },
   );
@@ -62,6 +70,8 @@ describe('the menu', () => {
     ['Show Data Folder', 'showDataFolder'],
     ['Show Logs', 'showLogs'],
     ['Prepare to Remove…', 'prepareToRemove'],
+    ['Back', 'goBack'],
+    ['Forward', 'goForward'],
     ['Quit Vivarium', 'quit'],
   ])('does what "%s" promises', (label, action) => {
     const { actions, done } = recorder();
@@ -75,6 +85,28 @@ describe('the menu', () => {
     const item = find(menuTemplate('linux', actions, [], undefined, '0.2.0'), 'Get Vivarium 0.2.0…');
     (item.click as () => void)();
     expect(done).toEqual(['showReleases']);
+  });
+});
+
+describe('the menu at the pointer', () => {
+  const NOTHING = { linkURL: '', selectionText: '', isEditable: false };
+  const CAN = { canCut: true, canCopy: true, canPaste: false, canSelectAll: true };
+
+  it.each<[what: string, at: Partial<Parameters<typeof contextTemplate>[0]>, lines: string[]]>([
+    ['a field', { isEditable: true, selectionText: 'a' }, ['[cut]', '[copy]', '[paste]', '--', '[selectAll]']],
+    ['selected text', { selectionText: 'a log line' }, ['[copy]', '--', '[selectAll]']],
+    ['a link', { linkURL: 'https://shop.acme.test/' }, ['Copy Link', '--', 'Back', 'Forward', '[reload]']],
+    ['a link of the page itself', { linkURL: 'app://vivarium/pets' }, ['Back', 'Forward', '[reload]']],
+    ['anything else', {}, ['Back', 'Forward', '[reload]']],
+  ])('of %s', (_what, at, lines) => {
+    const history = { canGoBack: () => true, canGoForward: () => false };
+    const template = contextTemplate({ ...NOTHING, editFlags: CAN, ...at }, history, {
+      ...recorder().actions,
+      copy: () => undefined,
+    });
+    expect(outline(template)).toEqual(lines);
+    const enabled = template.filter(({ role, label }) => role === 'paste' || label === 'Forward');
+    expect(enabled.every((item) => item.enabled === false)).toBe(true);
   });
 });
 
