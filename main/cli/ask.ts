@@ -90,12 +90,17 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const find = () => findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
   let listed: Promise<Project[]> | null = null;
   const projects = () => (listed ??= askFor<Project[]>(find(), 'projects.list'));
+  let chosen: Promise<string> | null = null;
+  const chooseProject = () =>
+    (chosen ??= projects().then((all) => defaultProject(all, () => askFor<Run[]>(find(), 'runs.list'), io)));
   const json = await buildInput(procedure, fields, read, {
     readFile: (path) => readFileNamed(path, io),
-    chooseProject: async () => defaultProject(await projects(), () => askFor<Run[]>(find(), 'runs.list'), io),
+    chooseProject,
     async isProject(word) {
       try {
-        return (await projects()).some(({ id, slug, name: named }) => [id, slug, named].includes(word));
+        if ((await projects()).some(({ id, slug, name: named }) => [id, slug, named].includes(word))) return true;
+        await chooseProject();
+        return false;
       } catch (error) {
         if (error instanceof NotRunningError) return false;
         throw error;

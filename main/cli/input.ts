@@ -16,7 +16,10 @@ export type ReadFile = (path: string) => Promise<string>;
 /** Chooses the project of a command line that names none. */
 export type ChooseProject = () => Promise<string>;
 
-/** Whether a word names a project; false where no Vivarium runs. */
+/**
+ * Whether the first of too few words names a project; false where no Vivarium runs.
+ * @throws VivariumError `invalid_request` where it names none and no project can be chosen either.
+ */
 export type IsProject = (word: string) => Promise<boolean>;
 
 /** The present target of a project, given as in input. */
@@ -46,7 +49,8 @@ export async function buildInput(
   },
 ): Promise<string> {
   const input: Record<string, unknown> = {};
-  for (const { field, texts } of await collect(fields, read, { readFile, hint })) {
+  const { collected, project } = await collect(fields, read, { readFile, isProject, hint });
+  for (const { field, texts } of collected) {
     if (texts.length > 0) place(input, field.path, readValue(field, texts), procedure);
   }
   const parts = input['target'];
@@ -62,14 +66,10 @@ export async function buildInput(
   }
   const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
   const missing = positionalsOf(fields).filter((field) => !field.defaulted && !(field.path[0] in input));
-  if (missing.length > 0) throw usageError(missingText(missing, procedure, input));
+  if (missing.length > 0)
+    throw usageError(`${project === null ? '' : `${project} is a project; `}${missingText(missing, procedure, input)}`);
   // Other faults are reported first: they need no running Vivarium.
   if (defaulted !== undefined) {
-    const only = onlyWord(fields, read, input);
-    if (only !== null && (await isProject(only.word))) {
-      const { [only.field.path[0]]: _word, ...rest } = { ...input, [defaulted]: only.word };
-      throw usageError(`${only.word} is a project; ${missingText([only.field], procedure, rest)}`);
-    }
     const other = procedure.inputType.safeParse({ ...input, [defaulted]: 'any' });
     if (other.success) input[defaulted] = await chooseProject();
     else throw inputError(other.error.issues as unknown as readonly SchemaIssue[], input, fields);
@@ -90,22 +90,12 @@ function missingText(
   return `${words} ${missing.length === 1 ? 'is' : 'are'} missing: ${mention(`${namespace}.${name}`, example)}`;
 }
 
-/** The word of a line that has one where the usage line has two, the first of them the project; and its field. */
-function onlyWord(
-  fields: readonly Field[],
-  { positionals: [word, more] }: Arguments,
-  input: Record<string, unknown>,
-): { word: string; field: Field } | null {
-  const [project, field, ...further] = positionalsOf(fields);
-  if (word === undefined || more !== undefined || field === undefined || further.length > 0) return null;
-  return project?.defaulted === true && input[field.path[0]] === word ? { word, field } : null;
-}
-
+/** `project`: the first word if it names one, though there are too few words for all fields. */
 async function collect(
   fields: readonly Field[],
   read: Arguments,
-  { readFile, hint }: { readFile: ReadFile; hint: string },
-): Promise<{ field: Field; texts: string[] }[]> {
+  { readFile, isProject, hint }: { readFile: ReadFile; isProject: IsProject; hint: string },
+): Promise<{ collected: { field: Field; texts: string[] }[]; project: string | null }> {
   const isGiven = ({ flag, fileFlag }: Field): boolean => read.flags.has(flag) || read.flags.has(fileFlag ?? '');
   const words = read.positionals;
   const open = positionalsOf(fields).filter((field) => !isGiven(field));
@@ -117,7 +107,10 @@ async function collect(
     const fix = other === undefined ? taken : ` Did you mean --${other.flag}${between}${posixWord(unexpected)}?`;
     throw usageError(`Unexpected argument ${JSON.stringify(unexpected)}.${fix}${hint}`);
   }
-  const worded = fieldsOfWords(open, words.length);
+  const [first] = words;
+  const isShort = first !== undefined && words.length < open.length && open[0]?.defaulted === true;
+  const project = isShort && (await isProject(first)) ? first : null;
+  const worded = project === null ? fieldsOfWords(open, words.length) : open;
   const collected: { field: Field; texts: string[] }[] = [];
   for (const field of fields) {
     const files = field.fileFlag === null ? [] : (read.flags.get(field.fileFlag) ?? []);
@@ -128,7 +121,7 @@ async function collect(
     ];
     collected.push({ field, texts });
   }
-  return collected;
+  return { collected, project };
 }
 
 /** The range of the words that stand for a field; empty for one that has a flag. */

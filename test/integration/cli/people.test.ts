@@ -175,6 +175,21 @@ describe('vivarium <namespace> <procedure>', () => {
     });
   });
 
+  it('asks for the project first, where no project can be chosen and the first word is none', async () => {
+    const { fake, dataDir } = await startFakeEngine();
+    fake.stub('projects', 'list', () => ['demo', 'shop'].map((slug) => ({ ...SAMPLE_PROJECT, slug })));
+    fake.stub('runs', 'list', () => []);
+    for (const words of [
+      ['demmo', 'Rex'],
+      ['Rex', '1'],
+      ['Rex', 'red'],
+    ])
+      expect(await runHere(['pets', 'create', ...words, '--data-dir', dataDir])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^vivarium: Name a project; there are demo, shop\./) as string,
+      });
+  });
+
   it('reports a refusal by the other side, in one line or in JSON', async () => {
     const { dataDir } = await startFakeEngine();
     const told = await runHere(['projects', 'list', '--data-dir', dataDir]);

@@ -147,6 +147,16 @@ describe('the input from a command line', () => {
     ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a port/],
     ['domains set-redirects demo --redirects \'[{"from":"a.test"}]\'', /^--redirects\[0\]\.to is required/],
     ['settings update --cors nonsense', /^--cors must be an origin such as/],
+    [
+      'pets create demo Rex',
+      /^demo is a project; CATEGORY-ID is missing: `pets\.create {"projectId":"demo","name":"Rex","categoryId":3}`$/,
+    ],
+    [
+      'pets create demo',
+      /^demo is a project; NAME and CATEGORY-ID are missing: `pets\.create {"projectId":"demo","name":"Otter","categoryId":3}`$/,
+    ],
+    ['pets create --category-id 1 demo', /^demo is a project; NAME is missing: `pets\.create /],
+    ['pets create Rex Bo', /^CATEGORY-ID must be an integer from/],
     ['pets remove demo', /^demo is a project; ID is missing: `pets\.remove {"projectId":"demo","id":7}`$/],
     ['pets remove seven', /^ID must be an integer from/],
     ["projects create ''", /^NAME must have at least one character/],
