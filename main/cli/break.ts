@@ -1,11 +1,13 @@
-import type { BreakEntry, RunningBreak } from '../contract/breaks.ts';
+import type { BreakEntry, BreakSelection, RunningBreak } from '../contract/breaks.ts';
 import { ownCommand, typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
 import { askFor } from './client.ts';
 import type { OwnCommand } from './command-line.ts';
+import { RemoteFailure, type Io } from './io.ts';
 import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from './flags.ts';
 import { localCommand } from './local-command.ts';
+import { canAsk, withQuestions } from './question.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
 
@@ -26,6 +28,12 @@ const SET_FLAG: Option = {
   ...value('set', 'NAME=VALUE', 'A parameter of the entry; may be repeated'),
   repeatable: true,
 };
+const EVERYTHING = 'everything';
+const EVERYTHING_FLAG: Option = {
+  name: EVERYTHING,
+  kind: 'switch',
+  does: 'Break all hostnames; needed where an entry selects by hostname and none is given',
+};
 const ALL_FLAG: Option = { name: 'all', kind: 'switch', does: 'With "off": repair everything' };
 
 const LIST = 'list';
@@ -35,13 +43,13 @@ const OFF = 'off';
 export const BREAK = localCommand({
   name: 'break',
   title: 'break something on purpose, for a time',
-  usage: ['', 'list', 'ENTRY [HOSTNAME] [options]', 'off ID | --all'],
-  options: [...SELECTORS, RATE_FLAG, NTH_FLAG, FOR_FLAG, SEED_FLAG, SET_FLAG, ALL_FLAG, JSON_FLAG],
+  usage: ['', 'list [ENTRY]', 'ENTRY HOSTNAME [options]', 'ENTRY --everything [options]', 'off ID | --all'],
+  options: [...SELECTORS, EVERYTHING_FLAG, RATE_FLAG, NTH_FLAG, FOR_FLAG, SEED_FLAG, SET_FLAG, ALL_FLAG, JSON_FLAG],
   words: [LIST, OFF],
   fileWord: 1,
   notes: [
     'Without arguments, prints the running breaks. "list" prints the catalogue; "list ENTRY" prints one entry in full: how it comes',
-    'about, what clients say, the remedy, its settings. "off" repairs.',
+    'about, what clients say, the remedy, its settings. "off" repairs. Without a hostname, a terminal is asked for it.',
     '',
     'Requests with the header "Vivarium-Break: off" are never broken.',
     'Exit code 0; 1 when it failed, with nothing broken; 2 when no Vivarium is running.',
@@ -49,7 +57,7 @@ export const BREAK = localCommand({
   examples: [
     'vivarium break',
     'vivarium break list http.malformed-chunk',
-    'vivarium break api.unavailable --rate 10% --set seconds=5',
+    'vivarium break api.unavailable --everything --rate 10% --set seconds=5',
     'vivarium break http.empty-response demo.vivarium.localhost --nth 3 --for 5m',
     'vivarium break dns.servfail shop.acme.test --type AAAA',
     'vivarium break off --all',
@@ -81,8 +89,13 @@ export const BREAK = localCommand({
         stopped.length === 0 ? ['Nothing was broken.'] : stopped.map(({ id, entry }) => `Repaired: ${entry} (${id}).`),
       );
     } else {
-      const started = await call<RunningBreak>('start', inputOf(word, what, read));
-      const entry = (await call<BreakEntry[]>('catalogue')).find(({ id }) => id === started.entry);
+      const input = inputOf(word, what, read);
+      const entry = (await call<BreakEntry[]>('catalogue')).find(({ id }) => id === word);
+      const hostname = entry === undefined ? input.on.hostname : await hostnameOf(entry, input, read, { io, own });
+      const on = { ...input.on, hostname };
+      const started = await call<RunningBreak>('start', { ...input, on }).catch((error: unknown) => {
+        throw isJson ? error : inOptions(error);
+      });
       const only = entry?.http === undefined ? [] : [`It only affects requests over ${entry.http}.`];
       print(started, [
         `Broken: ${summaryOf(started)}.`,
@@ -123,7 +136,49 @@ function refuseStray(read: Arguments): void {
     throw usageError(`--${stray} is not for "break${word === undefined ? '' : ` ${isStart ? 'ENTRY' : word}`}".`);
 }
 
-function inputOf(entry: string, hostname: string | undefined, read: Arguments): Record<string, unknown> {
+/**
+ * The hostname on the line or from the terminal; undefined for all, which must be asked for.
+ * @throws VivariumError `invalid_request` where it is missing.
+ */
+async function hostnameOf(
+  { id, title, selectors, at, impossible }: BreakEntry,
+  { on: { hostname } }: { on: BreakSelection },
+  read: Arguments,
+  { io, own }: { io: Io; own: OwnCommand },
+): Promise<string | undefined> {
+  const isEverything = isOn(read, EVERYTHING);
+  if (isEverything && hostname !== undefined) throw usageError(`Give ${hostname} or --everything, not both.`);
+  const isNeeded = selectors.includes('hostname') && impossible === undefined;
+  if (isEverything || hostname !== undefined || !isNeeded) return hostname;
+  // An edit is made at one hostname.
+  const mayBreakAll = at !== 'state';
+  if (!canAsk(io)) {
+    const or = mayBreakAll ? `, or add --${EVERYTHING}` : '';
+    throw usageError(`Name the hostname to break${or}: ${own(`vivarium break ${id} HOSTNAME`)}`);
+  }
+  io.stderr.write(`${printable(`${id}: ${title}`)}\n`);
+  const or = mayBreakAll ? `, or "${EVERYTHING}"` : '';
+  const answer = await withQuestions(io, (question) => question(`Which hostname${or}?`, 'none'));
+  if (answer === null || answer === 'none') throw usageError('Nothing was broken.');
+  return mayBreakAll && answer === EVERYTHING ? undefined : answer;
+}
+
+/** An engine's error with the places of the input as options. */
+function inOptions(error: unknown): unknown {
+  if (!(error instanceof RemoteFailure)) return error;
+  const message = error.failure.message.replace(
+    /^(?:on\.(\w+)|parameters\.([\w-]+)|(rate|nth|seed|for)):? /,
+    (_whole, selector?: string, parameter?: string, other?: string) =>
+      `${parameter === undefined ? `--${selector === 'keyId' ? 'key' : (selector ?? other)}` : `--set ${parameter}`} `,
+  );
+  return new RemoteFailure({ ...error.failure, message });
+}
+
+function inputOf(
+  entry: string,
+  hostname: string | undefined,
+  read: Arguments,
+): Record<string, unknown> & { on: BreakSelection } {
   if (hostname !== undefined && read.flags.has('hostname'))
     throw usageError(`Give the hostname once: ${JSON.stringify(hostname)}, or --hostname.`);
   const on = Object.fromEntries(

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/hostname.ts';
 import { typed } from '../base/own-command.ts';
@@ -12,6 +11,7 @@ import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './io.ts';
 import { formatHelp } from './local-command.ts';
+import { canAsk, withQuestions, type Question } from './question.ts';
 import { printable } from './text.ts';
 
 const YES_FLAG: Option = { name: 'yes', kind: 'switch', short: 'y', does: 'Ask nothing' };
@@ -52,9 +52,6 @@ export const INIT: LoadedCommand = {
   run: init,
 };
 
-/** Asks one question; the default for an empty answer, null when the input ends. */
-export type Question = (text: string, byDefault: string) => Promise<string | null>;
-
 async function init(args: readonly string[], io: Io): Promise<number> {
   const dashes = args.includes('--') ? args.indexOf('--') : args.length;
   try {
@@ -72,9 +69,9 @@ async function init(args: readonly string[], io: Io): Promise<number> {
     };
     const folder = await readInitFolder(io.workingDir);
     const isDry = isOn(read, DRY_RUN_FLAG.name);
-    const asks = !isOn(read, YES_FLAG.name) && !isDry && io.stdout.isTTY === true && process.stdin.isTTY;
+    const asks = !isOn(read, YES_FLAG.name) && !isDry && canAsk(io);
     return await (asks
-      ? withQuestions((question) => initByQuestions(folder, given, question, io))
+      ? withQuestions(io, (question) => initByQuestions(folder, given, question, io))
       : initByOptions(folder, given, { isDry, isSure: isOn(read, YES_FLAG.name) }, io));
   } catch (error) {
     return printFailure(error, args.slice(0, dashes), io);
@@ -85,25 +82,6 @@ interface Given {
   word: string | undefined;
   command: string | undefined;
   agents: boolean;
-}
-
-async function withQuestions(work: (question: Question) => Promise<number>): Promise<number> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new AbortController();
-  reader.once('close', () => closed.abort());
-  try {
-    return await work(async (text, byDefault) => {
-      try {
-        const answer = await reader.question(`${text} [${byDefault}] `, { signal: closed.signal });
-        return answer.trim() || byDefault;
-      } catch (error) {
-        if (closed.signal.aborted) return null;
-        throw error;
-      }
-    });
-  } finally {
-    reader.close();
-  }
 }
 
 /** Three questions, the last one with all that would be written. */

@@ -23,7 +23,7 @@ export interface Io extends DataDirInputs {
   stdout: Output;
   stderr: Output;
   /** Null in the app on Windows, because Electron has none there. */
-  stdin: AsyncIterable<Uint8Array | string> | null;
+  stdin: (AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }) | null;
   /** Calls back on a stop signal instead of letting the process end; returns a function that stops listening. */
   onStopSignal(callback: (signal: string) => void): () => void;
 }

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { PassThrough, Writable } from 'node:stream';
 import type { Host } from '../../main/cli/command.ts';
 import type { Io } from '../../main/cli/io.ts';
 import { run } from '../../main/cli/run.ts';
@@ -21,11 +22,13 @@ export interface CommandHereOptions {
   env?: Io['env'];
   isTTY?: boolean;
   stdin?: string;
+  /** What a person types; input and output are then a terminal. */
+  typed?: string;
   cwd?: string;
 }
 
 export function commandHere(options: CommandHereOptions = {}): CommandHere {
-  const { env = {}, isTTY = false, stdin = '', cwd = process.cwd() } = options;
+  const { env = {}, typed, isTTY = typed !== undefined, stdin = '', cwd = process.cwd() } = options;
   const printed: Finished = { code: null, stdout: '', stderr: '' };
   const listeners = new Set<(signal: string) => void>();
   const into = (name: 'stdout' | 'stderr') => ({
@@ -34,10 +37,13 @@ export function commandHere(options: CommandHereOptions = {}): CommandHere {
   });
   const io: Io = {
     stdout: into('stdout'),
-    stderr: into('stderr'),
-    stdin: (async function* () {
-      if (stdin !== '') yield stdin;
-    })(),
+    stderr: typed === undefined ? into('stderr') : asStream(into('stderr')),
+    stdin:
+      typed === undefined
+        ? (async function* () {
+            if (stdin !== '') yield stdin;
+          })()
+        : keyboard(typed),
     env: { VIVARIUM_COMMAND: 'vivarium', ...env },
     platform: 'linux',
     homeDir: homedir(),
@@ -48,6 +54,21 @@ export function commandHere(options: CommandHereOptions = {}): CommandHere {
     },
   };
   return { io, printed, interrupt: () => listeners.forEach((callback) => callback('SIGINT')) };
+}
+
+/** Questions are written to a stream. */
+const asStream = ({ write }: Io['stderr']): Io['stderr'] =>
+  new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      write(chunk);
+      done();
+    },
+  });
+
+function keyboard(typed: string): Io['stdin'] {
+  const keys = new PassThrough();
+  keys.end(typed);
+  return Object.assign(keys, { isTTY: true });
 }
 
 /** Runs a command to its end in this process, without starting an engine. */

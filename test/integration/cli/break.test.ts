@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { BreakEntry } from '../../../main/contract/breaks.ts';
+import { VivariumError } from '../../../main/contract/errors.ts';
+import { runHere } from '../../support/cli-io.ts';
+import { startFakeEngine } from '../../support/rpc-cli.ts';
+
+beforeEach(() => {
+  vi.stubEnv('VIVARIUM_COMMAND', 'vivarium');
+  return () => void vi.unstubAllEnvs();
+});
+
+const entry = (id: string, selectors: BreakEntry['selectors'], at: BreakEntry['at']): BreakEntry => ({
+  id,
+  family: 'dns',
+  title: 'It goes wrong',
+  cause: '',
+  symptoms: {},
+  remedy: '',
+  selectors,
+  at,
+  parameters: [],
+});
+
+const CATALOGUE = [
+  entry('dns.nxdomain', ['hostname', 'type'], 'question'),
+  entry('domain.claimed-elsewhere', ['hostname'], 'state'),
+  entry('machine.disk-full', [], 'state'),
+];
+
+const RUNNING = {
+  id: 'brk_1',
+  entry: 'dns.nxdomain',
+  on: {},
+  rate: 1,
+  nth: 1,
+  seed: 1,
+  parameters: {},
+  startedAt: '2026-11-20T09:00:00.000Z',
+  until: '2026-11-20T09:10:00.000Z',
+  seen: 0,
+  struck: 0,
+};
+
+async function startEngine() {
+  const { fake, dataDir } = await startFakeEngine();
+  fake.stub('breaks', 'catalogue', () => CATALOGUE);
+  fake.stub('breaks', 'start', () => RUNNING);
+  const started = () => fake.calls.filter(({ procedure }) => procedure === 'breaks.start').map(({ input }) => input);
+  const run = (words: readonly string[], typed?: string) =>
+    runHere(['break', ...words, '--data-dir', dataDir], typed === undefined ? {} : { typed });
+  return { fake, started, run };
+}
+
+describe('vivarium break ENTRY without a hostname', () => {
+  it.each([
+    [
+      ['dns.nxdomain'],
+      /^vivarium: Name the hostname to break, or add --everything: vivarium break dns\.nxdomain HOSTNAME /,
+    ],
+    [['dns.nxdomain', '--type', 'AAAA'], /^vivarium: Name the hostname to break/],
+    [
+      ['domain.claimed-elsewhere'],
+      /^vivarium: Name the hostname to break: vivarium break domain\.claimed-elsewhere HOSTNAME /,
+    ],
+    [['dns.nxdomain', 'a.test', '--everything'], /^vivarium: Give a\.test or --everything, not both\./],
+    [['--everything'], /^vivarium: --everything is not for "break"\./],
+  ])('breaks nothing without a terminal: %j', async (words, message) => {
+    const { started, run } = await startEngine();
+    expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
+    expect(started()).toEqual([]);
+  });
+
+  it('breaks all hostnames with --everything', async () => {
+    const { started, run } = await startEngine();
+    expect(await run(['dns.nxdomain', '--everything'])).toMatchObject({ code: 0 });
+    expect(started()).toMatchObject([{ entry: 'dns.nxdomain', on: {} }]);
+  });
+
+  it('needs nothing more where the entry selects no hostname', async () => {
+    const { started, run } = await startEngine();
+    expect(await run(['machine.disk-full'])).toMatchObject({ code: 0 });
+    expect(started()).toMatchObject([{ entry: 'machine.disk-full', on: {} }]);
+  });
+
+  it.each([
+    ['a.test\n', { hostname: 'a.test' }],
+    ['everything\n', {}],
+  ])('asks in a terminal: %j', async (typed, on) => {
+    const { started, run } = await startEngine();
+    const { code, stderr } = await run(['dns.nxdomain'], typed);
+    expect([code, stderr]).toEqual([0, 'dns.nxdomain: It goes wrong\nWhich hostname, or "everything"? [none] ']);
+    expect(started()).toMatchObject([{ entry: 'dns.nxdomain', on }]);
+  });
+
+  it.each(['\n', ''])('breaks nothing without an answer: %j', async (typed) => {
+    const { started, run } = await startEngine();
+    expect(await run(['dns.nxdomain'], typed)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('vivarium: Nothing was broken.') as string,
+    });
+    expect(started()).toEqual([]);
+  });
+
+  it('offers everything only where an entry can break it', async () => {
+    const { started, run } = await startEngine();
+    expect((await run(['domain.claimed-elsewhere'], 'a.test\n')).stderr).toContain('Which hostname? [none]');
+    expect(started()).toMatchObject([{ on: { hostname: 'a.test' } }]);
+  });
+});
+
+it.each([
+  ['on.hostname: is required: the hostname of an attached domain.', '--hostname is required: the hostname of'],
+  ['on.keyId: does not apply to x, which affects everything.', '--key does not apply to x'],
+  ['parameters.seconds: must be a whole number.', '--set seconds must be a whole number.'],
+  ['rate: does not apply to x: it makes one edit.', '--rate does not apply to x'],
+])('a refusal %j is in the words of the command line', async (message, shown) => {
+  const { fake, run } = await startEngine();
+  fake.stub('breaks', 'start', () => {
+    throw new VivariumError('invalid_request', message);
+  });
+  expect((await run(['dns.nxdomain', 'a.test'])).stderr).toContain(`vivarium: ${shown}`);
+});
