@@ -22,7 +22,7 @@ import {
 } from './io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { formatHelp } from './local-command.ts';
-import { fileContent, createStreamView, jsonTexts, renderFor } from './views.ts';
+import { fileContent, createStreamView, jsonTexts, renderFor, type Asked } from './views.ts';
 import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
 import {
@@ -182,14 +182,14 @@ function renderPage(
   const called = `${procedure.namespace}.${procedure.name}`;
   const cursor = CURSORS[called];
   const { next, ...page } = (result ?? {}) as { next?: unknown };
-  const asked = JSON.parse(input === '' ? '{}' : input) as { projectId?: string };
+  const asked = JSON.parse(input === '' ? '{}' : input) as Asked;
   if (called === 'settings.update') {
     const changed = Object.entries(page).filter(([name]) => name in asked);
     if (changed.length > 0) return renderFor(called, Object.fromEntries(changed), renderer);
   }
-  if (cursor === undefined || next === undefined) return renderFor(called, result, renderer, asked.projectId);
+  if (cursor === undefined || next === undefined) return renderFor(called, result, renderer, asked);
   const command = ownCommand(dataDir)(commandLineOf(procedure, { ...asked, [cursor]: next }));
-  return `${renderFor(called, page, renderer)}\nNext page: ${command}\n`;
+  return `${renderFor(called, page, renderer, asked)}\nNext page: ${command}\n`;
 }
 
 const NO_TERMINAL: Output = { write: () => true };

@@ -30,12 +30,19 @@ import { TrafficRows } from './traffic-rows.ts';
 import { commandLine, typed } from '../base/own-command.ts';
 import { posixWord } from '../base/shell.ts';
 
-type View = (result: unknown, renderer: Renderer) => string;
+/** The parts of an input that a view depends on. */
+export interface Asked {
+  /** The project asked about, for the commands that name it. */
+  projectId?: string;
+  language?: string;
+}
+
+type View = (result: unknown, renderer: Renderer, asked: Asked) => string;
 
 const view =
-  <Result>(render: (result: Result, renderer: Renderer) => string): View =>
-  (result, renderer) =>
-    render(result as Result, renderer);
+  <Result>(render: (result: Result, renderer: Renderer, asked: Asked) => string): View =>
+  (result, renderer, asked) =>
+    render(result as Result, renderer, asked);
 
 /** One sentence, if the result only repeats the input. */
 const sentence = <Result>(say: (result: Result) => string): View =>
@@ -76,17 +83,19 @@ function signingText({ name, algorithm, keys = [], signatures, break: broken, an
   ].join('\n');
 }
 
-/** Texts to copy begin at the left margin, because Python minds its indentation. */
-function renderSnippets({ snippets, pac, ...rest }: ReachSnippets, renderer: Renderer): string {
+/** Texts to copy begin at the left margin, because Python minds its indentation. One language is shown alone. */
+function renderSnippets({ snippets, pac, ...rest }: ReachSnippets, renderer: Renderer, { language }: Asked): string {
   const { style } = renderer;
   const block = (title: string, texts: readonly (string | undefined)[]) => [
     '',
     style.heading(printable(title)),
     ...texts.flatMap((text) => (text === undefined || text === '' ? [] : ['', printableLines(text).trimEnd()])),
   ];
+  const texts = snippets.flatMap(({ title, text, note }) => block(title, [text, note]));
+  if (language !== undefined) return `${texts.slice(1).join('\n')}\n`;
   return `${[
     renderObject(rest, renderer).trimEnd(),
-    ...snippets.flatMap(({ title, text, note }) => block(title, [text, note])),
+    ...texts,
     ...block(pac.title, [pac.note, pac.commands, 'To undo it:', pac.undo]),
     '',
     `Names and ports for the whole system: ${typed(commandLine`vivarium machine plan ${rest.hostname}`)}`,
@@ -176,8 +185,8 @@ const VIEWS: Record<string, View | undefined> = {
       `Removed ${counted(removed, 'pet', 'pets')}${left > 0 ? `; ${counted(left, 'is', 'are')} left` : ''}.`,
   ),
   'orders.remove': sentence<OrderRecord>(({ id }) => `Removed order ${id}.`),
-  'domains.attach': (result, renderer) =>
-    isStepped(result) ? renderSteps(result, renderer.style) : domainView(result, renderer),
+  'domains.attach': (result, renderer, asked) =>
+    isStepped(result) ? renderSteps(result, renderer.style) : domainView(result, renderer, asked),
   'domains.get': domainView,
   'domains.verify': domainView,
   'domains.remove': sentence<Domain>(({ hostname }) => `Removed ${hostname}.`),
@@ -274,20 +283,17 @@ export const EMPTY: Record<string, readonly [sentence: string, command?: string]
   'limits.usage': ['No requests of the project are counted at present. To find the address to call:', 'projects list'],
 };
 
-/**
- * Renders the result of `procedure` as text for people.
- * @param project the project asked about, for the commands that name it
- */
-export function renderFor(procedure: string, result: unknown, renderer: Renderer, project = 'demo'): string {
+/** Renders the result of `procedure` as text for people. */
+export function renderFor(procedure: string, result: unknown, renderer: Renderer, asked: Asked = {}): string {
   const empty = EMPTY[procedure];
   if (empty !== undefined && itemsOf(result)?.length === 0) {
     const [sentence, command] = empty;
-    const line = `${[sentence, ...(command === undefined ? [] : [typed(`vivarium ${command.replace('PROJECT', () => posixWord(project))}`)])].join(' ')}\n`;
+    const line = `${[sentence, ...(command === undefined ? [] : [typed(`vivarium ${command.replace('PROJECT', () => posixWord(asked.projectId ?? 'demo'))}`)])].join(' ')}\n`;
     const { items: _items, ...rest } = result as Record<string, unknown>;
     return Object.keys(rest).length === 0 ? line : `${line}\n${renderObject(rest, renderer)}`;
   }
   const view = VIEWS[procedure];
-  return view === undefined ? renderResult(result, renderer, FIRST_COLUMNS[procedure]) : view(result, renderer);
+  return view === undefined ? renderResult(result, renderer, FIRST_COLUMNS[procedure]) : view(result, renderer, asked);
 }
 
 function itemsOf(result: unknown): readonly unknown[] | null {

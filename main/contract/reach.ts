@@ -50,26 +50,29 @@ export const browserState = z.object({
 });
 export type BrowserState = z.infer<typeof browserState>;
 
+const snippetId = z.enum([
+  'curl',
+  'httpie',
+  'powershell',
+  'node',
+  'requests',
+  'urllib',
+  'java',
+  'go',
+  'csharp',
+  'php',
+  'ruby',
+  'playwright',
+  'environment',
+  'doh',
+  'dig',
+]);
+const snippetLanguage = z.enum(['sh', 'powershell', 'js', 'python', 'java', 'go', 'csharp', 'php', 'ruby']);
+
 export const snippet = z.object({
-  id: z.enum([
-    'curl',
-    'httpie',
-    'powershell',
-    'node',
-    'requests',
-    'urllib',
-    'java',
-    'go',
-    'csharp',
-    'php',
-    'ruby',
-    'playwright',
-    'environment',
-    'doh',
-    'dig',
-  ]),
+  id: snippetId,
   title: z.string(),
-  language: z.enum(['sh', 'powershell', 'js', 'python', 'java', 'go', 'csharp', 'php', 'ruby']),
+  language: snippetLanguage,
   /** Works unchanged; the API key is read from `VIVARIUM_KEY`. */
   text: z.string(),
   note: z.string().optional(),
@@ -156,6 +159,10 @@ export const reach = {
         hostname: hostnameInput,
         /** `https` by default, when the hostname has a certificate. */
         scheme: z.enum(['http', 'https']).optional(),
+        language: z
+          .enum([...new Set([...snippetId.options, ...snippetLanguage.options])])
+          .meta({ description: 'only the texts of one language or program' })
+          .optional(),
       }),
     )
     .output(reachSnippets),

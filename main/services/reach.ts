@@ -59,8 +59,9 @@ export function createReachServices(options: {
         }),
       };
     },
-    snippets({ hostname, scheme }) {
+    snippets({ hostname, scheme, language }) {
       const reached = address(hostname, { scheme });
+      const texts = snippets(reached);
       const { url: proxyUrl, pacUrl, dohUrl } = proxy();
       return {
         hostname: reached.hostname,
@@ -69,7 +70,8 @@ export function createReachServices(options: {
         proxyUrl,
         pacUrl,
         dohUrl,
-        ...snippets(reached),
+        ...texts,
+        snippets: texts.snippets.filter(({ id, language: own }) => [undefined, id, own].includes(language)),
       };
     },
   };

@@ -83,6 +83,7 @@ const CLIENT: readonly Expected[] = [
   ['vivarium projects create', /^0\n[^]*^slug +guide-client$[^]*^plan +free$/m],
   ['vivarium pets seed', /^0\ncreated +30$/m],
   KEY_LINE,
+  ['vivarium reach snippets', /^0\nPHP\n\n<\?php\n[^]*'guide-client\.vivarium\.localhost:\d+:127\.0\.0\.1'/],
   ['curl -i', answer(200, /^X-RateLimit-Remaining: 59[^]*^Link: <.*after=2>; rel="next"[^]*^\[\{"id":1,/)],
   ['curl -i', answer(200, /^\[\{"id":3,/)],
   ['echo', answer(201, '"categoryId":9007199254740993[^0-9]')],

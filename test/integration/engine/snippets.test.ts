@@ -172,6 +172,15 @@ describe('reach.snippets', () => {
     },
   );
 
+  it.each([
+    ['php', ['php']],
+    ['python', ['requests', 'urllib']],
+    ['environment', ['environment']],
+  ])('has only those of the language %s', async (language, ids) => {
+    const { snippets } = (await engine.call('reach.snippets', { hostname: HOSTNAME, language })) as ReachSnippets;
+    expect(snippets.map(({ id }) => id)).toEqual(ids);
+  });
+
   it('has no snippets for a hostname that is not served', async () => {
     await expect(engine.call('reach.snippets', { hostname: 'example.com' })).rejects.toThrow(/Nothing is served at/);
   });
