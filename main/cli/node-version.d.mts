@@ -1,2 +1,3 @@
 export function isNodeNewEnough(): boolean;
 export const NODE_WANTED: string;
+export const NODE_RANGE: string;

@@ -7,4 +7,7 @@ export function isNodeNewEnough() {
   return major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
 }
 
+/** The same as a range, which npm checks when it installs the tarball. */
+export const NODE_RANGE = '^22.21.0 || >=24.9.0';
+
 export const NODE_WANTED = `Vivarium needs Node 24.9 or newer (or 22 from 22.21) where it is installed; this is ${process.version}.`;

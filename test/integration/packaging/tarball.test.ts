@@ -1,7 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isNodeNewEnough, NODE_RANGE } from '../../../main/cli/node-version.mjs';
 import { installTarball, PACKING_MS_MAX, run } from '../../support/tarball.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -71,4 +82,41 @@ it('a clone’s command is the launcher', async () => {
   const env = { ...process.env, npm_lifecycle_script: "'vivarium'" };
   const { stdout } = await run(process.execPath, [bin, 'help'], { cwd: temporaryFolder(), env });
   expect(stdout).toContain('\n  npx vivarium serve [options] ');
+});
+
+describe('package.json', () => {
+  it('names the Node of a clone’s launcher, and in the tarball the Node that runs it', async () => {
+    const clone = temporaryFolder();
+    for (const path of ['package.json', 'main/cli/node-version.mjs', 'main/cli/tarball-manifest.mjs'])
+      cpSync(join(ROOT, path), join(clone, path));
+    // There is nothing to build here.
+    writeFileSync(join(clone, 'main', 'cli', 'launch.mjs'), '');
+    const file = join(clone, 'package.json');
+    const before = { text: readFileSync(file, 'utf8'), mtimeMs: statSync(file).mtimeMs };
+    await run('npm', ['pack'], { cwd: clone });
+    expect({ text: readFileSync(file, 'utf8'), mtimeMs: statSync(file).mtimeMs }).toEqual(before);
+    await run('tar', ['-xzf', 'vivarium-0.1.0.tgz'], { cwd: clone });
+    const packed = JSON.parse(readFileSync(join(clone, 'package', 'package.json'), 'utf8')) as object;
+    expect(JSON.parse(before.text)).toMatchObject({ private: true, engines: { node: '>=20' } });
+    // A private package cannot be published.
+    expect(packed).toMatchObject({ private: false, engines: { node: NODE_RANGE } });
+  });
+
+  it.each([
+    ['20.20.2', false],
+    ['22.20.0', false],
+    ['22.21.0', true],
+    ['23.11.0', false],
+    ['24.8.0', false],
+    ['24.9.0', true],
+    ['26.0.0', true],
+  ])('and the program agree about Node %s: %s', (node, isEnough) => {
+    expect(NODE_RANGE).toBe('^22.21.0 || >=24.9.0');
+    vi.stubGlobal('process', { versions: { node } });
+    try {
+      expect(isNodeNewEnough()).toBe(isEnough);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
 });
