@@ -1,5 +1,5 @@
 import type { LoadedCommand } from './command.ts';
-import { HELP_FLAG, isOn, readArguments, usageError } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp } from './io.ts';
 
 /** Each asks `vivarium complete` for candidates. A reply of `:files` leaves the word to the shell's own file names. */
@@ -66,7 +66,7 @@ Examples
 
 /** The command `completion`. */
 export const COMPLETION: LoadedCommand = {
-  options: [HELP_FLAG],
+  options: [DATA_DIR_FLAG, HELP_FLAG],
   words: Object.keys(SCRIPTS),
   help: () => COMPLETION_HELP,
   run(args, io) {

@@ -6,7 +6,7 @@ import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/projects.ts';
 import type { LoadedCommand } from './command.ts';
-import { HELP_FLAG, isOn, readArguments, usageError, type Option } from './flags.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError, type Option } from './flags.ts';
 import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './io.ts';
@@ -21,7 +21,7 @@ const AGENTS_FLAG: Option = {
   kind: 'switch',
   does: 'Also explain the app to coding assistants in AGENTS.md',
 };
-const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, HELP_FLAG];
+const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
 /** The command `init`. */
 export const INIT: LoadedCommand = {

@@ -29,6 +29,16 @@ describe('the candidates for a word', () => {
     expect(await complete('--data-dir', 'x', 'do')).toEqual(['doctor', 'down', 'domains']);
   });
 
+  it('have --data-dir for every command but help and version', async () => {
+    const without = await Promise.all(
+      COMMANDS.map(async ({ name, load }) => {
+        const { options } = await load();
+        return options.some((option) => option.name === 'data-dir') ? [] : [name];
+      }),
+    );
+    expect(without.flat()).toEqual(['complete', 'help', 'version']);
+  });
+
   it('explain the options of a procedure', async () => {
     const found = await candidatesFor(['domains', 'attach', '--lo'], COMMANDS, NAMES);
     expect(found).toEqual([{ value: '--local', does: expect.stringMatching(/^deploy, put the record/) as string }]);
