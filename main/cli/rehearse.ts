@@ -5,7 +5,7 @@ import { seedIdentifiers } from '../base/secret.ts';
 import { posixWord } from '../base/shell.ts';
 import type { ResolvedWorld } from '../contract/world.ts';
 import type { Project } from '../contract/projects.ts';
-import { formatJunit, formatMarkdown, formatReport, hasFailed, type Report } from '../rehearsal/report.ts';
+import { formatJunit, formatMarkdown, formatReport, hasFailed, reportJson, type Report } from '../rehearsal/report.ts';
 import { rehearse, type Stage } from '../rehearsal/rehearse.ts';
 import { EVENT_KINDS, EVENTS } from '../rehearsal/renewals/events.ts';
 import { POLICIES } from '../rehearsal/renewals/policies.ts';
@@ -13,13 +13,23 @@ import { jsonOf, reportOf } from '../rehearsal/renewals/report.ts';
 import { type AppProcess, startApp } from './app-process.ts';
 import { askFor } from './client.ts';
 import type { Host, LoadedCommand } from './command.ts';
-import { type Arguments, HELP_FLAG, isOn, JSON_FLAG, lastOf, readArguments, usageError, type Option } from './flags.ts';
+import {
+  type Arguments,
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+  isOn,
+  JSON_FLAG,
+  lastOf,
+  readArguments,
+  usageError,
+  type Option,
+} from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from './io.ts';
 import { formatHelp } from './local-command.ts';
 import { type OwnEngine, startOwnEngine } from './own-engine.ts';
 import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
 import { shellWords, withBinFolders } from './run-app.ts';
-import { printable } from './text.ts';
+import { jsonLine, printable } from './text.ts';
 import { formatIssue, readWorldFile } from './world-file.ts';
 
 const JUNIT: Option = {
@@ -35,6 +45,9 @@ const MARKDOWN: Option = {
   does: 'The report as Markdown, into this file',
 };
 const OPTIONS = [JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
+
+/** Every command takes the data folder; a file's engine has its own. */
+const RENEWALS_ONLY = RENEWALS_OPTIONS.filter(({ name }) => name !== DATA_DIR_FLAG.name);
 
 /** Exit code if the file has a fault, or no engine started. */
 const EXIT_NOT_REHEARSED = 2;
@@ -69,6 +82,7 @@ export const REHEARSE: LoadedCommand = {
       examples: [
         'vivarium rehearse vivarium.yaml',
         'vivarium rehearse vivarium.yaml --junit report.xml -- npm test',
+        'vivarium rehearse vivarium.yaml --json',
         'vivarium rehearse renewals shop.acme.test --profile letsencrypt-2028',
         'vivarium rehearse renewals shop.acme.test --client "caddy run" --day 1s',
         'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
@@ -84,7 +98,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     const command = args.slice(dashes + 1);
     const [path, ...surplus] = read.positionals;
     if (path === RENEWALS_WORD) return await runRenewals(read, io, host);
-    const stray = [...RENEWALS_OPTIONS, JSON_FLAG].find(({ name }) => read.flags.has(name));
+    const stray = RENEWALS_ONLY.find(({ name }) => read.flags.has(name));
     if (stray !== undefined) throw usageError(`--${stray.name} is for "rehearse renewals".`);
     if (path === undefined || path === '') {
       throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
@@ -99,9 +113,9 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
   }
 }
 
-async function give(report: Report, read: Arguments, io: Io, json?: object): Promise<number> {
-  const text = json === undefined ? formatReport(report).split('\n').map(printable).join('\n') : JSON.stringify(json);
-  io.stdout.write(json === undefined ? text : `${text}\n`);
+async function give(report: Report, read: Arguments, io: Io, json = reportJson(report)): Promise<number> {
+  const text = formatReport(report).split('\n').map(printable).join('\n');
+  io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(json), io.stdout) : text);
   const junit = lastOf(read, JUNIT.name);
   const markdown = lastOf(read, MARKDOWN.name);
   if (junit !== undefined) await writeFileNamed(junit, formatJunit(report), io);
@@ -111,7 +125,7 @@ async function give(report: Report, read: Arguments, io: Io, json?: object): Pro
 
 async function runRenewals(read: Arguments, io: Io, host: Host): Promise<number> {
   const renewals = await rehearseRenewals(read, io, host);
-  return give(reportOf(renewals), read, io, isOn(read, JSON_FLAG.name) ? jsonOf(renewals) : undefined);
+  return give(reportOf(renewals), read, io, jsonOf(renewals));
 }
 
 async function rehearseFile(path: string, command: readonly string[] | null, io: Io, host: Host): Promise<Report> {

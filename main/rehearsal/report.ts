@@ -51,6 +51,9 @@ function counts({ steps, expectations }: Report): Record<Result['outcome'], numb
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
+/** For programs: the results with their counts. */
+export const reportJson = (report: Report): object => ({ ...report, ...counts(report) });
+
 /** A Markdown table for a pull request or a job summary. */
 export function formatMarkdown(report: Report): string {
   const { file, command, steps, expectations } = report;

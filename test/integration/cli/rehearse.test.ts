@@ -105,6 +105,26 @@ describe('vivarium rehearse', () => {
     expect(readdirSync(folder)).toEqual(['shop.json']);
   });
 
+  test('prints the report as JSON with --json, and takes --data-dir as every command does', async () => {
+    const { folder, file } = writeWorld({ vivarium: 1, expect: { traffic: { 'status:5xx': 1, 'status:429': 0 } } });
+    const { stdout, code } = await rehearse(folder, [file, '--json', '--data-dir', folder]).ended;
+    expect([code, JSON.parse(stdout)]).toEqual([
+      1,
+      {
+        file,
+        command: `vivarium rehearse ${file}`,
+        passed: 1,
+        failed: 1,
+        skipped: 0,
+        steps: [],
+        expectations: [
+          { title: 'traffic status:5xx: 1', outcome: 'failed', reasons: [expect.any(String)] },
+          { title: 'traffic status:429: 0', outcome: 'passed', reasons: [] },
+        ],
+      },
+    ]);
+  });
+
   test.each<[string, object, string]>([
     ['an invalid step', { ...SHOP, steps: [{ wait: 1 }] }, 'steps[0]'],
     ['an unknown plan', { ...SHOP, projects: { acme: { plan: 'gold' } } }, 'projects.acme.plan'],
