@@ -32,6 +32,8 @@ export const PORT_FLAGS: readonly Option[] = PORT_OPTIONS.map((option) => ({
   placeholder: 'PORT',
   does: `The port for ${option.for} (default ${DEFAULT_PORTS[option.key]}, 0 = any free one)`,
   variable: variableOf(option.flag),
+  // What other servers call it.
+  ...(option.key === 'httpPort' && { alias: 'port' }),
 }));
 
 const LAN_FLAG: Option = {

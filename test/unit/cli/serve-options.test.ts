@@ -21,6 +21,7 @@ describe('the options of serve', () => {
     [['--data-dir', '/d'], {}, { dataDir: '/d' }],
     [['--data-dir', 'd'], {}, { dataDir: '/projects/d' }],
     [['--http-port', '9080'], {}, { httpPort: 9080 }],
+    [['--port', '3000'], {}, { httpPort: 3000 }],
     [['--https-port=0'], {}, { httpsPort: 0 }],
     [['--dns-port', '65535'], {}, { dnsPort: 65535 }],
     [['--control-port', '1'], {}, { controlPort: 1 }],
@@ -51,6 +52,7 @@ describe('the options of serve', () => {
   it.each<[string[], Record<string, string>, RegExp]>([
     [['--http-prot', '1'], {}, /^There is no option --http-prot\. Did you mean "--http-port"/],
     [['--http-port'], {}, /^--http-port needs a value\.$/],
+    [['--port'], {}, /^--port needs a value\.$/],
     [
       ['--http-port', '65536'],
       {},
