@@ -64,7 +64,10 @@ export const target = z.discriminatedUnion('kind', [
 ]);
 export type TargetSetting = z.infer<typeof target>;
 
-const TARGET_FORMS = 'must be a URL such as "http://localhost:5173", a port such as "5173", or "api"';
+const TARGET_FORMS =
+  'must be a URL such as "http://localhost:5173", a host and port such as "localhost:5173", a port such as "5173", or "api"';
+const PORT_MAX = 65_535;
+const LAST_PORT = /(?:^|:)(\d+)(?:\/.*)?$/;
 
 /**
  * A target as text: a URL, `host:port`, a port of this machine, or `api`. `localhost` is dialled at both its addresses.
@@ -73,8 +76,12 @@ const targetText = z
   .string()
   .max(2000)
   .superRefine((text, context) => {
-    const fault = readTarget(text).error?.issues.find(({ code }) => code === 'custom')?.message ?? TARGET_FORMS;
-    if (!readTarget(text).success) context.addIssue({ code: 'custom', message: fault });
+    const { error } = readTarget(text);
+    if (error === undefined) return;
+    const port = LAST_PORT.exec(text)?.[1];
+    const form = Number(port) > PORT_MAX ? `must have a port from 1 to ${PORT_MAX}, not ${port}` : TARGET_FORMS;
+    const message = error.issues.find(({ code }) => code === 'custom')?.message ?? form;
+    context.addIssue({ code: 'custom', message });
   })
   .transform((text): TargetSetting => target.parse(targetOf(text)))
   .meta({ examples: ['http://localhost:5173'], description: 'a URL, host:port, a port, or api' });

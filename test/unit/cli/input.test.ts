@@ -144,7 +144,7 @@ describe('the input from a command line', () => {
     ['projects create a --target.host keep', /^--target\.url is required/],
     ['projects update demo --target.host keep', /^--target\.url is required/],
     ['projects create a --target vite --target.host keep', /^--target must be a URL such as/],
-    ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a port/],
+    ['projects create a --target vite', /^--target must be a URL such as "http:\/\/localhost:5173", a host/],
     ['domains set-redirects demo --redirects \'[{"from":"a.test"}]\'', /^--redirects\[0\]\.to is required/],
     ['settings update --cors nonsense', /^--cors must be an origin such as/],
     [

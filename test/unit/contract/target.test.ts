@@ -43,6 +43,8 @@ it.each([
 it.each([
   ['5173', 'http://localhost:5173'],
   ['localhost:3000', 'http://localhost:3000'],
+  ['localhost:3000/', 'http://localhost:3000/'],
+  ['localhost:3000/base', 'http://localhost:3000/base'],
   ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
   ['[::1]:3000', 'http://[::1]:3000'],
   ['http://localhost:3000/base', 'http://localhost:3000/base'],
@@ -57,9 +59,15 @@ it('"api" as text is the built-in API, and an object is accepted unchanged', () 
 });
 
 it.each([
-  ['vite', /^must be a URL such as "http:\/\/localhost:5173", a port such as "5173", or "api"$/],
+  [
+    'vite',
+    /^must be a URL such as "http:\/\/localhost:5173", a host and port such as "localhost:5173", a port such as "5173", or "api"$/,
+  ],
   ['0', /port from 1 to 65535/],
-  ['65536', /^must be a URL/],
+  ['65536', /^must have a port from 1 to 65535, not 65536$/],
+  ['999999', /^must have a port from 1 to 65535, not 999999$/],
+  ['localhost:99999/', /^must have a port from 1 to 65535, not 99999$/],
+  ['localhost:3000/?q', /query or fragment/],
   ['ftp://127.0.0.1', /^must be a URL/],
   ['http://user:word@127.0.0.1', /user name or password/],
 ])('%s as text is refused', (text, reason) => {

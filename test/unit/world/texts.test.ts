@@ -82,7 +82,7 @@ describe('reading', () => {
     expect(world.projects?.['a']?.target).toEqual({ kind: 'upstream', url: 'http://localhost:5173' });
     for (const [target, says] of [
       ['0', /must be at least 1/],
-      ['"a b"', /must be a URL such as "http:\/\/localhost:5173", a port/],
+      ['"a b"', /must be a URL such as "http:\/\/localhost:5173", a host/],
       ['{ kind: upstream, url: nope }', /target\.url .*must be a URL/],
     ] as const) {
       const text = `vivarium: 1\nprojects: { a: { target: ${target} } }`;
