@@ -13,11 +13,16 @@ export interface Field {
   flag: string;
   schema: JsonSchema;
   required: boolean;
+  /** Whether it may be given without its flag. */
+  positional: boolean;
   /** Whether the command line chooses a project when this one is missing. */
   defaulted: boolean;
   /** `text-file`, which names a file with the value; for long texts and for objects that are the main input. */
   fileFlag: string | null;
 }
+
+/** A field that need not be given, and may be a word all the same, as for `dig`. */
+const OPTIONAL_WORD = 'dns.query type';
 
 /** Whether the call removes the project itself: then it must be named. */
 const NEVER_DEFAULTED = 'projects.remove';
@@ -31,15 +36,13 @@ export function listFields({ namespace, name: procedure, input }: CliProcedure):
       fieldOf([name, innerName], innerSchema, false),
     );
     const defaulted = mayDefault && field.required && schema.title === 'project';
-    return [{ ...field, defaulted }, ...inner];
+    const positional = field.positional || `${namespace}.${procedure} ${name}` === OPTIONAL_WORD;
+    return [{ ...field, positional, defaulted }, ...inner];
   });
 }
 
-/** The fields that may be given without their flags, in this order: the required ones that are plain values. */
-export const positionalsOf = (fields: readonly Field[]): Field[] => fields.filter(isPositional);
-
-const isPositional = ({ required, schema }: Field): boolean =>
-  required && !accepts(schema, 'object') && !accepts(schema, 'array');
+/** The fields that may be given without their flags, in this order: mostly the required ones that are plain values. */
+export const positionalsOf = (fields: readonly Field[]): Field[] => fields.filter(({ positional }) => positional);
 
 /** Flags whose name is not a noun. */
 const USAGE_WORDS: Record<string, string | undefined> = { by: 'DURATION', to: 'MOMENT' };
@@ -80,7 +83,7 @@ export function fieldNameAt(path: string, fields: readonly Field[]): string {
     if (field === undefined) continue;
     const place = path.slice(wanted.length);
     // An option that is given several times: its values have no number.
-    return (isPositional(field) ? usageWord(field) : `--${field.flag}`) + (/^\[\d+\]$/.test(place) ? '' : place);
+    return (field.positional ? usageWord(field) : `--${field.flag}`) + (/^\[\d+\]$/.test(place) ? '' : place);
   }
   return path;
 }
@@ -98,5 +101,6 @@ function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, requi
   const flag = isReference(schema) ? name.replace(/-id$/, '') : name;
   const isLong = accepts(schema, 'string') && (schema.maxLength ?? 0) > LONG_TEXT_LENGTH;
   const inFile = isLong || (required && accepts(schema, 'object'));
-  return { path, flag, schema, required, defaulted: false, fileFlag: inFile ? `${flag}-file` : null };
+  const positional = required && !accepts(schema, 'object') && !accepts(schema, 'array');
+  return { path, flag, schema, required, positional, defaulted: false, fileFlag: inFile ? `${flag}-file` : null };
 }

@@ -1,7 +1,7 @@
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { describeField, placeholder, SAME_FROM_FILE } from './field-help.ts';
 import { examplesOf } from './samples.ts';
-import { isSwitch, listFields, type Field, positionalsOf, usageWord } from './fields.ts';
+import { isSwitch, listFields, type Field, usageWord } from './fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readArguments } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
@@ -122,13 +122,12 @@ ${indent(examplesOf(procedure))}
 }
 
 function usageOf(fields: readonly Field[]): string {
-  const positionals = positionalsOf(fields);
-  const required = fields.filter((field) => field.required);
-  const words = required.map((field) => {
-    if (!positionals.includes(field)) return ` --${field.flag} ${placeholder(field.schema)}`;
-    return field.defaulted ? ` [${usageWord(field)}]` : ` ${usageWord(field)}`;
+  const shown = fields.filter((field) => field.required || field.positional);
+  const words = shown.map((field) => {
+    if (!field.positional) return ` --${field.flag} ${placeholder(field.schema)}`;
+    return field.defaulted || !field.required ? ` [${usageWord(field)}]` : ` ${usageWord(field)}`;
   });
-  return words.join('') + (fields.length > required.length ? ' [options]' : '');
+  return words.join('') + (fields.length > shown.length ? ' [options]' : '');
 }
 
 function fieldRows(field: Field, namespace: string): string[][] {

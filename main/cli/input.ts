@@ -65,7 +65,9 @@ export async function buildInput(
     input['target'] = { ...present, ...parts };
   }
   const defaulted = fields.find((field) => field.defaulted && !(field.path[0] in input))?.path[0];
-  const missing = positionalsOf(fields).filter((field) => !field.defaulted && !(field.path[0] in input));
+  const missing = positionalsOf(fields).filter(
+    (field) => field.required && !field.defaulted && !(field.path[0] in input),
+  );
   if (missing.length > 0)
     throw usageError(`${project === null ? '' : `${project} is a project; `}${missingText(missing, procedure, input)}`);
   // Other faults are reported first: they need no running Vivarium.
