@@ -152,7 +152,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'completion',
-    usage: 'bash|zsh|fish',
+    usage: 'bash|zsh|fish|powershell',
     summary: 'Print a completion script for your shell',
     load: async () => (await import('./completion.ts')).COMPLETION,
   },

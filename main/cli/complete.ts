@@ -40,23 +40,25 @@ export interface KnownNames {
 /** How long completion waits for a running Vivarium, in milliseconds. */
 const ANSWER_MS_MAX = 2_000;
 
+const POWERSHELL = '--powershell=';
+
 /** Projects whose keys are offered. */
 const KEY_PROJECTS_MAX = 20;
 
 /**
  * The hidden command `complete`, which the shells' scripts run: `complete -- WORD…` with the words after `vivarium`,
- * the last one being typed, or `complete --bash LINE`. Prints a candidate a line, with what it does after a tab for
- * `--`. Silent on every failure.
+ * the last one being typed, `complete --powershell=WORDS` with tabs between them, or `complete --bash LINE`. Prints a
+ * candidate a line, with what it does after a tab except for bash. Silent on every failure.
  */
 export function createComplete(commands: readonly Command[]): LoadedCommand {
   return {
     options: [],
     help: () =>
       'vivarium complete: the candidates of a shell’s completion\n\nExamples\n  vivarium complete -- projects ""\n',
-    async run([form, ...args], io) {
+    async run([form = '', ...args], io) {
       try {
         const line = form === '--bash' ? readBashLine(args[0] ?? '') : null;
-        const words = line?.words ?? args;
+        const words = line?.words ?? (form.startsWith(POWERSHELL) ? form.slice(POWERSHELL.length).split('\t') : args);
         const found = await candidatesFor(words, commands, createNames(words, io));
         const shown = found === FILES ? [FILES] : line === null ? found.map(lineOf) : bashReplies(line, found);
         io.stdout.write(shown.map((text) => `${text}\n`).join(''));

@@ -1,6 +1,7 @@
 import type { LoadedCommand } from './command.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, isOn, readArguments, usageError } from './flags.ts';
 import { EXIT_OK, printFailure, writeHelp } from './io.ts';
+import { formatHelp } from './local-command.ts';
 
 /** Each asks `vivarium complete` for candidates. A reply of `:files` leaves the word to the shell's own file names. */
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -45,37 +46,58 @@ compdef _vivarium vivarium
 end
 complete -c vivarium -f -a '(__vivarium_complete)'
 `,
+  // All words are one argument: PowerShell drops empty ones, and npm's script of the command drops "--". Without
+  // candidates, PowerShell completes the names of files.
+  powershell: String.raw`Register-ArgumentCompleter -Native -CommandName vivarium -ScriptBlock {
+  param($current, $line, $cursor)
+  $before = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object {
+    if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+  })
+  $words = ($before + ($current -replace '^["'']', '')) -join [char]9
+  vivarium complete "--powershell=$words" 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
+    $value, $does = $_ -split [char]9, 2
+    $typed = if ($value -match '^[\w./:+=*-]+$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
+    $shown = if ($does) { $does } else { $value }
+    [System.Management.Automation.CompletionResult]::new($typed, $value, 'ParameterValue', $shown)
+  }
+}
+`,
 };
 
-const COMPLETION_HELP = `vivarium completion: a shell script that completes commands, options and names
+const OPTIONS = [DATA_DIR_FLAG, HELP_FLAG];
+const SHELLS = Object.keys(SCRIPTS);
 
-Usage
-  vivarium completion bash|zsh|fish
-
-Install
-  bash  echo 'source <(vivarium completion bash)' >> ~/.bashrc
-  zsh   echo 'source <(vivarium completion zsh)' >> ~/.zshrc
-  fish  mkdir -p ~/.config/fish/completions && vivarium completion fish > ~/.config/fish/completions/vivarium.fish
-
-  Projects, hostnames, zones, keys and snapshots are completed while a Vivarium is running. The command has to be
-  on the path as "vivarium".
-
-Examples
-  vivarium completion bash
-`;
+const help = (): string =>
+  formatHelp({
+    name: 'completion',
+    title: 'a shell script that completes commands, options and names',
+    usage: [SHELLS.join('|')],
+    options: OPTIONS,
+    notes: [
+      'To install it:',
+      "  bash        echo 'source <(vivarium completion bash)' >> ~/.bashrc",
+      "  zsh         echo 'source <(vivarium completion zsh)' >> ~/.zshrc",
+      '  fish        mkdir -p ~/.config/fish/completions && vivarium completion fish > ~/.config/fish/completions/vivarium.fish',
+      "  powershell  Add-Content $PROFILE 'vivarium completion powershell | Out-String | Invoke-Expression'",
+      '',
+      'Projects, hostnames, zones, keys and snapshots are completed while a Vivarium is running. The command has to be',
+      'on the path as "vivarium".',
+    ],
+    examples: ['vivarium completion bash'],
+  });
 
 /** The command `completion`. */
 export const COMPLETION: LoadedCommand = {
-  options: [DATA_DIR_FLAG, HELP_FLAG],
-  words: Object.keys(SCRIPTS),
-  help: () => COMPLETION_HELP,
+  options: OPTIONS,
+  words: SHELLS,
+  help,
   run(args, io) {
     try {
       const read = readArguments(args, COMPLETION.options);
       const [shell = '', surplus] = read.positionals;
       const script = Object.hasOwn(SCRIPTS, shell) && surplus === undefined ? SCRIPTS[shell] : undefined;
-      if (isOn(read, 'help')) writeHelp(COMPLETION_HELP, io);
-      else if (script === undefined) throw usageError(`Name a shell: ${Object.keys(SCRIPTS).join(', ')}.`);
+      if (isOn(read, 'help')) writeHelp(help(), io);
+      else if (script === undefined) throw usageError(`Name a shell: ${SHELLS.join(', ')}.`);
       else io.stdout.write(script);
       return Promise.resolve(EXIT_OK);
     } catch (error) {

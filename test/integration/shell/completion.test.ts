@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTerminal, type ShellName } from '../../support/pasting.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
 import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
@@ -101,6 +102,26 @@ describe('the candidates', () => {
       stdout: '',
       stderr: '',
     });
+  });
+
+  it.each([
+    ['projects\tge', 'get\tOne project\n'],
+    ['projects\tget\t', 'aquarium\tAquarium, pro\nshop\tAquarium, pro\n'],
+    ['keys\trevoke\tCI: n', 'CI: night build\taquarium\n'],
+    ['--json\tdoc', 'doctor\trun\n'],
+    ['run\t--help\t--\tnp', ':files\n'],
+    ['pets\tlist\t--help\t--stat', '--status\t'],
+    ['nonsense\t', ''],
+  ])('of PowerShell’s words, which are one argument: %j', async (words, lines) => {
+    const env = { VIVARIUM_DATA_DIR: await startNamed() };
+    const { stdout, stderr } = await runHere(['complete', `--powershell=${words}`], { env });
+    expect([stdout.slice(0, lines.length || undefined), stderr]).toEqual([lines, '']);
+  });
+
+  it('are asked for by the script for PowerShell, which quotes words that it could take apart', async () => {
+    expect((await runHere(['completion', 'powershell'])).stdout).toMatch(
+      /^Register-ArgumentCompleter -Native -CommandName vivarium [^]*vivarium complete "--powershell=\$words"[^]*\.Replace\("'", "''"\)[^]*\n}\n$/,
+    );
   });
 
   it('do not wait for a Vivarium that does not answer', async () => {

@@ -63,7 +63,7 @@ describe('the candidates for a word', () => {
     ],
     [
       ['completion', ''],
-      ['bash', 'zsh', 'fish'],
+      ['bash', 'zsh', 'fish', 'powershell'],
     ],
     [['completion', 'bash', ''], []],
     [['serve', '--data-dir', ''], ':files'],
