@@ -56,8 +56,8 @@ export const RUN: LoadedCommand = {
       notes: [
         'Starts Vivarium in the background if it is not running, then the command with PORT, HOST, VIVARIUM_URL and',
         'NODE_EXTRA_CA_CERTS, and with node_modules/.bin first on its PATH. Once the command listens on a port, the',
-        'hostname leads there: with a project, a deploy, a zone, a record, a domain and a certificate. All of them are',
-        'removed when the command ends, unless it was there before.',
+        'hostname leads there: with a project, a deploy, a zone, a record, a domain and a certificate. What was not there',
+        'before is removed when the command ends.',
         '',
         'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',

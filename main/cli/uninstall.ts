@@ -230,8 +230,9 @@ function render({
       ? [`  ${dataDir} does not exist.`]
       : [
           `  ${dataDir} stays, with its projects, keys, backups and the root’s key. ${
-            running ? 'Vivarium is running on it: stop it first. ' : ''
-          }To delete it:`,
+            running ? 'Vivarium is running on it. To stop it:' : 'To delete it:'
+          }`,
+          ...(running ? [`    ${ownCommand(dataDir)('vivarium stop')}`, '  To delete it then:'] : []),
           `    ${remove}`,
         ]),
   ];

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../base/clock.ts';
 import type { WorldChange } from '../contract/world.ts';
-import { commandLine, typed } from '../base/own-command.ts';
+import { commandLine, ownCommand, typed } from '../base/own-command.ts';
 import { askFor } from './client.ts';
 import { isOn, JSON_FLAG, lastOf, type Arguments, type Option } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed, type Io } from './io.ts';
@@ -57,7 +57,11 @@ export const EXPORT = localCommand({
     });
     if (path === undefined) io.stdout.write(text);
     else await writeFileNamed(path, text, io);
-    for (const sentence of omitted) io.stderr.write(`${FAILURE_PREFIX}left out ${printable(sentence)}\n`);
+    if (omitted.length === 0) return;
+    // Loads the whole contract.
+    const { withCommandLines } = await import('./command-line.ts');
+    for (const sentence of omitted)
+      io.stderr.write(`${FAILURE_PREFIX}Left out: ${printable(withCommandLines(sentence, ownCommand(dataDir)))}\n`);
   },
 });
 

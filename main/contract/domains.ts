@@ -122,6 +122,8 @@ export const attachStep = z.object({
   ok: z.boolean(),
   message: z.string(),
   fix: z.string().optional(),
+  /** The call that removes what the step created. */
+  undo: z.string().optional(),
 });
 export type AttachStep = z.infer<typeof attachStep>;
 

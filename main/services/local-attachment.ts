@@ -106,9 +106,14 @@ export function createLocalAttachment(options: LocalAttachment) {
     const steps: AttachStep[] = [];
     try {
       if (createsZone) await zones.create({ name: zone, supportsAlias: true }, context);
-      steps.push(done('zone', createsZone ? `${zone}, created` : zone));
-      await records.put({ zone, ...record, force: false }, context);
-      return [...steps, done('record', `${lineOf(record)}, added`)];
+      steps.push(
+        createsZone
+          ? { ...done('zone', `${zone}, created`), undo: mention('zones.remove', { name: zone }) }
+          : done('zone', zone),
+      );
+      const { id } = await records.put({ zone, ...record, force: false }, context);
+      const undo = createsZone ? {} : { undo: mention('records.remove', { id }) };
+      return [...steps, { ...done('record', `${lineOf(record)}, added`), ...undo }];
     } catch (error) {
       if (!(error instanceof VivariumError)) throw error;
       return [...steps, failed(steps.length === 0 ? 'zone' : 'record', error.message)];

@@ -68,7 +68,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'list_traffic',
-    does: 'Recorded requests, newest first, with the stage that answered each. explain_request shows one in full.',
+    does: 'Recorded requests, newest first, with the stage that decided each and what answered (proxy, api or upstream). explain_request shows one in full.',
     procedure: 'traffic.list',
     async run(input, ask) {
       const { items, recording } = await ask<{ items: TrafficEntry[]; recording: boolean }>('traffic.list', input);
@@ -180,6 +180,7 @@ const rowOf = (entry: TrafficEntry) => ({
   request: `${entry.method} ${entry.scheme}://${entry.authority ?? ''}${entry.target}`,
   status: entry.status,
   stage: entry.stage,
+  answeredBy: entry.answeredBy,
   ...(entry.fault !== undefined && { fault: entry.fault.entry }),
   ...(entry.project !== undefined && { project: entry.project }),
   ...(entry.refusal !== undefined && { refusal: entry.refusal }),

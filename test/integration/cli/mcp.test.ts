@@ -202,6 +202,7 @@ it('answers without secrets, in 8 kB, with a note on how to get the rest', async
     await api({ path: `/v1/pets?password=sesame&n=${sent}`, headers: { 'x-internal-token': 'sesame' } });
   }
   const list = await assistant.call('list_traffic');
+  expect(list.text).toContain('"stage":"target","answeredBy":"api"');
   expect(list.text).not.toContain('sesame');
   const [, next = ''] = /For the next items: list_traffic (\{.*\})$/.exec(list.text) ?? [];
   const more = await assistant.call('list_traffic', JSON.parse(next) as Record<string, unknown>);

@@ -94,6 +94,9 @@ describe('domains.attach with local', () => {
     const { code, stdout } = await runCli(args);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^verified +ok .*\ncertificate +failed .*exclude/m)]);
     expect(stdout).toContain('Extend the root: "vivarium ca extend acme.dev". Trust');
+    expect(stdout).toMatch(
+      /repeating the command continues there\. To remove it:\nvivarium domains remove shop\.acme\.dev\nvivarium zones remove acme\.dev\n$/,
+    );
     expect(stdout).not.toContain('https://shop.acme.dev  ');
     expect(await engine.get('shop.acme.dev')).toMatchObject({ state: 'verified' });
     await engine.call('ca.extend', { suffix: 'acme.dev' });

@@ -6,6 +6,7 @@ import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
 import { worldSchema } from '../../../main/world/schema.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { runCli } from '../../support/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -273,6 +274,8 @@ describe('world.export', () => {
       'The suspended domains of acme, whose plan has no domains: 2.',
       'The clock, which has been moved and is running: a file can only contain a frozen clock.',
     ]);
+    const { stderr } = await runHere(['export', '--data-dir', engine.dataDir]);
+    expect(stderr).toContain('vivarium: Left out: The clock, which has been moved and is running: a file can');
     const to = await emptyEngine();
     await to.call('world.apply', { text });
     expect((await exported(to)).text).toBe(text);
