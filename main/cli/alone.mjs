@@ -9,6 +9,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { showLine } from './live-line.mjs';
 
 const WAITING = 'Another start is installing or building here; waiting for it…';
 
@@ -45,19 +46,18 @@ export async function runExclusively(root, work, tickMs = TICK_MS) {
   }
 }
 
-/** One growing line for a wait of any length: `text`, once `quietMs` have passed, and a dot every `tickMs`. */
+/** A line for a wait of any length: `text`, once `quietMs` have passed, and a dot every `tickMs`. */
 export function showAlive(text, { quietMs = 0, tickMs = TICK_MS } = {}) {
-  let isShown = false;
+  let line = null;
   let timer = setTimeout(() => {
-    isShown = true;
-    process.stderr.write(text);
-    timer = setInterval(() => process.stderr.write(' .'), tickMs);
+    line = showLine(text);
+    timer = setInterval(() => line?.show(), tickMs);
   }, quietMs);
   return {
     end() {
       clearTimeout(timer);
-      if (isShown) process.stderr.write('\n');
-      isShown = false;
+      line?.end();
+      line = null;
     },
   };
 }

@@ -5,6 +5,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { runNode } from './child.mjs';
+import { showLine } from './live-line.mjs';
 
 /**
  * `tickMs`: interval of progress output. `doubtMs`: when to report a missing first answer; npm is ended then if it
@@ -77,23 +78,22 @@ export function readNpmLog() {
   return Object.assign(log, { read });
 }
 
-/** One growing line: percentages, and a dot where nothing changed. */
+/** Percentages, and a dot where nothing changed. */
 function showProgress(title) {
+  const line = showLine(title);
   let shown = 0;
   let isNoted = false;
-  const write = (text) => process.stderr.write(text);
-  write(`${title} `);
   return {
     show(share) {
       const percent = Math.floor(share * 99);
-      write(percent === shown ? '. ' : `${percent} % `);
+      line.show(percent === shown ? '' : `${percent} %`);
       shown = percent;
     },
     note(text) {
-      if (!isNoted) write(`\n${text}\n`);
+      if (!isNoted) line.note(text);
       isNoted = true;
     },
-    end: (isDone) => write(isDone ? '100 %\n' : '\n'),
+    end: (isDone) => line.end(isDone ? '100 %' : ''),
   };
 }
 
