@@ -39,7 +39,7 @@ import {
 } from './flags.ts';
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
-import { type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
+import { ALONE, type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
 import { findRunning, NotRunningError } from './running.ts';
 import { jsonLine, printable, printableLines, type Renderer, rendererFor } from './text.ts';
 
@@ -55,8 +55,12 @@ export async function ask(
 ): Promise<number> {
   const [name, ...rest] = args;
   try {
-    requireNamespace(namespace, commands);
-    if (name === undefined || name === '--help' || name === '-h') {
+    requireNamespace(namespace, commands, name);
+    const isHelp = name === '--help' || name === '-h';
+    const alone = ALONE[namespace];
+    if (alone !== undefined && !isHelp && (name === undefined || name.startsWith('-')))
+      return await askProcedure(namespace, alone, args, io);
+    if (name === undefined || isHelp) {
       writeHelp(namespaceHelp(namespace), io);
       return EXIT_OK;
     }

@@ -6,7 +6,7 @@ import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readA
 import { EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
-import { findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
+import { ALONE, findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
 import { columns, wrap } from './text.ts';
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
@@ -88,10 +88,11 @@ Examples
 export function namespaceHelp(namespace: string): string {
   const procedures = listProcedures(namespace);
   const first = procedures[0];
+  const alone = ALONE[namespace];
   return `vivarium ${namespace}
 
 Usage
-  vivarium ${namespace} <procedure> [options]
+  vivarium ${namespace} <procedure> [options]${alone === undefined ? '' : `\n  vivarium ${namespace} [options], short for "${namespace} ${alone}"`}
 
 Procedures
 ${indent(columns(procedures.map(({ name, summary }) => [kebab(name), summary])))}

@@ -46,16 +46,35 @@ function definitionsOf(namespace: string): Record<string, Definition> {
   throw unknownCommand(namespace, []);
 }
 
-/** @throws VivariumError `invalid_request` that suggests similar namespaces and `commands`. */
-export function requireNamespace(name: string, commands: readonly string[]): void {
-  if (!Object.hasOwn(definitions, name)) throw unknownCommand(name, commands);
+/** The procedure that a namespace alone calls; its help lists them all. */
+export const ALONE: Readonly<Record<string, string>> = { traffic: 'list' };
+
+/**
+ * @param next the following word: `projects` of `list projects`, as other command lines have it
+ * @throws VivariumError `invalid_request` that suggests similar namespaces and `commands`.
+ */
+export function requireNamespace(name: string, commands: readonly string[], next?: string): void {
+  if (!Object.hasOwn(definitions, name)) throw unknownCommand(name, commands, next);
 }
 
-function unknownCommand(name: string, commands: readonly string[]): VivariumError {
+function unknownCommand(name: string, commands: readonly string[], next = ''): VivariumError {
+  const turned = turnedRound(name, next);
   const near = nearest(name, [...listNamespaces(), ...commands]);
-  const meant = suggest(near.length > 0 ? near : proceduresOf(name));
+  const meant = suggest(turned.length > 0 ? turned : near.length > 0 ? near : proceduresOf(name));
   return usageError(`There is no command ${JSON.stringify(name)}.${meant} "${typed('vivarium help')}" lists them all.`);
 }
+
+/** `projects list` for `list projects`, `list project` and `ls projects`. */
+function turnedRound(verb: string, noun: string): string[] {
+  const namespace = listNamespaces().find((each) => each === noun || each === `${noun}s`);
+  if (namespace === undefined) return [];
+  const names = Object.keys(definitionsOf(namespace)).map(kebab);
+  return meantBy(verb, names).map((name) => `${namespace} ${name}`);
+}
+
+/** The names that are a word, or what other command lines call it. */
+const meantBy = (word: string, names: readonly string[]): string[] =>
+  names.filter((name) => name === word || SYNONYMS.get(word)?.includes(name) === true);
 
 /** Maximum number of suggestions. */
 const MEANT_MAX = 3;
@@ -87,8 +106,7 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {
-  const synonyms = SYNONYMS.get(name) ?? [];
-  const meant = names.filter((candidate) => synonyms.includes(candidate));
+  const meant = meantBy(name, names);
   const all = `${names.length === 1 ? 'There is only' : 'There are'} ${names.join(', ')}.`;
   return usageError(
     `${namespace} has no procedure ${JSON.stringify(name)}.${suggest(meant.length > 0 ? meant : nearest(name, names))} ${all}`,

@@ -126,6 +126,19 @@ describe('vivarium <namespace> <procedure>', () => {
     expect((await runHere(words)).stdout).toMatch(new RegExp(`recording +true\n\nNext page: .*${line}\n$`));
   });
 
+  it('lists the requests for a bare "traffic", and its procedures for its help', async () => {
+    const { fake, dataDir } = await startFakeEngine();
+    fake.stub('traffic', 'list', () => ({ items: [makeEntry(9)], kept: 9, dropped: 0, recording: true }));
+    for (const words of [['traffic'], ['traffic', '--filter', 'status:2xx']])
+      expect((await runHere([...words, '--data-dir', dataDir])).stdout).toMatch(/\nkept +9\n/);
+    expect(fake.calls.map(({ input }) => (input as { filter?: string }).filter)).toEqual([undefined, 'status:2xx']);
+    for (const words of [
+      ['traffic', '--help'],
+      ['help', 'traffic'],
+    ])
+      expect((await runHere(words)).stdout).toMatch(/^ {2}watch /m);
+  });
+
   it('reads a long text from a file, and from standard input', async () => {
     const { fake, dataDir } = await startFakeEngine();
     fake.stub('pets', 'import', () => ({ created: 1, rejected: [], rejectedTotal: 0 }));
@@ -160,6 +173,17 @@ describe('vivarium <namespace> <procedure>', () => {
     [['pet', 'list'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
     [['pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
     [['help', 'pet'], 1, 'vivarium: There is no command "pet". Did you mean "pets"? "vivarium help" lists them all.\n'],
+    [
+      ['list', 'projects'],
+      1,
+      'vivarium: There is no command "list". Did you mean "projects list"? "vivarium help" lists them all.\n',
+    ],
+    [
+      ['delete', 'domain', 'shop.acme.test'],
+      1,
+      'vivarium: There is no command "delete". Did you mean "domains remove"? "vivarium help" lists them all.\n',
+    ],
+    [['list', 'x'], 1, 'vivarium: There is no command "list". "vivarium help" lists them all.\n'],
     [['--nonsense'], 1, 'vivarium: There is no command "--nonsense"; "vivarium help" lists them all.\n'],
   ])('%j is answered with one line', async (args, code, line) => {
     expect(await runHere(args)).toEqual({ code, stdout: '', stderr: line });
