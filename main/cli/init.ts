@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, reasonOf } from '../base/error-code.ts';
 import { normalizeHostname } from '../base/hostname.ts';
-import { typed } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { slugify } from '../contract/projects.ts';
 import type { LoadedCommand } from './command.ts';
@@ -183,9 +182,9 @@ async function write({ files, start }: InitPlan, io: Io): Promise<number> {
   }
   io.stderr.write(`${FAILURE_PREFIX}Written: ${files.map(({ path }) => path).join(', ')}.`);
   io.stderr.write(start === null ? '\n' : ` Start your app: ${printable(start)}\n`);
-  if (!typed('vivarium').startsWith('vivarium')) {
+  if (files.some(({ path, after }) => path === 'package.json' && !/"vivarium"\s*:/.test(after))) {
     io.stderr.write(
-      `${FAILURE_PREFIX}The script needs the command "vivarium" on the PATH: run npm link in Vivarium's folder.\n`,
+      `${FAILURE_PREFIX}The script needs the command "vivarium" on every machine, also those of your colleagues: run npm link in Vivarium's folder, or install its tarball here as a development dependency.\n`,
     );
   }
   return EXIT_OK;

@@ -240,6 +240,18 @@ describe('vivarium init', () => {
     expect([code, read(cwd, 'package.json')]).toEqual([0, packageOf('vivarium run -- vite')]);
   });
 
+  it('reports that the script needs the command on every machine, unless the package depends on it', async () => {
+    const text = packageOf('vite');
+    const needs = 'The script needs the command "vivarium" on every machine, also those of your colleagues: ';
+    const said = async (file: string) =>
+      (await runHere(['init', '--yes'], { cwd: folderWith({ 'package.json': file }) })).stderr;
+    expect(await said(text)).toContain(needs);
+    expect(await said(text.replace('{', '{"devDependencies": {"vivarium": "file:vivarium-0.1.0.tgz"},'))).not.toContain(
+      needs,
+    );
+    expect((await runHere(['init', '--yes'], { cwd: folderWith({ 'manage.py': '' }) })).stderr).not.toContain(needs);
+  });
+
   it('does not overwrite what has changed since it was shown', async () => {
     const cwd = folderWith({ 'package.json': packageOf('vite') });
     const folder = await readInitFolder(cwd);
