@@ -117,7 +117,7 @@ function flatten(value: Record<string, unknown>, layout: Layout = 'line', prefix
   return row;
 }
 
-/** Fields that fit into no table at any width: long lists of objects and texts of several lines. */
+/** Fields that fit into no table at any width: long lists of objects, and texts of several lines or lists of them. */
 function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string> {
   for (const [name, inner] of Object.entries(value)) {
     if (isObject(inner)) yield* largeIn(inner, `${prefix}${name}.`);
@@ -126,7 +126,7 @@ function* largeIn(value: Record<string, unknown>, prefix = ''): Generator<string
 }
 
 const isLongList = (list: readonly unknown[]): boolean =>
-  list.some(isObject) && widthOf(listText(list, 'line')) > ITEM_WIDTH_MAX;
+  list.some(isLinesText) || (list.some(isObject) && widthOf(listText(list, 'line')) > ITEM_WIDTH_MAX);
 
 const isLinesText = (value: unknown): boolean => typeof value === 'string' && value.trimEnd().includes('\n');
 

@@ -255,6 +255,7 @@ const VIEWS: Record<string, View | undefined> = {
 const FIRST_COLUMNS: Record<string, readonly string[] | undefined> = {
   'projects.list': ['name', 'slug', 'plan', 'baseUrl.production', 'id'],
   'keys.list': ['name', 'prefix', 'lastUsedAt', 'revokedAt', 'createdAt'],
+  'certificates.list': ['hostname', 'state', 'notAfter'],
   'domains.list': ['hostname', 'state', 'certificate.state', 'kind'],
 };
 

@@ -96,6 +96,14 @@ describe('for people', () => {
     );
   });
 
+  it('certificates are rows of a table, without the texts of their chain', () => {
+    const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+    const listed = [{ serial: '01', pem, chain: [pem], notAfter: '2026', hostname: 'a.test', state: 'issued' }];
+    expect(renderFor('certificates.list', listed, PLAIN)).toBe(
+      'hostname  state   notAfter  serial\na.test    issued  2026      01\nNot shown: pem, chain. --json has everything.\n',
+    );
+  });
+
   it('snippets begin at the left margin, to be copied as they are', () => {
     const snippet = {
       id: 'urllib',
