@@ -3,7 +3,7 @@ import { summarizeIssues, toInputIssues, type SchemaIssue } from '../contract/is
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { TargetSetting } from '../contract/projects.ts';
-import { fieldNameAt, fieldsOfWords, positionalsOf, usageWord, type Field } from './fields.ts';
+import { fieldNameAt, fieldsOfWords, isSwitch, positionalsOf, usageWord, type Field } from './fields.ts';
 import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, itemOf, type JsonSchema } from './json-schema.ts';
 import { posixWord } from '../base/shell.ts';
@@ -103,6 +103,9 @@ async function collect(
   const open = positionalsOf(fields).filter((field) => !isGiven(field));
   const unexpected = words[open.length];
   if (unexpected !== undefined) {
+    const on = fields.find((field) => isSwitch(field.schema) && isGiven(field));
+    if (on !== undefined && (unexpected === 'true' || unexpected === 'false'))
+      throw usageError(`--${on.flag} takes no value; to turn it off: --no-${on.flag}`);
     const other = fields.find((field) => !open.includes(field) && !isGiven(field));
     const between = unexpected.startsWith('--') ? '=' : ' ';
     const taken = open.length === 0 ? '' : ` The command takes ${open.map(usageWord).join(' ')} only.`;

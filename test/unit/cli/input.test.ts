@@ -131,6 +131,11 @@ describe('the input from a command line', () => {
     ['dns query', /^NAME is missing: /],
     ['projects create Aquarium Y', /^Unexpected argument "Y"\. Did you mean --slug Y\?$/],
     ['keys create demo -- --dashed', /^Unexpected argument "--dashed"\. Did you mean --name=--dashed\?$/],
+    [
+      'settings update --rate-limit-fields true',
+      /^--rate-limit-fields takes no value; to turn it off: --no-rate-limit-fields$/,
+    ],
+    ['settings update --no-rate-limit-fields false', /^--rate-limit-fields takes no value/],
     ['status get now', /^Unexpected argument "now"\.$/],
     ['projects get prj_1 --project-id prj_2', /^Unexpected argument "prj_1"\.$/],
     ['projects get --project prj_1 --project-id prj_2', /^--project is given 2 times but takes one value\.$/],
