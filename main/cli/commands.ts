@@ -8,12 +8,13 @@ export const COMMANDS: readonly Command[] = [
     name: 'serve',
     usage: '[options]',
     summary: 'Start it in this terminal',
+    isHidden: true,
     load: async () => (await import('./start.ts')).SERVE,
   },
   {
     name: 'start',
     usage: '[options]',
-    summary: 'Start it; with -d in the background',
+    summary: 'Start it, in this terminal as "serve" does, or with -d in the background',
     load: async () => (await import('./start.ts')).START,
   },
   {

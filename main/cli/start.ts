@@ -22,47 +22,34 @@ const START_FLAGS = [DETACH_FLAG, ...SERVE_FLAGS];
 
 const OPTIONS_NOTE = 'An option takes precedence over its environment variable.';
 
-export const SERVE: LoadedCommand = {
-  options: SERVE_FLAGS,
-  help: (io) =>
-    formatHelp({
-      name: 'serve',
-      title: 'the Animal Store API at its hostnames, and the interface in the browser',
-      options: withDefaults(SERVE_FLAGS, io),
-      notes: [
-        OPTIONS_NOTE,
-        'With --ephemeral and without --data-dir, runtime.json is in a temporary folder, which the start names.',
-        'SIGINT and SIGTERM let requests in progress finish. Exit code 0; 1 when it could not start.',
-      ],
-      examples: [
-        'vivarium serve',
-        'vivarium serve --data-dir ./vivarium-data --http-port 9080 --https-port 9443',
-        'vivarium serve --ephemeral --control-port 0',
-        'VIVARIUM_HTTP_PORT=9080 vivarium serve',
-      ],
-    }),
-  run: serve,
-};
-
 export const START: LoadedCommand = {
   options: START_FLAGS,
   help: (io) =>
     formatHelp({
       name: 'start',
-      title: 'start it, in this terminal or in the background',
+      title: 'the Animal Store API at its hostnames, and the interface in the browser',
       options: withDefaults(START_FLAGS, io),
       notes: [
         OPTIONS_NOTE,
-        'Without --detach, the same as "serve". With it, the log is in the data folder, in logs/vivarium.log',
-        '(at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. If one is already running on the',
-        'data folder, it is shown and nothing is started.',
+        'Without --detach it stays in this terminal; "vivarium serve" is short for that. With it, the log is in the data',
+        'folder, in logs/vivarium.log (at most 4 MiB with its predecessors); "logs" prints it, "stop" stops the engine. If one is',
+        'already running on the data folder, it is shown and nothing is started.',
         '',
-        'Exit code 0 when it is serving, started now or before; 1 when it could not start.',
+        'With --ephemeral and without --data-dir, runtime.json is in a temporary folder, which the start names.',
+        'SIGINT and SIGTERM let requests in progress finish. Exit code 0; 1 when it could not start.',
       ],
-      examples: ['vivarium start --detach', 'vivarium start -d --ephemeral --any-ports'],
+      examples: [
+        'vivarium start --detach',
+        'vivarium start -d --ephemeral --any-ports',
+        'vivarium serve --data-dir ./vivarium-data --http-port 9080 --https-port 9443',
+        'VIVARIUM_HTTP_PORT=9080 vivarium serve',
+      ],
     }),
   run: start,
 };
+
+/** `start` in this terminal, under the name that other servers have. */
+export const SERVE: LoadedCommand = { ...START, options: SERVE_FLAGS, run: serve };
 
 const withDefaults = (flags: readonly Option[], io: Parameters<typeof defaultDataDir>[0]): Option[] =>
   flags.map((option) =>

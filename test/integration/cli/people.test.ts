@@ -473,7 +473,8 @@ describe('vivarium', () => {
   });
 
   it.each([
-    [['help', 'serve'], '--control-port PORT'],
+    [['help', 'serve'], 'vivarium start: '],
+    [['help', 'start'], '--control-port PORT'],
     [['serve', '--help'], 'VIVARIUM_CONTROL_PORT'],
     [['help', 'call'], 'Exit code 0'],
     [['pets'], 'Procedures\n'],
