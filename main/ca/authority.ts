@@ -14,7 +14,7 @@ import {
   ROOT_FILE_BYTES_MAX,
 } from './root-folder.ts';
 import { intermediateOf } from './intermediate.ts';
-import { extendRoot, readRootCertificate, type Root, renewRoot } from './root.ts';
+import { extendRoot, readRootCertificate, type Root, renewRoot, retractRoot } from './root.ts';
 import { type Signer } from './signer.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
 
@@ -46,6 +46,8 @@ export interface Authority {
    * VivariumError as `extendRoot`; unavailable when a file cannot be written, with nothing changed.
    */
   extend(suffix: string): Root;
+  /** The same without a suffix. @throws VivariumError as `retractRoot`. */
+  retract(suffix: string): Root;
   /** The same with the current suffixes. */
   renew(): Root;
 }
@@ -116,6 +118,7 @@ export function openAuthority(options: AuthorityOptions): Authority {
     certificateFile,
     older: () => older.filter((certificate) => fingerprint(certificate.raw) !== root.fingerprint),
     extend: (suffix) => replaceBy(extendRoot(root, suffix, clock.state().realNow)),
+    retract: (suffix) => replaceBy(retractRoot(root, suffix, clock.state().realNow)),
     renew: () => replaceBy(renewRoot(root, clock.state().realNow)),
   };
 }

@@ -1,6 +1,4 @@
-import { parse } from 'tldts';
-import { isWithin, normalizeHostname } from '../base/hostname.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { isWithin } from '../base/hostname.ts';
 import { children, content, decode, encode, isContext, sequence, tagged, taggedOctets, type Node } from './der.ts';
 import { addressBytes } from '../model/address.ts';
 import { formatAddress, GENERAL_NAME, type LeafName } from './names.ts';
@@ -16,12 +14,6 @@ export interface AddressRange {
   readonly address: Buffer;
   readonly mask: Buffer;
 }
-
-/**
- * The suffixes that a new root permits: reserved names without an owner in the public DNS, which make a stolen root key
- * useless against public websites. README.md explains the choice.
- */
-export const DEFAULT_SUFFIXES = ['localhost', 'test', 'example', 'internal'] as const;
 
 /** This machine's own addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 const LOOPBACK: readonly AddressRange[] = [
@@ -83,51 +75,4 @@ export function formatRange({ address, mask }: AddressRange): string {
   let bits = 0;
   for (const byte of mask) bits += byte.toString(2).replaceAll('0', '').length;
   return `${formatAddress(address)}/${bits}`;
-}
-
-/** Disables validation: names arrive in normal form. */
-const PLAIN = { extractHostname: false, validateHostname: false, detectIp: false } as const;
-
-/**
- * Parses a suffix to add to a root with `permitted`; the result is in normal form. @throws VivariumError
- * invalid_request for an invalid suffix, or one with many owners below it (`com`, `co.uk`, `github.io`, by the public
- * suffix list); conflict for one that is already permitted.
- */
-export function readNewSuffix(text: string, permitted: readonly string[]): string {
-  const result = normalizeHostname(text);
-  if (!result.ok) throw new VivariumError('invalid_request', `"${text}" is not a suffix: ${howToWrite(text)}`);
-  const suffix = result.hostname;
-  const wider = permitted.find((known) => isWithin(suffix, known));
-  if (wider !== undefined) {
-    throw new VivariumError('conflict', `The root permits ${suffix} already, by its suffix "${wider}".`);
-  }
-  const owner = ownerOfMany(suffix);
-  if (owner === null) return suffix;
-  throw new VivariumError(
-    'invalid_request',
-    `The root may not be extended to "${suffix}": ${owner}, and a thief of the root’s key could impersonate any ` +
-      `of them on this machine. Use your own domain, such as "acme.${suffix}".`,
-  );
-}
-
-/** Why names below a suffix have many owners; null for a suffix with one owner, or without any in the public DNS. */
-function ownerOfMany(suffix: string): string | null {
-  const registry = parse(suffix, PLAIN);
-  if (registry.isIcann === true && registry.publicSuffix === suffix) {
-    return suffix.includes('.')
-      ? 'it is a public suffix, below which a registry sells names'
-      : 'it is a top-level domain of the real internet';
-  }
-  const shared = parse(suffix, { ...PLAIN, allowPrivateDomains: true });
-  return shared.isPrivate === true && shared.publicSuffix === suffix
-    ? 'it is a public suffix, below which a service assigns names to its customers'
-    : null;
-}
-
-function howToWrite(text: string): string {
-  if (/^\*?\./.test(text)) {
-    return 'remove everything before the first letter; a suffix permits all names below it.';
-  }
-  if (/[/:@]/.test(text)) return 'write the bare name, without scheme, port or path, such as "acme.com".';
-  return 'write a domain name such as "acme.com"; this machine’s own addresses are always permitted.';
 }

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { DEFAULT_SUFFIXES } from '../contract/root-suffixes.ts';
 import { HOUR_MS } from '../contract/duration.ts';
 import { isWithin, normalizeHostname } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -15,7 +16,8 @@ import {
   type Extension,
   type KeyPair,
 } from './certificate.ts';
-import { constrainTo, DEFAULT_SUFFIXES, formatRange, readNewSuffix } from './constraints.ts';
+import { constrainTo, formatRange } from './constraints.ts';
+import { readNewSuffix } from './suffixes.ts';
 import { children, content, decode, type Node } from './der.ts';
 import { EXTENSION, rootExtensions } from './extensions.ts';
 import { describeSigner, readSigner, type Signer, type SignerDescription } from './signer.ts';
@@ -86,6 +88,30 @@ export function extendRoot(root: Root, suffix: string, realNowMs: number): Root 
     ...keyPairOf(root.privateKey),
     subject: root.subject,
     suffixes: [...kept, added],
+    leavesOnly: root.leavesOnly,
+    realNowMs,
+  });
+}
+
+/**
+ * The same authority with a new certificate without a suffix that it was extended by. @throws VivariumError not_found
+ * for another suffix; conflict for one that every root permits.
+ */
+export function retractRoot(root: Root, suffix: string, realNowMs: number): Root {
+  const { suffixes } = root.constraints;
+  const added = suffixes.filter((known) => !DEFAULT_SUFFIXES.some((each) => each === known));
+  const name = normalizeHostname(suffix);
+  const removed = added.find((known) => name.ok && known === name.hostname);
+  if (removed === undefined) {
+    const list = added.length === 0 ? 'none' : added.join(', ');
+    if (suffixes.some((known) => name.ok && known === name.hostname))
+      throw new VivariumError('conflict', `Every root permits "${suffix}". Suffixes that were added: ${list}.`);
+    throw new VivariumError('not_found', `The root has no suffix "${suffix}". Suffixes that were added: ${list}.`);
+  }
+  return signRoot({
+    ...keyPairOf(root.privateKey),
+    subject: root.subject,
+    suffixes: suffixes.filter((known) => known !== removed),
     leavesOnly: root.leavesOnly,
     realNowMs,
   });

@@ -1,5 +1,8 @@
+import { isWithin } from '../base/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
+import { fingerprint } from './certificate.ts';
+import { readRootCertificate } from './root.ts';
 import { pasteable, type Command, type CommandResult, type RunCommand } from './run-command.ts';
 import type { FoundRoot, Served, StoreReading, TrustStore } from './truststore.ts';
 import type { OwnRoots } from './vivarium-roots.ts';
@@ -234,15 +237,17 @@ function describe(store: TrustStore, reading: StoreReading, own: OwnRoots, platf
   const { roots } = reading;
   const superseded = roots.filter((root) => root.identity === 'older' && root.handle !== null);
   const state = stateOf(roots);
+  const wider = widerSuffixes(roots, own);
   const commands = state === 'trusted' && superseded.length === 0 ? [] : store.trust(own, superseded);
   return {
     store: id,
     title,
     state,
     ...(needPassword(commands) && { needs: passwordNote(platform), command: pasteable(commands, platform) }),
-    message: messageOf(roots, own),
+    message: messageOf(roots, own, wider),
     ...(roots.some(({ identity }) => identity !== 'other') && { present: true }),
     ...(state === 'trusted' && superseded.length > 0 && { superseded: true }),
+    ...(wider.length > 0 && { wider }),
     ...presentOthers(roots),
   };
 }
@@ -252,7 +257,7 @@ function presentOthers(roots: readonly FoundRoot[]): Pick<StoreTrust, 'otherRoot
   return others.length === 0 ? {} : { otherRoots: others.map(({ name, fingerprint }) => ({ name, fingerprint })) };
 }
 
-function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
+function messageOf(roots: readonly FoundRoot[], own: OwnRoots, wider: readonly string[]): string {
   const sentences: string[] = [];
   const others = roots.filter((root) => root.identity === 'other');
   const hasOlder = roots.some((root) => root.identity === 'older');
@@ -265,14 +270,28 @@ function messageOf(roots: readonly FoundRoot[], own: OwnRoots): string {
     sentences.push(
       current?.trusted === true
         ? 'The store also contains an older certificate of it, which some clients would use instead; trust again to remove it.'
-        : `Only an older certificate of the root is trusted, which does not permit all of ${suffixes}; trust the new one.`,
+        : wider.length === 0
+          ? `Only an older certificate of the root is trusted, which does not permit all of ${suffixes}; trust the new one.`
+          : 'Only an older certificate of the root is trusted; trust the new one, which replaces it.',
     );
   }
+  if (wider.length > 0)
+    sentences.push(`The older certificate still permits ${wider.join(', ')}, which the root no longer does.`);
   if (others.length > 0) {
     const names = others.map(({ name }) => name).join(', ');
     sentences.push(`It contains the root of another Vivarium, which is removed by its fingerprint only: ${names}.`);
   }
   return sentences.join(' ');
+}
+
+/** The suffixes of older certificates in a store that the root no longer permits. */
+function widerSuffixes(roots: readonly FoundRoot[], { current, older }: OwnRoots): string[] {
+  const prints = roots.map(({ fingerprint: print }) => normal(print));
+  const found = older.filter(({ raw, fingerprint: sha1 }) =>
+    [fingerprint(raw), sha1].some((print) => prints.includes(normal(print))),
+  );
+  const suffixes = found.flatMap((each) => readRootCertificate(each.toString(), 'An older root').constraints.suffixes);
+  return [...new Set(suffixes)].filter((each) => !current.constraints.suffixes.some((known) => isWithin(each, known)));
 }
 
 const withAdvice = (status: StoreTrust, advice: string | undefined): StoreTrust =>

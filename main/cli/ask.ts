@@ -12,6 +12,7 @@ import {
   exitCodeOf,
   failureOf,
   interruptible,
+  RemoteFailure,
   EXIT_OK,
   FAILURE_PREFIX,
   readFileNamed,
@@ -40,6 +41,7 @@ import {
 import { namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
 import { ALONE, type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
+import { canAsk, isYes, withQuestions } from './question.ts';
 import { findRunning, NotRunningError } from './running.ts';
 import { jsonLine, printable, printableLines, type Renderer, rendererFor } from './text.ts';
 
@@ -117,7 +119,9 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
   const called = `${procedure.namespace}.${procedure.name}`;
   let exitCode: number = EXIT_OK;
   await interruptible(io, async (signal, onStream) => {
-    const reply = await callProcedure(running, called, json, signal);
+    const reply = await callProcedure(running, called, json, signal).catch(async (error: unknown) =>
+      callProcedure(running, called, await withConsent(error, json, io), signal),
+    );
     if (reply.kind === 'result') {
       exitCode = exitCodeFor(called, reply.json);
       return writeResult(procedure, { json: reply.json, input: json, running }, read, io);
@@ -129,6 +133,17 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
     await writeStream(called, reply.values, read, io);
   });
   return exitCode;
+}
+
+/** The input with a person's consent, where the engine asks for it. @throws `error` where it does not, or none answers */
+async function withConsent(error: unknown, json: string, io: Io): Promise<string> {
+  const issues = error instanceof RemoteFailure ? (error.failure.issues ?? []) : [];
+  const meaning = issues.find(({ path }) => path === 'confirm')?.message;
+  if (meaning === undefined || !canAsk(io)) throw error;
+  io.stderr.write(`${printable(meaning)}\n`);
+  if (isYes(await withQuestions(io, (question) => question('Do it all the same?', 'no'))))
+    return JSON.stringify({ ...(JSON.parse(json) as object), confirm: true });
+  throw usageError('Nothing was changed.');
 }
 
 async function writeStream(called: string, values: AsyncIterable<string>, read: Arguments, io: Io): Promise<void> {

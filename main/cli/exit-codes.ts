@@ -48,6 +48,7 @@ function failed<Result>(procedure: string, when: string, isFailed: (result: Resu
  */
 export const FAILED_RESULTS: readonly FailedResult[] = [
   failed<Deploy>('deploys.create', 'the status is failed', ({ status }) => status === 'failed'),
+  failed<{ left: unknown[] }>('ca.retract', 'a trust store still has the wider root', ({ left }) => left.length > 0),
   failed<unknown>('domains.attach', 'with --local: a step failed', (result) => isStepped(result) && hasFailed(result)),
   failed<Domain>(
     'domains.verify',

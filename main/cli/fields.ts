@@ -97,7 +97,7 @@ export const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolea
 const isReference = ({ title }: JsonSchema): boolean => title === 'project' || title === 'key';
 
 function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {
-  const name = path.map(kebab).join('.');
+  const name = path[0] === 'confirm' ? 'yes' : path.map(kebab).join('.');
   const flag = isReference(schema) ? name.replace(/-id$/, '') : name;
   const isLong = accepts(schema, 'string') && (schema.maxLength ?? 0) > LONG_TEXT_LENGTH;
   const inFile = isLong || (required && accepts(schema, 'object'));

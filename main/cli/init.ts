@@ -10,7 +10,7 @@ import { readInitFolder, type InitFolder } from './init/folder.ts';
 import { planInit, type InitAnswers, type InitFile, type InitPlan } from './init/plan.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from './io.ts';
 import { formatHelp } from './local-command.ts';
-import { canAsk, withQuestions, type Question } from './question.ts';
+import { canAsk, isYes, withQuestions, type Question } from './question.ts';
 import { printable } from './text.ts';
 
 const YES_FLAG: Option = { name: 'yes', kind: 'switch', short: 'y', does: 'Ask nothing' };
@@ -95,7 +95,7 @@ export async function initByQuestions(folder: InitFolder, given: Given, question
   show(plan, io);
   if (plan.files.length === 0) return EXIT_OK;
   const sure = await question('Write this?', 'yes');
-  if (sure === null || !/^y(?:es)?$/i.test(sure)) return nothing(io);
+  if (!isYes(sure)) return nothing(io);
   return write(plan, io);
 }
 

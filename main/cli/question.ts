@@ -8,6 +8,8 @@ export type Question = (text: string, byDefault: string) => Promise<string | nul
 export const canAsk = ({ stdin, stdout }: Pick<Io, 'stdin' | 'stdout'>): boolean =>
   stdin?.isTTY === true && stdout.isTTY === true;
 
+export const isYes = (answer: string | null): boolean => /^y(?:es)?$/i.test(answer ?? '');
+
 /** Gives `work` the questions of a terminal. */
 export async function withQuestions<Result>(
   { stdin, stderr }: Pick<Io, 'stdin' | 'stderr'>,

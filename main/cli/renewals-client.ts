@@ -39,7 +39,7 @@ export async function observeClient(observation: Observation, profile: string, i
     await call('clock.freeze', {});
     await call('clock.set', { to: new Date(observation.year.fromMs).toISOString() });
     for (const name of observation.names) {
-      if (!PERMITTED.test(name)) await call('ca.extend', { suffix: name.replace(/^\*\./, '') });
+      if (!PERMITTED.test(name)) await call('ca.extend', { suffix: name.replace(/^\*\./, ''), confirm: true });
     }
     const folder = join(dataDir, 'client');
     await mkdir(folder);

@@ -47,7 +47,7 @@ const SAMPLES: Record<string, unknown> = {
   'dns.name': 'www.acme.test',
   'dns.type': 'CAA',
   value: '127.0.0.1',
-  suffix: 'acme.test',
+  suffix: 'acme.dev',
   issuer: 'letsencrypt.org',
   accountUri: 'https://vivarium.localhost/acct/1',
   store: 'system',
@@ -65,6 +65,7 @@ const SAMPLES: Record<string, unknown> = {
  */
 const EXCLUDED: readonly string[] = [
   'api.body',
+  'ca.confirm',
   'api.method',
   'api.secret',
   'pets.after',

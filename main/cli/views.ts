@@ -197,6 +197,7 @@ const VIEWS: Record<string, View | undefined> = {
     ({ hostname }) => commandLine`vivarium certificates export ${hostname}`,
   ),
   'ca.extend': withoutPem(() => 'vivarium ca export'),
+  'ca.retract': withoutPem(() => 'vivarium ca export'),
   'ca.renew': withoutPem(() => 'vivarium ca export'),
   'acme.revokeExternalKey': sentence<AcmeExternalKeyInfo>(({ id }) => `Revoked ${id}.`),
   'acme.explain': view<AcmeExplanation>(renderOrder),

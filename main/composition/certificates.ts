@@ -83,6 +83,10 @@ export async function openCertificates(foundation: Foundation) {
         authority.extend(suffix);
         platformLeaves.dropAll();
       },
+      retract(suffix: string) {
+        authority.retract(suffix);
+        platformLeaves.dropAll();
+      },
       renew() {
         authority.renew();
         platformLeaves.dropAll();

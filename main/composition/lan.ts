@@ -7,7 +7,7 @@ import { isWithin } from '../base/hostname.ts';
 import { loadPageTemplate } from '../base/http/page.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import { LAN_HOSTNAMES_MAX, type LanStatus } from '../contract/lan.ts';
-import { DEFAULT_SUFFIXES } from '../ca/constraints.ts';
+import { DEFAULT_SUFFIXES } from '../contract/root-suffixes.ts';
 import { createDeviceZones, isForDevices, type DeviceZones, createSenderLimit } from '../dns/device-zones.ts';
 import { createDoh, DOH_PATH } from '../dns/doh.ts';
 import { announceHost, type Announcer } from '../dns/multicast.ts';

@@ -233,6 +233,11 @@ export function createServices(
           parts.domains.leaves.dropAll();
           await lifecycle.issuerExtended();
         },
+        async retract(suffix) {
+          certificates.root.retract(suffix);
+          parts.domains.leaves.dropAll();
+          await lifecycle.issueMissing();
+        },
         renew() {
           certificates.root.renew();
           parts.domains.leaves.dropAll();

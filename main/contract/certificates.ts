@@ -53,6 +53,8 @@ export const storeTrust = z.object({
   present: z.literal(true).optional(),
   /** The store trusts the root and also an older certificate of it, which `ca.trust` removes. */
   superseded: z.literal(true).optional(),
+  /** Suffixes that the root no longer permits, and an older certificate of it in the store does. */
+  wider: z.array(z.string()).optional(),
   /** Roots of other Vivariums in the store; `ca.untrust` removes one by its fingerprint. */
   otherRoots: z.array(z.object({ name: z.string(), fingerprint: z.string() })).optional(),
 });
@@ -126,9 +128,22 @@ export const ca = {
     .route({
       summary: 'Extend the root by a suffix; its new certificate has to be trusted again',
     })
-    .input(z.strictObject({ suffix: hostnameInput }))
+    .input(
+      z.strictObject({
+        suffix: hostnameInput,
+        confirm: z
+          .boolean()
+          .meta({ description: 'also to a name of the public DNS, which may belong to others' })
+          .default(false),
+      }),
+    )
     /** `message` explains the effect on clients that trust the root. */
     .output(rootInfo.extend({ message: z.string() })),
+  retract: base
+    .route({ summary: 'Take a suffix back, and replace the root in the trust stores that have it' })
+    .input(z.strictObject({ suffix: hostnameInput }))
+    /** `left`: the stores that still have the certificate with the suffix, and what each needs. */
+    .output(rootInfo.extend({ message: z.string(), left: z.array(storeTrust) })),
   renew: base
     .route({
       summary:

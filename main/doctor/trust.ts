@@ -8,7 +8,7 @@ export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): Doc
   const subject: Subject = { area: 'trust', name: store.store, title: store.title };
   switch (store.state) {
     case 'trusted':
-      return store.superseded === undefined && store.otherRoots === undefined
+      return [store.superseded, store.wider, store.otherRoots].every((found) => found === undefined)
         ? finding(subject, 'ok', [store.message])
         : finding(subject, 'warning', [store.message], remedyOf(store, platform));
     case 'unavailable':
@@ -20,7 +20,7 @@ export function evaluateStore(store: StoreTrust, platform: NodeJS.Platform): Doc
 }
 
 function remedyOf(
-  { store, state, handshake, needs, command, otherRoots, superseded }: StoreTrust,
+  { store, state, handshake, needs, command, otherRoots, superseded, wider }: StoreTrust,
   platform: NodeJS.Platform,
 ): Remedy {
   if (command !== undefined) {
@@ -30,6 +30,10 @@ function remedyOf(
     };
   }
   if (state === 'unavailable') return { fix: needs === undefined ? 'No action is needed.' : `It needs ${needs}.` };
+  if (state === 'trusted' && superseded === undefined && wider !== undefined)
+    return {
+      fix: 'Remove the older certificate with the store’s own tool: Vivarium cannot change the file that it is in.',
+    };
   if (state === 'trusted' && superseded === undefined && otherRoots !== undefined) {
     return {
       fix: 'Remove the root of the other Vivarium if it is no longer used.',

@@ -357,7 +357,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     },
     async issueMissing() {
       const isMissing = (domain: AttachedDomain) =>
-        domain.certificate.state === 'issued' && domains.leaf(domain.hostname) === null;
+        domain.certificate.state === 'issued' &&
+        (domains.leaf(domain.hostname) === null || !options.issuer.permits(domain.hostname));
       const refused: AttachedDomain[] = [];
       for (const domain of domains.list().filter(isMissing)) {
         const leaf = issueAgain(domain, options.issuer);

@@ -49,7 +49,8 @@ export class CertificatesPage {
   extension(suffix = ''): Form<{ suffix: string }, RootInfo> {
     return new Form<{ suffix: string }, RootInfo>({
       values: { suffix },
-      submit: (values) => this.#client.ca.extend(values),
+      // The dialog says what it means.
+      submit: (values) => this.#client.ca.extend({ ...values, confirm: true }),
       fieldOf: () => 'suffix',
     });
   }

@@ -128,7 +128,7 @@ export class DomainActions {
 
   /** Lets the root sign for a suffix; pending certificates are then issued. */
   async extendRoot(hostname: string, suffix: string): Promise<void> {
-    const extended = await this.#do(hostname, ({ ca }) => ca.extend({ suffix }));
+    const extended = await this.#do(hostname, ({ ca }) => ca.extend({ suffix, confirm: true }));
     if (extended !== undefined) this.#options.toasts.say(`The root may sign for ${suffix}. Trust its new certificate.`);
   }
 

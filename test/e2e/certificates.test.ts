@@ -87,7 +87,7 @@ describe('the root', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(pem);
   });
 
-  it('is extended after a dialog that explains the consequences, and the waiting certificate is then issued', async () => {
+  it('is extended after a dialog that explains the consequences, the waiting certificate is issued, and the suffix can be taken back', async () => {
     await userWithHome({ database: false });
     const opened = await openPage({ path: '/certificates', prepare: attachOutside });
     const { page } = opened;
@@ -95,7 +95,7 @@ describe('the root', () => {
     await page.getByRole('button', { name: 'Extend the root for shop.acme.com' }).click();
     const dialog = page.getByRole('dialog', { name: 'Extend the root' });
     await expect.poll(() => dialog.getByLabel('Suffix').inputValue()).toBe('acme.com');
-    await dialog.getByText('This cannot be undone').waitFor();
+    await dialog.getByText('If the domain belongs to others').waitFor();
     await dialog.getByLabel('Suffix').fill('com');
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText('it is a top-level domain of the real internet').waitFor();
@@ -107,6 +107,14 @@ describe('the root', () => {
     await page.getByRole('region', { name: 'Root' }).getByText('acme.com', { exact: true }).waitFor();
     await page.getByText('the root may not sign for it').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: /^shop\.acme\.com .*left/ }).waitFor();
+
+    const root = page.getByRole('region', { name: 'Root' });
+    await expect.poll(() => root.getByRole('button', { name: /^Take / }).count()).toBe(1);
+    await root.getByRole('button', { name: 'Take acme.com back' }).click();
+    await expectNoFaults(opened);
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it back' }).click();
+    await toast(page, 'The root no longer signs for acme.com.').waitFor();
+    await page.getByText('shop.acme.com has no certificate: the root may not sign for it.').waitFor();
   });
 });
 
@@ -153,7 +161,7 @@ describe('the Trust section', () => {
       await toast(page, 'the root is removed again').waitFor();
       await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
       await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).waitFor();
-      await engine.call('ca.extend', { suffix: 'acme.com' });
+      await engine.call('ca.extend', { suffix: 'acme.com', confirm: true });
       await trust.getByText('Only an older certificate of the root is trusted').waitFor();
       await trust.getByRole('button', { name: 'Trust: Chromium and Chrome', exact: true }).click();
       await trust.getByRole('button', { name: 'Untrust: Chromium and Chrome', exact: true }).click();

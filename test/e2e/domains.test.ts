@@ -161,7 +161,7 @@ describe('a domain', () => {
     await summary(page).getByText('The root may not sign for it').waitFor();
     await button(page, 'Extend the root').click();
     const dialog = page.getByRole('dialog', { name: 'Let the root sign for acme.com?' });
-    await dialog.getByText('This cannot be undone').waitFor();
+    await dialog.getByText('If the name belongs to others').waitFor();
     await expectNoFaults(opened);
     await dialog.getByRole('button', { name: 'Extend the root' }).click();
     await rowSays(page, 'www.acme.com', 'certificate issued');

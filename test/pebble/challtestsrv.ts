@@ -163,7 +163,7 @@ async function manage(request: IncomingMessage): Promise<{ status: number; body:
 
 for (const suffix of SUFFIXES) {
   await makeRoom(suffix);
-  await call(runtime, 'ca.extend', { suffix });
+  await call(runtime, 'ca.extend', { suffix, confirm: true });
 }
 createServer((request, response) => {
   void manage(request).then(({ status, body }) => response.writeHead(status).end(body));

@@ -65,7 +65,7 @@ test('caatestsuite.com: refuses each forbidden name and names the record, and is
   const { app, call } = await startEngine({ empty: true });
   await call('zones.create', { name: ZONE });
   expect(await call('zones.import', { name: ZONE, text: TEXT })).toMatchObject({ rejected: [] });
-  await call('ca.extend', { suffix: ZONE });
+  await call('ca.extend', { suffix: ZONE, confirm: true });
   const client = createRemoteClient(app.runtime);
   track(() => client.close());
   await client.register();

@@ -99,7 +99,7 @@ describe('domains.attach with local', () => {
     );
     expect(stdout).not.toContain('https://shop.acme.dev  ');
     expect(await engine.get('shop.acme.dev')).toMatchObject({ state: 'verified' });
-    await engine.call('ca.extend', { suffix: 'acme.dev' });
+    await engine.call('ca.extend', { suffix: 'acme.dev', confirm: true });
     expect((await runCli(args)).code).toBe(0);
   });
 

@@ -6,7 +6,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Certificate, StoreTrust } from '../../../main/contract/certificates.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { run } from '../ca/commands.ts';
-import { makeDatabase } from '../ca/machine.ts';
+import { importInto, listed, makeDatabase } from '../ca/machine.ts';
+import type { DoctorReport } from '../../../main/contract/doctor.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { writeFormerRoot } from '../../support/former-root.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -37,6 +39,8 @@ function leafSeen(engine: Engine, hostname: string, pem: string): Promise<X509Ce
   });
 }
 
+const start = (fingerprint: string) => fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase();
+
 const readDer = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
 describe('the root', () => {
@@ -53,7 +57,9 @@ describe('the root', () => {
     const before = await rootOf(engine);
     const hostname = 'demo.vivarium.localhost';
     const leafBefore = await leafSeen(engine, hostname, before.pem);
-    const extended = (await engine.call('ca.extend', { suffix: 'Acme.com.' })) as RootInfo & { message: string };
+    const extended = (await engine.call('ca.extend', { suffix: 'Acme.com.', confirm: true })) as RootInfo & {
+      message: string;
+    };
     const { message, ...after } = extended;
     expect(message).toContain('add it to them again with `ca.trust`');
     expect(after.permittedSuffixes).toEqual([...before.permittedSuffixes, 'acme.com']);
@@ -128,6 +134,71 @@ describe('the root', () => {
   });
 });
 
+describe('an extension to a name of the public DNS', () => {
+  const NAME = 'api.vercel.com';
+
+  it('needs confirm, and changes nothing without it', async () => {
+    const engine = await startEngine();
+    const before = await rootOf(engine);
+    await expect(engine.call('ca.extend', { suffix: NAME })).rejects.toThrow(
+      /^api\.vercel\.com is a name of the public DNS, below "com", and may belong to others\. .*`ca\.extend \{"suffix":"api\.vercel\.com","confirm":true\}`\.$/,
+    );
+    expect(await rootOf(engine)).toEqual(before);
+    expect(await engine.call('ca.extend', { suffix: 'corp' })).toMatchObject({
+      permittedSuffixes: expect.arrayContaining(['corp']) as unknown,
+    });
+  });
+
+  it('asks in a terminal, and needs --yes elsewhere', async () => {
+    const engine = await startEngine();
+    const extend = (typed?: string, ...more: string[]) =>
+      runHere(['ca', 'extend', NAME, ...more, '--data-dir', engine.dataDir], typed === undefined ? {} : { typed });
+    const piped = await extend();
+    expect([piped.code, piped.stderr]).toEqual([
+      1,
+      expect.stringMatching(/may belong to others\. A thief of .*all the same: .*ca extend api\.vercel\.com --yes\n$/),
+    ]);
+    expect(await extend('no\n')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /may belong to others\. .*\nDo it all the same\? \[no\] .*Nothing was changed\./s,
+      ) as string,
+    });
+    expect((await rootOf(engine)).permittedSuffixes).not.toContain(NAME);
+    expect(await extend('yes\n')).toMatchObject({ code: 0 });
+    expect((await rootOf(engine)).permittedSuffixes).toContain(NAME);
+    await engine.call('ca.retract', { suffix: NAME });
+    expect(await extend(undefined, '--yes')).toMatchObject({ code: 0 });
+  });
+
+  it('is taken back from the root and from the trust stores', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
+    const home = temporaryFolder();
+    vi.stubEnv('HOME', home);
+    const database = join(home, '.pki/nssdb');
+    await makeDatabase(database);
+    const engine = await startEngine();
+    const before = await rootOf(engine);
+    const { fingerprint: wide, pem } = (await engine.call('ca.extend', { suffix: NAME, confirm: true })) as RootInfo;
+    await engine.call('ca.trust', { store: 'nss:user' });
+    const { code, stdout } = await runHere(['ca', 'retract', NAME, '--data-dir', engine.dataDir]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^left +–$/m)]);
+    const after = await rootOf(engine);
+    expect(after.permittedSuffixes).toEqual(before.permittedSuffixes);
+    expect(await listed(database)).toEqual([`Vivarium root ${start(after.fingerprint)} | C,,`]);
+    expect((await leafSeen(engine, 'demo.vivarium.localhost', after.pem)).subject).toContain('demo');
+    // By hand, where Vivarium does not look for it again.
+    await importInto(database, 'by hand', pem);
+    const status = (await engine.call('ca.trustStatus')) as StoreTrust[];
+    expect(status.find(({ store }) => store === 'nss:user')).toMatchObject({
+      wider: [NAME],
+      message: expect.stringContaining(`still permits ${NAME}, which the root no longer does.`) as string,
+    });
+    const report = (await engine.call('doctor.run', { areas: ['trust'] })) as DoctorReport;
+    expect(report.checks.find(({ id }) => id.includes('nss:user'))).toMatchObject({ status: 'warning' });
+    expect(wide).not.toBe(after.fingerprint);
+  });
+});
+
 describe('trust', () => {
   it('can be set and removed over the control port', { timeout: COMMANDS_TIMEOUT_MS }, async () => {
     const home = temporaryFolder();
@@ -141,7 +212,7 @@ describe('trust', () => {
       handshake: 'verified',
       message: 'The root is trusted. Restart Chromium if it is running.',
     });
-    await engine.call('ca.extend', { suffix: 'acme.com' });
+    await engine.call('ca.extend', { suffix: 'acme.com', confirm: true });
     expect((await status()).find(({ store }) => store === 'nss:user')?.state).toBe('other_root');
     expect(await engine.call('ca.untrust', { store: 'nss:user' })).toMatchObject({ state: 'untrusted' });
   });

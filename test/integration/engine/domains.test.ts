@@ -255,12 +255,18 @@ describe('the root’s name constraints', () => {
     const held = await engine.verify('www.acme.com');
     expect(held.certificate).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
     expect(held.checks.find(({ code }) => code === 'suffix_not_permitted')?.fix).toContain('"acme.com"');
-    await engine.call('ca.extend', { suffix: 'acme.com' });
+    await engine.call('ca.extend', { suffix: 'acme.com', confirm: true });
     expect(await engine.get('www.acme.com')).toMatchObject({
       certificate: { state: 'issued' },
       serving: { https: true },
     });
     expect(await engine.curl('www.acme.com')).toBe('[]');
+    await engine.call('ca.retract', { suffix: 'acme.com' });
+    expect(await engine.get('www.acme.com')).toMatchObject({
+      state: 'verified',
+      certificate: { state: 'pending', reason: 'suffix_not_permitted' },
+      serving: { https: false },
+    });
   });
 });
 

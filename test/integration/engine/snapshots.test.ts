@@ -244,7 +244,7 @@ describe('a snapshot of a running engine', () => {
 
   it('in a file is for another machine: its root issues the leaves, or the restoration tells why not', async () => {
     const engine = await startEngine();
-    await engine.call('ca.extend', { suffix: 'acme.dev' });
+    await engine.call('ca.extend', { suffix: 'acme.dev', confirm: true });
     await engine.call('zones.create', { name: 'acme.dev' });
     const { id: projectId } =
       ((await engine.call('projects.list')) as Project[]).find(({ plan }) => plan === 'pro') ?? {};

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import {
   constrainTo,
   decodeConstraints,
-  DEFAULT_SUFFIXES,
   encodeConstraints,
   formatRange,
   permits,
 } from '../../../main/ca/constraints.ts';
+import { publicSuffixAbove } from '../../../main/ca/suffixes.ts';
+import { DEFAULT_SUFFIXES } from '../../../main/contract/root-suffixes.ts';
 import { parseLeafName } from '../../../main/ca/names.ts';
 
 const defaults = constrainTo(DEFAULT_SUFFIXES);
@@ -44,6 +45,18 @@ describe('the default constraints', () => {
     expect(read.suffixes).toEqual(['localhost', 'test', 'example', 'internal']);
     expect(read.addresses.map(formatRange)).toEqual(['127.0.0.0/8', '::1/128']);
   });
+});
+
+test.each([
+  ['api.vercel.com', 'com'],
+  ['acme.co.uk', 'co.uk'],
+  ['acme.github.io', 'github.io'],
+  ['example.com', 'com'],
+  ['corp', null],
+  ['acme.test', null],
+  ['nas.home.internal', null],
+])('%s may belong to others below the public suffix %s', (name, suffix) => {
+  expect(publicSuffixAbove(name)).toBe(suffix);
 });
 
 test('a permitted name below the top permits what is below it, and not its siblings', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
 import { createLeafContexts } from '../../../main/ca/leaf-contexts.ts';
-import { createRoot, extendRoot, ROOT_SUFFIXES_MAX } from '../../../main/ca/root.ts';
+import { createRoot, extendRoot, retractRoot, ROOT_SUFFIXES_MAX } from '../../../main/ca/root.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -39,6 +39,27 @@ describe('an extended root', () => {
     const suffixes = Array.from({ length: ROOT_SUFFIXES_MAX }, (_, index) => `name${index}.com`);
     const full = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop', suffixes });
     expect(() => extendRoot(full, 'acme.com', FAKE_NOW_MS)).toThrow(/permits 100 suffixes already/);
+  });
+});
+
+describe('a retracted root', () => {
+  const retract = (from: typeof root, suffix: string) => retractRoot(from, suffix, FAKE_NOW_MS);
+
+  test('has the same key and subject, without the suffix', () => {
+    const retracted = retract(extendRoot(extend('acme.com'), 'corp', FAKE_NOW_MS), 'Acme.com.');
+    expect(retracted.certificate.publicKey.equals(root.certificate.publicKey)).toBe(true);
+    expect(retracted.certificate.subject).toBe(root.certificate.subject);
+    expect(retracted.constraints.suffixes).toEqual([...root.constraints.suffixes, 'corp']);
+  });
+
+  test('keeps what every root permits, and names the suffixes that it can lose', () => {
+    expect(() => retract(extend('acme.com'), 'test')).toThrow(
+      'Every root permits "test". Suffixes that were added: acme.com.',
+    );
+    expect(() => retract(extend('acme.com'), 'shop.acme.com')).toThrow(
+      'The root has no suffix "shop.acme.com". Suffixes that were added: acme.com.',
+    );
+    expect(() => retract(root, 'acme.com')).toThrow('Suffixes that were added: none.');
   });
 });
 

@@ -59,7 +59,7 @@ describe('the candidates for a word', () => {
     [['doctor', '--js'], ['--json']],
     [
       ['call', 'ca.'],
-      ['ca.get', 'ca.export', 'ca.extend', 'ca.renew', 'ca.trustStatus', 'ca.trust', 'ca.untrust'],
+      ['ca.get', 'ca.export', 'ca.extend', 'ca.retract', 'ca.renew', 'ca.trustStatus', 'ca.trust', 'ca.untrust'],
     ],
     [
       ['completion', ''],

@@ -218,6 +218,8 @@ describe('the exit code', () => {
     ['caa.explain', { verdict: 'allowed' }, 0],
     ['caa.explain', { verdict: 'forbidden' }, 1],
     ['caa.explain', { verdict: 'lookup_failed' }, 1],
+    ['ca.retract', { left: [] }, 0],
+    ['ca.retract', { left: [{ store: 'system' }] }, 1],
     ['ca.trust', { state: 'trusted' }, 0],
     ['ca.trust', { state: 'untrusted', command: 'sudo …' }, 1],
     ['ca.trust', { state: 'unavailable' }, 1],
