@@ -390,7 +390,10 @@ export const hasFailed = ({ steps }: Stepped): boolean => steps.some(({ ok }) =>
 export function renderSteps({ hostname, example = hostname, steps, url }: Stepped, style: Style): string {
   const rows = columns(steps.map(({ step, ok, message }) => [step, style.word(ok ? 'ok' : 'failed'), message]));
   const fixes = steps.flatMap(({ fix }) => (fix === undefined ? [] : ['', fix]));
-  const undo = [typed(commandLine`vivarium domains remove ${hostname}`), ...steps.flatMap(({ undo: call }) => call ?? [])];
+  const undo = [
+    typed(commandLine`vivarium domains remove ${hostname}`),
+    ...steps.flatMap(({ undo: call }) => call ?? []),
+  ];
   const left = hasFailed({ hostname, steps })
     ? ['', 'What was done so far stays, and repeating the command continues there. To remove it:', ...undo]
     : [];
