@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ownCommand } from '../base/own-command.ts';
 import type { SnapshotInfo } from '../contract/snapshots.ts';
 import { nearest } from '../contract/nearest.ts';
 import { askFor } from './client.ts';
@@ -39,7 +40,8 @@ export const SNAPSHOT = localCommand({
     'restore  Replaces all of that, without a restart; the clock continues from the moment of the snapshot. Traffic is',
     '         replaced only by a snapshot saved with --traffic. Settings of this machine stay: the root, the ports, trusted',
     '         proxies.',
-    '--file   Writes the snapshot into a file for another machine. The root’s key, private keys of certificates, keys for',
+    '--file   Restored, the world before is kept as one of three snapshots, before-file-1 to before-file-3.',
+    '         Saved, writes the snapshot into a file for another machine. The root’s key, private keys of certificates, keys for',
     '         updates and secrets of API keys are not in it; the root there issues new certificates.',
     '',
     'Vivarium must be running. Exit code 0; 1 when it failed, with nothing changed; 2 when no Vivarium is running.',
@@ -55,9 +57,17 @@ export const SNAPSHOT = localCommand({
     const action = actionOf(read.positionals[0]);
     const input = inputOf(action, read, io);
     const procedure = `snapshots.${action === 'restore' && 'file' in input ? 'restoreFile' : action}`;
-    const answer = await askFor<SnapshotInfo | SnapshotInfo[]>(findRunning(dataDir), procedure, input);
+    const answer = await askFor<(SnapshotInfo & { previous?: string }) | SnapshotInfo[]>(
+      findRunning(dataDir),
+      procedure,
+      input,
+    );
     const isJson = isOn(read, JSON_FLAG.name);
     const lines = Array.isArray(answer) ? listed(answer) : [describe(action, answer, lastOf(read, FILE_FLAG.name))];
+    if ('previous' in answer) {
+      const back = ownCommand(dataDir, io)(`vivarium snapshot restore ${answer.previous ?? ''}`);
+      lines.push(`To go back to the world before: ${back}`);
+    }
     io.stdout.write(`${(isJson ? [JSON.stringify(answer)] : lines.map(printable)).join('\n')}\n`);
   },
 });

@@ -85,6 +85,7 @@ export const snapshots = {
   restoreFile: base
     .route({ summary: 'Replace the whole world with a snapshot from a file, such as one from another machine' })
     .input(z.strictObject({ file: absolutePath }))
-    .output(snapshotInfo),
+    /** `previous`: the snapshot that keeps the world of before. There are three of these, under names of their own. */
+    .output(snapshotInfo.extend({ previous: z.string() })),
   remove: base.route({ summary: 'Remove a snapshot' }).input(z.strictObject({ name })).output(snapshotInfo),
 };

@@ -8,6 +8,9 @@ import type { Effects, SnapshotRow, SnapshotRows } from './dependencies.ts';
 import type { Runs } from './runs.ts';
 import type { RestoredEntry, StoredTraffic, TrafficStorage } from '../traffic/stored.ts';
 
+/** The worlds before the last restorations of files; the oldest is replaced. */
+const BEFORE_FILE = ['before-file-1', 'before-file-2', 'before-file-3'] as const;
+
 type Opened = Parameters<SnapshotRows['restore']>[0];
 
 /** Ends work that takes several turns, so the rest does not reach the new world. */
@@ -51,12 +54,27 @@ export function createSnapshotServices(options: {
     }
   }
 
-  async function replaceBy(source: Parameters<SnapshotRows['open']>[0]): Promise<SnapshotInfo> {
+  /** Saves the present world under a name of its own; returns the name. */
+  async function keepPrevious(): Promise<string> {
+    const kept = rows.list().map((snapshot) => snapshot.name);
+    const free = BEFORE_FILE.find((name) => !kept.includes(name));
+    const name = free ?? kept.findLast((each) => BEFORE_FILE.some((own) => own === each)) ?? BEFORE_FILE[0];
+    options.flushCounters();
+    const target = { name, createdAtMs: clock.now(), root: root(), file: null, force: true, traffic: null };
+    await rows.save({ ...target, demoKey: demoKey() });
+    emit('snapshots.changed');
+    return name;
+  }
+
+  async function replaceBy(
+    source: Parameters<SnapshotRows['open']>[0],
+    before: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<SnapshotInfo> {
     if (restoring) throw new VivariumError('conflict', 'Another snapshot is being restored; wait for its answer.');
     restoring = true;
     try {
       const snapshot = await rows.open(source);
-      await replaceWith(snapshot).finally(snapshot.close);
+      await replaceWith(snapshot, before).finally(snapshot.close);
       if ('file' in source || snapshot.root !== root()) await options.issueMissing();
       return present(snapshot);
     } finally {
@@ -64,11 +82,12 @@ export function createSnapshotServices(options: {
     }
   }
 
-  async function replaceWith(snapshot: Opened): Promise<void> {
+  async function replaceWith(snapshot: Opened, before: () => Promise<void>): Promise<void> {
     const recorded = await readTraffic(snapshot);
     try {
       await runs.interrupt();
       await options.breaks.stopAll();
+      await before();
       await clock.between(() => {
         rows.restore(snapshot, { root: root(), demoKey: demoKey() });
         restorations += 1;
@@ -96,8 +115,12 @@ export function createSnapshotServices(options: {
       emit('snapshots.changed');
       return present(saved);
     },
-    restore: replaceBy,
-    restoreFile: replaceBy,
+    restore: (source) => replaceBy(source),
+    async restoreFile(source) {
+      let previous = '';
+      const restored = await replaceBy(source, async () => void (previous = await keepPrevious()));
+      return { ...restored, previous };
+    },
     remove({ name }) {
       const removed = rows.remove(name);
       emit('snapshots.changed');

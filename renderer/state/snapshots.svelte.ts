@@ -7,6 +7,9 @@ import type { Toasts } from './toasts.svelte.ts';
 /** The snapshot taken before the last reset, to undo it. */
 export const BEFORE_RESET = 'before-reset';
 
+/** Snapshots that Vivarium takes before it replaces the world. */
+const AUTOMATIC = /^before-(?:reset|file-\d)$/;
+
 /** Snapshots of the whole world, and resetting it to one. */
 export class Snapshots {
   readonly list: LiveQuery<SnapshotInfo[]>;
@@ -33,7 +36,7 @@ export class Snapshots {
 
   /** The newest restorable snapshot that the user saved. */
   get newest(): SnapshotInfo | undefined {
-    return this.list.value?.find(({ name, fault }) => name !== BEFORE_RESET && fault === undefined);
+    return this.list.value?.find(({ name, fault }) => !AUTOMATIC.test(name) && fault === undefined);
   }
 
   /** The snapshot that saving under the typed name replaces. */

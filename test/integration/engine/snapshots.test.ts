@@ -257,7 +257,8 @@ describe('a snapshot of a running engine', () => {
     await engine.stop();
 
     const other = await startEngine({ empty: true });
-    expect(await other.call('snapshots.restoreFile', { file })).toMatchObject({ name: 'handed' });
+    const restored = await other.call('snapshots.restoreFile', { file });
+    expect(restored).toMatchObject({ name: 'handed', previous: 'before-file-1' });
     const after = (await other.call('domains.list')) as Domain[];
     const certificateOf = (domains: Domain[], name: string) =>
       domains.find(({ hostname }) => hostname === name)?.certificate;
@@ -265,7 +266,29 @@ describe('a snapshot of a running engine', () => {
     expect(await statusOver(other, SERVED)).toBe(401);
     expect(certificateOf(before, 'app.acme.dev')).toMatchObject({ state: 'issued' });
     expect(certificateOf(after, 'app.acme.dev')).toMatchObject({ state: 'pending', reason: 'suffix_not_permitted' });
-    expect(readdirSync(join(other.dataDir, 'snapshots'))).toEqual([]);
+    expect(readdirSync(join(other.dataDir, 'snapshots'))).toEqual(['snapshot-before-file-1.db']);
+  });
+
+  it('from elsewhere replaces the world only after a copy of it, one of the last three', async () => {
+    const engine = await startEngine({ empty: true });
+    const file = join(temporaryFolder(), 'handed.db');
+    await engine.call('snapshots.save', { name: 'handed', file });
+    const slugs = async () => ((await engine.call('projects.list')) as Project[]).map(({ slug }) => slug);
+    const kept: unknown[] = [];
+    for (const name of ['one', 'two', 'three', 'four']) {
+      await engine.call('projects.create', { name });
+      const { previous } = (await engine.call('snapshots.restoreFile', { file })) as { previous: string };
+      kept.push(previous);
+      expect(await slugs()).toEqual([]);
+    }
+    expect(kept).toEqual(['before-file-1', 'before-file-2', 'before-file-3', 'before-file-1']);
+    expect(((await engine.call('snapshots.list')) as SnapshotInfo[]).length).toBe(3);
+    const found: unknown[] = [];
+    for (const name of kept.slice(1)) {
+      await engine.call('snapshots.restore', { name });
+      found.push(await slugs());
+    }
+    expect(found).toEqual([['two'], ['three'], ['four']]);
   });
 });
 
@@ -296,7 +319,7 @@ describe('vivarium snapshot', () => {
     expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
     expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(/^0 Written: to-hand-on .*no private key/);
     expect(await snapshot('restore', '--file', 'to-hand-on')).toMatch(
-      /^0 Restored: demo\. The clock continues from 20/,
+      /^0 Restored: demo\. The clock continues from 20.*\nTo go back to the world before: .*vivarium.* snapshot restore before-file-1 --data-dir /,
     );
     expect(await snapshot('restore', 'demo')).toMatch(/^0 Restored: demo/);
     expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(
@@ -305,7 +328,7 @@ describe('vivarium snapshot', () => {
     expect(await snapshot('save', '../demo')).toMatch(/^1 .*1 to 64 lower-case letters/);
     expect(await snapshot('save', 'd'.repeat(1_000))).toMatch(/^1 .*1 to 64 lower-case letters/);
     expect(await snapshot('remove', 'demo')).toMatch(/^0 Removed: demo/);
-    expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There is none yet\./);
+    expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There are: before-file-1\./);
     expect(await snapshot('resume')).toMatch(/^1 .*there are save, restore, list, remove/);
     expect(await snapshot('save')).toMatch(/^1 .*Name a snapshot/);
     await engine.stop();
