@@ -37,12 +37,12 @@ export const SNAPSHOT = localCommand({
     'save     Saves projects, pets, zones, domains, certificates, API keys, limits with used counts and bans, settings and',
     '         the clock. Works while requests are answered. With --traffic, also the recorded requests, with their secrets',
     '         redacted as Traffic shows them.',
-    'restore  Replaces all of that, without a restart; the clock continues from the moment of the snapshot. Traffic is',
-    '         replaced only by a snapshot saved with --traffic. Settings of this machine stay: the root, the ports, trusted',
-    '         proxies.',
-    '--file   Restored, the world before is kept as one of three snapshots, before-file-1 to before-file-3.',
-    '         Saved, writes the snapshot into a file for another machine. The root’s key, private keys of certificates, keys for',
-    '         updates and secrets of API keys are not in it; the root there issues new certificates.',
+    'restore  Replaces all of that, without a restart. The clock continues from the moment of the snapshot if it had been',
+    '         moved or frozen then, and shows the real time if it had not. Traffic is replaced only by a snapshot that was',
+    '         saved with --traffic. Settings of this machine stay: the root, the ports, trusted proxies.',
+    '--file   Writes the snapshot into a file for another machine. The root’s key, private keys of certificates, keys for',
+    '         updates and secrets of API keys are not in it; the root there issues new certificates. Before a received file',
+    '         is restored, the present world is saved as one of the snapshots before-file-1 to before-file-3.',
     '',
     'Vivarium must be running. Exit code 0; 1 when it failed, with nothing changed; 2 when no Vivarium is running.',
   ],
@@ -96,11 +96,11 @@ function inputOf(action: Action, read: Arguments, { workingDir }: Io): Record<st
 }
 
 function describe(action: Action, snapshot: SnapshotInfo, file: string | undefined): string {
-  const { name, createdAt } = snapshot;
+  const { name, createdAt, realTime } = snapshot;
   const size = sizeOf(snapshot);
   switch (action) {
     case 'restore':
-      return `Restored: ${name}. The clock continues from ${createdAt}.`;
+      return `Restored: ${name}. The clock ${realTime ? 'shows the real time' : `continues from ${createdAt}`}.`;
     case 'remove':
       return `Removed: ${name} (${size}).`;
     default:

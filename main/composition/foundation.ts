@@ -110,7 +110,7 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
   });
   const settings = holdSettings(store.settings);
   store.snapshots.onRestored(() => {
-    clock.restore(store.clock.get() ?? clock.setting());
+    clock.restore(store.clock.get() ?? { offsetMs: 0, frozenAtMs: null });
     settings.reload();
   });
   store.pets.onChanged((dataset) => events.emit('pets.changed', dataset));

@@ -43,8 +43,10 @@ const name = z
 /** A copy of the whole world under a name. */
 export const snapshotInfo = z.object({
   name: z.string(),
-  /** The moment to which a restoration sets the clock. */
+  /** The moment from which the clock continues after a restoration. */
   createdAt: timestamp,
+  /** Present if the clock showed the real time then, to which a restoration returns. */
+  realTime: z.literal(true).optional(),
   bytes: z.int(),
   /** The number of recorded requests in it; absent if it does not replace the traffic. */
   requests: z.int().optional(),

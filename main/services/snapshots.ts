@@ -138,9 +138,10 @@ function refuseEdited(edited: readonly string[]): void {
   );
 }
 
-const present = ({ name, createdAtMs, bytes, requests, fault }: SnapshotRow): SnapshotInfo => ({
+const present = ({ name, createdAtMs, realTime, bytes, requests, fault }: SnapshotRow): SnapshotInfo => ({
   name,
   createdAt: new Date(createdAtMs).toISOString(),
+  ...(realTime && { realTime }),
   bytes,
   ...(requests !== null && { requests }),
   ...(fault !== null && { fault }),

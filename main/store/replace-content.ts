@@ -45,11 +45,7 @@ export const tablesOf = (sqlite: Database): string[] => rowsOf(sqlite, 'main', '
  */
 export function replaceContent(
   { sqlite, guarded, transactional }: Connection,
-  {
-    file,
-    isOfThisRoot,
-    clockAt,
-  }: { file: string; isOfThisRoot: boolean; clockAt: { nowMs: number; realNowMs: number } },
+  { file, isOfThisRoot, offsetMs }: { file: string; isOfThisRoot: boolean; offsetMs: number },
   whenReplaced: () => void,
 ): void {
   guarded(() => sqlite.prepare('ATTACH ? AS snapshot').run(file))();
@@ -66,7 +62,8 @@ export function replaceContent(
       }
       // The highest dataset ids: a table of SQLite's own.
       replaceTable(sqlite, 'sqlite_sequence');
-      setClock(sqlite, clockAt);
+      // Whatever real time has passed; a frozen clock stays frozen.
+      sqlite.prepare<[number]>('UPDATE main.clock SET offset_ms = ?').run(offsetMs);
       sqlite.exec(
         `UPDATE main.serials SET last = last % 4294967295 + 1;
          UPDATE main.zones SET serial = (SELECT last FROM main.serials)`,
@@ -90,16 +87,4 @@ function replaceSettings(sqlite: Database): void {
     `DELETE FROM main.settings WHERE name NOT IN (${kept});
      INSERT INTO main.settings SELECT * FROM snapshot.settings WHERE name NOT IN (${kept})`,
   );
-}
-
-/**
- * The app's clock continues from the moment of the snapshot, whatever real time has passed; a frozen one stays frozen.
- */
-function setClock(sqlite: Database, { nowMs, realNowMs }: { nowMs: number; realNowMs: number }): void {
-  sqlite
-    .prepare<[number, number]>(
-      `INSERT INTO main.clock (id, offset_ms, frozen_at_ms) VALUES (1, ? - ?, NULL)
-       ON CONFLICT (id) DO UPDATE SET offset_ms = excluded.offset_ms`,
-    )
-    .run(nowMs, realNowMs);
 }

@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { CLOCK_MAX_MS, type ClockSetting } from '../base/clock.ts';
 import { epochMs } from '../contract/values.ts';
@@ -13,6 +14,10 @@ export const CLOCK = table<ClockSetting>(
   { offsetMs: z.int().min(-CLOCK_MAX_MS).max(CLOCK_MAX_MS), frozenAtMs: epochMs.nullable() },
   { id: z.literal(1) },
 );
+
+/** Whether the app's clock shows the real time, by its row. */
+export const showsRealTime = (sqlite: Database): boolean =>
+  sqlite.prepare('SELECT 1 FROM clock WHERE offset_ms <> 0 OR frozen_at_ms IS NOT NULL').get() === undefined;
 
 export interface Settings {
   /** All stored settings, by name. */

@@ -19,6 +19,7 @@ import { APPLICATION_ID, APPLICATION_ID_OFFSET, isAboutValue, readHeader } from 
 import { latestVersion, migrate, MIGRATIONS } from './migrations.ts';
 import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
 import { brokenReference, findBadRow } from './rows.ts';
+import { showsRealTime } from './settings.ts';
 
 export const SNAPSHOTS_MAX = 50;
 
@@ -36,7 +37,7 @@ const TRAFFIC = 'traffic.jsonl.zst';
 
 const facts = z.object({
   name: z.string(),
-  /** On the app's clock, which continues from here. */
+  /** On the app's clock, which continues from here unless it showed the real time. */
   createdAtMs: z.int().min(0).max(CLOCK_MAX_MS),
   /** The key identifier of the root that signed its leaves, in hexadecimal. */
   root: z.string(),
@@ -50,6 +51,8 @@ export interface StoredSnapshot {
   name: string;
   createdAtMs: EpochMs;
   bytes: number;
+  /** Whether the clock showed the real time; a restoration returns to it. */
+  realTime: boolean;
   /** Recorded requests in it; null when it leaves the traffic alone. */
   requests: number | null;
   fault: string | null;
@@ -159,6 +162,7 @@ export function createSnapshots(options: {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
       }
       const path = file ?? pathOf(name);
+      const realTime = showsRealTime(sqlite);
       const written = await writeCopy({
         sqlite,
         file: path,
@@ -172,7 +176,8 @@ export function createSnapshots(options: {
         ...(file !== null && { edit: removeSecrets }),
       });
       if (file === null) checked.set(path, identityOf(path));
-      return { name, createdAtMs, bytes: written.bytes, requests: traffic?.entries ?? null, fault: null };
+      const { bytes } = written;
+      return { name, createdAtMs, bytes, realTime, requests: traffic?.entries ?? null, fault: null };
     },
     async open(source) {
       const path = 'file' in source ? source.file : (find(source.name), pathOf(source.name));
@@ -189,15 +194,15 @@ export function createSnapshots(options: {
       }
     },
     restore(snapshot, present) {
-      const { database: file, root, createdAtMs, demoKey } = snapshot;
+      const { database: file, root, createdAtMs, demoKey, realTime } = snapshot;
       const readAnew = (key: string | null) => {
         options.after();
         restored.emit(key);
       };
       options.before();
-      const clockAt = { nowMs: createdAtMs, realNowMs: clock.state().realNow };
+      const offsetMs = realTime ? 0 : createdAtMs - clock.state().realNow;
       try {
-        replaceContent(connection, { file, isOfThisRoot: root === present.root, clockAt }, () => readAnew(demoKey));
+        replaceContent(connection, { file, isOfThisRoot: root === present.root, offsetMs }, () => readAnew(demoKey));
       } catch (error) {
         readAnew(present.demoKey);
         throw error;
@@ -289,12 +294,13 @@ function describe(path: string, name: string): StoredSnapshot {
     name,
     createdAtMs: read?.createdAtMs ?? Math.floor(found.mtimeMs),
     bytes: found.size,
+    realTime: read?.realTime === true,
     requests: read?.requests ?? null,
     fault: fault ?? (read === null ? 'it is damaged' : null),
   };
 }
 
-function readFactsOf(path: string): SnapshotFacts | null {
+function readFactsOf(path: string) {
   try {
     const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
     try {
@@ -318,7 +324,10 @@ function memberOf(sqlite: Database, path: string): Buffer | null {
 }
 
 /** @throws Error if they are invalid. */
-const factsOf = (sqlite: Database): SnapshotFacts => facts.parse(JSON.parse(String(memberOf(sqlite, FACTS))));
+const factsOf = (sqlite: Database) => ({
+  ...facts.parse(JSON.parse(String(memberOf(sqlite, FACTS)))),
+  realTime: showsRealTime(sqlite),
+});
 
 /** @throws Error when a digest or the facts are wrong, or recorded traffic is missing. */
 function readFiles(sqlite: Database) {

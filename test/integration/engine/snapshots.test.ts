@@ -166,6 +166,39 @@ describe('a snapshot of a running engine', () => {
     expect(await again.call('clock.get')).toMatchObject({ frozen: true });
   });
 
+  it('returns to the real time if the clock showed it, and to its moment if the clock had been moved or frozen', async () => {
+    const engine = await startEngine();
+    const clock = async () => (await engine.call('clock.get')) as ClockReading;
+    const restored: unknown[] = [];
+    const moves = [[], ['clock.advance', { by: 'P3D' }], ['clock.freeze', {}], ['clock.reset', {}]] as const;
+    for (const [index, [procedure, input]] of moves.entries()) {
+      if (procedure !== undefined) await engine.call(procedure, input);
+      const saved = (await engine.call('snapshots.save', { name: `at-${index}` })) as SnapshotInfo;
+      const { frozen, offset } = await clock();
+      await engine.call('clock.set', { to: '2040-01-01' });
+      await engine.call('clock.freeze');
+      const answer = (await engine.call('snapshots.restore', { name: `at-${index}` })) as SnapshotInfo;
+      const after = await clock();
+      expect([answer, after.frozen]).toEqual([saved, frozen]);
+      const isClose = Math.abs(Date.parse(after.now) - Date.parse(saved.createdAt)) < 60_000;
+      restored.push([saved.realTime === true, isClose, after.offset === 'PT0S', offset === 'PT0S']);
+    }
+    const [atRealTime, moved] = [
+      [true, true, true, true],
+      [false, true, false, false],
+    ];
+    expect(restored).toEqual([atRealTime, moved, moved, atRealTime]);
+    // Of a file, too; the next start agrees.
+    const file = join(temporaryFolder(), 'handed.db');
+    await engine.call('snapshots.save', { name: 'handed', file });
+    await engine.call('clock.advance', { by: 'P3D' });
+    expect(await engine.call('snapshots.restoreFile', { file })).toMatchObject({ realTime: true });
+    expect(await clock()).toMatchObject({ offset: 'PT0S', frozen: false });
+    await engine.stop();
+    const again = await startEngine({ dataDir: engine.dataDir });
+    expect(await again.call('clock.get')).toMatchObject({ offset: 'PT0S', frozen: false });
+  });
+
   it('keeps bans and windows with their remaining time', async () => {
     const engine = await startEngine();
     await engine.call('settings.update', { banAfter: 1 });
@@ -319,7 +352,7 @@ describe('vivarium snapshot', () => {
     expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
     expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(/^0 Written: to-hand-on .*no private key/);
     expect(await snapshot('restore', '--file', 'to-hand-on')).toMatch(
-      /^0 Restored: demo\. The clock continues from 20.*\nTo go back to the world before: .*vivarium.* snapshot restore before-file-1 --data-dir /,
+      /^0 Restored: demo\. The clock shows the real time\.\nTo go back to the world before: .*vivarium.* snapshot restore before-file-1 --data-dir /,
     );
     expect(await snapshot('restore', 'demo')).toMatch(/^0 Restored: demo/);
     expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(

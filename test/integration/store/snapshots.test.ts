@@ -180,6 +180,7 @@ describe('a snapshot', () => {
     const file = temporaryFile();
     const clock = createFakeClock();
     const store = openFile(file, { clock });
+    store.clock.set({ offsetMs: 3 * DAY_MS, frozenAtMs: null });
     await store.snapshots.save(target({ createdAtMs: FAKE_NOW_MS + 3 * DAY_MS }));
     store.clock.set({ offsetMs: 7, frozenAtMs: 5 });
     await store.snapshots.save(target({ name: 'frozen', createdAtMs: 5 }));
@@ -256,7 +257,7 @@ describe('a snapshot', () => {
     const schema = () => sqlite.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
     const schemaBefore = schema();
     sqlite.pragma(`max_page_count = ${Number(sqlite.pragma('page_count', { simple: true })) + 5}`);
-    const from = { file: join(folder, 'snapshot-demo.db'), isOfThisRoot: true, clockAt: { nowMs: 1, realNowMs: 1 } };
+    const from = { file: join(folder, 'snapshot-demo.db'), isOfThisRoot: true, offsetMs: 0 };
     expect(faultOf(() => replaceContent(connection, from, () => undefined))).toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('is full; this change was not stored') as string,
