@@ -44,6 +44,15 @@ export const refusedByLimit = ({ code, message, retryAfterSeconds }: Refusal): P
     headers: ['Retry-After', String(retryAfterSeconds)],
   });
 
+/** The names of all rate headers, in lower case; an upstream's would contradict ours. */
+export const RATE_FIELDS: ReadonlySet<string> = new Set([
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
+]);
+
 /** The rate headers, name, value, … */
 export const rateFields = (rate: RateState): readonly string[] => rate.fields ?? specifiedRateFields(rate, 0);
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Scheme } from '../../base/hostname.ts';
 import type { Client } from '../forwarded-client.ts';
-import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
+import { isHopByHop, namedByConnection } from '../../base/http/hop-by-hop.ts';
 
 /** How often a request may pass through the same Vivarium: enough for chains of projects, and an end to loops. */
 export const HOPS_MAX = 5;

@@ -7,9 +7,9 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from '../../base/http/message.ts';
-import { rateFields } from '../../model/problem.ts';
+import { endToEndFields } from '../../base/http/hop-by-hop.ts';
+import { RATE_FIELDS, rateFields } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
-import { endToEndFields, RATE_FIELDS } from './hop-by-hop.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 

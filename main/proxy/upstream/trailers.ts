@@ -1,5 +1,5 @@
 import { pairsOf } from '../../base/http/message.ts';
-import { isHopByHop } from './hop-by-hop.ts';
+import { isHopByHop } from '../../base/http/hop-by-hop.ts';
 
 /**
  * Fields that must be known before the body, or that affect framing and routing, are not allowed as trailers (RFC 9110

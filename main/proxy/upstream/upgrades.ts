@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pairsOf } from '../../base/http/message.ts';
-import { rateFields } from '../../model/problem.ts';
+import { endToEndFields } from '../../base/http/hop-by-hop.ts';
+import { RATE_FIELDS, rateFields } from '../../model/problem.ts';
 import type { ProxyLimits } from '../proxy-limits.ts';
 import type { UpgradeContext } from '../target.ts';
-import { endToEndFields, RATE_FIELDS } from './hop-by-hop.ts';
 import type { Forwarding } from './forwarding.ts';
 
 /** Limit on bytes that a client may send before its upgrade is answered. */

@@ -19,7 +19,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.fields-named-by-connection-go-on',
-    file: 'main/proxy/upstream/hop-by-hop.ts',
+    file: 'main/base/http/hop-by-hop.ts',
     find: 'HOP_BY_HOP.has(name) || named.has(name)',
     replace: 'HOP_BY_HOP.has(name)',
     breaks: 'a field of one connection reaches the upstream',
@@ -27,7 +27,7 @@ export const PROXY: readonly Mutant[] = [
   },
   {
     id: 'proxy.proxy-credentials-go-on',
-    file: 'main/proxy/upstream/hop-by-hop.ts',
+    file: 'main/base/http/hop-by-hop.ts',
     find: "  'proxy-authorization',\n",
     replace: '',
     breaks: 'the upstream learns the credentials for a proxy',

@@ -1,4 +1,4 @@
-import { withoutFields } from '../../base/http/message.ts';
+import { withoutFields } from './message.ts';
 
 /**
  * Header fields of one connection rather than of the message (RFC 9110 §7.6.1), in addition to those named in
@@ -38,12 +38,3 @@ export function endToEndFields(
   const named = namedByConnection(connection);
   return withoutFields(rawHeaders, (name) => isHopByHop(name, named) || unwanted.has(name));
 }
-
-/** Rate headers, in lower case; an upstream's would contradict ours. */
-export const RATE_FIELDS: ReadonlySet<string> = new Set([
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'ratelimit',
-  'ratelimit-policy',
-]);
