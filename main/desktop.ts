@@ -15,7 +15,7 @@ import { type OwnArguments, readOwnArguments } from './electron/rules.ts';
 import type { EngineStart } from './supervise.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
-import { openTemporaryFolder } from './electron/temporary-folder.ts';
+import { openTemporaryFolder } from './base/temporary-folder.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
   env: process.env,

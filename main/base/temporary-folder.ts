@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '../base/runtime-file.ts';
+import { isAlive } from './runtime-file.ts';
 
-/** Folders are named after their process, because Electron still writes while it ends: a later start removes them. */
+/** Folders are named after their process, which may be killed, or still write while it ends: a later start removes them. */
 const OF_PROCESS = /^(\d+)-/;
 
 /** A new folder for this process only, removed when it ends. Removes those of this user's ended processes. */

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openTemporaryFolder } from '../../../main/electron/temporary-folder.ts';
+import { openTemporaryFolder } from '../../../main/base/temporary-folder.ts';
 
 /** The id of a process that has ended. */
 const endedPid = (): number => spawnSync('true').pid;
