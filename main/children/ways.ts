@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+import { reasonOf } from '../base/error-code.ts';
+import { isWithin } from '../base/hostname.ts';
+import { LruMap } from '../base/lru.ts';
+import { type Environment, type Place, proxyBefore } from './proxies-before.ts';
+
+/** An open connection to a place. */
+export interface Way {
+  socket: Socket;
+  /** For plain HTTP, another proxy that the connection leads to: its `Proxy-Authorization`, empty without one. */
+  proxy: string | null;
+}
+
+export interface WaysOptions {
+  /** The HTTP port of the Vivarium whose hostnames the children reach; null while it does not run. */
+  enginePort: () => number | null;
+  /** The environment of the process that starts the children: the proxy that they had before. */
+  env: Environment;
+  /** The roots that the children trust. */
+  trust: () => SecureContext;
+}
+
+/** The engine answers at once. Another proxy has to reach the place first. */
+const ENGINE_MS_MAX = 5_000;
+const PROXY_MS_MAX = 60_000;
+
+/** How many hostnames of Vivarium are remembered while it does not answer. */
+const KNOWN_MAX = 1_000;
+
+const [OK, FORBIDDEN] = [200, 403];
+
+/**
+ * Opens connections for children: to Vivarium for what it serves at this moment, and to everything else as before,
+ * directly or through the proxy that was set.
+ */
+export function createWays({ enginePort, env, trust }: WaysOptions) {
+  const sockets = new Set<Socket>();
+  const known = new LruMap<true>(KNOWN_MAX);
+
+  /** @throws Error with the reason */
+  async function open(place: Place, isTunnel: boolean): Promise<Way> {
+    const { host } = place;
+    const own = host === 'localhost' || isIP(host) !== 0 ? null : await toEngine(place);
+    if (own !== null) return { socket: own, proxy: null };
+    // RFC 6761 §6.3: every name below localhost is this machine.
+    if (isWithin(host, 'localhost')) return { socket: await dial({ ...place, host: 'localhost' }), proxy: null };
+    const proxy = isLoopback(host) ? null : proxyBefore(env, place);
+    if (proxy !== null) return through(proxy, place, isTunnel);
+    const socket = await dial(place).catch((cause: unknown) => {
+      throw new Error(`Vivarium does not serve it, and connecting to it fails (${reasonOf(cause)})`, { cause });
+    });
+    return { socket, proxy: null };
+  }
+
+  /** A connection to one of Vivarium's listeners; null for what it does not serve. */
+  async function toEngine(place: Place): Promise<Socket | null> {
+    const port = enginePort();
+    const socket = port === null ? null : start({ host: '127.0.0.1', port });
+    const status = socket === null ? 0 : await askTunnel(socket, place, '', ENGINE_MS_MAX).catch(() => 0);
+    if (status === OK) {
+      known.set(place.host, true);
+      return socket;
+    }
+    socket?.destroy();
+    if (status === FORBIDDEN) known.delete(place.host);
+    // A machine elsewhere that has the same name must not receive what is meant for Vivarium.
+    else if (known.peek(place.host) === true) throw new Error('Vivarium, which serves it, does not answer');
+    return null;
+  }
+
+  async function through(proxy: URL, place: Place, isTunnel: boolean): Promise<Way> {
+    const { protocol, hostname, username, password } = proxy;
+    if (!/^https?:$/.test(protocol)) throw new Error(`a proxy of the kind ${protocol}// cannot be used here`);
+    const host = hostname.replace(/[[\]]/g, '');
+    const dialled = await dial({ host, port: Number(proxy.port) || (protocol === 'https:' ? 443 : 80) });
+    const socket = protocol === 'https:' ? await secure(dialled, host) : dialled;
+    const credentials = [username, password].map(decodeURIComponent).join(':');
+    const authorization = username === '' ? '' : basic(credentials);
+    if (!isTunnel) return { socket, proxy: authorization };
+    const status = await askTunnel(socket, place, authorization, PROXY_MS_MAX);
+    if (status === OK) return { socket, proxy: null };
+    socket.destroy();
+    throw new Error(`the proxy ${proxy.host} answered ${status}`);
+  }
+
+  async function dial(options: { host: string; port: number }): Promise<Socket> {
+    const socket = start(options);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  function start({ host, port }: TcpNetConnectOpts): Socket {
+    const socket = connect({ host: host ?? '', port, allowHalfOpen: true });
+    sockets.add(socket);
+    return socket.once('close', () => sockets.delete(socket));
+  }
+
+  /** TLS over a connection, as a client that trusts the children's roots. */
+  async function secure(socket: Socket, host: string): Promise<Socket> {
+    const servername = isIP(host) === 0 ? host : '';
+    const secured = connectTls({ socket, servername, host, secureContext: trust() });
+    await once(secured, 'secureConnect');
+    return secured;
+  }
+
+  return {
+    open,
+    secure,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+const isLoopback = (host: string): boolean => /^(?:127\.|::1$)/.test(host);
+
+/** Asks a proxy for a tunnel; resolves with the status of its answer. */
+function askTunnel(socket: Socket, { host, port }: Place, authorization: string, ms: number): Promise<number> {
+  const path = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const headers = { host: path, ...(authorization !== '' && { 'proxy-authorization': authorization }) };
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const asking = request({ method: 'CONNECT', path, headers, timeout: ms, createConnection: () => socket });
+  asking.once('connect', ({ statusCode = 0 }, _socket, head: Buffer) => {
+    socket.setTimeout(0);
+    if (head.length > 0) socket.unshift(head);
+    resolve(statusCode);
+  });
+  asking.once('timeout', () => asking.destroy(new Error('it does not answer')));
+  asking.once('error', reject);
+  asking.end();
+  return promise;
+}
