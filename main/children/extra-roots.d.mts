@@ -1,0 +1,1 @@
+export function joinCertificates(texts: readonly string[]): string;
