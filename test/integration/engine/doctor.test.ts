@@ -8,6 +8,7 @@ import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { splitShellLine } from '../../support/rpc-shell.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { startUpstream } from '../../support/upstream-server.ts';
 
 // The machine's own trust stores are irrelevant here.
 beforeEach(() => {
@@ -183,8 +184,8 @@ describe('the doctor reports', () => {
 
   it('an upstream that is not started', async () => {
     const engine = await startEngine({ empty: true });
-    const { http, control } = engine.app.runtime;
-    const up = { kind: 'upstream', url: control.url };
+    const { http } = engine.app.runtime;
+    const up = { kind: 'upstream', url: (await startUpstream((_request, response) => response.end())).url };
     await engine.call('projects.create', { name: 'Up', target: up });
     expect((await check(engine, 'upstreams.up')).status).toBe('ok');
     // Nothing listens there except on 127.0.0.1 and ::1.
