@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { isServedByAnotherUser } from '../base/port-holder.ts';
 import type { Answered } from './outcome.ts';
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
@@ -48,12 +49,24 @@ const addressAttempt = (name: string, found: Answered): AcmeAttempt => ({
   question: { name, type: 'A' },
 });
 
-/** Ends a connection to a server of another user of this machine, who could prove control of this user's names. */
-export function refuseOtherUsers(socket: Socket): void {
-  socket.once('connect', () => {
-    if (isServedByAnotherUser(socket))
-      socket.destroy(new Error('the server there belongs to another user of this machine'));
-  });
+/**
+ * Connects to a server, unless it belongs to another user of this machine, who could prove control of this user's names.
+ * @throws Error with the reason
+ */
+export async function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  const socket = connect({ host, port });
+  socket.on('error', () => undefined);
+  try {
+    await once(socket, 'connect', { signal });
+    if (await isServedByAnotherUser(socket))
+      throw new Error('the server there belongs to another user of this machine');
+    // It may have hung up before its owner was known.
+    if (!socket.readable || socket.readableLength > 0) throw new Error('the server did not wait for the request');
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
 }
 
 /** Formats an address or hostname as the host of a URL or of `Host`. */

@@ -1,9 +1,9 @@
 import { request as openHttp, type IncomingMessage } from 'node:http';
-import { request as openHttps } from 'node:https';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { AcmeAttempt } from '../model/acme.ts';
 import type { NamedFault } from '../model/fault.ts';
-import { findDestinations, hostOf, refuseOtherUsers } from './destinations.ts';
+import { dial, findDestinations, hostOf } from './destinations.ts';
 import { type Answered, failed, type Outcome, reasonOf, shown, type Task, VALIDATION_MS_MAX } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
@@ -61,7 +61,9 @@ export async function validateHttp(task: Task, options: HttpValidation): Promise
     const what = `GET ${url.href} at ${hostOf(address)}:${port}`;
     const note = (found: string): void =>
       void attempts.push({ what, found, request: { hostname, path: url.pathname, port } });
-    const got = await get(url, { address, port, hostname, signal, userAgent: options.userAgent });
+    const got = await dial(address, port, signal)
+      .then((socket) => get(url, { socket, hostname, signal, userAgent: options.userAgent }))
+      .catch((error: unknown) => ({ failure: reasonOf(error) }));
     const answer = options.arriving(url, got);
     if ('failure' in answer) {
       note(answer.failure);
@@ -122,28 +124,21 @@ export type HttpReply =
 /** Sends one GET. The certificate is not verified: the server may not have a valid one yet. */
 function get(
   url: URL,
-  to: { address: string; port: number; hostname: string; signal: AbortSignal; userAgent: string },
+  to: { socket: Socket; hostname: string; signal: AbortSignal; userAgent: string },
 ): Promise<HttpReply> {
   return new Promise((resolve) => {
-    const { address: host, port, hostname, signal, userAgent } = to;
-    const options = {
-      ...{ host, port, signal, agent: false, path: url.pathname + url.search },
+    const { socket, hostname, signal, userAgent } = to;
+    const secure = { socket, rejectUnauthorized: false, minVersion: 'TLSv1.2' } as const;
+    const sent = openHttp({
+      ...{ signal, path: url.pathname + url.search },
+      createConnection: () =>
+        url.protocol === 'http:' ? socket : connectTls({ ...secure, servername: isIP(hostname) === 0 ? hostname : '' }),
       headers: { Host: url.host, 'User-Agent': userAgent, Accept: '*/*' },
-    };
-    const sent =
-      url.protocol === 'http:'
-        ? openHttp(options)
-        : openHttps({
-            ...options,
-            rejectUnauthorized: false,
-            minVersion: 'TLSv1.2',
-            servername: isIP(hostname) === 0 ? hostname : '',
-          });
+    });
     const fail = (error: Error): void => resolve({ failure: reasonOf(error) });
-    sent.on('socket', refuseOtherUsers);
     sent.on('error', fail);
     // Node emits neither "response" nor "error" when the server switches protocols.
-    sent.on('upgrade', ({ statusCode: status = 0, headers: { location } }, socket) => {
+    sent.on('upgrade', ({ statusCode: status = 0, headers: { location } }) => {
       socket.destroy();
       resolve({ status, location, body: '' });
     });

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { isIPv4 } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 import { ipv4Octets, ipv6Groups } from '../model/address.ts';
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
-import { findDestinations, hostOf, refuseOtherUsers } from './destinations.ts';
+import { dial, findDestinations, hostOf } from './destinations.ts';
 import { type Answered, failed, type Outcome, reasonOf, type Task, VALIDATION_MS_MAX } from './outcome.ts';
 import { AcmeError } from './problem.ts';
 
@@ -39,7 +39,9 @@ export async function validateTls({ identifier, keyAuthorization }: Task, option
       attempts.push({ what, found });
       last = new AcmeError(type, `${what}: ${found}.`);
     };
-    const answer = await handshake(address, options.port, serverNameOf(identifier), signal);
+    const answer = await dial(address, options.port, signal)
+      .then((socket) => handshake(socket, serverNameOf(identifier), signal))
+      .catch((error: unknown): Handshake => ({ failure: reasonOf(error) }));
     if ('failure' in answer) {
       fail('connection', answer.failure);
       continue;
@@ -63,14 +65,13 @@ export async function validateTls({ identifier, keyAuthorization }: Task, option
 
 type Handshake = { protocol: string | false | null; certificate: Buffer } | { failure: string };
 
-function handshake(host: string, port: number, servername: string, signal: AbortSignal): Promise<Handshake> {
+function handshake(raw: Socket, servername: string, signal: AbortSignal): Promise<Handshake> {
   return new Promise((resolve) => {
     const socket = connect({
-      ...{ host, port, servername, ALPNProtocols: [PROTOCOL] },
+      ...{ socket: raw, servername, ALPNProtocols: [PROTOCOL] },
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
     });
-    refuseOtherUsers(socket);
     const end = (result: Handshake): void => {
       signal.removeEventListener('abort', onAbort);
       socket.destroy();

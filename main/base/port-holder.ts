@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
 /** The process that listens on a port. */
@@ -66,32 +67,54 @@ export function listeningInodes(table: readonly string[], port: number, transpor
  * systems.
  */
 export const findConnectionOwner = (clientPort: number, serverPort: number, proc = '/proc'): number | null =>
-  ownersOf(clientPort, serverPort, proc).find(({ state }) => state === ESTABLISHED)?.uid ?? null;
+  ownersOf(
+    TABLES.flatMap((table) => lines(`${proc}/net/${table}`)),
+    { localPort: clientPort, remotePort: serverPort },
+  ).find(({ state }) => state === ESTABLISHED)?.uid ?? null;
 
 /**
  * Whether another user than this one and root serves a connection on this machine: owns a listener of its port, or the
  * accepted end. False if unknown, as on other systems and behind address translation.
  */
-export const isServedByAnotherUser = (
+export async function isServedByAnotherUser(
   { localPort = 0, remotePort = 0 }: Pick<Socket, 'localPort' | 'remotePort'>,
   proc = '/proc',
-): boolean => ownersOf(remotePort, localPort, proc).some(({ uid }) => isAnotherUser(uid));
+): Promise<boolean> {
+  const owners = ownersOf(await readSoon(proc), { localPort: remotePort, remotePort: localPort });
+  return owners.some(({ uid }) => isAnotherUser(uid));
+}
 
 /** Whether it is neither this user nor root. */
 export const isAnotherUser = (uid: number): boolean => uid !== 0 && uid !== process.getuid?.();
 
-/** The users who own the sockets at a local port that listen, or are connected to the remote port. */
-function ownersOf(localPort: number, remotePort: number, proc: string): { state: string; uid: number }[] {
-  const [here, there] = [portSuffix(localPort), portSuffix(remotePort)];
-  return ['tcp', 'tcp6'].flatMap((table) =>
-    lines(`${proc}/net/${table}`).flatMap((line) => {
-      const [, local = '', remote = '', state = '', , , , uid = ''] = line.trim().split(/\s+/);
-      const isIt = state === WAITING_STATES.tcp || (state === ESTABLISHED && remote.endsWith(there));
-      return isIt && local.endsWith(here) && /^\d+$/.test(uid) ? [{ state, uid: Number(uid) }] : [];
-    }),
-  );
+let reading: Promise<unknown> = Promise.resolve();
+let next: Promise<string[]> | null = null;
+
+/**
+ * The lines of the tables, read after this call. All callers that wait share one reading: it takes the system 10 ms on a
+ * machine with much memory.
+ */
+function readSoon(proc: string): Promise<string[]> {
+  next ??= reading.then(async () => {
+    next = null;
+    const texts = TABLES.map((table) => readFile(`${proc}/net/${table}`, 'utf8').catch(() => ''));
+    reading = Promise.all(texts);
+    return (await Promise.all(texts)).flatMap((text) => text.split('\n'));
+  });
+  return next;
 }
 
+/** The users who own the sockets at a local port that listen, or are connected to the remote port. */
+function ownersOf(rows: readonly string[], { localPort, remotePort }: Record<'localPort' | 'remotePort', number>) {
+  const [here, there] = [portSuffix(localPort), portSuffix(remotePort)];
+  return rows.flatMap((line) => {
+    const [, local = '', remote = '', state = '', , , , uid = ''] = line.trim().split(/\s+/);
+    const isIt = state === WAITING_STATES.tcp || (state === ESTABLISHED && remote.endsWith(there));
+    return isIt && local.endsWith(here) && /^\d+$/.test(uid) ? [{ state, uid: Number(uid) }] : [];
+  });
+}
+
+const TABLES = ['tcp', 'tcp6'] as const;
 const ESTABLISHED = '01';
 
 /** The listening TCP sockets of this machine. */

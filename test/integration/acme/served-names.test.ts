@@ -30,8 +30,11 @@ const answering =
     void client.keyAuthorization(request.url?.split('/').at(-1) ?? '').then((text) => response.end(text));
 
 async function statusOf(client: TestClient, name: string): Promise<unknown> {
-  const [challenge] = await client.respond(await client.order([name]));
-  return challenge?.json['status'];
+  const order = await client.order([name]);
+  await client.respond(order);
+  const read = async () => (await client.authorizations(order))[0]?.json['status'];
+  await expect.poll(read).not.toBe('pending');
+  return read();
 }
 
 test('a name that Vivarium serves is proved by its project only, and any other by the program at its port', async () => {

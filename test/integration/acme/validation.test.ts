@@ -164,9 +164,19 @@ describe('http-01', () => {
     expect(verdict(await validate(port))).toMatch(/^connection: GET /);
   });
 
+  test('fails if the server answers before the request, and is gone before its owner is known', async () => {
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\nConnection: close\r\n\r\ntok.thumb';
+    const server = createTcpServer((socket) => socket.on('error', () => undefined).end(answer));
+    const port = await listening(server);
+    server.once('connection', () => server.close());
+    expect(verdict(await validate(port))).toMatch(/^connection: .*the server did not wait for the request\.$/);
+  });
+
   test('fails if the server switches to another protocol', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
-    const port = await listening(createTcpServer((socket) => socket.on('error', () => undefined).end(head)));
+    const port = await listening(
+      createTcpServer((socket) => socket.on('error', () => undefined).once('data', () => socket.end(head))),
+    );
     expect(verdict(await validate(port))).toMatch(/^unauthorized: .*status 101/);
   });
 

@@ -78,12 +78,13 @@ test.each([
   ['the client’s end', '01', '0100007F:D431 0100007F:1F90', 65534, false],
   ['a listener of root', '0A', '0100007F:1F90 00000000:0000', 0, false],
   ['a listener of this user', '0A', '0100007F:1F90 00000000:0000', 1000, false],
-])('another user serves a connection if %s is theirs', (_what, state, ends, uid, expected) => {
+])('another user serves a connection if %s is theirs', async (_what, state, ends, uid, expected) => {
   const proc = temporaryFolder();
   mkdirSync(join(proc, 'net'));
   writeFileSync(join(proc, 'net/tcp'), `head\n   0: ${ends} ${state} 0:0 00:0 0 ${uid} 0 4711\n`);
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
-  expect(isServedByAnotherUser({ localPort: 0xd431, remotePort: 8080 }, proc)).toBe(expected);
-  expect(isServedByAnotherUser({ localPort: 0xd431, remotePort: 8080 }, join(proc, 'none'))).toBe(false);
+  const connection = { localPort: 0xd431, remotePort: 8080 };
+  expect(await isServedByAnotherUser(connection, proc)).toBe(expected);
+  expect(await isServedByAnotherUser(connection, join(proc, 'none'))).toBe(false);
   getuid.mockRestore();
 });
