@@ -67,20 +67,26 @@ export class Breaks {
       toasts.done({
         text:
           one === undefined ? `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.` : `Repaired ${one.entry}.`,
-        undo: () => Promise.all(breaks.map((before) => this.#again(before))),
+        undo: () => this.again(breaks),
         undone: 'Broken again.',
       });
     });
   }
 
-  close(): void {
-    this.list.close();
+  /** Starts breaks again for the rest of their time, and returns them; those that would have ended by now stay ended. */
+  async again(breaks: readonly RunningBreak[]): Promise<RunningBreak[]> {
+    const started: RunningBreak[] = [];
+    for (const { entry, on, rate, nth, seed, parameters, until } of breaks) {
+      const leftMs = Date.parse(until) - this.#clock.nowMs;
+      if (leftMs < 1_000) continue;
+      const rule = { entry, on, rate, nth, seed, parameters, for: formatDuration(leftMs) };
+      started.push(await this.#client.breaks.start(rule));
+    }
+    return started;
   }
 
-  async #again({ entry, on, rate, nth, seed, parameters, until }: RunningBreak): Promise<void> {
-    const leftMs = Date.parse(until) - this.#clock.nowMs;
-    if (leftMs >= 1_000)
-      await this.#client.breaks.start({ entry, on, rate, nth, seed, parameters, for: formatDuration(leftMs) });
+  close(): void {
+    this.list.close();
   }
 }
 

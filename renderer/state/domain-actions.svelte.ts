@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import { SvelteSet } from 'svelte/reactivity';
+import type { RunningBreak } from '../../main/contract/breaks.ts';
 import type { Domain } from '../../main/contract/domains.ts';
 import { PERSONA_NAMES, type PersonaId } from '../../main/contract/personas.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
@@ -8,15 +9,13 @@ import { describeFailure } from '../connection/failure.ts';
 import type { Client } from '../connection/transport.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { makeEdits, type CaaEdit } from './caa-edits.ts';
-import { restoreUses } from './domain-works.ts';
+import { type DomainWorkOptions, onlyEnded, readUses, restoreUses } from './domain-works.ts';
 import { applyPlan } from './record-plan.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-export interface DomainActionsOptions {
-  client: Client;
+export interface DomainActionsOptions extends DomainWorkOptions {
   toasts: Pick<Toasts, 'say' | 'fail' | 'done'>;
   announcer: Pick<Announcer, 'say'>;
-  projectId: string;
   /** Called with the result of a check before any refresh. */
   onverified: (domain: Domain) => void;
 }
@@ -59,25 +58,29 @@ export class DomainActions {
     if (renewed !== undefined) this.#options.toasts.say(`${hostname} has a new certificate.`);
   }
 
-  /** Takes effect at once. Undo attaches the domain again, with its redirects and primary. */
+  /** Takes effect at once. Undo attaches the domain again, with its redirects, primary and breaks. */
   async remove(hostname: string): Promise<boolean> {
     const { client, projectId, toasts } = this.#options;
-    const before = await this.#do(hostname, async ({ projects, domains }) => {
-      const project = await projects.get({ projectId });
+    const uses = await this.#do(hostname, async ({ domains }) => {
+      const before = await readUses(this.#options);
       const { breaks = [] } = await domains.remove({ hostname });
-      return { project, breaks };
+      return onlyEnded(before, breaks);
     });
-    if (before === undefined) return false;
-    const ended = before.breaks.map(({ entry }) => entry).join(', ');
+    if (uses === undefined) return false;
     let back: Domain | undefined;
+    let broken: readonly string[] = [];
     toasts.done({
-      text: `Removed ${hostname}. It is no longer served, and its certificate was deleted.${ended && ` No longer broken: ${ended}.`}`,
+      text: `Removed ${hostname}. It is no longer served, and its certificate was deleted.${listed(' No longer broken', namesOf(uses.breaks))}`,
       undo: async () => {
         await client.domains.attach({ projectId, hostname });
         back = await client.domains.verify({ hostname });
-        await restoreUses({ client, projectId }, [hostname], before.project);
+        broken = namesOf(await restoreUses(this.#options, [hostname], uses));
       },
-      undone: () => `${hostname} is attached again, ${back === undefined ? 'not verified' : verdictOf(back)}.`,
+      undone() {
+        const state = back === undefined ? 'not verified' : verdictOf(back);
+        const left = namesOf(uses.breaks).filter((entry) => !broken.includes(entry));
+        return `${hostname} is attached again, ${state}.${listed(' Broken again', broken)}${listed(' Still repaired', left)}`;
+      },
     });
     return true;
   }
@@ -197,6 +200,11 @@ export class DomainActions {
 }
 
 const isConflict = (error: unknown): boolean => error instanceof ORPCError && error.code === 'conflict';
+
+const namesOf = (breaks: readonly RunningBreak[]): string[] => breaks.map(({ entry }) => entry);
+
+const listed = (what: string, entries: readonly string[]): string =>
+  entries.length === 0 ? '' : `${what}: ${entries.join(', ')}.`;
 
 const named = (hostname: string | null): string => hostname ?? 'the platform’s own hostname';
 

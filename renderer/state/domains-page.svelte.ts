@@ -5,6 +5,7 @@ import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
 import type { Announcer } from './announcer.svelte.ts';
+import type { Breaks } from './breaks.svelte.ts';
 import { ConfigurationEditor } from './configuration-editor.svelte.ts';
 import { DomainActions } from './domain-actions.svelte.ts';
 import { nextSort, readFilter, readSort, type DomainFilter, type DomainSort } from './domain-list.ts';
@@ -30,6 +31,7 @@ export interface DomainsPageOptions extends Source {
   toasts: Toasts;
   works: Works;
   announcer: Announcer;
+  breaks: Pick<Breaks, 'again'>;
   /** Reactive; always the same project. */
   project: () => Project;
 }
@@ -48,7 +50,7 @@ export class DomainsPage {
 
   constructor(options: DomainsPageOptions) {
     this.#options = options;
-    const { client, changes, time, toasts, announcer, project } = options;
+    const { client, changes, time, toasts, announcer, breaks, project } = options;
     const { id: projectId } = project();
     this.domains = new LiveQuery({
       changes,
@@ -64,6 +66,7 @@ export class DomainsPage {
       client,
       toasts,
       announcer,
+      breaks,
       projectId,
       onverified: (verified) =>
         this.domains.amend((all) => all.map((domain) => (domain.hostname === verified.hostname ? verified : domain))),
@@ -193,20 +196,20 @@ export class DomainsPage {
     this.#options.works.start(verifying(this.#options.client, hostnames));
   }
 
-  /** Removes several domains. Undo attaches them again, with their redirects and primary. */
+  /** Removes several domains. Undo attaches them again, with their redirects, primary and breaks. */
   removeAll(hostnames: readonly string[]): void {
-    const { client, project, toasts, works } = this.#options;
-    const of = { client, projectId: project().id };
+    const { client, breaks, project, toasts, works } = this.#options;
+    const of = { client, breaks, projectId: project().id };
     this.selection.clear();
     const work = works.start(
-      removing(of, hostnames, (removed, before) => {
+      removing(of, hostnames, (removed, uses) => {
         // The report below says it all.
         if (removed.length === hostnames.length) works.dismiss(work);
         if (this.item !== undefined && removed.includes(this.item)) this.leave();
         const domains = formatCounted(removed.length, 'domain', 'domains');
         toasts.done({
           text: `Removed ${domains}: no longer served, and without certificates.`,
-          undo: () => Promise.resolve(works.start(reattaching(of, removed, before))),
+          undo: () => Promise.resolve(works.start(reattaching(of, removed, uses))),
           undone: `${domains}: being attached again.`,
         });
       }),

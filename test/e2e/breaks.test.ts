@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import type { RunningBreak } from '../../main/contract/breaks.ts';
 import { expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
@@ -108,6 +109,45 @@ it(
     });
   },
 );
+
+it('the breaks of removed domains end with them, and Undo starts them again for the rest of their time', async () => {
+  const path = '/projects/happy-paws/domains';
+  const { page, engine, open } = await openPage({ path: `${path}/${DOMAIN}` });
+  const reports = region(page, 'Reports');
+  const breaks = async () => {
+    const running = (await engine.call('breaks.list')) as RunningBreak[];
+    return running.map(({ entry, on, rate, until }) => [entry, on.hostname, rate, Date.parse(until)]);
+  };
+  const sorted = async () => (await breaks()).toSorted();
+  await engine.call('clock.freeze');
+  await engine.call('breaks.start', { entry: ENTRY, on: { hostname: DOMAIN }, rate: 0.5, for: 'PT1H' });
+  await engine.call('breaks.start', { entry: 'domain.wrong-target', on: { hostname: DOMAIN }, for: 'PT2H' });
+  await engine.call('breaks.start', { entry: 'dns.servfail', on: { hostname: DOMAIN, type: 'TXT' }, for: 'PT3H' });
+  const before = await breaks();
+  const [, , ofDns] = before;
+
+  await page
+    .getByRole('button', { name: `More for ${DOMAIN}` })
+    .last()
+    .press('Enter');
+  await page.getByRole('menuitem', { name: 'Remove' }).press('Enter');
+  await reports.getByText(`No longer broken: ${ENTRY}, domain.wrong-target.`).first().waitFor();
+  await expect.poll(breaks).toEqual([ofDns]);
+  await engine.call('clock.advance', { by: 'PT10M' });
+  await page.keyboard.press('Control+z');
+  await reports.getByText(`Broken again: ${ENTRY}, domain.wrong-target.`).first().waitFor();
+  await expect.poll(sorted).toEqual(before.toSorted());
+
+  await open(path);
+  await page.getByRole('checkbox', { name: `Select ${DOMAIN}` }).check();
+  await page.getByRole('checkbox', { name: 'Select happypaws.example' }).check();
+  await page.getByRole('button', { name: 'Remove these' }).press('Enter');
+  await reports.getByText('Removed 2 domains').first().waitFor();
+  await expect.poll(breaks).toEqual([ofDns]);
+  await page.keyboard.press('Control+z');
+  await page.getByText('2 domains attached again').waitFor();
+  await expect.poll(sorted).toEqual(before.toSorted());
+});
 
 it('a drill can be played by keyboard, from its story to the fix', { timeout: JOURNEY_MS }, async () => {
   const opened = await openPage({ path: '/break-it' });

@@ -1,3 +1,4 @@
+import type { RunningBreak } from '../../main/contract/breaks.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
@@ -45,6 +46,21 @@ export const makePets = (count: number): PetRecord[] =>
     categoryId: String((index % 4) + 1),
     status: STATUSES[index % STATUSES.length] ?? 'available',
   }));
+
+export const makeBreak = (id: string, rest: Partial<RunningBreak> = {}): RunningBreak => ({
+  id,
+  entry: 'dns.servfail',
+  on: { hostname: 'shop.acme.test' },
+  rate: 1,
+  nth: 1,
+  seed: 7,
+  parameters: {},
+  startedAt: CREATED_AT,
+  until: '2026-11-20T09:10:00.000Z',
+  seen: 0,
+  struck: 0,
+  ...rest,
+});
 
 export const makeKey = (id: string, name: string, rest: Partial<ApiKey> = {}): ApiKey => ({
   id,

@@ -8,21 +8,7 @@ import { Breaks, countOf, covers, DRILL, placeOf } from '../../../renderer/state
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
-
-const running = (id: string, change: Partial<RunningBreak> = {}): RunningBreak => ({
-  id,
-  entry: 'dns.servfail',
-  on: { hostname: 'shop.acme.test' },
-  rate: 1,
-  nth: 1,
-  seed: 7,
-  parameters: {},
-  startedAt: '2026-11-20T09:00:00.000Z',
-  until: '2026-11-20T09:10:00.000Z',
-  seen: 0,
-  struck: 0,
-  ...change,
-});
+import { makeBreak as running } from '../../support/page-world.ts';
 
 const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
   id,

@@ -2,12 +2,13 @@
 import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Announcer } from '../../../renderer/state/announcer.svelte.ts';
+import { Breaks } from '../../../renderer/state/breaks.svelte.ts';
 import { DomainActions } from '../../../renderer/state/domain-actions.svelte.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
-import { fakeClient, type Answers } from '../../support/fake-client.ts';
+import { fakeChanges, fakeClient, type Answers } from '../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../support/fake-clock.ts';
 import { makeDomain } from '../../support/page-domains.ts';
-import { makeProject } from '../../support/page-world.ts';
+import { CREATED_AT, makeBreak, makeProject } from '../../support/page-world.ts';
 
 const HOST = 'www.acme.test';
 const PROJECT = {
@@ -38,12 +39,15 @@ function setUp(answers: Answers = {}) {
     'domains.setRedirects': () => PROJECT,
     'certificates.renew': () => ({}),
     'clock.set': () => ({}),
+    'breaks.list': () => [],
+    'breaks.start': (input: object) => makeBreak('brk_new', input),
     ...answers,
   });
   const actions = new DomainActions({
     client: fake.client,
     toasts,
     announcer,
+    breaks: new Breaks({ client: fake.client, changes: fakeChanges(), time, clock: { nowMs: Date.parse(CREATED_AT) } }),
     projectId: PROJECT.id,
     onverified: () => undefined,
   });
@@ -76,11 +80,47 @@ describe('a domain', () => {
     expect(texts()).toEqual([`${HOST} is attached again, verified, with a certificate.`]);
   });
 
-  it('reports which breaks have ended with it', async () => {
-    const breaks = [{ id: 'brk_1', entry: 'domain.wrong-target' }];
-    const { actions, texts } = setUp({ 'domains.remove': () => makeDomain(HOST, { breaks }) });
+  it('reports which breaks have ended with it; Undo starts them again, after the domain is verified', async () => {
+    const over = '2026-11-20T08:59:00.000Z';
+    const running = [
+      makeBreak('brk_1', { entry: 'domain.wrong-target', on: { hostname: HOST } }),
+      makeBreak('brk_2', { entry: 'http.garbage', on: { hostname: HOST }, until: over }),
+      makeBreak('brk_3', { on: { hostname: HOST } }),
+    ];
+    const breaks = running.slice(0, 2).map(({ id, entry }) => ({ id, entry }));
+    const { actions, calls, changes, texts, undo } = setUp({
+      'breaks.list': () => running,
+      'domains.remove': () => makeDomain(HOST, { breaks }),
+    });
     await actions.remove(HOST);
-    expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target\.$/);
+    expect(texts()[0]).toMatch(/ was deleted\. No longer broken: domain\.wrong-target, http\.garbage\.$/);
+    await undo();
+    const sent = changes();
+    expect(sent.filter((procedure) => procedure === 'breaks.start')).toHaveLength(1);
+    expect(sent.indexOf('breaks.start')).toBeGreaterThan(sent.indexOf('domains.verify'));
+    expect(calls.findLast(({ procedure }) => procedure === 'breaks.start')?.input).toMatchObject({
+      entry: 'domain.wrong-target',
+      on: { hostname: HOST },
+      for: 'PT10M',
+    });
+    expect(texts()).toEqual([
+      `${HOST} is attached again, verified, with a certificate. Broken again: domain.wrong-target. Still repaired: http.garbage.`,
+    ]);
+  });
+
+  it('is back even if one of its breaks is refused, and says so', async () => {
+    const before = makeBreak('brk_1', { entry: 'http.garbage', on: { hostname: HOST } });
+    const { actions, texts, undo } = setUp({
+      'breaks.list': () => [before],
+      'breaks.start': () => {
+        throw new ORPCError('invalid_request', { message: `${HOST} is not served.` });
+      },
+      'domains.remove': () => makeDomain(HOST, { breaks: [{ id: 'brk_1', entry: 'http.garbage' }] }),
+      'domains.verify': () => makeDomain(HOST, { state: 'pending' }),
+    });
+    await actions.remove(HOST);
+    await undo();
+    expect(texts()).toEqual([`${HOST} is attached again, not verified, pending. Still repaired: http.garbage.`]);
   });
 
   it('reports truthfully that it is back and not verified', async () => {
@@ -98,7 +138,8 @@ describe('a domain', () => {
     expect(await actions.verify(HOST)).toBeUndefined();
     resolve(makeDomain(HOST));
     await verified;
-    expect([actions.isBusy(HOST), announcer.text, calls.length]).toEqual([
+    const verifications = calls.filter(({ procedure }) => procedure === 'domains.verify');
+    expect([actions.isBusy(HOST), announcer.text, verifications.length]).toEqual([
       false,
       `${HOST}: verified, with a certificate.`,
       1,

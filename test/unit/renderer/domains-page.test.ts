@@ -38,6 +38,7 @@ async function setUp(path = '/projects/shop/domains') {
     'domains.attach': ({ hostname }: { hostname: string }) => {
       domains = [...domains, makeDomain(hostname)];
     },
+    'breaks.list': () => [],
     'domains.setPrimary': () => makeProject('Shop'),
     'domains.setRedirects': () => makeProject('Shop'),
     'projects.get': () => ({
@@ -57,6 +58,7 @@ async function setUp(path = '/projects/shop/domains') {
     toasts,
     works,
     announcer: new Announcer(time),
+    breaks: { again: () => Promise.resolve([]) },
     project: () => makeProject('Shop', { plan: 'pro' }),
   });
   await settle();
