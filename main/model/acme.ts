@@ -10,7 +10,6 @@ export const ACME_METHODS = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01
 export type AcmeMethod = (typeof ACME_METHODS)[number];
 
 const accountStatus = z.enum(['valid', 'deactivated']);
-export type AccountStatus = z.infer<typeof accountStatus>;
 const orderStatus = z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']);
 export type OrderStatus = z.infer<typeof orderStatus>;
 const authorizationStatus = z.enum(['pending', 'valid', 'invalid', 'deactivated', 'expired']);

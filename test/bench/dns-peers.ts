@@ -18,7 +18,7 @@ interface DnsPeer {
 const lines = (indented: string, ...parts: readonly string[][]): string =>
   parts.map(([head, ...rest]) => [head, ...rest.map((line) => `${indented}${line}`)].join('\n')).join('\n');
 
-export const NSD: DnsPeer = {
+const NSD: DnsPeer = {
   name: 'NSD',
   program: 'nsd',
   debianPackage: 'nsd',

@@ -181,9 +181,6 @@ export async function createOpenProject(
   return { projectId: project.id, secret: key.secret, host: `${project.slug}.vivarium.localhost` };
 }
 
-/** A load that lasts as long as other work is stopped after this long. */
-const LOAD_SECONDS_MAX = 600;
-
 export interface Load {
   url: string;
   headers?: Record<string, string>;
@@ -208,26 +205,6 @@ export function runWrk(load: Load): LoadResult {
   const done = spawnSync('wrk', wrkArguments(load), { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`wrk failed (apt-get install wrk): ${done.stderr} ${done.stdout}`);
   return readWrk(done.stdout);
-}
-
-/** Runs wrk for as long as `work` takes, and returns the results of both. */
-export async function duringWrk<Result>(
-  load: Omit<Load, 'seconds'>,
-  work: () => Promise<Result>,
-): Promise<{ result: Result; load: LoadResult }> {
-  const child = spawn('wrk', wrkArguments({ ...load, seconds: LOAD_SECONDS_MAX }), {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, 'close');
-  const result = await work();
-  // On SIGINT, wrk reports the load so far.
-  child.kill('SIGINT');
-  await ended;
-  children.delete(child);
-  return { result, load: readWrk(output) };
 }
 
 function wrkArguments(load: Load): string[] {
@@ -256,13 +233,6 @@ function readWrk(output: string): LoadResult {
 function milliseconds(text: string | undefined): number {
   const match = /^([\d.]+)(us|ms|s)$/.exec(text ?? '');
   return match === null ? Number.NaN : Number(match[1]) * { us: 0.001, ms: 1, s: 1000 }[match[2] as 'us' | 'ms' | 's'];
-}
-
-/** Runs a program to its end; returns its output. */
-export function runToEnd(program: string, args: readonly string[]): string {
-  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr} ${done.stdout}`);
-  return done.stdout;
 }
 
 /** The unit in which Linux counts processor time for programs; the same on every platform (USER_HZ). */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
-import { withBrowser, WINDOW } from '../browser.ts';
+import { launchChromium } from '../../support/chromium.ts';
 import { end, type Figure, median, ROOT, startVivarium, temporaryFolder } from '../harness.ts';
 
 const ASSETS = join(ROOT, 'out', 'renderer', 'assets');
@@ -34,19 +34,18 @@ export async function interfaceOpening(): Promise<Figure[]> {
   const vivarium = await startVivarium(temporaryFolder());
   const { url, token } = vivarium.runtime.control;
   const empty = await serveEmptyPage();
-  const times = await withBrowser(async (browser) => {
-    const [overview, nothing] = [await openTab(browser, NOTE_INTERACTIVE), await openTab(browser, NOTE_FRAME)];
-    const measured = { overview: [] as number[], nothing: [] as number[] };
-    // The first warms up the engine and the browser's own processes.
-    for (let opening = 0; opening <= OPENINGS; opening++) {
-      const openedMs = await open(overview, `${url}/#token=${token}`);
-      const emptyMs = await open(nothing, empty.url);
-      if (opening === 0) continue;
-      measured.overview.push(openedMs);
-      measured.nothing.push(emptyMs);
-    }
-    return measured;
-  });
+  const browser = await launchChromium({ home: temporaryFolder() });
+  const [overview, nothing] = [await openTab(browser, NOTE_INTERACTIVE), await openTab(browser, NOTE_FRAME)];
+  const times = { overview: [] as number[], nothing: [] as number[] };
+  // The first warms up the engine and the browser's own processes.
+  for (let opening = 0; opening <= OPENINGS; opening++) {
+    const openedMs = await open(overview, `${url}/#token=${token}`);
+    const emptyMs = await open(nothing, empty.url);
+    if (opening === 0) continue;
+    times.overview.push(openedMs);
+    times.nothing.push(emptyMs);
+  }
+  await browser.close();
   await end(vivarium.child);
   empty.close();
 
@@ -75,7 +74,7 @@ export async function interfaceOpening(): Promise<Figure[]> {
 
 /** A separate tab that keeps nothing between two openings: no files, no compiled code. */
 async function openTab(browser: Browser, note: string): Promise<Page> {
-  const page = await browser.newPage({ viewport: WINDOW });
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
