@@ -6,7 +6,6 @@ import type { IconName } from '../components/shared/icons.ts';
 import { factsOf, PAGE_NAMES, PAGES, type PageName, type Place } from '../navigation/places.ts';
 import type { Command } from './commands.svelte.ts';
 
-/** The named things that the palette lists. */
 export interface Named {
   projects: readonly Project[];
   current: Project | undefined;
@@ -17,7 +16,6 @@ export interface Named {
 }
 
 export interface Navigation {
-  /** Where the user is. */
   here: Place | null;
   go: (place: Place) => void;
   /** Goes there, and runs a command of that page as soon as the page offers it. */

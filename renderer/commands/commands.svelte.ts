@@ -11,9 +11,7 @@ export interface Command {
   title: string;
   /** What it acts on or belongs to, beside the title. */
   detail?: string;
-  /** The palette group. */
   group: string;
-  /** Further search words. */
   keywords?: readonly string[];
   shortcut?: string;
   icon?: IconName;

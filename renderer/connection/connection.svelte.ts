@@ -111,7 +111,6 @@ export class Connection {
     void this.#stayConnected();
   }
 
-  /** Ends the current retry delay. */
   retryNow(): void {
     this.#wake?.();
   }

@@ -63,7 +63,6 @@ export class Navigator {
     return true;
   }
 
-  /** Goes to `place`, replacing the current history entry. */
   replace(place: Place): void {
     this.#bar.replace(formatPlace(place));
     this.#place = place;

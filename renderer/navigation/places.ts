@@ -51,7 +51,6 @@ const PROJECTS = 'projects';
 /** A page's definition, optional fields included. */
 export const factsOf = (page: PageName): PageFacts => PAGES[page];
 
-/** The place at a path and search; null if there is none. */
 export function readPlace(path: string, search = ''): Place | null {
   const segments = path.split('/').filter((segment) => segment !== '');
   const decoded = segments.map(decodeSegment);

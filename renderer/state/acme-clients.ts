@@ -7,7 +7,6 @@ export interface ClientSettings {
   /** Where the client answers http-01 and tls-alpn-01. */
   httpPort: number;
   tlsPort: number;
-  /** What it orders. */
   hostname: string;
 }
 

@@ -21,11 +21,9 @@ const ORDER_STATES: Record<AcmeOrderInfo['status'], State> = {
   invalid: { tone: 'brick', icon: 'failed', text: 'failed' },
 };
 
-/** The state of an order as shape and word. */
 export const stateOf = ({ status, revoked }: Pick<AcmeOrderInfo, 'status' | 'revoked'>): State =>
   revoked === true ? { tone: 'amber', icon: 'ban', text: 'revoked' } : ORDER_STATES[status];
 
-/** The state of a step as shape and word. */
 export const STEP_LOOKS: Record<Step['state'], Look> = {
   done: { tone: 'moss', icon: 'check', word: 'done' },
   waiting: { tone: 'water', icon: 'waiting', word: 'waiting' },

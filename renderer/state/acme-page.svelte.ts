@@ -14,7 +14,6 @@ export interface OrderFilter {
 /** Orders shown at first, and more each time. */
 export const ORDERS_STEP = 100;
 
-/** Orders read per call. */
 const PAGE_SIZE = 200;
 
 const STATES = ['open', 'valid', 'invalid'] as const;

@@ -14,7 +14,6 @@ export interface ApiDocument {
   schemas: { name: string; read: () => SchemaView }[];
 }
 
-/** Operations with the same tag. */
 export interface OperationGroup {
   tag: string;
   description: string | undefined;
@@ -34,7 +33,6 @@ export interface ApiOperation {
   sunset: string | undefined;
   /** `x-stability`. */
   stability: string | undefined;
-  /** Whether it requires credentials. */
   secured: boolean;
   /** Parameters, body and responses, parsed on access because documents can have thousands of operations. */
   details: () => OperationDetails;
@@ -70,7 +68,6 @@ export interface ApiResponse {
   content: ApiContent | undefined;
 }
 
-/** A schema for display. */
 export interface SchemaView {
   /** The name of a shared schema. */
   name: string | undefined;

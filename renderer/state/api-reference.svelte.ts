@@ -84,7 +84,6 @@ export class ApiReference {
     this.description.reread();
   }
 
-  /** The selectable keys. */
   get usableKeys(): ApiKey[] {
     return (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === undefined);
   }

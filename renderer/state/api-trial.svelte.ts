@@ -123,7 +123,6 @@ export class Trial {
     return this.#missing;
   }
 
-  /** The request to send. */
   get request(): TrialRequest {
     return this.#filled.request;
   }

@@ -12,7 +12,6 @@ export interface AttachmentOptions {
   hostname?: string;
 }
 
-/** The current owner of a hostname. */
 export interface Holder {
   hostname: string;
   projectId: string;

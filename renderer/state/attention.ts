@@ -16,7 +16,6 @@ export interface Attention {
   text: string;
   /** The end of a temporary problem, in epoch milliseconds on the app's clock. */
   untilMs?: number;
-  /** The address and label of the link. */
   link?: { place: Omit<Place, 'project'>; label: string };
   action?: AttentionAction;
 }

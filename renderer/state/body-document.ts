@@ -238,7 +238,6 @@ export function hexDocument(bytes: Uint8Array, perRow: number): BodyDocument {
   };
 }
 
-/** All of a document as text. */
 export const dumpOf = (document: BodyDocument): string =>
   document
     .rows([])

@@ -6,7 +6,6 @@ import { readMultipart, readUrlencoded, type FormField } from './form-data.ts';
 
 export type RecordedBody = NonNullable<TrafficDetail['responseBody']>;
 
-/** A way to show a body. */
 export type BodyView = 'tree' | 'fields' | 'events' | 'image' | 'text' | 'hex';
 
 /** The ways to show one body, the most useful first. */
@@ -18,7 +17,6 @@ export interface BodyLook {
   tree?: { lines: readonly DocumentLine[]; text: string };
   fields?: readonly FormField[];
   events?: readonly StreamEvent[];
-  /** For `text`. */
   text?: string;
 }
 

@@ -43,7 +43,6 @@ export function banAt(usage: CallerUsage, nowMs: number): number | undefined {
   return untilMs > nowMs ? untilMs : undefined;
 }
 
-/** A caller with a readable name. */
 export interface NamedCaller {
   usage: CallerUsage;
   /** A key's name, or the address. */
@@ -91,7 +90,6 @@ export function nameCallers(
   return named;
 }
 
-/** An active API key with its use of the limits. */
 export interface ActiveKey {
   key: ApiKey;
   usage: CallerUsage;
@@ -122,7 +120,6 @@ function unusedBy(keyId: string, limits: PlanLimits): CallerUsage {
   };
 }
 
-/** The filter for a caller's requests in Traffic. */
 export const trafficFilterOf = ({ keyId, caller }: CallerUsage): string =>
   keyId === undefined ? `address:${callerName(caller)}` : `key:${keyId}`;
 

@@ -8,7 +8,6 @@ import { TrustStores } from './trust-stores.svelte.ts';
 
 export type RootInfo = Awaited<ReturnType<Client['ca']['get']>>;
 
-/** The storage of the root's private key. */
 export type KeyStorage = RootInfo['key']['storage'];
 
 /** The root, its trust stores, and the domains with their leaves. */
@@ -45,7 +44,6 @@ export class CertificatesPage {
     return (this.domains.value ?? []).filter(isSuffixMissing);
   }
 
-  /** The form that extends the root. */
   extension(suffix = ''): Form<{ suffix: string }, RootInfo> {
     return new Form<{ suffix: string }, RootInfo>({
       values: { suffix },

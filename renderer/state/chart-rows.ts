@@ -3,7 +3,6 @@ import type { Tone } from '../components/shared/tone.ts';
 import type { TimeRange } from './traffic-charts.svelte.ts';
 import { formatCount, formatCounted, formatMilliseconds } from '../time/format.ts';
 
-/** One line of a chart, with its legend. */
 export interface ChartRow {
   name: string;
   tone: Exclude<Tone, 'neutral'>;
@@ -19,7 +18,6 @@ export interface ChartRow {
 export interface Chart {
   title: string;
   rows: readonly ChartRow[];
-  /** The minimum of the top value. */
   topMin: number;
   /** A value of its lines with the unit. */
   format: (value: number) => string;
@@ -46,7 +44,6 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const latency = (ms: number | null): string => (ms === null ? '–' : formatMilliseconds(ms));
 
-/** The charts of a summary. */
 export function chartsOf(summary: TrafficSummary): Chart[] {
   const { stepSeconds, requests, refused, statuses, latencyMs, quotaUsed, whole } = summary;
   const perSecond = (counts: readonly number[]): number[] => counts.map((count) => count / stepSeconds);

@@ -1,6 +1,5 @@
 import type { Check, Instruction } from '../../main/contract/domains.ts';
 
-/** Text of a fix to paste, with a description. */
 export interface Paste {
   text: string;
   what: string;

@@ -2,7 +2,6 @@ import type { DoctorCheck } from '../../main/contract/doctor.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Place } from '../navigation/places.ts';
 
-/** The place and link label for fixing a check. */
 export interface CheckPlace {
   place: Place;
   label: string;

@@ -39,7 +39,6 @@ export class ColumnChoice<Id extends string> {
     this.#keep(wanted ? withColumn(this.shown, id, this.all) : this.shown.filter((other) => other !== id));
   }
 
-  /** Moves a column to the place of another one. */
   move(id: Id, to: Id): void {
     const [from, place] = [this.shown.indexOf(id), this.shown.indexOf(to)];
     if (from >= 0 && place >= 0 && from !== place) this.#keep(this.shown.toSpliced(from, 1).toSpliced(place, 0, id));

@@ -27,7 +27,6 @@ export class ColumnSizes {
     this.#keep(withWidth(this.#widths, column, px));
   }
 
-  /** Restores the default widths of all columns. */
   resetAll(): void {
     this.#keep({});
   }

@@ -50,7 +50,6 @@ export class DnsQueries {
     return this.#failure;
   }
 
-  /** Sends the query in the form. */
   async ask(): Promise<DnsAnswer | undefined> {
     const { name, type } = this.form.values;
     this.#attempt += 1;
@@ -62,7 +61,6 @@ export class DnsQueries {
     return answer;
   }
 
-  /** Queries once there is a connection. */
   askOnceConnected(question: DnsQuestion): void {
     this.form.reset({ ...question });
     if (this.#options.changes.following) void this.ask();

@@ -24,7 +24,6 @@ export interface ZoneCopy {
   text: string;
 }
 
-/** What to change about the signing of a zone. */
 export type SigningChange = Omit<Parameters<Client['zones']['dnssec']>[0], 'name'>;
 
 interface ZoneValues extends Record<string, unknown> {

@@ -110,7 +110,6 @@ export function merge(before: DoctorReport, report: DoctorReport, areas: readonl
   return { ...report, counts, checks };
 }
 
-/** The overall verdict as a sentence. */
 export function verdictOf({ failed, warning }: DoctorReport['counts']): string {
   if (failed > 0) return failed === 1 ? 'One check failed' : `${failed} checks failed`;
   if (warning > 0) return 'Nothing failed';

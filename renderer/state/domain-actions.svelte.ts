@@ -33,7 +33,6 @@ export class DomainActions {
     this.#options = options;
   }
 
-  /** Whether an action on the hostname is running. */
   isBusy(hostname: string): boolean {
     return this.#busy.has(hostname);
   }

@@ -17,7 +17,6 @@ const HOSTNAME: Record<DomainState, StateBadge> = {
   suspended: { tone: 'amber', icon: 'pause', text: 'suspended' },
 };
 
-/** The badge of the hostname. */
 export const hostnameBadge = (state: DomainState): StateBadge => HOSTNAME[state];
 
 /** The badge of the certificate. A refused pending one needs attention; one merely in progress does not. */

@@ -39,7 +39,6 @@ const TROUBLES: Record<CheckCode, string> = {
   suffix_not_permitted: 'The root may not sign for it',
 };
 
-/** A code in a few words. */
 export const troubleOf = (code: CheckCode): string => TROUBLES[code];
 
 /** Replaces messages whose detail the page shows elsewhere. */

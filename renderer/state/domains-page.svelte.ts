@@ -18,7 +18,6 @@ import type { Works } from './works.svelte.ts';
 /** Longer than the repeat interval of a held key. */
 export const SELECT_DELAY_MS = 120;
 
-/** The shown part of the Domains page. */
 export const PARTS = [
   { value: 'domains', label: 'Domains' },
   { value: 'redirects', label: 'Redirects' },
@@ -80,7 +79,6 @@ export class DomainsPage {
     return this.#options.navigator.place?.item;
   }
 
-  /** The selected domain. */
   get chosen(): Domain | undefined {
     return this.domains.value?.find(({ hostname }) => hostname === this.item);
   }
@@ -191,7 +189,6 @@ export class DomainsPage {
     return removed;
   }
 
-  /** Checks the DNS of several domains. */
   verifyAll(hostnames: readonly string[]): void {
     this.#options.works.start(verifying(this.#options.client, hostnames));
   }

@@ -42,7 +42,6 @@ export class SettingsGroup<Values extends Record<string, string> = Record<string
     return !this.#equal(this.form.values, this.#saved);
   }
 
-  /** Whether the fields contain the defaults. */
   get isDefault(): boolean {
     return this.#equal(this.form.values, this.#shape.read(DEFAULT_SETTINGS));
   }

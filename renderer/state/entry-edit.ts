@@ -62,7 +62,6 @@ export const archivedEditOf = (entry: TrafficDetail, hostname: string): EntryEdi
   keyId: '',
 });
 
-/** The request to send. */
 export const sentOf = ({ scheme }: TrafficDetail, { method, hostname, target, keyId, headers, body }: EntryEdit) => ({
   scheme,
   method: method.trim(),

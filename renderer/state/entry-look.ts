@@ -59,7 +59,6 @@ export const hostnameIn = (url: string): string => new URL(url).hostname;
 export const protocolOf = ({ httpVersion }: Pick<TrafficEntry, 'httpVersion'>): string =>
   `HTTP/${httpVersion === '2.0' ? '2' : httpVersion}`;
 
-/** A description of each stage. */
 export const STAGE_WORK: Record<StageName, string> = {
   listener: 'takes the request',
   authority: 'reads the requested authority',
@@ -71,7 +70,6 @@ export const STAGE_WORK: Record<StageName, string> = {
   target: 'answers it',
 };
 
-/** One phase of an exchange. */
 export interface TimedPart {
   part: TrafficDetail['timings'][number]['part'];
   label: string;

@@ -17,7 +17,6 @@ export class FilterFieldState {
   #open = $state(false);
   /** The index of the highlighted completion; -1: none. */
   #active = $state(-1);
-  /** The last reported filter. */
   #reported: string;
   readonly #options: FilterFieldOptions;
 

@@ -1,6 +1,5 @@
 import { latin1 } from './body-document.ts';
 
-/** A field of a form. */
 export interface FormField {
   name: string;
   /** Undefined for a file. */

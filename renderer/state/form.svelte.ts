@@ -2,7 +2,6 @@ import { ORPCError } from '@orpc/client';
 import { describeFailure, issuesOf } from '../connection/failure.ts';
 
 export interface FormOptions<Values extends Record<string, unknown>, Output> {
-  /** The initial values. */
   values: Values;
   /** Submits the values; throws the engine's error. `force`: the user confirmed a refused input. */
   submit: (values: Values, how: { force: boolean }) => Promise<Output>;
@@ -63,7 +62,6 @@ export class Form<Values extends Record<string, unknown>, Output> {
     return this.#forcible;
   }
 
-  /** The fault of a field. */
   fault(field: keyof Values & string): string | undefined {
     return this.#faults[field];
   }

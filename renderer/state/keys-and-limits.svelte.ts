@@ -21,7 +21,6 @@ export interface KeysAndLimitsOptions extends SettingsSource {
   project: () => Project;
 }
 
-/** The limits of an Enterprise project. */
 type EnterpriseValues = TypedLimits & Record<string, unknown>;
 
 /** A project's plan, keys and callers, with their actions. Created for one project, closed with the page. */

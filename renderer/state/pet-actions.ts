@@ -49,7 +49,6 @@ export class PetActions {
     return pet;
   }
 
-  /** Changes one field. */
   async change(
     environment: Environment,
     pet: PetRecord,

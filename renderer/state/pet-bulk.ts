@@ -8,7 +8,6 @@ import { Work, type WorkOptions, type Works } from './works.svelte.ts';
 /** The engine's limit for one call: one transaction of some 10 ms. */
 export const PART_PETS = 1_000;
 
-/** A pet with the fields to change. */
 export interface PetChange {
   id: string;
   name?: string;

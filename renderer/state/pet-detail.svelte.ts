@@ -8,7 +8,6 @@ import { Form } from './form.svelte.ts';
 import type { PetActions } from './pet-actions.ts';
 import { readCount } from './typed-count.ts';
 
-/** The number of orders listed with a pet. */
 const ORDERS_SHOWN = 50;
 
 export interface PetDetailOptions extends Source {
@@ -71,7 +70,6 @@ export class PetDetail {
     });
   }
 
-  /** Whether there are unsaved edits. */
   get changed(): boolean {
     const saved = this.#saved;
     const { name, categoryId, status } = this.form.values;
@@ -83,7 +81,6 @@ export class PetDetail {
     if (pet !== undefined) this.#show(pet);
   }
 
-  /** Restores the saved values. */
   discard(): void {
     if (this.#saved !== undefined) this.#show(this.#saved);
   }

@@ -16,7 +16,6 @@ export interface PetFilter {
   descending: boolean;
 }
 
-/** The selected tab of the page. */
 export type PetsTab = 'pets' | 'orders';
 
 export const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];

@@ -32,7 +32,6 @@ export class PetList {
     return this.#coming !== undefined && this.rows !== this.#coming;
   }
 
-  /** Requests another list. */
   want(filter: PetFilter): void {
     this.settle();
     if (isSame(filter, this.wanted)) return;

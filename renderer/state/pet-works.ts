@@ -16,7 +16,6 @@ const REJECTED_LISTED_MAX = 1_000;
 /** Runs of ids that the engine removes in one call. */
 const ID_RANGES_MAX = 1_000;
 
-/** The dataset to change. */
 export interface DatasetOfPets {
   client: Client;
   projectId: string;

@@ -22,7 +22,6 @@ import { formatCount } from '../time/format.ts';
 /** More rows should be imported as a file; reading these takes ten calls. */
 const PASTED_ROWS_MAX = 10_000;
 
-/** The grid's interface for the page. */
 export interface GridOnScreen {
   /** The position of the row to keep in place; undefined if none. */
   anchor(): number | undefined;
@@ -35,7 +34,6 @@ export interface GridOnScreen {
 export interface PetsPageOptions extends Source {
   toasts: Toasts;
   works: Works;
-  /** Views stored in the browser. */
   views: KeptValues;
   projectId: string;
   filter: PetFilter;

@@ -40,7 +40,6 @@ export function projectInput(values: ProjectValues): CreateInput {
   };
 }
 
-/** Creates a project. */
 export const createProjectForm = (client: Client): Form<ProjectValues, Project> =>
   new Form({
     values: EMPTY,

@@ -83,7 +83,6 @@ export class ProjectOverview {
     this.pets = { production: petsOf('production'), staging: petsOf('staging') };
   }
 
-  /** The selected environment. */
   get environment(): Environment {
     return this.#environment;
   }
@@ -97,7 +96,6 @@ export class ProjectOverview {
     return this.#seeding;
   }
 
-  /** The reason why adding pets failed. */
   get seedFailure(): string | undefined {
     return this.#seedFailure;
   }

@@ -55,7 +55,6 @@ export interface ProjectLosses {
   hostnames: string[];
 }
 
-/** Counts everything that a removal would delete. */
 export async function readLosses(client: Client, projectId: string, signal?: AbortSignal): Promise<ProjectLosses> {
   const petsOf = async (environment: 'production' | 'staging') =>
     (await client.pets.list({ projectId, environment, limit: 1 }, { signal })).total;

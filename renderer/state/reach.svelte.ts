@@ -82,7 +82,6 @@ export class Reach {
     this.#chosen = id;
   }
 
-  /** The scheme of the requests. */
   get scheme(): 'http' | 'https' {
     return this.texts.value?.url.startsWith('https:') === true ? 'https' : 'http';
   }

@@ -1,6 +1,5 @@
 import type { PropagatingRRset, RecordInfo } from '../../main/contract/zones.ts';
 
-/** A record without its id. */
 export type RecordText = Pick<RecordInfo, 'name' | 'type' | 'ttl' | 'value'>;
 
 type Answered = PropagatingRRset['answered'];
@@ -19,7 +18,6 @@ export interface RecordRow {
   /** The pending change. */
   propagation?: Propagation;
   warnings: readonly string[];
-  /** The searchable text. */
   searchText: string;
 }
 
@@ -84,7 +82,6 @@ export function shownRows(records: readonly (Omit<RecordText, 'type'> & { type: 
   return inOrder(rows);
 }
 
-/** The rows that match a search and a type. */
 export function filterRows(rows: readonly RecordRow[], { search, type }: RowFilter): readonly RecordRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 && type === '') return rows;

@@ -84,7 +84,6 @@ export class RedirectEditor {
     return this.#failure;
   }
 
-  /** The fault of a field of a row. */
   fault(row: number, field: 'from' | 'to'): string | undefined {
     return this.#faults[`redirects[${row}].${field}`];
   }
@@ -104,7 +103,6 @@ export class RedirectEditor {
     this.#faults = {};
   }
 
-  /** Discards the edits. */
   discard(): void {
     this.#drafts = undefined;
     this.#failure = undefined;

@@ -88,7 +88,6 @@ export const partOf = ({ requests, refused }: Seconds, first: number, last: numb
   refused: refused.slice(first, last + 1),
 });
 
-/** A summary of the seconds. */
 export interface RateFigures {
   /** In the last full second. */
   now: number;

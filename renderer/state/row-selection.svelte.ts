@@ -73,7 +73,6 @@ export class RowSelection {
     return Math.max(this.#from, position) - last;
   }
 
-  /** Unselects everything. */
   clear(): void {
     this.#requested++;
     this.#from = undefined;

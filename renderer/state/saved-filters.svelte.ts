@@ -1,7 +1,6 @@
 import { readFilter } from '../../main/contract/traffic-filter.ts';
 import type { KeptValues } from './storage.ts';
 
-/** A filter of the list of requests, under a name. */
 export interface SavedFilter {
   name: string;
   filter: string;

@@ -55,7 +55,6 @@ export class SavedRequests {
     return { ...this.#saved.variables, baseUrl: '' };
   }
 
-  /** Replaces the text. */
   async save(text: string): Promise<{ saved: string }> {
     const { client, projectId } = this.#options;
     const answer = await client.requests.save({ projectId, text });

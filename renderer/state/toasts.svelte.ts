@@ -7,14 +7,12 @@ const SHOWN_MS = 10_000;
 /** The maximum number of toasts; the oldest are dropped. */
 const TOASTS_MAX = 4;
 
-/** The length of the undo history. */
 const UNDO_MAX = 50;
 
 export interface Toast {
   id: number;
   text: string;
   tone: 'done' | 'failed';
-  /** Undoes the reported action. */
   undo?: () => Promise<void>;
   kind?: string;
 }
@@ -67,7 +65,6 @@ export class Toasts {
     }
   }
 
-  /** Reports an action that can be undone. */
   done({ text, undo, undone, kind }: Undoable): void {
     const id = this.#nextId();
     const toast: Toast = {

@@ -2,7 +2,6 @@ import type { TrafficEntry } from '../../main/contract/traffic.ts';
 import type { ColumnWidths } from './column-widths.ts';
 import { hostnameOf } from './entry-look.ts';
 
-/** A column of the list of entries. */
 export interface Column {
   id: ColumnId;
   title: string;

@@ -22,7 +22,6 @@ export const RUNNING_MS = 500;
 /** The delay before retrying an ended stream or a failed read. */
 const RETRY_MS = 2_000;
 
-/** The filters of the list. */
 export interface TrafficQuery {
   /** Undefined for all projects and for requests that reached none. */
   projectId: string | undefined;

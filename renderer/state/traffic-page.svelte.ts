@@ -40,7 +40,6 @@ export const SELECT_DELAY_MS = 120;
 /** The scope of the list. `all` includes other projects and requests that reached none; `file`: an opened archive. */
 export type TrafficScope = 'project' | 'all' | 'file';
 
-/** The shown part of the Traffic page. */
 export type TrafficPart = 'entries' | 'charts';
 
 /** The range of the charts, in minutes. */
@@ -49,7 +48,6 @@ export type TrafficRange = '5' | '15' | '30';
 export interface TrafficPageOptions extends SettingsSource {
   navigator: Navigator;
   toasts: Toasts;
-  /** Views stored in the browser. */
   views: KeptValues;
   /** Reactive; always the same project. */
   project: () => Project;
@@ -61,7 +59,6 @@ export interface TrafficPageOptions extends SettingsSource {
 export class TrafficPage {
   readonly settings: LiveQuery<Settings>;
   readonly keys: LiveQuery<ApiKey[]>;
-  /** The filters stored in the browser. */
   readonly saved: SavedFilters;
   readonly sizes: ColumnSizes;
   readonly #columns: Record<TrafficScope, ColumnChoice<ColumnId>>;

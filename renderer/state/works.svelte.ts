@@ -87,7 +87,6 @@ export class Work {
   }
 }
 
-/** All long-running work. */
 export class Works {
   #list = $state.raw<readonly Work[]>([]);
   readonly #time: RealTime;

@@ -3,7 +3,6 @@ import { Task } from './task.svelte.ts';
 
 export type ImportReport = Awaited<ReturnType<Client['zones']['import']>>;
 
-/** A line of the file with a message. */
 export interface ReportedLine {
   line: number;
   /** As written in the file, truncated. */
@@ -17,7 +16,6 @@ const DRAWN_LENGTH_MAX = 200_000;
 
 const LINE_LENGTH_MAX = 200;
 
-/** A chosen file. */
 export interface NamedText {
   name: string;
   text: string;
@@ -52,7 +50,6 @@ export class ZoneImport {
     if (typeof kept === 'string') this.text = kept;
   }
 
-  /** The text to import. */
   get content(): string {
     return this.#file?.text ?? this.text;
   }
@@ -122,7 +119,6 @@ export class ZoneImport {
     this.#file = undefined;
   }
 
-  /** Discards the files that the text includes. */
   dropIncluded(): void {
     this.#included = [];
   }

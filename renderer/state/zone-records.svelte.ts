@@ -6,7 +6,6 @@ import { recordTitle, rowsOf, type RecordRow, type RecordText } from './record-r
 import type { Undoable } from './toasts.svelte.ts';
 import { readCount } from './typed-count.ts';
 
-/** A record as typed. */
 export interface RecordValues extends Record<string, unknown> {
   name: string;
   type: RecordInfo['type'];
@@ -62,7 +61,6 @@ export class ZoneRecords {
     });
   }
 
-  /** The form of an existing record. */
   edit(record: RecordInfo): Form<RecordValues, RecordChange> {
     return new Form<RecordValues, RecordChange>({
       values: { name: record.name, type: record.type, ttl: String(record.ttl), value: record.value },

@@ -51,7 +51,6 @@ export class AppClock {
     return this.#reading !== null && (this.#reading.frozen || this.#reading.offset !== 'PT0S');
   }
 
-  /** Takes over a reading from the engine. */
   accept(reading: ClockReading): void {
     const readingMs = Date.parse(reading.now);
     const jumped =

@@ -4,7 +4,6 @@
 export interface RealTime {
   /** Real milliseconds since a fixed moment; monotonic. */
   monotonic(): number;
-  /** Runs `callback` once after `delayMs`. */
   realTimer(delayMs: number, callback: () => void): { cancel(): void };
 }
 

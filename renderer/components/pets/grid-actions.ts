@@ -17,7 +17,6 @@ export interface PetGridHost {
   readonly unscrolled: number;
   /** Moves the cursor and the focus. */
   go: (cell: Cell) => void;
-  /** Begins to edit a cell. */
   begin: (cell: Cell) => void;
   focusCursor: () => Promise<void>;
   open: (id: string | undefined) => void;
@@ -42,7 +41,6 @@ export function createGridActions(host: PetGridHost) {
 
   return {
     petAt,
-    /** Whether none, some or all of the pets are selected. */
     selected(): 'none' | 'some' | 'all' {
       return selection.size === 0 ? 'none' : selection.size < (host.pets.list.rows.total ?? 0) ? 'some' : 'all';
     },
