@@ -9,7 +9,7 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'components/dns/RecordForm.svelte': ['control', 'field'],
   'components/dns/ZoneSection.svelte': ['tools'],
   'components/domains/AttachPanel.svelte': ['mono'],
-  'components/domains/CaaRehearsal.svelte': ['control'],
+  'components/domains/CaaPanel.svelte': ['control'],
   'components/domains/DomainList.svelte': ['field', 'list', 'tools'],
   'components/domains/DomainsPanel.svelte': ['all'],
   'components/domains/RedirectPanel.svelte': ['field'],
