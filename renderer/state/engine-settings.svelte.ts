@@ -200,59 +200,37 @@ export const presetOf = (values: { propagation: string; issuanceDelay: string })
       sameDuration(propagation, values.propagation) && sameDuration(issuanceDelay, values.issuanceDelay),
   )?.value;
 
-export interface EngineSettingsOptions extends SettingsSource {
-  toasts: Toasts;
-}
-
 /** All settings of the engine by group; each group is saved on its own. */
-export class EngineSettings {
-  readonly bans;
-  readonly waiting;
-  readonly resolver;
-  readonly caaIdentity;
-  readonly cors;
-  readonly answers;
-  readonly dns;
-  readonly trustedProxies;
-  readonly secretNames;
-  readonly #unfollow: () => void;
-
-  constructor({ client, settings, toasts }: EngineSettingsOptions) {
-    const parts = { client, toasts };
-    this.bans = new SettingsGroup(BANS, parts);
-    this.waiting = new SettingsGroup(WAITING, parts);
-    this.resolver = new SettingsGroup(RESOLVER, parts);
-    this.caaIdentity = new SettingsGroup(CAA_IDENTITY, parts);
-    this.cors = new SettingsGroup(CORS, parts);
-    this.answers = new SettingsGroup(ANSWERS, parts);
-    this.dns = new SettingsGroup(DNS, parts);
-    this.trustedProxies = new SettingsGroup(TRUSTED_PROXIES, parts);
-    this.secretNames = new SettingsGroup(SECRET_NAMES, parts);
-    const groups = [
-      this.bans,
-      this.waiting,
-      this.resolver,
-      this.caaIdentity,
-      this.cors,
-      this.answers,
-      this.dns,
-      this.trustedProxies,
-      this.secretNames,
-    ];
-    this.#unfollow = settings.follow((value) => {
-      for (const group of groups) group.adopt(value);
-    });
-  }
-
-  /** Fills in a preset, unsaved. */
-  fillPreset(chosen: WaitingPreset): void {
-    const preset = WAITING_PRESETS.find(({ value }) => value === chosen);
-    if (preset === undefined) return;
-    const { propagation, issuanceDelay } = preset;
-    this.waiting.form.reset({ propagation: typedDuration(propagation), issuanceDelay: typedDuration(issuanceDelay) });
-  }
-
-  close(): void {
-    this.#unfollow();
-  }
+export function createEngineSettings({ client, settings, toasts }: SettingsSource & { toasts: Toasts }) {
+  const parts = { client, toasts };
+  const groups = {
+    bans: new SettingsGroup(BANS, parts),
+    waiting: new SettingsGroup(WAITING, parts),
+    resolver: new SettingsGroup(RESOLVER, parts),
+    caaIdentity: new SettingsGroup(CAA_IDENTITY, parts),
+    cors: new SettingsGroup(CORS, parts),
+    answers: new SettingsGroup(ANSWERS, parts),
+    dns: new SettingsGroup(DNS, parts),
+    trustedProxies: new SettingsGroup(TRUSTED_PROXIES, parts),
+    secretNames: new SettingsGroup(SECRET_NAMES, parts),
+  };
+  const close = settings.follow((value) => {
+    for (const group of Object.values(groups)) group.adopt(value);
+  });
+  return {
+    ...groups,
+    /** Fills in a preset, unsaved. */
+    fillPreset(chosen: WaitingPreset): void {
+      const preset = WAITING_PRESETS.find(({ value }) => value === chosen);
+      if (preset === undefined) return;
+      const { propagation, issuanceDelay } = preset;
+      groups.waiting.form.reset({
+        propagation: typedDuration(propagation),
+        issuanceDelay: typedDuration(issuanceDelay),
+      });
+    },
+    close,
+  };
 }
+
+export type EngineSettings = ReturnType<typeof createEngineSettings>;

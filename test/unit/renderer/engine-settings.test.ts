@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import type { Settings } from '../../../main/contract/settings.ts';
 import { Connection } from '../../../renderer/connection/connection.svelte.ts';
-import { EngineSettings, presetOf } from '../../../renderer/state/engine-settings.svelte.ts';
+import { createEngineSettings, presetOf } from '../../../renderer/state/engine-settings.svelte.ts';
 import { readLicences } from '../../../renderer/state/licences.ts';
 import { settingsQuery } from '../../../renderer/state/settings-query.ts';
 import { Toasts } from '../../../renderer/state/toasts.svelte.ts';
@@ -25,7 +25,7 @@ async function setUp(stored: Partial<Settings> = {}) {
   await settle();
   const toasts = new Toasts(time);
   const source = { client: connection.client, changes: connection, time };
-  const settings = new EngineSettings({ ...source, settings: settingsQuery(source), toasts });
+  const settings = createEngineSettings({ ...source, settings: settingsQuery(source), toasts });
   await settle();
   const sent = () =>
     transport.calls.filter(({ procedure }) => procedure === 'settings.update').map(({ input }) => input);
