@@ -1,3 +1,4 @@
+import type { Environment } from '../../main/contract/values.ts';
 import type { Change } from '../connection/connection.svelte.ts';
 import { describeFailure } from '../connection/failure.ts';
 import { ConnectionLostError, type Client } from '../connection/transport.ts';
@@ -25,12 +26,23 @@ export interface Source {
   time: RealTime;
 }
 
-export interface LiveQueryOptions<Value> extends Omit<Source, 'client'> {
+/** A change that may concern a query. */
+type Concern = Exclude<Change, { type: 'everything' }>;
+
+export interface LiveQueryOptions<Value> {
   /** Calls the engine. `signal` aborts when the answer is no longer needed. */
   read: (signal: AbortSignal) => Promise<Value>;
   /** Whether `change` can affect the answer. */
-  concerns: (change: Exclude<Change, { type: 'everything' }>) => boolean;
+  concerns: (change: Concern) => boolean;
 }
+
+/** For `concerns`: changes of these types in a project, and in an environment if one is given. */
+export const inProject =
+  ({ projectId, environment }: { projectId: string; environment?: Environment }, ...types: Concern['type'][]) =>
+  (change: Concern): boolean =>
+    types.includes(change.type) &&
+    (change.projectId === undefined || change.projectId === projectId) &&
+    (environment === undefined || change.environment === undefined || change.environment === environment);
 
 export type QueryState = 'loading' | 'failed' | 'ready';
 
@@ -45,16 +57,18 @@ export class LiveQuery<Value> {
   #wanted = false;
   #gap: { cancel(): void } | null = null;
   readonly #options: LiveQueryOptions<Value>;
+  readonly #time: RealTime;
   readonly #abort = new AbortController();
   #followers: readonly (() => void)[] = [];
   readonly #unsubscribe: () => void;
 
-  constructor(options: LiveQueryOptions<Value>) {
+  constructor({ changes, time }: Omit<Source, 'client'>, options: LiveQueryOptions<Value>) {
     this.#options = options;
-    this.#unsubscribe = options.changes.subscribe((change) => {
+    this.#time = time;
+    this.#unsubscribe = changes.subscribe((change) => {
       if (change.type === 'everything' || options.concerns(change)) this.reread();
     });
-    if (options.changes.following) this.reread();
+    if (changes.following) this.reread();
   }
 
   /** The last good answer. */
@@ -108,8 +122,7 @@ export class LiveQuery<Value> {
   async #read(): Promise<void> {
     this.#wanted = false;
     this.#reading = true;
-    const { time } = this.#options;
-    const begunAt = time.monotonic();
+    const begunAt = this.#time.monotonic();
     try {
       const value = await this.#options.read(this.#abort.signal);
       if (this.#abort.signal.aborted) return;
@@ -122,8 +135,8 @@ export class LiveQuery<Value> {
     } finally {
       this.#reading = false;
     }
-    const gapMs = (time.monotonic() - begunAt) * READ_GAP_FACTOR;
-    this.#gap = time.realTimer(Math.min(READ_GAP_MS_MAX, Math.max(READ_GAP_MS_MIN, gapMs)), () => {
+    const gapMs = (this.#time.monotonic() - begunAt) * READ_GAP_FACTOR;
+    this.#gap = this.#time.realTimer(Math.min(READ_GAP_MS_MAX, Math.max(READ_GAP_MS_MIN, gapMs)), () => {
       this.#gap = null;
       if (this.#wanted) void this.#read();
     });

@@ -26,10 +26,11 @@ export class AcmePage {
   #filter: OrderFilter;
   #shown = $state(ORDERS_STEP);
 
-  constructor({ client, changes, time }: Source, filter: OrderFilter) {
+  constructor(source: Source, filter: OrderFilter) {
+    const { client } = source;
     this.#filter = filter;
-    this.orders = new LiveQuery({
-      ...{ changes, time, concerns },
+    this.orders = new LiveQuery(source, {
+      concerns,
       read: async (signal) => {
         const rows: AcmeOrderInfo[] = [];
         for (;;) {
@@ -42,8 +43,7 @@ export class AcmePage {
         }
       },
     });
-    this.rest = new LiveQuery({
-      ...{ changes, time },
+    this.rest = new LiveQuery(source, {
       read: (signal) => readRest(client, signal),
       concerns: (change) =>
         concerns(change) || ['domains.changed', 'settings.changed', 'zones.changed'].includes(change.type),
@@ -95,12 +95,12 @@ function inputOf({ search, state }: OrderFilter) {
 }
 
 /** One order; null if it is no longer kept. */
-export const orderQuery = ({ client, changes, time }: Source, orderId: string): LiveQuery<AcmeExplanation | null> =>
-  new LiveQuery({
-    ...{ changes, time, concerns },
+export const orderQuery = (source: Source, orderId: string): LiveQuery<AcmeExplanation | null> =>
+  new LiveQuery(source, {
+    concerns,
     read: async (signal) => {
       try {
-        return await client.acme.explain({ orderId }, { signal });
+        return await source.client.acme.explain({ orderId }, { signal });
       } catch (error) {
         if (error instanceof ORPCError && error.code === 'not_found') return null;
         throw error;

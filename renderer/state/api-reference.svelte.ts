@@ -3,9 +3,8 @@ import type { HttpBlock } from '../../main/contract/http-file.ts';
 import type { ApiKey } from '../../main/contract/keys.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Environment } from '../../main/contract/values.ts';
-import type { Change } from '../connection/connection.svelte.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { readApiDocument, type ApiDocument, type ApiOperation } from './api-document.ts';
 import { SavedRequests } from './saved-requests.svelte.ts';
 import { Trial } from './api-trial.svelte.ts';
@@ -44,15 +43,9 @@ export class ApiReference {
     this.#environment = options.environment;
     const { client, changes, time, project } = options;
     const projectId = project.id;
-    const concerning =
-      (type: Change['type']) =>
-      (change: Exclude<Change, { type: 'everything' }>): boolean =>
-        change.type === type && (change.projectId === undefined || change.projectId === projectId);
     this.saved = new SavedRequests({ client, changes, time, projectId });
     let read: { text: string; document: ApiDocument | undefined } | undefined;
-    this.description = new LiveQuery({
-      changes,
-      time,
+    this.description = new LiveQuery(options, {
       read: async (signal) => {
         const environment = this.#environment;
         const { baseUrl, document: text } = await client.api.describe({ projectId, environment }, { signal });
@@ -60,13 +53,11 @@ export class ApiReference {
         return { environment, baseUrl, document: text === null ? undefined : read?.document };
       },
       // A change of primary or slug changes the base address.
-      concerns: concerning('projects.changed'),
+      concerns: inProject({ projectId }, 'projects.changed'),
     });
-    this.keys = new LiveQuery({
-      changes,
-      time,
+    this.keys = new LiveQuery(options, {
       read: (signal) => client.keys.list({ projectId }, { signal }),
-      concerns: concerning('keys.changed'),
+      concerns: inProject({ projectId }, 'keys.changed'),
     });
   }
 

@@ -15,12 +15,11 @@ export class Breaks {
   readonly #client: Client;
   readonly #clock: Pick<AppClock, 'nowMs'>;
 
-  constructor({ client, changes, time, clock }: Source & { clock: Pick<AppClock, 'nowMs'> }) {
+  constructor(source: Source & { clock: Pick<AppClock, 'nowMs'> }) {
+    const { client, clock } = source;
     this.#client = client;
     this.#clock = clock;
-    this.list = new LiveQuery({
-      changes,
-      time,
+    this.list = new LiveQuery(source, {
       read: async (signal) => inOrder(await client.breaks.list({}, { signal })),
       concerns: ({ type }) => type === 'breaks.changed',
     });

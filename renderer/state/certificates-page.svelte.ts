@@ -20,18 +20,14 @@ export class CertificatesPage {
   readonly #client: Client;
 
   constructor(options: Source) {
-    const { client, changes, time } = options;
+    const { client } = options;
     this.#client = client;
-    this.root = new LiveQuery({
-      changes,
-      time,
+    this.root = new LiveQuery(options, {
       read: (signal) => client.ca.get({}, { signal }),
       // The settings contain the location of the private key.
       concerns: ({ type }) => type === 'ca.changed' || type === 'settings.changed',
     });
-    this.domains = new LiveQuery({
-      changes,
-      time,
+    this.domains = new LiveQuery(options, {
       read: async (signal) => inOrder(await client.domains.list({}, { signal })),
       concerns: ({ type }) => ['certificates.changed', 'domains.changed', 'projects.changed'].includes(type),
     });

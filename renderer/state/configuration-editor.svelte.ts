@@ -18,10 +18,8 @@ export class ConfigurationEditor {
 
   constructor(options: ConfigurationEditorOptions) {
     this.#options = options;
-    const { client, changes, time, projectId } = options;
-    this.configuration = new LiveQuery({
-      changes,
-      time,
+    const { client, projectId } = options;
+    this.configuration = new LiveQuery(options, {
       read: (signal) => client.domains.export({ projectId }, { signal }),
       concerns: ({ type }) => type === 'domains.changed' || type === 'projects.changed',
     });

@@ -37,21 +37,18 @@ export class DnsZones {
   readonly platform: LiveQuery<PlatformZone>;
   readonly settings: LiveQuery<Settings>;
   readonly #client: Client;
-  readonly #source: Pick<SettingsSource, 'changes' | 'time'>;
+  readonly #source: SettingsSource;
 
-  constructor({ client, changes, time, settings }: SettingsSource) {
+  constructor(source: SettingsSource) {
+    const { client, settings } = source;
     this.#client = client;
-    this.#source = { changes, time };
-    this.zones = new LiveQuery({
-      changes,
-      time,
+    this.#source = source;
+    this.zones = new LiveQuery(source, {
       read: (signal) => client.zones.list({}, { signal }),
       // A zone includes its record count.
       concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',
     });
-    this.platform = new LiveQuery({
-      changes,
-      time,
+    this.platform = new LiveQuery(source, {
       async read(signal) {
         const { name, records } = await client.zones.platform({}, { signal });
         return { name, rows: shownRows(records) };
@@ -81,8 +78,7 @@ export class DnsZones {
 
   /** How a zone's answers are signed; the caller closes it. */
   signing(name: string): LiveQuery<ZoneDnssec> {
-    return new LiveQuery({
-      ...this.#source,
+    return new LiveQuery(this.#source, {
       read: (signal) => this.#client.zones.dnssec({ name }, { signal }),
       // The clock renews signatures and ends a roll, which is a change of the records.
       concerns: ({ type }) => type === 'zones.changed' || type === 'records.changed',

@@ -41,11 +41,10 @@ export class DoctorPage {
   #last: DoctorReport | undefined;
   readonly #client: Client;
 
-  constructor({ client, changes, time }: Source) {
+  constructor(source: Source) {
+    const { client } = source;
     this.#client = client;
-    this.query = new LiveQuery({
-      changes,
-      time,
+    this.query = new LiveQuery(source, {
       read: (signal) => this.#run(signal),
       concerns: ({ type }) => {
         const areas = CONCERNED[type] ?? [];

@@ -37,13 +37,12 @@ export class DomainDetail {
   #rehearsal = $state.raw<Rehearsal>(OWN);
   readonly #unfollow: () => void;
 
-  constructor({ client, changes, time, settings, domain }: DomainDetailOptions) {
+  constructor(source: DomainDetailOptions) {
+    const { client, settings, domain } = source;
     const { hostname } = domain();
     const known = async (signal: AbortSignal): Promise<Settings> =>
       settings.value ?? (await client.settings.get({}, { signal }));
-    this.caa = new LiveQuery({
-      changes,
-      time,
+    this.caa = new LiveQuery(source, {
       read: async (signal) => {
         const { caaIdentity: identity } = await known(signal);
         const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
@@ -51,10 +50,8 @@ export class DomainDetail {
       },
       concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed'].includes(type),
     });
-    this.certificate = leafQuery({ client, changes, time }, hostname);
-    this.local = new LiveQuery({
-      changes,
-      time,
+    this.certificate = leafQuery(source, hostname);
+    this.local = new LiveQuery(source, {
       read: async (signal) => readLocalRecords(client, domain(), await known(signal), signal),
       concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
     });

@@ -1,6 +1,6 @@
 import type { Domain } from '../../main/contract/domains.ts';
 import type { Project } from '../../main/contract/projects.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import type { Navigator } from '../navigation/navigator.svelte.ts';
 import { formatPlace } from '../navigation/places.ts';
 import { formatCounted } from '../time/format.ts';
@@ -51,15 +51,17 @@ export class DomainsPage {
     this.#options = options;
     const { client, changes, time, toasts, announcer, breaks, project } = options;
     const { id: projectId } = project();
-    this.domains = new LiveQuery({
-      changes,
-      time,
+    this.domains = new LiveQuery(options, {
       read: (signal) => client.domains.list({ projectId }, { signal }),
       // Instructions depend on the zones, checks on the clock; other changes matter only for this project.
-      concerns: (change) =>
-        ['zones.changed', 'clock.changed'].includes(change.type) ||
-        (['domains.changed', 'certificates.changed', 'projects.changed'].includes(change.type) &&
-          (change.projectId === undefined || change.projectId === projectId)),
+      concerns: inProject(
+        { projectId },
+        'zones.changed',
+        'clock.changed',
+        'domains.changed',
+        'certificates.changed',
+        'projects.changed',
+      ),
     });
     this.actions = new DomainActions({
       client,

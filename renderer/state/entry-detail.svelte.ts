@@ -20,10 +20,9 @@ export class EntryDetail {
   readonly entry: LiveQuery<TrafficDetail | null>;
   #next: { cancel(): void } | undefined;
 
-  constructor({ client, changes, time, id, archived }: EntryDetailOptions) {
-    this.entry = new LiveQuery({
-      changes,
-      time,
+  constructor(source: EntryDetailOptions) {
+    const { client, time, id, archived } = source;
+    this.entry = new LiveQuery(source, {
       read: async (signal) => {
         if (archived !== undefined) return archived;
         try {

@@ -2,11 +2,9 @@ import type { WorldKind, WorldOwner } from '../../main/contract/world.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 
 /** The files that own something, such as a `vivarium.yaml`. */
-export const ownersQuery = ({ client, changes, time }: Source): LiveQuery<WorldOwner[]> =>
-  new LiveQuery({
-    changes,
-    time,
-    read: (signal) => client.world.owners({}, { signal }),
+export const ownersQuery = (source: Source): LiveQuery<WorldOwner[]> =>
+  new LiveQuery(source, {
+    read: (signal) => source.client.world.owners({}, { signal }),
     // The engine announces a status after it has applied a file; removals elsewhere end an ownership, too.
     concerns: ({ type }) => ['status.changed', 'projects.changed', 'domains.changed', 'zones.changed'].includes(type),
   });

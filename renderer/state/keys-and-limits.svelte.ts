@@ -3,8 +3,7 @@ import type { ApiKey } from '../../main/contract/keys.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { Plan, Project } from '../../main/contract/projects.ts';
 import type { Settings } from '../../main/contract/settings.ts';
-import type { Change } from '../connection/connection.svelte.ts';
-import { LiveQuery } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery } from '../live/live-query.svelte.ts';
 import { formatCounted } from '../time/format.ts';
 import { liftingWith } from './ban-lift.ts';
 import { Form } from './form.svelte.ts';
@@ -41,31 +40,21 @@ export class KeysAndLimits {
   constructor(options: KeysAndLimitsOptions) {
     this.#options = options;
     this.settings = options.settings;
-    const { client, changes, time, toasts, secrets, project } = options;
+    const { client, toasts, secrets, project } = options;
     const projectId = project().id;
     this.projectId = projectId;
-    const concerning =
-      (...types: Change['type'][]) =>
-      (change: Exclude<Change, { type: 'everything' }>): boolean =>
-        types.includes(change.type) && (change.projectId === undefined || change.projectId === projectId);
-    this.usage = new LiveQuery({
-      changes,
-      time,
+    this.usage = new LiveQuery(options, {
       read: (signal) => client.limits.usage({ projectId }, { signal }),
-      concerns: concerning('limits.changed', 'keys.changed', 'projects.changed', 'clock.changed'),
+      concerns: inProject({ projectId }, 'limits.changed', 'keys.changed', 'projects.changed', 'clock.changed'),
     });
-    this.keys = new LiveQuery({
-      changes,
-      time,
+    this.keys = new LiveQuery(options, {
       read: (signal) => client.keys.list({ projectId }, { signal }),
       // Every request updates a key's last use.
-      concerns: concerning('keys.changed', 'limits.changed'),
+      concerns: inProject({ projectId }, 'keys.changed', 'limits.changed'),
     });
-    this.domains = new LiveQuery({
-      changes,
-      time,
+    this.domains = new LiveQuery(options, {
       read: (signal) => client.domains.list({ projectId }, { signal }),
-      concerns: concerning('domains.changed', 'projects.changed'),
+      concerns: inProject({ projectId }, 'domains.changed', 'projects.changed'),
     });
 
     this.newKey = new Form({

@@ -8,13 +8,11 @@ export interface LeafDetailOptions extends Source {
 }
 
 /** The certificate of a domain; null while there is none. */
-export const leafQuery = ({ client, changes, time }: Source, hostname: string): LiveQuery<Certificate | null> =>
-  new LiveQuery({
-    changes,
-    time,
+export const leafQuery = (source: Source, hostname: string): LiveQuery<Certificate | null> =>
+  new LiveQuery(source, {
     read: async (signal) => {
       try {
-        return await client.certificates.get({ hostname }, { signal });
+        return await source.client.certificates.get({ hostname }, { signal });
       } catch (error) {
         if (error instanceof ORPCError && error.code === 'not_found') return null;
         throw error;
@@ -30,8 +28,9 @@ export class LeafDetail {
   /** Issues a new one; a refusal contains the reason. */
   readonly renewal: Task<[], Certificate>;
 
-  constructor({ client, changes, time, hostname }: LeafDetailOptions) {
-    this.leaf = leafQuery({ client, changes, time }, hostname);
+  constructor(source: LeafDetailOptions) {
+    const { client, hostname } = source;
+    this.leaf = leafQuery(source, hostname);
     this.renewal = new Task(() => client.certificates.renew({ hostname }));
   }
 

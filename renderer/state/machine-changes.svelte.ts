@@ -16,12 +16,11 @@ export class MachineChanges {
   #busy = $state<string | undefined>(undefined);
   readonly #reports = new SvelteMap<string, ChangeReport>();
 
-  constructor({ client, changes, time, hostname }: Source & { hostname: string }) {
+  constructor(source: Source & { hostname: string }) {
+    const { client, hostname } = source;
     this.#client = client;
     this.#hostname = hostname;
-    this.plan = new LiveQuery({
-      changes,
-      time,
+    this.plan = new LiveQuery(source, {
       read: (signal) => client.machine.plan({ hostname }, { signal }),
       concerns: ({ type }) => ['machine.changed', 'domains.changed', 'zones.changed'].includes(type),
     });

@@ -24,12 +24,11 @@ export class OtherDevices {
   #chosen = $state<string | undefined>(undefined);
   #keep = $state(false);
 
-  constructor({ client, changes, time, toasts }: Source & { toasts: Toasts }) {
+  constructor(source: Source & { toasts: Toasts }) {
+    const { client, toasts } = source;
     this.#client = client;
     this.#toasts = toasts;
-    this.status = new LiveQuery({
-      changes,
-      time,
+    this.status = new LiveQuery(source, {
       read: (signal) => client.lan.status({}, { signal }),
       concerns: ({ type }) => ['lan.changed', 'domains.changed', 'projects.changed'].includes(type),
     });

@@ -2,8 +2,7 @@ import { ORPCError } from '@orpc/client';
 import type { OrderRecord } from '../../main/contract/orders.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Environment, PetStatus } from '../../main/contract/values.ts';
-import type { Change } from '../connection/connection.svelte.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 import type { PetActions } from './pet-actions.ts';
 import { readCount } from './typed-count.ts';
@@ -29,13 +28,11 @@ export class PetDetail {
   readonly order: Form<{ quantity: string }, OrderRecord>;
   #saved = $state.raw<PetRecord | undefined>(undefined);
 
-  constructor({ client, changes, time, actions, projectId, environment, id }: PetDetailOptions) {
+  constructor(source: PetDetailOptions) {
+    const { client, actions, projectId, environment, id } = source;
     this.id = id;
     this.environment = environment;
     const dataset = { projectId, environment };
-    const isHere = (change: Exclude<Change, { type: 'everything' }>): boolean =>
-      (change.projectId === undefined || change.projectId === projectId) &&
-      (change.environment === undefined || change.environment === environment);
     this.form = new Form({
       values: { name: '', categoryId: '', status: 'available' as PetStatus },
       submit: (values) => actions.rewrite(environment, this.#known(), values),
@@ -45,9 +42,7 @@ export class PetDetail {
       // An empty value is sent for the engine to refuse.
       submit: ({ quantity }) => actions.order(environment, this.#known(), readCount(quantity) ?? Number.NaN),
     });
-    this.pet = new LiveQuery({
-      changes,
-      time,
+    this.pet = new LiveQuery(source, {
       read: async (signal) => {
         try {
           const pet = await client.pets.get({ ...dataset, id }, { signal });
@@ -59,14 +54,12 @@ export class PetDetail {
           throw error;
         }
       },
-      concerns: (change) => change.type === 'pets.changed' && isHere(change),
+      concerns: inProject(dataset, 'pets.changed'),
     });
-    this.orders = new LiveQuery({
-      changes,
-      time,
+    this.orders = new LiveQuery(source, {
       read: async (signal) =>
         (await client.orders.list({ ...dataset, petId: id, limit: ORDERS_SHOWN }, { signal })).toReversed(),
-      concerns: (change) => change.type === 'orders.changed' && isHere(change),
+      concerns: inProject(dataset, 'orders.changed'),
     });
   }
 

@@ -1,5 +1,5 @@
 import type { PetRecord } from '../../main/contract/pets.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { listQuery, type PetFilter } from './pet-filter.ts';
 import { RowWindow } from './row-window.ts';
 
@@ -47,15 +47,11 @@ export class PetRows {
   constructor(options: PetRowsOptions) {
     this.#options = options;
     this.filter = options.filter;
-    const { changes, time, projectId, filter } = options;
-    this.live = new LiveQuery({
-      changes,
-      time,
+    const { projectId, filter } = options;
+    const { environment } = filter;
+    this.live = new LiveQuery(options, {
       read: (signal) => this.#readVisible(signal),
-      concerns: (change) =>
-        change.type === 'pets.changed' &&
-        (change.projectId === undefined || change.projectId === projectId) &&
-        (change.environment === undefined || change.environment === filter.environment),
+      concerns: inProject({ projectId, environment }, 'pets.changed'),
     });
   }
 

@@ -4,9 +4,8 @@ import type { ApiKey } from '../../main/contract/keys.ts';
 import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Environment } from '../../main/contract/values.ts';
-import type { Change } from '../connection/connection.svelte.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { RequestHistory } from './request-history.svelte.ts';
 
 /** A sample; the Pets page lists all. */
@@ -40,45 +39,28 @@ export class ProjectOverview {
   constructor(options: ProjectOverviewOptions) {
     this.#options = options;
     const { client, changes, time, projectId } = options;
-    const ofProject = (change: Exclude<Change, { type: 'everything' }>): boolean =>
-      change.projectId === undefined || change.projectId === projectId;
-    this.usage = new LiveQuery({
-      changes,
-      time,
+    this.usage = new LiveQuery(options, {
       read: (signal) => client.limits.usage({ projectId }, { signal }),
       // A plan change sets new limits, a clock set back restarts windows, and a revoked key stops calling.
-      concerns: (change) =>
-        change.type === 'clock.changed' ||
-        (ofProject(change) && ['limits.changed', 'keys.changed', 'projects.changed'].includes(change.type)),
+      concerns: inProject(options, 'clock.changed', 'limits.changed', 'keys.changed', 'projects.changed'),
     });
-    this.keys = new LiveQuery({
-      changes,
-      time,
+    this.keys = new LiveQuery(options, {
       read: (signal) => client.keys.list({ projectId }, { signal }),
-      concerns: (change) => change.type === 'keys.changed' && ofProject(change),
+      concerns: inProject(options, 'keys.changed'),
     });
-    this.domains = new LiveQuery({
-      changes,
-      time,
+    this.domains = new LiveQuery(options, {
       read: (signal) => client.domains.list({ projectId }, { signal }),
-      concerns: (change) => ofProject(change) && ['domains.changed', 'certificates.changed'].includes(change.type),
+      concerns: inProject(options, 'domains.changed', 'certificates.changed'),
     });
-    this.deploys = new LiveQuery({
-      changes,
-      time,
+    this.deploys = new LiveQuery(options, {
       read: (signal) => client.deploys.list({ projectId }, { signal }),
-      concerns: (change) => change.type === 'deploys.changed' && ofProject(change),
+      concerns: inProject(options, 'deploys.changed'),
     });
     this.history = new RequestHistory({ client, changes, time, projectId });
     const petsOf = (environment: Environment): LiveQuery<FirstPets> =>
-      new LiveQuery({
-        changes,
-        time,
+      new LiveQuery(options, {
         read: (signal) => client.pets.list({ projectId, environment, limit: FIRST_PETS }, { signal }),
-        concerns: (change) =>
-          change.type === 'pets.changed' &&
-          ofProject(change) &&
-          (change.environment === undefined || change.environment === environment),
+        concerns: inProject({ projectId, environment }, 'pets.changed'),
       });
     this.pets = { production: petsOf('production'), staging: petsOf('staging') };
   }

@@ -21,11 +21,10 @@ export class ProjectSettings {
   readonly targeting: Form<TargetValues, Project>;
   readonly deploying: Task<[], Deploy>;
 
-  constructor({ client, changes, time, project }: ProjectSettingsOptions) {
+  constructor(source: ProjectSettingsOptions) {
+    const { client, project } = source;
     const projectId = project.id;
-    this.deploys = new LiveQuery({
-      changes,
-      time,
+    this.deploys = new LiveQuery(source, {
       read: (signal) => client.deploys.list({ projectId }, { signal }),
       concerns: (change) => change.type === 'deploys.changed' && change.projectId === projectId,
     });

@@ -20,25 +20,20 @@ export class Reach {
   #scheme: 'http' | 'https' | undefined;
   #kind: BrowserKind | undefined;
 
-  constructor({ client, changes, time, toasts, hostname }: ReachOptions) {
-    this.texts = new LiveQuery({
-      changes,
-      time,
+  constructor(source: ReachOptions) {
+    const { client, toasts, hostname } = source;
+    this.texts = new LiveQuery(source, {
       read: (signal) =>
         client.reach.snippets({ hostname, ...(this.#scheme !== undefined && { scheme: this.#scheme }) }, { signal }),
       concerns: ({ type }) =>
         ['projects.changed', 'domains.changed', 'certificates.changed', 'zones.changed'].includes(type),
     });
-    this.browser = new LiveQuery({
-      changes,
-      time,
+    this.browser = new LiveQuery(source, {
       read: (signal) => client.reach.browser({}, { signal }),
       // The engine detects installed browsers again on use.
       concerns: () => false,
     });
-    this.#system = new LiveQuery({
-      changes,
-      time,
+    this.#system = new LiveQuery(source, {
       read: (signal) => client.reach.lookup({ hostname }, { signal }),
       concerns: ({ type }) => type === 'machine.changed',
     });

@@ -28,9 +28,7 @@ export class RequestHistory {
   constructor(options: RequestHistoryOptions) {
     this.#options = options;
     const { client, changes, time, projectId } = options;
-    this.#query = new LiveQuery({
-      changes,
-      time,
+    this.#query = new LiveQuery(options, {
       read: async (signal) => {
         this.#isStale = false;
         const rates = await client.status.rates({ projectId }, { signal });

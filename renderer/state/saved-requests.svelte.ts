@@ -28,10 +28,8 @@ export class SavedRequests {
 
   constructor(options: SavedRequestsOptions) {
     this.#options = options;
-    const { client, changes, time, projectId } = options;
-    this.query = new LiveQuery({
-      changes,
-      time,
+    const { client, projectId } = options;
+    this.query = new LiveQuery(options, {
       read: (signal) => client.requests.get({ projectId }, { signal }),
       concerns: (change) => change.type === 'requests.changed' && change.projectId === projectId,
     });

@@ -53,21 +53,19 @@ export class Session {
     connection.subscribe((change) => {
       if (change.type === 'everything' || change.type === 'clock.changed') void this.#readClock();
     });
-    this.status = new LiveQuery({
-      changes: connection,
-      time,
-      read: (signal) => connection.client.status.get({}, { signal }),
+    const { client } = connection;
+    const source = { client, changes: connection, time };
+    this.status = new LiveQuery(source, {
+      read: (signal) => client.status.get({}, { signal }),
       // Counts and warnings depend on everything else.
       concerns: () => true,
     });
-    this.projects = new LiveQuery({
-      changes: connection,
-      time,
-      read: (signal) => connection.client.projects.list({}, { signal }),
+    this.projects = new LiveQuery(source, {
+      read: (signal) => client.projects.list({}, { signal }),
       concerns: ({ type }) => type === 'projects.changed',
     });
-    this.settings = settingsQuery({ client: connection.client, changes: connection, time });
-    this.breaks = new Breaks({ client: connection.client, changes: connection, time, clock: this.clock });
+    this.settings = settingsQuery(source);
+    this.breaks = new Breaks({ ...source, clock: this.clock });
     this.selection = new ProjectSelection({ list: () => this.projects.value, named, storage });
   }
 

@@ -7,10 +7,8 @@ export interface SettingsSource extends Source {
 }
 
 /** The engine's settings; one query shared by the whole page. */
-export const settingsQuery = ({ client, changes, time }: Source): LiveQuery<Settings> =>
-  new LiveQuery({
-    changes,
-    time,
-    read: (signal) => client.settings.get({}, { signal }),
+export const settingsQuery = (source: Source): LiveQuery<Settings> =>
+  new LiveQuery(source, {
+    read: (signal) => source.client.settings.get({}, { signal }),
     concerns: ({ type }) => type === 'settings.changed',
   });

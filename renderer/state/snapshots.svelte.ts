@@ -18,12 +18,11 @@ export class Snapshots {
   readonly #client: Client;
   readonly #toasts: Toasts;
 
-  constructor({ client, changes, time, toasts }: Source & { toasts: Toasts }) {
+  constructor(source: Source & { toasts: Toasts }) {
+    const { client, toasts } = source;
     this.#client = client;
     this.#toasts = toasts;
-    this.list = new LiveQuery({
-      changes,
-      time,
+    this.list = new LiveQuery(source, {
       read: (signal) => client.snapshots.list({}, { signal }),
       concerns: ({ type }) => type === 'snapshots.changed',
     });

@@ -16,9 +16,7 @@ export class TargetHealth {
   constructor(source: Source) {
     this.#source = source;
     const { client, changes, time } = source;
-    this.#query = new LiveQuery({
-      changes,
-      time,
+    this.#query = new LiveQuery(source, {
       read: async (signal) => {
         const { checks } = await client.doctor.run({ areas: ['upstreams'] }, { signal });
         return checks.filter(({ projectId }) => projectId !== undefined);

@@ -25,10 +25,9 @@ export class TrafficCharts {
   #zoomed = $state.raw<TimeRange | undefined>(undefined);
   #timer: { cancel(): void } | null = null;
 
-  constructor({ client, changes, time, projectId, minutes }: TrafficChartsOptions) {
-    this.summary = new LiveQuery({
-      changes,
-      time,
+  constructor(source: TrafficChartsOptions) {
+    const { client, changes, time, projectId, minutes } = source;
+    this.summary = new LiveQuery(source, {
       read: async (signal) => {
         const input = { minutes, ...this.#zoomed, ...(projectId !== undefined && { projectId }) };
         const summary = await client.traffic.summary(input, { signal });

@@ -85,7 +85,7 @@ export class TrafficPage {
 
   constructor(options: TrafficPageOptions) {
     this.#options = options;
-    const { client, changes, time, settings, toasts, views, project } = options;
+    const { client, settings, toasts, views, project } = options;
     const { id: projectId } = project();
     this.saved = new SavedFilters(views);
     this.sizes = new ColumnSizes({ views, storageKey: 'traffic.widths', columns: COLUMNS.map(({ id }) => id) });
@@ -99,9 +99,7 @@ export class TrafficPage {
       });
     this.#columns = { project: columnsOf('project'), all: columnsOf('all'), file: columnsOf('file') };
     this.settings = settings;
-    this.keys = new LiveQuery({
-      changes,
-      time,
+    this.keys = new LiveQuery(options, {
       read: (signal) => client.keys.list({ projectId }, { signal }),
       concerns: (change) => change.type === 'keys.changed',
     });

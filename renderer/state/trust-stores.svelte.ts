@@ -16,11 +16,10 @@ export class TrustStores {
   readonly #busy = new SvelteSet<string>();
   readonly #reports = new SvelteMap<string, StoreReport>();
 
-  constructor({ client, changes, time }: Source) {
+  constructor(source: Source) {
+    const { client } = source;
     this.#client = client;
-    this.query = new LiveQuery({
-      changes,
-      time,
+    this.query = new LiveQuery(source, {
       read: (signal) => client.ca.trustStatus({}, { signal }),
       concerns: ({ type }) => type === 'ca.changed',
     });

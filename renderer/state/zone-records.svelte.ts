@@ -34,12 +34,11 @@ export class ZoneRecords {
   readonly contents: LiveQuery<ZoneContents>;
   readonly #client: Client;
 
-  constructor({ client, changes, time, zone }: ZoneRecordsOptions) {
+  constructor(source: ZoneRecordsOptions) {
+    const { client, zone } = source;
     this.zone = zone;
     this.#client = client;
-    this.contents = new LiveQuery({
-      changes,
-      time,
+    this.contents = new LiveQuery(source, {
       async read(signal) {
         const [records, propagating] = await Promise.all([
           client.records.list({ zone }, { signal }),

@@ -13,21 +13,23 @@ function setUp(options: { following?: boolean; read?: () => Promise<number> } = 
   const time = createFakeClock();
   const listeners = new Set<(change: Change) => void>();
   let reads = 0;
-  const query = new LiveQuery({
-    changes: {
-      following: options.following ?? true,
-      subscribe(listener) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
+  const changes = {
+    following: options.following ?? true,
+    subscribe(listener: (change: Change) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const query = new LiveQuery(
+    { changes, time },
+    {
+      read: () => {
+        reads += 1;
+        return options.read?.() ?? Promise.resolve(reads);
       },
+      concerns: ({ type }) => type === 'pets.changed',
     },
-    time,
-    read: () => {
-      reads += 1;
-      return options.read?.() ?? Promise.resolve(reads);
-    },
-    concerns: ({ type }) => type === 'pets.changed',
-  });
+  );
   const tell = (change: Change) => listeners.forEach((listener) => listener(change));
   return { time, query, tell, listeners, reads: () => reads };
 }
