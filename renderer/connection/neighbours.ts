@@ -23,12 +23,7 @@ export interface NeighboursOptions {
  * Signs a new tab in through other tabs. A cookie would work too, but browsers send it to every port of the host, and
  * so to every other program that serves pages here.
  */
-export interface Neighbours {
-  /** The token of another tab; null when none is signed in. */
-  ask(): Promise<string | null>;
-}
-
-export function createNeighbours({ channel, time, token }: NeighboursOptions): Neighbours {
+export function createNeighbours({ channel, time, token }: NeighboursOptions) {
   const asking = new Map<string, (token: string) => void>();
 
   channel.addEventListener('message', ({ data }) => {
@@ -43,7 +38,8 @@ export function createNeighbours({ channel, time, token }: NeighboursOptions): N
   });
 
   return {
-    async ask() {
+    /** The token of another tab; null when none is signed in. */
+    async ask(): Promise<string | null> {
       const asker = crypto.getRandomValues(new Uint32Array(4)).join('-');
       const { promise, resolve } = Promise.withResolvers<string | null>();
       asking.set(asker, resolve);

@@ -29,6 +29,11 @@ export interface Source {
 /** A change that may concern a query. */
 type Concern = Exclude<Change, { type: 'everything' }>;
 
+/** The same for the view state of one project. */
+export interface ProjectSource extends Source {
+  projectId: string;
+}
+
 export interface LiveQueryOptions<Value> {
   /** Calls the engine. `signal` aborts when the answer is no longer needed. */
   read: (signal: AbortSignal) => Promise<Value>;

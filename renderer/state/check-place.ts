@@ -2,16 +2,11 @@ import type { DoctorCheck } from '../../main/contract/doctor.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Place } from '../navigation/places.ts';
 
-export interface CheckPlace {
-  place: Place;
-  label: string;
-}
-
 /** Undefined when the fix is outside the interface or on the current page. */
 export function placeOfCheck(
   { id, area, projectId }: Pick<DoctorCheck, 'id' | 'area' | 'projectId'>,
   projects: readonly Pick<Project, 'id' | 'slug'>[],
-): CheckPlace | undefined {
+): { place: Place; label: string } | undefined {
   if (area === 'trust' || area === 'root') return { place: { page: 'certificates' }, label: 'Certificates' };
   if (id === 'dns.resolver') return { place: { page: 'settings' }, label: 'Settings' };
   const slug = projects.find((project) => project.id === projectId)?.slug;

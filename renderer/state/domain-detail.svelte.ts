@@ -17,12 +17,6 @@ export interface Rehearsal {
 
 const OWN: Rehearsal = { issuer: '', wildcard: false, method: '', accountUri: '' };
 
-/** A walk, and the CA identity of the settings. */
-export interface CaaAnswer {
-  verdict: CaaVerdict;
-  identity: Settings['caaIdentity'];
-}
-
 export interface DomainDetailOptions extends SettingsSource {
   /** The domain as it is now; its hostname never changes. */
   domain: () => Pick<Domain, 'hostname' | 'instructions'>;
@@ -30,7 +24,8 @@ export interface DomainDetailOptions extends SettingsSource {
 
 /** The details of one domain. Created when it is selected, closed when it is not. */
 export class DomainDetail {
-  readonly caa: LiveQuery<CaaAnswer>;
+  /** A walk, and the CA identity of the settings. */
+  readonly caa: LiveQuery<{ verdict: CaaVerdict; identity: Settings['caaIdentity'] }>;
   /** Null while there is none. */
   readonly certificate: LiveQuery<Certificate | null>;
   readonly local: LiveQuery<LocalRecords>;

@@ -3,10 +3,6 @@ import type { Certificate } from '../../main/contract/certificates.ts';
 import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 
-export interface LeafDetailOptions extends Source {
-  hostname: string;
-}
-
 /** The certificate of a domain; null while there is none. */
 export const leafQuery = (source: Source, hostname: string): LiveQuery<Certificate | null> =>
   new LiveQuery(source, {
@@ -28,10 +24,9 @@ export class LeafDetail {
   /** Issues a new one; a refusal contains the reason. */
   readonly renewal: Task<[], Certificate>;
 
-  constructor(source: LeafDetailOptions) {
-    const { client, hostname } = source;
+  constructor(source: Source, hostname: string) {
     this.leaf = leafQuery(source, hostname);
-    this.renewal = new Task(() => client.certificates.renew({ hostname }));
+    this.renewal = new Task(() => source.client.certificates.renew({ hostname }));
   }
 
   close(): void {

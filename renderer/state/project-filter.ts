@@ -3,12 +3,6 @@ import type { Project } from '../../main/contract/projects.ts';
 /** The maximum number of listed projects; a search finds the others. */
 export const PROJECTS_SHOWN_MAX = 50;
 
-export interface FoundProjects {
-  shown: Project[];
-  /** The number of further matches. */
-  hidden: number;
-}
-
 /**
  * The projects whose name or slug contains every word of `text`: prefix matches first, otherwise in their given order.
  */
@@ -24,8 +18,8 @@ export function matchingProjects(projects: readonly Project[], text: string): Pr
   return [...found.filter(isFirst), ...found.filter((project) => !isFirst(project))];
 }
 
-/** The first of the matching projects. */
-export function findProjects(projects: readonly Project[], text: string): FoundProjects {
+/** The first of the matching projects; `hidden`: the number of the others. */
+export function findProjects(projects: readonly Project[], text: string) {
   const ordered = matchingProjects(projects, text);
   return { shown: ordered.slice(0, PROJECTS_SHOWN_MAX), hidden: Math.max(0, ordered.length - PROJECTS_SHOWN_MAX) };
 }

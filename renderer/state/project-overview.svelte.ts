@@ -5,7 +5,7 @@ import type { CallerUsage } from '../../main/contract/limits.ts';
 import type { PetRecord } from '../../main/contract/pets.ts';
 import type { Environment } from '../../main/contract/values.ts';
 import { describeFailure } from '../connection/failure.ts';
-import { inProject, LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { inProject, LiveQuery, type ProjectSource } from '../live/live-query.svelte.ts';
 import { RequestHistory } from './request-history.svelte.ts';
 
 /** A sample; the Pets page lists all. */
@@ -19,10 +19,6 @@ export interface FirstPets {
   total: number;
 }
 
-export interface ProjectOverviewOptions extends Source {
-  projectId: string;
-}
-
 /** The Overview's data of one project. Created when the project is selected, closed when it is not. */
 export class ProjectOverview {
   readonly usage: LiveQuery<CallerUsage[]>;
@@ -34,9 +30,9 @@ export class ProjectOverview {
   #environment = $state<Environment>('production');
   #seeding = $state(false);
   #seedFailure = $state<string | undefined>(undefined);
-  readonly #options: ProjectOverviewOptions;
+  readonly #options: ProjectSource;
 
-  constructor(options: ProjectOverviewOptions) {
+  constructor(options: ProjectSource) {
     this.#options = options;
     const { client, changes, time, projectId } = options;
     this.usage = new LiveQuery(options, {

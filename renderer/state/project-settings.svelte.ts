@@ -5,10 +5,6 @@ import { Form } from './form.svelte.ts';
 import { readTarget, targetOf, type TargetValues } from './project-target.ts';
 import { Task } from './task.svelte.ts';
 
-export interface ProjectSettingsOptions extends Source {
-  project: Project;
-}
-
 export interface NameValues extends Record<string, unknown> {
   name: string;
   slug: string;
@@ -21,7 +17,7 @@ export class ProjectSettings {
   readonly targeting: Form<TargetValues, Project>;
   readonly deploying: Task<[], Deploy>;
 
-  constructor(source: ProjectSettingsOptions) {
+  constructor(source: Source & { project: Project }) {
     const { client, project } = source;
     const projectId = project.id;
     this.deploys = new LiveQuery(source, {
@@ -47,14 +43,7 @@ export class ProjectSettings {
 export const namesOf = ({ name, slug }: Project): NameValues => ({ name, slug });
 
 /** Everything removed together with a project. */
-export interface ProjectLosses {
-  keys: number;
-  pets: Record<'production' | 'staging', number>;
-  orders: number;
-  hostnames: string[];
-}
-
-export async function readLosses(client: Client, projectId: string, signal?: AbortSignal): Promise<ProjectLosses> {
+export async function readLosses(client: Client, projectId: string, signal?: AbortSignal) {
   const petsOf = async (environment: 'production' | 'staging') =>
     (await client.pets.list({ projectId, environment, limit: 1 }, { signal })).total;
   const ordersOf = async (environment: 'production' | 'staging') =>

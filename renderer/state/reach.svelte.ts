@@ -3,11 +3,6 @@ import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
 import { Task } from './task.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
-export interface ReachOptions extends Source {
-  toasts: Pick<Toasts, 'say'>;
-  hostname: string;
-}
-
 /** Ways to reach one hostname from this machine: in a browser, from programs, system-wide. */
 export class Reach {
   readonly texts: LiveQuery<ReachSnippets>;
@@ -20,7 +15,7 @@ export class Reach {
   #scheme: 'http' | 'https' | undefined;
   #kind: BrowserKind | undefined;
 
-  constructor(source: ReachOptions) {
+  constructor(source: Source & { toasts: Pick<Toasts, 'say'>; hostname: string }) {
     const { client, toasts, hostname } = source;
     this.texts = new LiveQuery(source, {
       read: (signal) =>

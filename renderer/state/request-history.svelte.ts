@@ -1,14 +1,10 @@
 import type { RequestRates } from '../../main/contract/status.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery, type ProjectSource } from '../live/live-query.svelte.ts';
 
 const SECOND_MS = 1_000;
 
 /** The delay after the end of a second, so the engine has surely finished it. */
 const MARGIN_MS = 40;
-
-export interface RequestHistoryOptions extends Source {
-  projectId: string;
-}
 
 /** Requests and refusals per second, oldest first. */
 export type Seconds = Pick<RequestRates, 'requests' | 'refused'>;
@@ -19,13 +15,13 @@ export type Seconds = Pick<RequestRates, 'requests' | 'refused'>;
  */
 export class RequestHistory {
   readonly #query: LiveQuery<RequestRates & { readAt: number }>;
-  readonly #options: RequestHistoryOptions;
+  readonly #options: ProjectSource;
   readonly #unsubscribe: () => void;
   #silent = $state(0);
   #isStale = false;
   #timer: { cancel(): void } | null = null;
 
-  constructor(options: RequestHistoryOptions) {
+  constructor(options: ProjectSource) {
     this.#options = options;
     const { client, changes, time, projectId } = options;
     this.#query = new LiveQuery(options, {
@@ -86,19 +82,10 @@ export const partOf = ({ requests, refused }: Seconds, first: number, last: numb
   refused: refused.slice(first, last + 1),
 });
 
-export interface RateFigures {
-  /** In the last full second. */
-  now: number;
-  refusedNow: number;
-  total: number;
-  refusedTotal: number;
-  /** The maximum in one second. */
-  peak: number;
-}
-
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-export const figuresOf = ({ requests, refused }: Seconds): RateFigures => ({
+/** `now`, `refusedNow`: in the last full second. `peak`: the maximum in one second. */
+export const figuresOf = ({ requests, refused }: Seconds) => ({
   now: requests.at(-1) ?? 0,
   refusedNow: refused.at(-1) ?? 0,
   total: sum(requests),

@@ -7,14 +7,10 @@ import {
   type HttpRequest,
 } from '../../main/contract/http-file.ts';
 import type { Client } from '../connection/transport.ts';
-import { LiveQuery, type Source } from '../live/live-query.svelte.ts';
+import { LiveQuery, type ProjectSource } from '../live/live-query.svelte.ts';
 import { Form } from './form.svelte.ts';
 
 type Texts = Awaited<ReturnType<Client['requests']['get']>>;
-
-export interface SavedRequestsOptions extends Source {
-  projectId: string;
-}
 
 /** A project's saved requests and the last ones sent; both are `.http` texts that the engine keeps. */
 export class SavedRequests {
@@ -22,11 +18,11 @@ export class SavedRequests {
   /** The whole text, for editing. */
   readonly editing: Form<{ text: string }, { saved: string }>;
   readonly #unfollow: () => void;
-  readonly #options: SavedRequestsOptions;
+  readonly #options: ProjectSource;
   readonly #saved = $derived.by(() => readHttpFile(this.query.value?.saved ?? ''));
   readonly #history = $derived.by(() => readHttpFile(this.query.value?.history ?? '').requests);
 
-  constructor(options: SavedRequestsOptions) {
+  constructor(options: ProjectSource) {
     this.#options = options;
     const { client, projectId } = options;
     this.query = new LiveQuery(options, {

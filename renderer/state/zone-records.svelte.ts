@@ -24,17 +24,13 @@ export interface ZoneContents {
   rows: readonly RecordRow[];
 }
 
-export interface ZoneRecordsOptions extends Source {
-  zone: string;
-}
-
 /** The records of one zone: current ones, pending changes, and every action with its undo. */
 export class ZoneRecords {
   readonly zone: string;
   readonly contents: LiveQuery<ZoneContents>;
   readonly #client: Client;
 
-  constructor(source: ZoneRecordsOptions) {
+  constructor(source: Source & { zone: string }) {
     const { client, zone } = source;
     this.zone = zone;
     this.#client = client;

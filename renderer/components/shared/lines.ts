@@ -5,14 +5,6 @@ export interface Line {
   filled?: boolean;
 }
 
-/** The `d` attributes of a line's SVG paths; empty when there is nothing to draw. */
-interface LinePaths {
-  line: string;
-  area: string;
-  /** A dot per value, in short series only: a line would not show a value between two gaps. */
-  points: string;
-}
-
 const WIDTH = 1_000;
 const HEIGHT = 100;
 /** Headroom above the highest value, so the stroke is not clipped. */
@@ -23,10 +15,7 @@ const POINTS_MAX = 30;
  * Lines in a `width` × `height` box, stretched to its container. The full height is `top`: the largest value of all
  * lines, and at least `topMin`, rounded up to a number whose half is as short.
  */
-export function linesOf(
-  rows: readonly Line[],
-  topMin: number,
-): { width: number; height: number; top: number; lines: readonly LinePaths[] } {
+export function linesOf(rows: readonly Line[], topMin: number) {
   const top = roundUp(
     rows.reduce((most, { values }) => values.reduce<number>((max, v) => Math.max(max, v ?? 0), most), topMin),
   );
@@ -42,7 +31,11 @@ function roundUp(value: number): number {
   return step * decade;
 }
 
-function pathsOf({ values, filled = false }: Line, y: (value: number) => number): LinePaths {
+/**
+ * The `d` attributes of a line's SVG paths; empty when there is nothing to draw. `points`: a dot per value, in short
+ * series only: a line would not show a value between two gaps.
+ */
+function pathsOf({ values, filled = false }: Line, y: (value: number) => number) {
   // A line of zeros would only cover the others.
   if (values.every((value) => value === null || value === 0)) return { line: '', area: '', points: '' };
   const step = WIDTH / Math.max(1, values.length - 1);
