@@ -261,15 +261,24 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     if (more.length > 0) return null;
     const post = (answer: (request: AcmeRequest) => Promise<AcmeAnswer>) => ({ methods: ['POST'], answer });
     const get = (answer: () => AcmeAnswer) => ({ methods: ['GET', 'HEAD'], answer });
+    /** RFC 8555 §6.3: the directory and newNonce accept POST-as-GET as well. */
+    const either = (read: (method: string) => AcmeAnswer) => ({
+      methods: ['GET', 'HEAD', 'POST'],
+      async answer(request: AcmeRequest) {
+        const payload = request.method === 'POST' ? (await byAccount(request, path)).payload : '';
+        if (payload !== '') throw malformed('The payload of a POST-as-GET must be empty.');
+        return read(request.method);
+      },
+    });
     if (findProfile(first) !== undefined && third === '') {
-      if (second === 'directory') return get(() => directory(first));
+      if (second === 'directory') return either(() => directory(first));
       if (second === 'new-order') return post((request) => newOrder(request, path, first));
       return null;
     }
     if (second === '') {
       switch (first) {
         case 'new-nonce':
-          return { methods: ['GET', 'HEAD'], answer: ({ method }) => nonceAnswer(method) };
+          return either(nonceAnswer);
         case 'new-account':
           return post((request) => newAccount(request, path));
         case 'revoke':
@@ -298,9 +307,10 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     }
   }
 
+  /** Every answer to a POST has a nonce anyway. */
   const nonceAnswer = (method: string): AcmeAnswer => ({
-    status: method === 'HEAD' ? 200 : 204,
-    headers: ['Replay-Nonce', nonces.create(), 'Cache-Control', 'no-store'],
+    status: method === 'GET' ? 204 : 200,
+    headers: method === 'POST' ? [] : nonceFields(),
     body: null,
   });
 

@@ -112,11 +112,23 @@ describe('a request (RFC 8555 §6)', () => {
     expect([problemOf(answer), answer.fields['allow']]).toEqual(['malformed 405', [method]]);
   });
 
-  test('for the directory, a nonce or renewal information must be a GET', async () => {
+  test('for the directory or a nonce is a GET or a POST-as-GET by an account (§6.3)', async () => {
     const { client, endpoint } = await registered();
-    for (const path of ['/acme/classic/directory', '/acme/new-nonce', '/acme/renewal-info/x']) {
-      expect(problemOf(await client.post(path))).toBe('malformed 405');
+    const read = await client.post('/acme/classic/directory');
+    expect([read.status, read.json]).toEqual([200, (await ask(endpoint, '/acme/classic/directory')).json]);
+    const nonce = await client.post('/acme/new-nonce');
+    expect([nonce.status, nonce.text, nonce.fields['replay-nonce']?.length]).toEqual([200, '', 1]);
+    const next = await client.post(NEW_ORDER, ORDER, { nonce: nonce.fields['replay-nonce']?.[0] ?? '' });
+    expect(next.status).toBe(201);
+    for (const path of ['/acme/classic/directory', '/acme/new-nonce']) {
+      expect(problemOf(await client.post(path, {}))).toBe('malformed 400');
+      expect(problemOf(await client.post(path, undefined, { byKey: p256() }))).toBe('malformed 400');
     }
+  });
+
+  test('for a nonce or renewal information without a signature must be a GET', async () => {
+    const { client, endpoint } = await registered();
+    expect(problemOf(await client.post('/acme/renewal-info/x'))).toBe('malformed 405');
     const [get, head] = [await ask(endpoint, '/acme/new-nonce'), await ask(endpoint, '/acme/new-nonce', 'HEAD')];
     expect([get.status, head.status]).toEqual([204, 200]);
     for (const { fields } of [get, head]) expect(fields['cache-control']).toEqual(['no-store']);
