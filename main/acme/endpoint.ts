@@ -112,7 +112,8 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     if (keys === 'jwk') throw malformed('This request must contain the key that signs it: "jwk" instead of "kid".');
     const { kid } = jws.by;
     const prefix = accountUrl(origin(), '');
-    const account = kid.startsWith(prefix) ? rows.account(kid.slice(prefix.length)) : null;
+    if (!kid.startsWith(prefix)) throw malformed(`"kid" is not the URL of an account here, such as ${prefix}….`);
+    const account = rows.account(kid.slice(prefix.length));
     if (account === null) throw new AcmeError('accountDoesNotExist', 'No account exists at the URL in "kid".');
     const payload = await verifyJws(jws, account.key);
     Object.assign(about, { accountId: account.id });

@@ -65,6 +65,18 @@ describe('a request (RFC 8555 §6)', () => {
     ],
     ['by key and account', 'malformed 400', (good, head) => ({ ...good, protected: encoded({ ...head, jwk }) })],
     ['by neither', 'malformed 400', (good, head) => ({ ...good, protected: encoded({ ...head, kid: undefined }) })],
+    ...['invalid', `${ORIGIN}/acme/order/x`, 'https://ca.example/acme/account/x'].map(
+      (kid): [string, string, (good: FlattenedJWS, header: object) => unknown] => [
+        `by ${kid}, no account URL of this CA`,
+        'malformed 400',
+        (good, head) => ({ ...good, protected: encoded({ ...head, kid }) }),
+      ],
+    ),
+    [
+      'by an account URL without an account',
+      'accountDoesNotExist 400',
+      (good, head) => ({ ...good, protected: encoded({ ...head, kid: `${ORIGIN}/acme/account/x` }) }),
+    ],
     [
       'by a key alone',
       'malformed 400',
