@@ -16,7 +16,7 @@ import {
 import type { AcmeParts } from './parts.ts';
 import { AcmeError, malformed } from './problem.ts';
 import { blockOf, type Counted } from './rates.ts';
-import { accountUrl } from './resources.ts';
+import { accountUrl, termsUrl } from './resources.ts';
 
 const CONTACTS_MAX = 10;
 
@@ -61,6 +61,7 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
       if (payload['onlyReturnExisting'] === true) {
         throw new AcmeError('accountDoesNotExist', 'No account has this key.');
       }
+      if (payload['termsOfServiceAgreed'] !== true) throw notAgreed(termsUrl(origin()));
       if (rows.accounts(ACCOUNTS_MAX).length >= ACCOUNTS_MAX) {
         throw new AcmeError(
           'rateLimited',
@@ -137,6 +138,13 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
     },
   };
 }
+
+/** RFC 8555 §7.3 and §7.3.3. */
+const notAgreed = (instance: string): AcmeError =>
+  new AcmeError('userActionRequired', `"termsOfServiceAgreed" must be true: the client agrees to ${instance}.`, {
+    headers: ['Link', `<${instance}>;rel="terms-of-service"`],
+    members: { instance },
+  });
 
 /** Reads `mailto:` URLs with one address each (RFC 8555 §7.3). */
 function readContact(value: unknown): string[] {

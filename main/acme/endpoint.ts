@@ -23,6 +23,7 @@ import {
   accountUrl,
   directoryUrl,
   REQUEST_OCTETS_MAX,
+  termsUrl,
 } from './resources.ts';
 
 /** A request below `ACME_PATH`. */
@@ -52,6 +53,11 @@ const ORDERS_LISTED = 50;
 
 /** Problems that normal clients cause: a first request without a nonce, and the check for an existing account. */
 const UNLOGGED: ReadonlySet<string> = new Set(['badNonce', 'accountDoesNotExist']);
+
+/** The website of the server, and its terms of service. */
+const TERMS = `This is the ACME server of a Vivarium. It runs on one machine, for tests.
+Its certificates are valid only where the root of this Vivarium is trusted. That is all there is to agree to.
+`;
 
 /** `Retry-After` in seconds of a resource that is being processed. */
 const POLL_SECONDS = 1;
@@ -245,6 +251,8 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
       keyChange: at('key-change'),
       renewalInfo: at('renewal-info'),
       meta: parts.faults.directory({
+        termsOfService: termsUrl(origin()),
+        website: at(''),
         caaIdentities: [parts.caaDomain()],
         profiles: describeProfiles(),
         ...(parts.externalAccountRequired() && { externalAccountRequired: true }),
@@ -278,6 +286,9 @@ export function createEndpoint(parts: AcmeParts): Endpoint {
     }
     if (second === '') {
       switch (first) {
+        case '':
+        case 'terms':
+          return get(() => ({ status: 200, headers: ['Content-Type', 'text/plain; charset=utf-8'], body: TERMS }));
         case 'new-nonce':
           return either(nonceAnswer);
         case 'new-account':

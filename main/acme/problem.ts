@@ -25,6 +25,7 @@ const STATUS = {
   unauthorized: 403,
   unsupportedContact: 400,
   unsupportedIdentifier: 400,
+  userActionRequired: 403,
 } as const;
 
 export type ProblemType = keyof typeof STATUS;

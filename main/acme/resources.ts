@@ -9,6 +9,8 @@ export const REQUEST_OCTETS_MAX = 65_536;
 
 export const directoryUrl = (origin: string, profile: string): string => `${origin}${ACME_PATH}${profile}/directory`;
 
+export const termsUrl = (origin: string): string => `${origin}${ACME_PATH}terms`;
+
 /** The permanent URL of an account, also used in CAA records (RFC 8657 §3); it contains no profile. */
 export const accountUrl = (origin: string, id: string): string => `${origin}${ACME_PATH}account/${id}`;
 

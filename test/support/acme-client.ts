@@ -21,7 +21,8 @@ export interface TestClient {
   kid: string | null;
   /** Signs and sends; `payload` undefined is POST-as-GET. A path, or a whole URL. */
   post(path: string, payload?: unknown, options?: PostOptions): Promise<Received>;
-  register(payload?: unknown): Promise<Received>;
+  /** Agrees to the terms of service unless the payload says otherwise. */
+  register(payload?: object): Promise<Received>;
   order(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Received>;
   /** The authorizations of an order. */
   authorizations(order: Received): Promise<Received[]>;
@@ -89,7 +90,8 @@ export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNo
       return received;
     },
     async register(payload = {}) {
-      const answer = await client.post('/acme/new-account', payload, { byKey: client.keys });
+      const agreed = { termsOfServiceAgreed: true, ...payload };
+      const answer = await client.post('/acme/new-account', agreed, { byKey: client.keys });
       client.kid = answer.fields['location']?.[0] ?? null;
       return answer;
     },

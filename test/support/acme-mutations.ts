@@ -42,7 +42,11 @@ export async function requestTemplates(client: TestClient, origin: string): Prom
   const protectedInner = { alg: 'ES256', url: at('key-change'), jwk: other.publicKey.export({ format: 'jwk' }) };
   const inner = { account: client.kid, oldKey: client.keys.publicKey.export({ format: 'jwk' }) };
   return [
-    { url: at('new-account'), payload: json({ contact: ['mailto:a@acme.test'] }), signer: 'jwk' },
+    {
+      url: at('new-account'),
+      payload: json({ contact: ['mailto:a@acme.test'], termsOfServiceAgreed: true }),
+      signer: 'jwk',
+    },
     { url: client.kid ?? '', payload: json({ contact: ['mailto:b@acme.test'] }), signer: 'kid' },
     { url: `${client.kid ?? ''}/orders?after=none`, payload: '', signer: 'kid' },
     { url: at('classic/new-order'), payload: json({ identifiers, profile: 'classic' }), signer: 'kid' },

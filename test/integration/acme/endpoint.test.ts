@@ -327,6 +327,27 @@ describe('an account', () => {
     expect([found.status, found.json['contact']]).toEqual([200, ['mailto:anna@acme.test']]);
   });
 
+  test('is opened only for a client that agrees to the terms of service, which are a page here', async () => {
+    const { endpoint, refusals } = createTestServer();
+    const client = createTestClient(endpoint);
+    const { meta } = (await ask(endpoint, '/acme/classic/directory')).json as { meta: Record<string, string> };
+    const terms = meta['termsOfService'] ?? '';
+    for (const url of [terms, meta['website'] ?? '']) {
+      const page = await ask(endpoint, url.slice(ORIGIN.length));
+      expect([page.status, page.fields['content-type']]).toEqual([200, ['text/plain; charset=utf-8']]);
+      expect(page.text).toContain('ACME server');
+    }
+    for (const termsOfServiceAgreed of [undefined, false, 'true']) {
+      const refused = await client.register({ termsOfServiceAgreed });
+      expect(problemOf(refused)).toBe('userActionRequired 403');
+      expect(refused.json['instance']).toBe(terms);
+      expect(refused.fields['link']).toContain(`<${terms}>;rel="terms-of-service"`);
+    }
+    expect(refusals.list()[0]?.detail).toContain('"termsOfServiceAgreed" must be true');
+    expect((await client.register()).status).toBe(201);
+    expect((await client.register({ termsOfServiceAgreed: false })).status).toBe(200);
+  });
+
   test.each([
     [['tel:1'], 'unsupportedContact 400'],
     [['mailto:a@a.test,b@b.test'], 'invalidContact 400'],
