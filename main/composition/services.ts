@@ -109,6 +109,7 @@ export function createServices(
     emit: events.emit,
     platform: dns.platformZone,
     publish: dns.zoneChanged,
+    publishSerial: (name) => dns.namesChanged(name, []),
     publishSigning: dns.signingChanged,
     onRestored: store.snapshots.onRestored,
   });

@@ -37,7 +37,7 @@ export const RECORD_TYPES = {
   },
   SOA: {
     code: 6,
-    hint: 'At @ only: primary server, mailbox, serial (the server counts its own), refresh, retry, expire, negative TTL.',
+    hint: 'At @ only: primary server, mailbox, serial (only a zone file’s counts), refresh, retry, expire, negative TTL.',
     example: 'ns1.example hostmaster.example 1 7200 900 1209600 300',
   },
   HTTPS: {

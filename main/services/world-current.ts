@@ -6,6 +6,7 @@ import type { ResolvedWorld } from '../contract/world.ts';
 import type { AttachedDomain } from '../domains/domain-set.ts';
 import type { RecordData } from '../dns/record.ts';
 import { formatValue } from '../dns/record-text.ts';
+import { withoutSerial } from '../dns/zone.ts';
 import type { DeployRows, OwnedRow, OwnedRows, PetRows, ProjectRow, ProjectRows, RecordRows } from './dependencies.ts';
 import { readData } from './records.ts';
 import { newZoneName } from './zone-rules.ts';
@@ -87,9 +88,9 @@ const RECORDS_PER_TURN = 500;
 /** Whether entries of a kind are in a zone, or the zone itself. */
 export const isOfZone = (kind: string): boolean => kind === 'zone' || kind === 'records' || kind === 'signing';
 
-/** Identifies a record by its content. */
+/** Identifies a record by its content; an SOA's serial does not count. */
 export const recordKey = ({ name, data }: Pick<CurrentRecord, 'name' | 'data'>): string =>
-  JSON.stringify([name, data.type, formatValue(data)]);
+  JSON.stringify([name, data.type, formatValue(withoutSerial(data))]);
 
 /** Reads the state that the plan for a file needs. */
 export async function readCurrentWorld(

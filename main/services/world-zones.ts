@@ -2,7 +2,7 @@ import { mapInTurns, nextTurn } from '../base/turns.ts';
 import type { ResolvedWorld } from '../contract/world.ts';
 import type { ResourceRecord } from '../dns/record.ts';
 import { formatRecord } from '../dns/record-text.ts';
-import { isGenerated, withoutSerial } from '../dns/zone.ts';
+import { isGenerated } from '../dns/zone.ts';
 import { readZoneFileInParts, type ZoneFileFault } from '../dns/zone-file.ts';
 import { type CurrentRecord, type CurrentWorld, recordKey } from './world-current.ts';
 import { ownRecords } from './world-removals.ts';
@@ -79,10 +79,7 @@ async function readZone(
   const options = { apex, supportsAlias, force: true, at };
   for (const read of readZoneFileInParts(text, options, ENTRIES_PER_TURN)) {
     result.faults.push(...read.faults);
-    for (const record of read.records) {
-      if (isGenerated(record, apex, nameServer)) continue;
-      result.records.push({ ...record, data: withoutSerial(record.data) });
-    }
+    result.records.push(...read.records.filter((record) => !isGenerated(record, apex, nameServer)));
     await nextTurn();
   }
   return result;

@@ -55,6 +55,8 @@ export function createZoneServices(options: {
   platform: Pick<ZoneIndex, 'apex' | 'records'>;
   /** Applies the creation or removal of a zone. */
   publish: (name: string) => void;
+  /** Applies a change of its serial. */
+  publishSerial: (name: string) => void;
   /** Applies a change of its signing. */
   publishSigning: (name: string) => void;
   /** Calls its listener when all zones were replaced by those of a snapshot. */
@@ -142,7 +144,7 @@ export function createZoneServices(options: {
       }
     },
     async import({ name, text, files, force }) {
-      const { name: apex, supportsAlias } = existingZone(zones, name);
+      const { name: apex, supportsAlias, records: recordsBefore } = existingZone(zones, name);
       const parts = readZoneFileInParts(
         text,
         {
@@ -160,9 +162,11 @@ export function createZoneServices(options: {
       const warnings: ZoneFileFault[] = [];
       const nowMs = clock.now();
       const began = worlds;
+      let serial = 0;
       try {
         // Each part is checked and stored synchronously, so no other change can come in between.
         for (const part of parts) {
+          for (const { data } of part.records) if (data.type === 'SOA') ({ serial } = data);
           const { created, existing } = putPart(apex, part.records, report.created, nowMs);
           report.created += created;
           report.existing += existing;
@@ -174,6 +178,8 @@ export function createZoneServices(options: {
           await nextTurn();
           if (worlds !== began) throw restoredMeanwhile();
         }
+        // 0 stands for none, as in an exported world.
+        if (serial !== 0 && zones.countFrom(apex, serial, recordsBefore === 0)) options.publishSerial(apex);
       } finally {
         // Once at the end: otherwise each part, and with it every request, would wait for the disk.
         await records.sync();

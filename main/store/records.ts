@@ -124,7 +124,7 @@ const SELECT = `SELECT ${COLUMNS} FROM records`;
 
 export function createRecords(
   { sqlite, guarded, transactional, inPart, sync }: Connection,
-  serials: Pick<Serials, 'next'>,
+  serials: Pick<Serials, 'advance'>,
 ): Records {
   // The apex's own records come first, through `at`.
   const below = sqlite.prepare<[{ zone: string }], VersionRow>(
@@ -177,7 +177,6 @@ export function createRecords(
   );
   const versions = sqlite.prepare<[string], VersionRow>(`${SELECT} WHERE zone = ? ORDER BY key`);
   const versionsAt = sqlite.prepare<[string, string], VersionRow>(`${SELECT} WHERE zone = ? AND name = ? ORDER BY key`);
-  const advance = sqlite.prepare<[number, string]>('UPDATE zones SET serial = ? WHERE name = ?');
   const insert = sqlite.prepare<[Omit<VersionRow, 'key'> & { key: number | null }]>(
     `INSERT INTO records ${RECORDS.inserted}`,
   );
@@ -241,7 +240,7 @@ export function createRecords(
     for (const key of changes.ended) end.run(key);
     for (const version of changes.moved) move.run(version);
     for (const version of changes.begun) insertInto(insert, version);
-    if (changes.visibleIn !== null) advance.run(serials.next(), changes.visibleIn);
+    if (changes.visibleIn !== null) serials.advance(changes.visibleIn);
   }
 
   return {
@@ -311,7 +310,7 @@ export function createRecords(
         if (isLarge && isMoreDue.get({ zone, name, now }) === 1) continue;
         settled.rrsets += new Set([...gone, ...added].map(({ type }) => type)).size;
       }
-      for (const zone of zones) advance.run(serials.next(), zone);
+      for (const zone of zones) serials.advance(zone);
       return settled;
     }),
     moveBack: guarded((by: number, now: EpochMs) => void moveBack.run({ by, now })),

@@ -49,13 +49,18 @@ export interface Zones {
   setUpdateSecret(name: string, secret: string): void;
   setSigning(name: string, signing: ZoneSigning): void;
   setSupportsAlias(name: string, supportsAlias: boolean): void;
+  /**
+   * Lets a zone count on from the serial of a zone file: any in a new zone, else only a later one (RFC 1982 §3.2).
+   * Returns whether the zone's serial has changed.
+   */
+  countFrom(name: string, serial: number, isNew: boolean): boolean;
 }
 
 const SELECT = `SELECT ${ZONES.selected} FROM zones WHERE removed = 0`;
 
 export function createZones(
   { sqlite, guarded, transactional }: Connection,
-  serials: Pick<Serials, 'next'>,
+  serials: Pick<Serials, 'next' | 'keepUp'>,
   purge: () => Promise<void>,
 ): Zones {
   const all = sqlite.prepare<[], Stored>(`${SELECT} ORDER BY name`);
@@ -71,6 +76,10 @@ export function createZones(
   const setSecret = sqlite.prepare<[string, string]>('UPDATE zones SET update_secret = ? WHERE name = ?');
   const setSigning = sqlite.prepare<[string, string]>('UPDATE zones SET signing = ? WHERE name = ?');
   const setAlias = sqlite.prepare<[number, string]>('UPDATE zones SET supports_alias = ? WHERE name = ?');
+  const setSerial = sqlite.prepare<[{ name: string; serial: number; isNew: number }]>(
+    `UPDATE zones SET serial = :serial WHERE name = :name AND removed = 0 AND serial <> :serial
+       AND (:isNew OR (:serial - serial) & 4294967295 < 2147483648)`,
+  );
   const count = sqlite.prepare<[], number>('SELECT count(*) FROM zones WHERE removed = 0').pluck();
 
   const get = (name: string): StoredZone | null => {
@@ -100,6 +109,10 @@ export function createZones(
     updateSecret: guarded((name: string) => secretOf.get(name) ?? null),
     setUpdateSecret: guarded((name: string, secret: string) => void setSecret.run(secret, name)),
     setSigning: guarded((name: string, signing: ZoneSigning) => void setSigning.run(JSON.stringify(signing), name)),
+    countFrom: transactional((name: string, serial: number, isNew: boolean) => {
+      serials.keepUp(serial);
+      return setSerial.run({ name, serial, isNew: Number(isNew) }).changes > 0;
+    }),
     setSupportsAlias: guarded((name: string, supports: boolean) => void setAlias.run(supports ? 1 : 0, name)),
   };
 }
@@ -111,10 +124,14 @@ export const SERIALS = table(
   { id: z.literal(1), last: serial.min(1), platform: serial, platform_contents: z.string() },
 );
 
-/** Serials of zones; migration 004 describes their order. */
+/** Serials of zones; migration 004 describes their order. Call them within the transaction that changes the zone. */
 export interface Serials {
-  /** The successor of all earlier serials; call it within the transaction that changes the zone. */
+  /** The successor of all earlier serials, for a new zone. */
   next(): number;
+  /** Moves a zone to the successor of its serial. */
+  advance(zone: string): void;
+  /** Lets `next` come after this serial. */
+  keepUp(serial: number): void;
   /** The platform zone's serial: unchanged for the same contents, else the next. */
   ofPlatform(contentsDigest: string): number;
 }
@@ -122,6 +139,12 @@ export interface Serials {
 export function createSerials({ sqlite, guarded, transactional }: Connection): Serials {
   // RFC 1982 §3.1: serials wrap at 32 bits; skips 0, which some servers take for none.
   const advance = sqlite.prepare<[], number>('UPDATE serials SET last = last % 4294967295 + 1 RETURNING last').pluck();
+  const advanceZone = sqlite
+    .prepare<[string], number>('UPDATE zones SET serial = serial % 4294967295 + 1 WHERE name = ? RETURNING serial')
+    .pluck();
+  const raise = sqlite.prepare<[{ serial: number }]>(
+    'UPDATE serials SET last = :serial WHERE (:serial - last) & 4294967295 < 2147483648',
+  );
   const platform = sqlite.prepare<[], { serial: number; contents: string }>(
     'SELECT platform AS serial, platform_contents AS contents FROM serials',
   );
@@ -138,8 +161,15 @@ export function createSerials({ sqlite, guarded, transactional }: Connection): S
     return serial;
   });
 
+  const keepUp = (serial: number): void => void raise.run({ serial });
+
   return {
     next,
+    advance(zone) {
+      const serial = advanceZone.get(zone);
+      if (serial !== undefined) keepUp(serial);
+    },
+    keepUp,
     ofPlatform: guarded((contentsDigest: string) => {
       const stored = platform.get();
       return stored?.contents === contentsDigest ? stored.serial : advancePlatform(contentsDigest);

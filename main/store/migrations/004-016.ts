@@ -1,8 +1,8 @@
 /**
  * The serial of each zone's SOA (RFC 1982), which increases after every visible change.
  *
- * `last` is the latest serial of all zones; the next change of any zone takes its successor, which lets a recreated
- * zone continue after its old serials without a row for removed zones. `platform` is the serial of the platform's own
+ * `last` is the latest serial of all zones, removed ones included; a new zone begins with its successor, which lets a
+ * recreated zone continue after its old serials without a row for removed zones. `platform` is the serial of the platform's own
  * zone, which has no rows; `platform_contents` is a digest of its contents then.
  */
 export const SERIALS_SCHEMA = `

@@ -75,6 +75,52 @@ describe('a zone’s serial', () => {
     expect(await serial(second)).toBeGreaterThan(last);
   });
 
+  it('is that of a zone file, and counts on from there', async () => {
+    const dataDir = temporaryFolder();
+    const engine = await engineWithZone({ dataDir });
+    const soa = (number: number): string => `@ SOA ns1.acme.test. h.acme.test. ${number} 1 2 3 30\n`;
+    const many = Array.from({ length: 200 }, (_, index) => `h${index} A 192.0.2.1\n`).join('');
+    const load = (text: string) => engine.call('zones.import', { name: 'acme.test', text });
+    await load(`${soa(2_026_010_101)}@ NS ns1.acme.test.\n${many}`);
+    expect(await serial(engine)).toBe(2_026_010_101);
+    expect(((await engine.call('zones.export', { name: 'acme.test' })) as { text: string }).text).toContain(
+      'SOA ns1 h 2026010101 1 2 3 30',
+    );
+    await put(engine, 'www', '192.0.2.1');
+    expect(await serial(engine)).toBe(2_026_010_102);
+    // The zone has moved on; a later serial counts, an earlier one does not (RFC 1982).
+    for (const [given, then] of [
+      [2_026_010_101, 2_026_010_102],
+      [2_026_010_201, 2_026_010_201],
+      [4_000_000_000, 4_000_000_000],
+      [2_026_010_201, 4_000_000_000],
+      [4_294_967_295, 4_294_967_295],
+    ] as const) {
+      await load(soa(given));
+      expect(await serial(engine)).toBe(then);
+    }
+    await put(engine, 'www', '192.0.2.2');
+    expect(await serial(engine)).toBe(1);
+    await engine.stop();
+    expect(await serial(await startEngine({ empty: true, dataDir }))).toBe(1);
+  });
+
+  it('of a new zone is that of its file, even if another zone is ahead, and of a zone in a vivarium.yaml too', async () => {
+    const engine = await engineWithZone();
+    await engine.call('zones.import', { name: 'acme.test', text: '@ SOA ns1 h 2026010101 1 2 3 30' });
+    const zones = { 'old.test': '@ SOA ns1 h 9 1 2 3 30\nwww A 192.0.2.1\n' };
+    const applied = { text: JSON.stringify({ vivarium: 1, zones }) };
+    await engine.call('world.apply', applied);
+    expect(await serial(engine, 'old.test')).toBe(9);
+    expect(((await engine.call('world.diff', applied)) as { changes: unknown[] }).changes).toEqual([]);
+    await put(engine, 'new', '192.0.2.1', 'old.test');
+    expect([await serial(engine, 'old.test'), await serial(engine)]).toEqual([10, 2_026_010_101]);
+    // A zone that is made again is later than both.
+    await engine.call('zones.remove', { name: 'acme.test' });
+    await engine.call('zones.create', { name: 'acme.test' });
+    expect(await serial(engine)).toBeGreaterThan(2_026_010_101);
+  });
+
   it('advances with the hostnames in the platform’s zone', async () => {
     const engine = await engineWithZone();
     const project = { id: '' };
