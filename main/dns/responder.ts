@@ -79,7 +79,10 @@ class Resolution {
       if (rrset !== undefined) return this.#positive(rrset);
       const cname = rrsetOf(location.node, 'CNAME');
       const [target] = cname?.data ?? [];
-      if (cname === undefined || target?.type !== 'CNAME') return this.#withoutData(zone, location.node, owner);
+      // RFC 2181 §10.1: these may be beside a CNAME, so its target says nothing about them.
+      const isBeside = this.#code === QUESTION_TYPES.RRSIG || this.#code === QUESTION_TYPES.NSEC;
+      if (cname === undefined || target?.type !== 'CNAME' || isBeside)
+        return this.#withoutData(zone, location.node, owner);
       // A loop or an endless chain returns the records found, which let the client detect it (RFC 1034 §3.6.2).
       if (this.#chain.length === CNAME_HOPS_MAX) return this.#close('NOERROR');
       this.#chain.push({ ...owned(cname, owner), data: [target] });

@@ -502,6 +502,11 @@ export const DNS_TABLES: DnsTable[] = [
           www.chain.test. 600 IN CNAME cname.hosts.test.
           cname.hosts.test. 300 IN A 127.0.0.1`,
       },
+      ...['RRSIG', 'NSEC'].map((type) => ({
+        question: `www.chain.test. ${type}`,
+        fact: 'not followed for what may be beside a CNAME (RFC 2181 §10.1)',
+        authority: soaOf('chain.test'),
+      })),
       {
         question: 'www.chain.test. TYPE65',
         fact: 'followed for types that no zone here has, too',

@@ -59,7 +59,9 @@ describe('the examples of the RFCs', () => {
 
 describe.each(DNS_TABLES)('signed: $title', ({ zones, facts }) => {
   const { ask, verdict } = signedZones(zones, NOW);
-  test.each(facts)('$question is valid, and unchanged without DNSSEC', ({ question }) => {
+  // A signed zone has these types everywhere.
+  const common = facts.filter(({ question }) => !/ (RRSIG|NSEC)$/.test(question));
+  test.each(common)('$question is valid, and unchanged without DNSSEC', ({ question }) => {
     const [name = '', type = ''] = question.split(' ');
     const owner = dnsName(name);
     const signed = ask(owner, code(type));
