@@ -78,6 +78,23 @@ export const RECORD_TYPES = {
     hint: 'Latitude, longitude, altitude, and optionally size and precisions.',
     example: '52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m',
   },
+  SMIMEA: {
+    code: 53,
+    hint: 'Usage, selector, matching type and data of a mail address’s certificate.',
+    example: '3 1 1 D4B7D520E7BB5F0F67674A0CCEB1E3E0614B93C4F9E99B8383F6A1E4469DA50A',
+  },
+  OPENPGPKEY: { code: 61, hint: 'The OpenPGP key of a mail address, in base64.', example: 'mDMEZbqXThYJKwYBBAHaRw8=' },
+  CERT: {
+    code: 37,
+    hint: 'Type (PKIX, PGP or a number), key tag, algorithm, and the certificate in base64.',
+    example: 'PKIX 0 0 MIIBszCCAVmgAwIBAgIU',
+  },
+  URI: { code: 256, hint: 'Priority, weight and URI of a service.', example: '10 1 "https://www.example/path"' },
+  RP: {
+    code: 17,
+    hint: 'The mailbox of a person, and the name of a TXT about them.',
+    example: 'anna.example info.example',
+  },
   HINFO: { code: 13, hint: 'A processor and an operating system.', example: '"CPU" "OS"' },
 } as const satisfies Record<string, TypeFacts>;
 

@@ -48,10 +48,10 @@ export function octetsOf(write: (to: OctetWriter) => void): string {
 
 /**
  * Types without their own format here whose data contains names, with the number of octets before the names: MD, MF,
- * MB, MG, MR, MINFO, RP, AFSDB, RT, PX, KX. Resolvers lower the case of these names before they check a signature.
+ * MB, MG, MR, MINFO, AFSDB, RT, PX, KX. Resolvers lower the case of these names before they check a signature.
  */
 const NAMES_BEGIN = new Map([
-  ...[3, 4, 7, 8, 9, 14, 17].map((code) => [code, 0] as const),
+  ...[3, 4, 7, 8, 9, 14].map((code) => [code, 0] as const),
   ...[18, 21, 26, 36].map((code) => [code, 2] as const),
 ]);
 

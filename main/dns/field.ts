@@ -6,6 +6,8 @@ export interface Words {
   name(): DomainName;
   integer(what: string, max: number): number;
   duration(what: string): number;
+  /** The number that the next word names, in any case; null leaves that word. */
+  named(names: Readonly<Record<string, number>>): number | null;
   string(): string;
   text(): string;
   strings(): string[];

@@ -2,7 +2,7 @@ import { canonicalAddress, ipv4Octets, ipv6Groups } from '../model/address.ts';
 import { quoteOctets, type DomainName } from '../model/dns-name.ts';
 import type { Field } from './field.ts';
 import { LOCATION } from './location.ts';
-import { PARAMETERS } from './service-parameters.ts';
+import { BASE64_TEXT, PARAMETERS } from './service-parameters.ts';
 import type { RecordData, WireType } from './record.ts';
 
 const integer = (octets: 1 | 2 | 4): Field<number> => ({
@@ -91,23 +91,48 @@ const TEXT: Field<string> = {
   write: (to, value) => to.text(value),
 };
 
-const HEX: Field<string> = {
+/** The rest of the data, in words that may be split anywhere. */
+const encoded = (as: 'hex' | 'base64', form: RegExp, how: string): Field<string> => ({
   parse(words, what) {
     const digits = words
       .rest(what)
       .map(({ text }) => text)
       .join('');
-    if (/^(?:[0-9a-f]{2})+$/i.test(digits)) return Buffer.from(digits, 'hex').toString('latin1');
-    return words.fail(`the ${what} is in hexadecimal, two digits for each octet`);
+    return form.test(digits) ? Buffer.from(digits, as).toString('latin1') : words.fail(`the ${what} is in ${how}`);
   },
-  format: (octets) => Buffer.from(octets, 'latin1').toString('hex').toUpperCase(),
+  format(octets) {
+    const text = Buffer.from(octets, 'latin1').toString(as);
+    return as === 'hex' ? text.toUpperCase() : text;
+  },
   read: (from, end) => from.until(end).toString('latin1'),
   write: (to, octets) => to.text(octets),
+});
+
+const HEX = encoded('hex', /^(?:[0-9a-f]{2})+$/i, 'hexadecimal, two digits for each octet');
+const BASE64 = encoded('base64', BASE64_TEXT, 'base64, padded to a multiple of four characters');
+
+/** A number that zone files may also name. */
+const named = (field: Field<number>, names: Readonly<Record<string, number>>): Field<number> => ({
+  ...field,
+  parse: (words, what) => words.named(names) ?? field.parse(words, what),
+  format: (value, shown) => Object.keys(names).find((name) => names[name] === value) ?? field.format(value, shown),
+});
+
+/** RFC 4398 §2.1. */
+const CERTIFICATE_TYPES = {
+  ...{ PKIX: 1, SPKI: 2, PGP: 3, IPKIX: 4, ISPKI: 5, IPGP: 6, ACPKIX: 7, IACPKIX: 8, URI: 253, OID: 254 },
+};
+/** RFC 4034 §A.1 and its successors (IANA, DNS Security Algorithm Numbers). */
+const ALGORITHMS = {
+  ...{ RSAMD5: 1, DH: 2, DSA: 3, RSASHA1: 5, NSEC3DSA: 6, NSEC3RSASHA1: 7, RSASHA256: 8, RSASHA512: 10 },
+  ...{ ECCGOST: 12, ECDSAP256SHA256: 13, ECDSAP384SHA384: 14, ED25519: 15, ED448: 16 },
+  ...{ INDIRECT: 252, PRIVATEDNS: 253, PRIVATEOID: 254 },
 };
 
 type DataOf<Type extends WireType> = Extract<RecordData, { type: Type }>;
 
 const HOST = { target: COMPRESSED };
+const ASSOCIATION = { usage: UINT8, selector: UINT8, matching: UINT8, association: HEX };
 const SERVICE = { priority: UINT16, server: NAME, parameters: PARAMETERS };
 
 /** The data of every type, its fields in the order of the wire and of zone files. */
@@ -124,7 +149,17 @@ const TYPES: { [Type in WireType]: { [Name in Exclude<keyof DataOf<Type>, 'type'
   HINFO: { cpu: STRING, os: STRING },
   CAA: { flags: UINT8, tag: TAG, value: TEXT },
   DS: { keyTag: UINT16, algorithm: UINT8, digestType: UINT8, digest: HEX },
-  TLSA: { usage: UINT8, selector: UINT8, matching: UINT8, association: HEX },
+  TLSA: ASSOCIATION,
+  SMIMEA: ASSOCIATION,
+  OPENPGPKEY: { key: BASE64 },
+  CERT: {
+    certificateType: named(UINT16, CERTIFICATE_TYPES),
+    keyTag: UINT16,
+    algorithm: named(UINT8, ALGORITHMS),
+    certificate: BASE64,
+  },
+  URI: { priority: UINT16, weight: UINT16, uri: TEXT },
+  RP: { mailbox: NAME, text: NAME },
   SSHFP: { algorithm: UINT8, fingerprintType: UINT8, fingerprint: HEX },
   NAPTR: {
     order: UINT16,

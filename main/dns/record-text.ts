@@ -163,6 +163,12 @@ class RecordWords implements Words {
     throw this.#fault(`the ${what} must be a number of seconds from 0 to ${TTL_SECONDS_MAX}, not "${text}"`);
   }
 
+  named(names: Readonly<Record<string, number>>): number | null {
+    const number = names[this.#tokens[this.#next]?.text.toUpperCase() ?? ''] ?? null;
+    if (number !== null) this.#next++;
+    return number;
+  }
+
   string(): string {
     const octets = this.text();
     if (octets.length <= STRING_OCTETS_MAX) return octets;

@@ -90,6 +90,11 @@ export type RecordData =
   | { type: 'CAA'; flags: number; tag: string; value: string }
   | { type: 'DS'; keyTag: number; algorithm: number; digestType: number; digest: string }
   | { type: 'TLSA'; usage: number; selector: number; matching: number; association: string }
+  | { type: 'SMIMEA'; usage: number; selector: number; matching: number; association: string }
+  | { type: 'OPENPGPKEY'; key: string }
+  | { type: 'CERT'; certificateType: number; keyTag: number; algorithm: number; certificate: string }
+  | { type: 'URI'; priority: number; weight: number; uri: string }
+  | { type: 'RP'; mailbox: DomainName; text: DomainName }
   | { type: 'SSHFP'; algorithm: number; fingerprintType: number; fingerprint: string }
   | {
       type: 'NAPTR';

@@ -105,11 +105,11 @@ const keys = listOf(2, {
   format: (octets) => keyName(readUint16(octets)),
 });
 
+/** At least one octet in base64 (RFC 4648 §4). */
+export const BASE64_TEXT = /^(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
 const base64: ValueForm = {
-  parse: (text) =>
-    /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text) && text !== ''
-      ? Buffer.from(text, 'base64').toString('latin1')
-      : null,
+  parse: (text) => (BASE64_TEXT.test(text) ? Buffer.from(text, 'base64').toString('latin1') : null),
   format: (octets) => Buffer.from(octets, 'latin1').toString('base64'),
   fits: (octets) => octets.length > 0,
 };

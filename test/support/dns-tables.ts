@@ -773,6 +773,13 @@ export const DNS_TABLES: DnsTable[] = [
         v6      AAAA  2001:DB8:0:0:0:0:0:1
         dot\\.ted A    192.0.2.3
         _sip._tcp SRV 1 2 5060 v6
+        rp      RP    Anna txt
+        uri     URI   10 1 "https://www.types.test/a;b"
+        cert    CERT  65280 12345 0 ( AQID
+                      BAUG )
+        _hash._smimecert   SMIMEA     3 1 0 ${'AB'.repeat(16)}
+        hash._openpgpkey   OPENPGPKEY AQIDBAUG
+        hash._openpgpkey   TYPE61     \\# 2 0708
         two     300   A 192.0.2.1
         two     60    A 192.0.2.2
         two     60    A 192.0.2.2
@@ -808,6 +815,33 @@ export const DNS_TABLES: DnsTable[] = [
         fact: 'SRV, and its host’s address',
         answer: '_sip._tcp.types.test. 3600 IN SRV 1 2 5060 v6.types.test.',
         additional: 'v6.types.test. 3600 IN AAAA 2001:db8::1',
+      },
+      {
+        question: 'rp.types.test. RP',
+        fact: 'RP (RFC 1183)',
+        answer: 'rp.types.test. 3600 IN RP anna.types.test. txt.types.test.',
+      },
+      {
+        question: 'uri.types.test. URI',
+        fact: 'URI (RFC 7553)',
+        answer: 'uri.types.test. 3600 IN URI 10 1 "https://www.types.test/a;b"',
+      },
+      {
+        question: 'cert.types.test. CERT',
+        fact: 'CERT (RFC 4398)',
+        answer: 'cert.types.test. 3600 IN CERT 65280 12345 0 AQIDBAUG',
+      },
+      {
+        question: '_hash._smimecert.types.test. SMIMEA',
+        fact: 'SMIMEA (RFC 8162)',
+        answer: `_hash._smimecert.types.test. 3600 IN SMIMEA 3 1 0 ${'AB'.repeat(16)}`,
+      },
+      {
+        question: 'hash._openpgpkey.types.test. OPENPGPKEY',
+        fact: 'OPENPGPKEY (RFC 7929), by name and by number',
+        answer: `
+          hash._openpgpkey.types.test. 3600 IN OPENPGPKEY AQIDBAUG
+          hash._openpgpkey.types.test. 3600 IN OPENPGPKEY Bwg=`,
       },
       {
         question: 'two.types.test. A',

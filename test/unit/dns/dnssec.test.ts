@@ -51,7 +51,7 @@ describe('the examples of the RFCs', () => {
   });
 
   test('names in data of types without a text form here are in lower case (RFC 4034 §6.2)', () => {
-    expect(canonicalData({ type: 'TYPE17', octets: '\x01A\x00\x01B\x00' })).toBe('\x01a\x00\x01b\x00');
+    expect(canonicalData({ type: 'TYPE14', octets: '\x01A\x00\x01B\x00' })).toBe('\x01a\x00\x01b\x00');
     expect(canonicalData({ type: 'TYPE18', octets: '\x00A\x01B\x00' })).toBe('\x00A\x01b\x00');
     expect(canonicalData({ type: 'TYPE65280', octets: 'AB' })).toBe('AB');
   });

@@ -38,6 +38,15 @@ describe('a record’s value', () => {
     ['CAA', '128 ISSUE ca.example', '128 ISSUE "ca.example"', '128 ISSUE "ca.example"'],
     ['CAA', '0 issue ";"', '0 issue ";"', '0 issue ";"'],
     ['SOA', 'ns.x. h.x. 1 2h 900 2w 300', 'ns.x h.x 1 7200 900 1209600 300', 'ns.x. h.x. 1 7200 900 1209600 300'],
+    ['RP', 'anna.example info.example', 'anna.example info.example', 'anna.example. info.example.'],
+    ['RP', 'Anna.Example. .', 'anna.example .', 'anna.example. .'],
+    ['URI', '10 1 "ftp://a.example/b;c"', '10 1 "ftp://a.example/b;c"', '10 1 "ftp://a.example/b;c"'],
+    ['CERT', 'pkix 0 rsasha256 AQ ID', 'PKIX 0 RSASHA256 AQID', 'PKIX 0 RSASHA256 AQID'],
+    ['CERT', '1 65535 0 AQI=', 'PKIX 65535 0 AQI=', 'PKIX 65535 0 AQI='],
+    ['CERT', '65280 1 253 AQ==', '65280 1 PRIVATEDNS AQ==', '65280 1 PRIVATEDNS AQ=='],
+    ['SMIMEA', '3 1 1 0a 0B', '3 1 1 0A0B', '3 1 1 0A0B'],
+    ['OPENPGPKEY', 'AQID BA==', 'AQIDBA==', 'AQIDBA=='],
+    ['OPENPGPKEY', String.raw`\# 3 010203`, 'AQID', 'AQID'],
   ])('%s %s', (type, value, shown, inZoneFile) => {
     const data = read(type, value);
     expect([formatValue(data), formatZoneValue(data)]).toEqual([shown, inZoneFile]);
@@ -68,6 +77,12 @@ describe('a record’s value', () => {
     ['CAA', '0 issue "a" "b"', 'unexpected "b"'],
     ['CAA', String.raw`0 issue "\25"`, 'three digits'],
     ['SOA', 'ns.x. h.x. 1 2 3', 'the expire is missing'],
+    ['CERT', 'X509 0 0 AQID', 'the certificate type must be a number from 0 to 65535, not "X509"'],
+    ['CERT', 'PKIX 0 0', 'the certificate is in base64'],
+    ['OPENPGPKEY', 'AQI', 'the key is in base64, padded to a multiple of four characters'],
+    ['SMIMEA', '3 1 1 0', 'the association is in hexadecimal'],
+    ['URI', '10 1', 'the text is missing'],
+    ['RP', 'anna.example', 'the name is missing'],
     ['NS', '(a', ') is missing'.replace(')', '")"')],
   ])('%s %s is refused', (type, value, message) => {
     const result = parseValue(type, value);
@@ -179,6 +194,11 @@ describe('types in both forms', () => {
       `0064003201730868747470 2b49324c00${foo('com')}`.replace(' ', ''),
     ],
     ['DNAME', 'foo.example.com.', foo('com')],
+    ['RP', 'foo.example.com. foo.example.org.', foo('com') + foo('org')],
+    ['URI', '10 1 "ftp://a"', `000a0001${Buffer.from('ftp://a').toString('hex')}`],
+    ['CERT', 'PGP 258 ED25519 AQID', '000301020f010203'],
+    ['SMIMEA', '3 0 1 D2ABDE24', '030001d2abde24'],
+    ['OPENPGPKEY', 'mDME', '983304'],
     ['SRV', '0 5 443 foo.example.com.', `0000000501bb${foo('com')}`],
     ['TYPE65280', octets('c0ff'), 'c0ff'],
   ])('%s %s', (type, text, hex) => {
