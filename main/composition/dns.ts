@@ -67,7 +67,7 @@ export async function startDns(
     log,
     port: config.dnsPort,
     addresses: listenAddresses(config),
-    zones: () => zones,
+    zones: zonePublisher.current,
     updatable,
     faults,
   });

@@ -71,6 +71,8 @@ export interface StoredZones {
 }
 
 export interface ZonePublisher {
+  /** The zones for a question, with the signatures of the moment: a timer would hold up every jump of the clock. */
+  current(): ZoneSet;
   /** Call after every change to stored records, with the versions that it began or ended at once. */
   recordsChanged(zone: DomainName, change: { gone: readonly StoredVersion[]; added: readonly StoredVersion[] }): void;
   /** Call after all stored records of some names were replaced. */
@@ -105,7 +107,8 @@ export function createZonePublisher(options: {
   const { clock, stored, zones } = options;
   const signatures: Signatures = new LruMap(SIGNATURES_KEPT_MAX);
   let timer: Timer | null = null;
-  let signingTimer: Timer | null = null;
+  /** When the signatures or keys of a zone next change without an edit. */
+  let signingDueMs: EpochMs = Infinity;
   let settling = false;
   let stopped = false;
   let published = 0;
@@ -205,20 +208,16 @@ export function createZonePublisher(options: {
     index.signer = signing?.on === true ? zoneSigner(name, signing, clock.now(), signatures) : null;
   }
 
-  /** Renews the signatures of all zones when those of one are due, or when a roll of its keys ends. */
-  function armSigning(): void {
-    signingTimer?.cancel();
-    signingTimer = null;
+  function noteSigning(): void {
     const nowMs = clock.now();
-    const signed = stopped ? [] : stored.zones().flatMap(({ signing }) => (signing?.on === true ? [signing] : []));
-    if (signed.length === 0) return;
-    signingTimer = clock.at(Math.min(...signed.map((signing) => nextSigningMs(signing, nowMs))), signAll);
+    const signed = stored.zones().flatMap(({ signing }) => (signing?.on === true ? [signing] : []));
+    signingDueMs = Math.min(Infinity, ...signed.map((signing) => nextSigningMs(signing, nowMs)));
   }
 
+  /** Renews the signatures of all zones when those of one are due, or when a roll of its keys has ended. */
   function signAll(): void {
     for (const zone of stored.zones()) if (zone.signing?.on === true) sign(zone);
-    armSigning();
-    options.onPublished();
+    noteSigning();
   }
 
   function unload(name: DomainName): void {
@@ -231,11 +230,15 @@ export function createZonePublisher(options: {
     while (settlePart());
     for (const zone of stored.zones()) load(zone);
     arm();
-    armSigning();
+    noteSigning();
   }
 
   loadAll();
   return {
+    current() {
+      if (clock.now() >= signingDueMs) signAll();
+      return zones;
+    },
     recordsChanged(zone, { gone, added }) {
       change(zone, gone, added);
       arm();
@@ -253,7 +256,7 @@ export function createZonePublisher(options: {
     signingChanged(name) {
       const zone = stored.zone(name);
       if (zone !== null) sign(zone);
-      armSigning();
+      noteSigning();
     },
     clockAdjusted({ movedMs }) {
       // A clock moving forward has already run the timers.
@@ -271,7 +274,6 @@ export function createZonePublisher(options: {
     stop() {
       stopped = true;
       timer?.cancel();
-      signingTimer?.cancel();
     },
   };
 }

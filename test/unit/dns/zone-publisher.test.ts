@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatRecord } from '../../../main/dns/record-text.ts';
 import { findZone, ZoneSet } from '../../../main/dns/zone-set.ts';
+import { createSigningKey } from '../../../main/dns/signing-key.ts';
 import { createZonePublisher, type StoredVersion, type StoredZones } from '../../../main/dns/zone-publisher.ts';
 import { createFakeClock, FAKE_NOW_MS as NOW, type FakeClock } from '../../support/fake-clock.ts';
 
@@ -87,6 +88,42 @@ const serialOf = (zones: ZoneSet, apex: string) => {
   const soa = zones.get(apex)?.negative.data[0];
   return soa?.type === 'SOA' ? soa.serial : null;
 };
+
+describe('the signatures of a zone', () => {
+  /** The first and last second of an RRSIG (RFC 4034 §3.1). */
+  function validity(zones: ZoneSet): { from: number; until: number } {
+    const index = zones.get('a.test');
+    const [data] = index?.signer?.sign(index.negative)?.data ?? [];
+    const octets = Buffer.from(data !== undefined && 'octets' in data ? data.octets : '', 'latin1');
+    return { from: octets.readUInt32BE(12) * 1000, until: octets.readUInt32BE(8) * 1000 };
+  }
+
+  it('are renewed when a question needs them, so a jump of the clock over many years costs nothing', async () => {
+    const clock = createFakeClock();
+    const { stored } = storedIn({ 'a.test': [a('a.test')] });
+    const signing = { on: true, keys: [{ ...createSigningKey(), retiresAtMs: null }], broken: null, stranger: null };
+    let reads = 0;
+    const all = () => {
+      reads++;
+      return stored.zones().map((zone) => ({ ...zone, signing }));
+    };
+    let told = 0;
+    const { current, stop, clockAdjusted } = publish({ ...stored, zones: all }, clock, () => told++);
+    for (const to of ['2100-01-01', '2038-01-19']) {
+      reads = 0;
+      const movedMs = Date.parse(to) - clock.now();
+      await clock.set(Date.parse(to));
+      expect([reads, told]).toEqual([0, 0]);
+      clockAdjusted({ movedMs });
+      const { from, until } = validity(current());
+      expect([from <= clock.now(), until > clock.now()]).toEqual([true, true]);
+      const before = reads;
+      current();
+      expect(reads).toBe(before);
+    }
+    stop();
+  });
+});
 
 describe('the visible zones', () => {
   it('change at the moments of propagation, each announced once, together with the serial', async () => {
