@@ -100,7 +100,11 @@ export const settingsValues = z.object({
         .refine((text) => readAcmeRate(text) !== null, ACME_RATE_FORM)
         .meta({ description: 'a changed limit of ACME clients', examples: ['failedValidations 2 PT1H'] }),
     )
-    .max(ACME_LIMITS.length),
+    .max(ACME_LIMITS.length)
+    .refine(
+      (texts) => new Set(texts.map((text) => text.split(' ', 1)[0])).size === texts.length,
+      'may have each limit once; put one count and one time in place of both',
+    ),
   /** Whether Traffic records requests, and their bodies. Entries are kept in memory only. */
   traffic: trafficSetting,
   /** Additional names whose values Traffic hides: headers, parameters, JSON members and form fields. */

@@ -18,6 +18,12 @@ test.each([
   expect(readAcmeRate(text)).toEqual(expected);
 });
 
+test('a limit that is given twice is refused', () => {
+  const parse = (...acmeRates: string[]) => settingsUpdate.safeParse({ acmeRates }).error?.issues[0]?.message;
+  expect(parse('newOrders 1 PT1H', 'newOrders 2 PT1H')).toContain('each limit once');
+  expect(parse('newOrders 1 PT1H', 'newAccounts 1 PT1H')).toBeUndefined();
+});
+
 test('an error for an invalid limit of ACME clients names all of them', () => {
   const message = settingsUpdate.safeParse({ acmeRates: ['orders 1 PT1H'] }).error?.issues[0]?.message;
   expect(message).toContain('limits are newAccounts, newAccountsPerRange, newOrders');
