@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -23,7 +24,8 @@ const ports = ['--http-port', '0', '--https-port', '0', '--control-port', '0', .
 const child = spawn(process.execPath, [PROGRAM, 'serve', '--empty', '--data-dir', DATA_DIR, ...ports], {
   stdio: ['ignore', 'inherit', 'inherit'],
 });
-child.on('exit', (code) => process.exit(code ?? 1));
+let hasFailed = false;
+child.on('exit', (code) => process.exit(hasFailed ? 1 : (code ?? 1)));
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => child.kill('SIGTERM'));
 const runtime = await engineReady();
 
@@ -161,9 +163,17 @@ async function manage(request: IncomingMessage): Promise<{ status: number; body:
   }
 }
 
-for (const suffix of SUFFIXES) {
-  await makeRoom(suffix);
-  await call(runtime, 'ca.extend', { suffix, confirm: true });
+try {
+  for (const suffix of SUFFIXES) {
+    await makeRoom(suffix);
+    await call(runtime, 'ca.extend', { suffix, confirm: true });
+  }
+} catch (error) {
+  process.stderr.write(`VIVARIUM_PEBBLE_SUFFIXES: ${String(error)}\n`);
+  hasFailed = true;
+  // Otherwise it would keep the DNS port.
+  child.kill('SIGTERM');
+  await once(child, 'exit');
 }
 createServer((request, response) => {
   void manage(request).then(({ status, body }) => response.writeHead(status).end(body));

@@ -1,13 +1,16 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, get } from 'node:https';
 import { join } from 'node:path';
 import { call, DATA_DIR, engineReady, option, portOf } from './engine.ts';
 
+const CHECK_MS = 500;
+
 interface Config {
   pebble: {
     listenAddress: string;
-    managementListenAddress: string;
+    /** Without one, there is no management interface. */
+    managementListenAddress?: string;
     /** PEM files that clients trust. */
     certificate: string;
     privateKey: string;
@@ -18,6 +21,8 @@ interface Config {
 
 const { pebble } = JSON.parse(readFileSync(option('config', 'test/config/pebble-config.json'), 'utf8')) as Config;
 const runtime = await engineReady();
+// The engine removes the file when it ends, and this program ends with it.
+setInterval(() => existsSync(join(DATA_DIR, 'runtime.json')) || process.exit(1), CHECK_MS).unref();
 await call(runtime, 'settings.update', { acmeHttpPort: pebble.httpPort, acmeTlsPort: pebble.tlsPort });
 
 /** Its URLs lead to Vivarium itself, whose root clients have to trust as well. */
@@ -36,12 +41,15 @@ async function intermediate(): Promise<string> {
   return new X509Certificate(Buffer.from(await response.arrayBuffer())).toString();
 }
 
-type Paths = Record<string, () => string | Promise<string>>;
+/** A type, and what is there. */
+type Paths = Record<string, readonly [type: string, read: () => string | Promise<string>]>;
+
+const PEM = 'application/pem-certificate-chain; charset=utf-8';
 
 const MANAGEMENT: Paths = {
-  '/roots/0': () => readFileSync(runtime.caFile, 'utf8'),
-  '/root-keys/0': () => readFileSync(join(DATA_DIR, 'ca', 'root-key.pem'), 'utf8'),
-  '/intermediates/0': intermediate,
+  '/roots/0': [PEM, () => readFileSync(runtime.caFile, 'utf8')],
+  '/root-keys/0': ['application/x-pem-file', () => readFileSync(join(DATA_DIR, 'ca', 'root-key.pem'), 'utf8')],
+  '/intermediates/0': [PEM, intermediate],
 };
 
 function serve(address: string, paths: Paths): void {
@@ -49,12 +57,13 @@ function serve(address: string, paths: Paths): void {
   createServer(options, ({ url = '' }, response) => {
     const path = paths[url];
     if (path === undefined) return response.writeHead(404).end('Vivarium’s adapter has nothing for this.\n');
-    return Promise.resolve(path()).then(
-      (text) => response.end(text),
+    const [type, read] = path;
+    return Promise.resolve(read()).then(
+      (text) => response.writeHead(200, { 'content-type': type }).end(text),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
     );
   }).listen(portOf(address), '127.0.0.1');
 }
 
-serve(pebble.listenAddress, { '/dir': directory });
-serve(pebble.managementListenAddress, MANAGEMENT);
+serve(pebble.listenAddress, { '/dir': ['application/json; charset=utf-8', directory] });
+if (pebble.managementListenAddress !== undefined) serve(pebble.managementListenAddress, MANAGEMENT);

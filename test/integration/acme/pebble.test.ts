@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { RuntimeFile } from '../../../main/base/config.ts';
 import { challengeOf } from '../../support/acme-client.ts';
@@ -40,10 +42,12 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
   };
   start('challtestsrv.ts', '-management', `:${manage}`, '-dnsserver', `:${dns}`, '-http01', `:${web}`);
   start('pebble.ts', '-config', join(folder, 'config.json'));
+  const types: Record<string, string | undefined> = {};
   const ask = (port: number, path: string) =>
     new Promise<string>((resolve) => {
       const options = { host: '127.0.0.1', servername: 'localhost', port, path, ca: readFileSync(certificate) };
       get({ ...options, agent: false }, (response) => {
+        types[path] = response.headers['content-type'];
         let text = '';
         response.on('data', (chunk) => (text += String(chunk)));
         response.on('end', () => resolve(text));
@@ -60,6 +64,11 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
   expect(await ask(management, '/set-renewal-info/')).toContain('nothing for this');
   const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as RuntimeFile;
   expect(await ask(management, '/roots/0')).toBe(readFileSync(runtime.caFile, 'utf8'));
+  // Go's mime.ParseMediaType fails without a type, and with it eggsampler's suite.
+  expect(types).toMatchObject({
+    '/dir': 'application/json; charset=utf-8',
+    '/roots/0': expect.stringContaining('pem'),
+  });
   const tell = async (path: string, body: object): Promise<string> => {
     const response = await fetch(`http://127.0.0.1:${manage}${path}`, { method: 'POST', body: JSON.stringify(body) });
     const text = await response.text();
@@ -100,4 +109,34 @@ test('the programs named pebble and pebble-challtestsrv run public suites for Pe
   };
   expect(ended).toEqual({ http: 'valid', dns: 'valid', beside: 'valid', servfail: 'dns', caa: 'caa' });
   expect(JSON.parse(await tell('/http-request-history', { host: 'h.le.wtf' }))).toHaveLength(1);
+});
+
+test('a configuration without a management address will do, and a refused suffix ends all of the programs', async () => {
+  const folder = temporaryFolder();
+  const [dns, listen] = [await freePort(), await freePort()];
+  const { key: privateKey, certificate } = makeLeaf('localhost', folder);
+  const listenAddress = `0.0.0.0:${listen}`;
+  const config = { pebble: { listenAddress, certificate, privateKey, httpPort: await freePort(), tlsPort: 1 } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  const env = { ...process.env, VIVARIUM_PEBBLE_DATA: join(folder, 'data'), VIVARIUM_PEBBLE_SUFFIXES: 'le.wtf,a..b' };
+  const run = async (name: string, ...args: string[]) => {
+    const child = spawn(process.execPath, [join(PROGRAMS, name), ...args], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    track(() => void child.kill('SIGKILL'));
+    const said = text(child.stderr);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return { code, said: await said };
+  };
+  const [engine, pebble] = await Promise.all([
+    run('challtestsrv.ts', '-management', `:${await freePort()}`, '-dnsserver', `:${dns}`, '-http01', ''),
+    run('pebble.ts', '-config', join(folder, 'config.json')),
+  ]);
+  expect(engine).toEqual({ code: 1, said: expect.stringContaining('VIVARIUM_PEBBLE_SUFFIXES') });
+  expect(pebble).toEqual({ code: 1, said: '' });
+  const socket = createSocket('udp4');
+  socket.bind(dns, '127.0.0.1');
+  await once(socket, 'listening');
+  socket.close();
 });
