@@ -70,6 +70,8 @@ export interface AdjustableClock extends Clock {
   resume(): void;
   /** Returns to real time, and unfreezes. */
   reset(): Promise<void>;
+  /** Stores each adjustment before it takes effect; what can't be stored is not done. */
+  storeWith(store: (setting: ClockSetting) => void): void;
   /** Calls `listener` after every adjustment, but not as time passes. */
   onAdjusted(listener: (change: ClockAdjustment) => void): () => void;
   /** Cancels all timers. */
@@ -137,6 +139,7 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
   const listeners = new Set<(change: ClockAdjustment) => void>();
   const timers = new Set<Scheduled>();
   let { offsetMs, frozenAtMs } = options.setting ?? { offsetMs: 0, frozenAtMs: null };
+  let store: (setting: ClockSetting) => void = () => undefined;
   let sequence = 0;
   let wakeUp: Timer | null = null;
   /** Serialises adjustments: a second `advance` waits for the timers of the first. */
@@ -221,8 +224,13 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     for (const listener of listeners) listener({ backward: movedMs < 0, movedMs, isReset });
   }
 
+  function apply(setting: ClockSetting): void {
+    store(setting);
+    ({ offsetMs, frozenAtMs } = setting);
+  }
+
   /** Moves to `target(now)`; returns the difference. */
-  async function jump(target: (fromMs: EpochMs) => EpochMs): Promise<number> {
+  async function jump(target: (fromMs: EpochMs) => EpochMs, isReset = false): Promise<number> {
     // Read once, so that an advance by 48 hours moves the offset by exactly 48 hours.
     const realNowMs = real.now();
     const fromMs = frozenAtMs ?? realNowMs + offsetMs;
@@ -230,16 +238,28 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     if (!Number.isFinite(toMs) || toMs < CLOCK_MIN_MS || toMs > CLOCK_MAX_MS) {
       throw new RangeError(`The clock can show ${iso(CLOCK_MIN_MS)} to ${iso(CLOCK_MAX_MS)}.`);
     }
+    const next = (): ClockSetting =>
+      isReset
+        ? { offsetMs: 0, frozenAtMs: null }
+        : { offsetMs: toMs - realNowMs, frozenAtMs: frozenAtMs === null ? null : toMs };
+    const former = { offsetMs, frozenAtMs };
+    const stored = next();
+    store(stored);
     if (toMs < fromMs) {
       // Otherwise a repeating timer would wait until its due time in the former future.
       for (const timer of timers) {
         if (timer.intervalMs !== null) timer.atMs = Math.min(timer.atMs, toMs + timer.intervalMs);
       }
     } else {
-      await runOnTheWay(fromMs, toMs);
+      await runOnTheWay(fromMs, toMs).catch((error: unknown) => {
+        store(former);
+        throw error;
+      });
     }
-    if (frozenAtMs !== null) frozenAtMs = toMs;
-    offsetMs = toMs - realNowMs;
+    const setting = next();
+    // Frozen, or no longer, on the way.
+    if ((setting.frozenAtMs === null) !== (stored.frozenAtMs === null)) store(setting);
+    ({ offsetMs, frozenAtMs } = setting);
     return toMs - fromMs;
   }
 
@@ -297,24 +317,20 @@ export function createClock(options: ClockOptions = {}): AdjustableClock {
     },
     set: (toMs) => adjust(() => jump(() => toMs)),
     freeze() {
-      frozenAtMs ??= now();
+      apply({ offsetMs, frozenAtMs: frozenAtMs ?? now() });
       arm();
       announce(0);
     },
     resume() {
       if (frozenAtMs === null) return;
-      offsetMs = frozenAtMs - real.now();
-      frozenAtMs = null;
+      apply({ offsetMs: frozenAtMs - real.now(), frozenAtMs: null });
       arm();
       announce(0);
     },
-    reset: () =>
-      adjust(async () => {
-        const movedMs = await jump(() => real.now());
-        frozenAtMs = null;
-        offsetMs = 0;
-        return movedMs;
-      }, true),
+    reset: () => adjust(() => jump(() => real.now(), true), true),
+    storeWith(given) {
+      store = given;
+    },
     onAdjusted(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

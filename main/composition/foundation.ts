@@ -104,10 +104,8 @@ export function openFoundation(options: FoundationOptions, onStop: Foundation['o
 
   const events = createEventBus(clock);
   onStop(() => events.close());
-  clock.onAdjusted(() => {
-    store.clock.set(clock.setting());
-    events.emit('clock.changed');
-  });
+  clock.storeWith(store.clock.set);
+  clock.onAdjusted(() => events.emit('clock.changed'));
   const settings = holdSettings(store.settings);
   store.snapshots.onRestored(() => {
     clock.restore(store.clock.get() ?? { offsetMs: 0, frozenAtMs: null });

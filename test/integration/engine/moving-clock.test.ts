@@ -1,8 +1,10 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { ClockMove } from '../../../main/contract/clock.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { RequestRates } from '../../../main/contract/status.ts';
-import { startEngine, type Engine } from '../../support/engine.ts';
+import { startEngine, track, type Engine } from '../../support/engine.ts';
 
 const move = async (engine: Engine, procedure: string, input?: unknown) =>
   ((await engine.call(procedure, input)) as ClockMove).happened;
@@ -32,6 +34,24 @@ describe('moving the clock', () => {
       'GET /pets/{petId} is removed: it answers 410.',
     );
     expect(await move(engine, 'clock.reset')).toContain('GET /pets/{petId} answers again.');
+  });
+});
+
+describe('a move that can not be stored', () => {
+  it('is refused and has not happened', async () => {
+    const engine = await startEngine();
+    await engine.call('clock.freeze');
+    const before = await engine.call('clock.get');
+    const other = new Sqlite(join(engine.dataDir, 'vivarium.db'));
+    track(() => void other.close());
+    other.exec('BEGIN IMMEDIATE');
+    const refused = { code: 'unavailable', message: expect.stringContaining('this change was not stored') as string };
+    await expect(engine.call('clock.advance', { by: 'P2D' })).rejects.toMatchObject(refused);
+    await expect(engine.call('clock.resume')).rejects.toMatchObject(refused);
+    const after = (await engine.call('clock.get')) as ClockMove;
+    expect({ ...after, realNow: '', offset: '' }).toEqual({ ...(before as ClockMove), realNow: '', offset: '' });
+    other.exec('ROLLBACK');
+    expect(await move(engine, 'clock.advance', { by: 'P2D' })).toContain('3 domains were checked again.');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_MAX_MS } from '../../../main/base/clock.ts';
-import { createFakeClock, FAKE_NOW_MS, settle } from '../../support/fake-clock.ts';
+import { createFakeClock, FAKE_NOW_MS, type FakeClock, settle } from '../../support/fake-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -87,6 +87,57 @@ describe('reading', () => {
     const clock = createFakeClock();
     await expect(adjust(clock)).rejects.toThrow(RangeError);
     expect(clock.now()).toBe(FAKE_NOW_MS);
+  });
+});
+
+describe('storing', () => {
+  const MOVES = {
+    advance: (clock: FakeClock) => clock.advance(HOUR_MS),
+    'set back': (clock: FakeClock) => clock.set(0),
+    freeze: async (clock: FakeClock) => clock.freeze(),
+    resume: async (clock: FakeClock) => clock.resume(),
+    reset: (clock: FakeClock) => clock.reset(),
+  };
+  const moved = async (isFrozen: boolean) => {
+    const clock = createFakeClock();
+    const ran: number[] = [];
+    await clock.advance(1_000);
+    if (isFrozen) clock.freeze();
+    clock.at(FAKE_NOW_MS + 1_500, () => void ran.push(clock.now()));
+    return { clock, ran };
+  };
+
+  it.each(Object.entries(MOVES))('of %s fails: nothing has moved, and no timer has run', async (verb, move) => {
+    const { clock, ran } = await moved(verb === 'resume');
+    let announced = 0;
+    clock.onAdjusted(() => announced++);
+    const before = clock.state();
+    clock.storeWith(() => {
+      throw new Error('The disk is full.');
+    });
+    await expect(move(clock)).rejects.toThrow('The disk is full.');
+    expect([clock.state(), ran, announced]).toEqual([before, [], 0]);
+    clock.storeWith(() => undefined);
+    await move(clock);
+    expect(announced).toBe(1);
+  });
+
+  it.each(Object.entries(MOVES))('of %s is what the clock then has', async (verb, move) => {
+    const { clock } = await moved(verb === 'resume');
+    const stored: unknown[] = [];
+    clock.storeWith((setting) => void stored.push(setting));
+    await move(clock);
+    expect(stored).toEqual([clock.setting()]);
+  });
+
+  it('follows a freeze on the way', async () => {
+    const { clock } = await moved(false);
+    clock.at(FAKE_NOW_MS + 2_000, () => clock.freeze());
+    let stored: unknown;
+    clock.storeWith((setting) => (stored = setting));
+    await clock.advance(HOUR_MS);
+    expect(clock.state()).toMatchObject({ now: FAKE_NOW_MS + 1_000 + HOUR_MS, frozen: true });
+    expect(stored).toEqual(clock.setting());
   });
 });
 
