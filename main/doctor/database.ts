@@ -26,8 +26,9 @@ export interface DatabaseEvidence {
 export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEvidence): DoctorCheck {
   const subject = { area: 'data', name: 'database', title: 'Database' } as const;
   if (path === null) return finding(subject, 'skipped', ['In memory only (--ephemeral).']);
-  if (bytes === null) return finding(subject, 'skipped', [`There is no ${path}; the first start creates it.`]);
-  const file = `${path}, ${bytesText(bytes)}`;
+  if (bytes === null && integrity.state !== 'damaged')
+    return finding(subject, 'skipped', [`There is no ${path}; the first start creates it.`]);
+  const file = bytes === null ? path : `${path}, ${bytesText(bytes)}`;
   switch (integrity.state) {
     case 'whole':
       return finding(subject, 'ok', [`${file}: every page was read, without errors.`]);
@@ -46,7 +47,7 @@ export function evaluateDatabase({ path, bytes, integrity, restore }: DatabaseEv
       return finding(subject, 'failed', [`${file} is damaged: ${integrity.what}.`], {
         fix:
           restore === null
-            ? 'There is no backup to restore; "sqlite3 FILE .recover" may save part of the data.'
+            ? 'There is no backup to restore; the next start says how to start over. Of a file with content, "sqlite3 FILE .recover" may save a part.'
             : 'Stop Vivarium, and replace the database with the newest backup; the damaged file is kept.',
         ...(restore !== null && { commands: restore }),
       });

@@ -79,7 +79,7 @@ export function folderProbes(parts: FolderParts): Probe[] {
       async look() {
         const path = databaseFile;
         const bytes = path === null ? null : sizeOf(path);
-        const integrity = path === null || bytes === null ? UNREAD : await readIntegrity(path);
+        const integrity = path === null ? UNREAD : await readIntegrity(path);
         const restore = path !== null && integrity.state === 'damaged' ? readers.restoration(path) : null;
         return [evaluateDatabase({ path, bytes, integrity, restore })];
       },

@@ -17,11 +17,13 @@ export function damaged(place: DatabaseFile, what: string, cause?: unknown): Viv
   const newest = backups.find((backup) => isWhole(backup.path));
   const steps =
     newest === undefined
-      ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} "sqlite3 FILE .recover" may recover a part. ${beginAnewSteps(place.file)}`
+      ? `${backups.length === 0 ? 'There is no backup of it.' : 'Its backups are damaged too.'} ${RECOVERY} ${beginAnewSteps(place.file)}`
       : `The newest backup is ${newest.path}, taken ${iso(newest.takenAtMs)}. ${restoreSteps(place.file, newest)}`;
   const message = `The database ${place.file} is damaged: ${what}. Nothing was overwritten or deleted. ${steps}`;
   return new VivariumError('internal_error', message, { cause });
 }
+
+const RECOVERY = 'Put back a copy of your own; of a file with content, "sqlite3 FILE .recover" may recover a part.';
 
 /** The file at the path is foreign. */
 export function foreign(file: string, what: string): VivariumError {

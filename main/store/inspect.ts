@@ -1,10 +1,11 @@
 import Sqlite from 'better-sqlite3';
-import { accessSync, closeSync, constants, openSync, readSync, statSync, type Stats } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
 import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './faults.ts';
 import { readVersion } from './migrations.ts';
+import { startedFiles } from './restore.ts';
 import { refuseBadRows } from './rows.ts';
 
 /** "VIVA": the PRAGMA application_id of every database made by Vivarium. Never changes. */
@@ -27,10 +28,8 @@ export const APPLICATION_ID_OFFSET = 68;
 export function inspectPath(place: DatabaseFile): 'present' | 'absent' {
   const facts = statDatabase(place.file);
   if (facts === null || facts.size === 0) {
-    // SQLite would treat the empty file as a new database and delete the old one's log.
-    const what = facts === null ? 'it is missing' : 'it is empty';
-    if (sizeOf(`${place.file}-wal`) > 0) throw damaged(place, `${what}, but its write-ahead log (-wal) is there`);
-    if (facts !== null && place.backups.list().length > 0) throw damaged(place, `${what}, but there are backups of it`);
+    const loss = lossOf(place);
+    if (loss !== null) throw damaged(place, loss);
     return 'absent';
   }
   const header = readHeader(place.file);
@@ -42,6 +41,17 @@ export function inspectPath(place: DatabaseFile): 'present' | 'absent' {
     throw damaged(place, 'it does not begin like an SQLite database; its first bytes were overwritten or cut off');
   }
   throw foreign(place.file, isDatabase ? 'an SQLite database of another program' : 'not an SQLite database');
+}
+
+/** What shows that a missing or empty file was a database; null if nothing was lost. */
+export function lossOf({ file, backups }: DatabaseFile): string | null {
+  const isMissing = !existsSync(file);
+  const what = isMissing ? 'it is missing' : 'it is empty';
+  // SQLite would treat the empty file as a new database and delete the old one's log.
+  if (sizeOf(`${file}-wal`) > 0) return `${what}, but its write-ahead log (-wal) is there`;
+  if (!isMissing && backups.list().length > 0) return `${what}, but there are backups of it`;
+  const others = startedFiles(file);
+  return others.length === 0 ? null : `${what}, but there are files of an earlier start: ${others.join(', ')}`;
 }
 
 function statDatabase(file: string): Stats | null {
@@ -65,7 +75,8 @@ function statDatabase(file: string): Stats | null {
   }
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** In octets; 0 without a file. */
+export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** The first bytes of a file: fewer than a whole header when it is shorter. */
 export function readHeader(file: string): Buffer {

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { nextTurn } from '../base/turns.ts';
 import { isWhole, createBackups } from './backups.ts';
 import { damageOf } from './faults.ts';
-import { FULL_CHECK_BYTES_MAX, walksOf } from './inspect.ts';
+import { FULL_CHECK_BYTES_MAX, lossOf, sizeOf, walksOf } from './inspect.ts';
 import { restoreCommands } from './restore.ts';
 import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './rows.ts';
 
@@ -53,7 +53,9 @@ export async function readIntegrity(file: string, isOver: () => boolean): Promis
  */
 export function readIntegrityAtRest(file: string): IntegrityReading {
   try {
-    if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    const loss = sizeOf(file) > 0 ? null : lossOf({ file, backups: createBackups(file, { now: () => 0 }) });
+    if (loss !== null) return { state: 'damaged', what: loss };
+    if (sizeOf(`${file}-wal`) > 0) {
       return {
         state: 'unread',
         why: 'it was not closed properly, for example after a crash. The next start applies its log (-wal) and checks it.',

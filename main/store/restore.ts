@@ -15,13 +15,13 @@ export function restoreSteps(file: string, backup: BackupFile): string {
 
 /** The same commands, unquoted. */
 export const restoreCommands = (file: string, backup: Pick<BackupFile, 'path'>): string[] => [
-  ...moveAsideCommands(file),
+  ...moveAsideCommands(file, []),
   copyCommand(backup.path, file),
 ];
 
 /** The commands that make room for a new, empty database. */
 export function beginAnewSteps(file: string): string {
-  const commands = moveAsideCommands(file);
+  const commands = moveAsideCommands(file, startedFiles(file));
   return ['To start over, stop Vivarium and run:', ...commands.map((command) => `  ${command}`)].join('\n');
 }
 
@@ -42,11 +42,21 @@ export function asideFolder(file: string): string {
 const isWindows = process.platform === 'win32';
 const quote = (path: string): string => shellWord(path, process.platform);
 
-function moveAsideCommands(file: string): string[] {
-  const aside = asideFolder(file);
-  return isWindows
-    ? [`mkdir ${quote(aside)}`, `move ${quote(`${file}*`)} ${quote(aside)}`]
-    : [`mkdir -p ${quote(aside)}`, `mv ${quote(file)}* ${quote(aside)}`];
+/** Names of files that every start leaves beside its database: they show that there was one. */
+export const startedFiles = (file: string): string[] =>
+  ['control-token', 'demo-key.json'].filter((name) => existsSync(join(dirname(file), name)));
+
+function moveAsideCommands(file: string, others: readonly string[]): string[] {
+  const aside = quote(asideFolder(file));
+  const parts = ['', '-wal', '-shm'].some((suffix) => existsSync(file + suffix))
+    ? [isWindows ? quote(`${file}*`) : `${quote(file)}*`]
+    : [];
+  const moved = [...parts, ...others.map((name) => quote(join(dirname(file), name)))];
+  if (moved.length === 0) return [];
+  return [
+    isWindows ? `mkdir ${aside}` : `mkdir -p ${aside}`,
+    ...moved.map((what) => `${isWindows ? 'move' : 'mv'} ${what} ${aside}`),
+  ];
 }
 
 function copyCommand(from: string, to: string): string {

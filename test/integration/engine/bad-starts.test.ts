@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
+import { commandsOf } from '../store/restoring.ts';
 import { type Ended, FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
@@ -194,6 +195,39 @@ describe('a damaged file', () => {
     expect(stderr).toContain(file);
     expect(readFileSync(file).equals(damaged)).toBe(true);
   });
+});
+
+describe('a database that is lost', () => {
+  it.each(['missing', 'empty'])(
+    'stops a start, which says how to start over, and the doctor finds it: %s',
+    async (how) => {
+      const first = await startProgram();
+      await first.end();
+      const { dataDir } = first;
+      const file = join(dataDir, 'vivarium.db');
+      if (how === 'missing') rmSync(file);
+      else truncateSync(file);
+      const names = () => readdirSync(dataDir, { recursive: true }).sort();
+      const before = names();
+      const what = `it is ${how}, but there are files of an earlier start: control-token, demo-key.json`;
+
+      const { code, stdout, stderr } = await runProgram(['serve', '--data-dir', dataDir, ...FREE_PORTS]);
+      expect([code, stdout, names()]).toEqual([1, '', before]);
+      expect(stderr).toContain(
+        `vivarium: The database ${file} is damaged: ${what}. Nothing was overwritten or deleted.`,
+      );
+      const found = await runProgram(['doctor', '--json', '--data-dir', dataDir]);
+      const { checks } = JSON.parse(found.stdout) as DoctorReport;
+      expect(checks.find(({ id }) => id === 'data.database')).toMatchObject({
+        status: 'failed',
+        evidence: [expect.stringContaining(what)],
+      });
+
+      for (const command of commandsOf(stderr)) execFileSync('sh', ['-c', command]);
+      expect((await (await startProgram([], { dataDir })).end()).code).toBe(0);
+      expect(names()).toEqual(expect.arrayContaining(['vivarium.db', 'ca', 'backups/set-aside-1/control-token']));
+    },
+  );
 });
 
 describe('a row that Vivarium cannot use', () => {

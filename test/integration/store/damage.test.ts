@@ -115,6 +115,19 @@ describe('a damaged database', () => {
     expect(openFile(file).projects.list()).toEqual([]);
   });
 
+  it.each(['missing', 'empty'])('that is %s is restored from its backup by the commands', async (how) => {
+    const file = temporaryFile();
+    await makeDatabase(file, PETS);
+    back(file);
+    for (const name of ['control-token', 'demo-key.json']) writeFileSync(join(dirname(file), name), 'x');
+    if (how === 'missing') rmSync(file);
+    else truncateSync(file);
+    const { message } = faultOf(() => openFile(file));
+    for (const command of commandsOf(message)) execFileSync('sh', ['-c', command]);
+    expect(openFile(file).pets.count(HERE, null)).toBe(PETS);
+    expect(readFileSync(join(dirname(file), 'demo-key.json'), 'utf8')).toBe('x');
+  });
+
   it('keeps the log of a killed Vivarium unchanged', async () => {
     const file = temporaryFile();
     await makeDatabase(file, PETS);

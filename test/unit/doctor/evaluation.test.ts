@@ -442,7 +442,10 @@ describe('the database', () => {
   it('that does not exist, or has no backup', () => {
     const integrity = { state: 'damaged', what: 'x' } as const;
     expectCheck(evaluateDatabase({ path: null, bytes: null, integrity, restore: null }), 'skipped', /ephemeral/);
-    expectCheck(evaluateDatabase({ path: '/d.db', bytes: null, integrity, restore: null }), 'skipped', /no \/d\.db/);
+    const unread = { state: 'unread', why: 'x' } as const;
+    const absent = { path: '/d.db', bytes: null, restore: null };
+    expectCheck(evaluateDatabase({ ...absent, integrity: unread }), 'skipped', /no \/d\.db/);
+    expectCheck(evaluateDatabase({ ...absent, integrity }), 'failed', /\/d\.db is damaged: x/);
     expectCheck(evaluateDatabase({ path: '/d.db', bytes: 1, integrity, restore: null }), 'failed', /\.recover/);
   });
 
