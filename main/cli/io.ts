@@ -119,7 +119,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** The error of a file named on the command line. */
-function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
+export function fileFailure(path: string, what: 'read' | 'written', cause: unknown): VivariumError {
   const missing = what === 'read' ? `There is no file ${path}.` : `The folder of ${path} does not exist.`;
   const message = codeOf(cause) === 'ENOENT' ? missing : `The file ${path} cannot be ${what} (${reasonOf(cause)}).`;
   return new VivariumError('invalid_request', message, { cause });

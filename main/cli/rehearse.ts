@@ -30,7 +30,7 @@ import { type OwnEngine, startOwnEngine } from './own-engine.ts';
 import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
 import { shellWords, withBinFolders } from './run-app.ts';
 import { jsonLine, printable } from './text.ts';
-import { formatIssue, readWorldFile } from './world-file.ts';
+import { ALLOW_FLAG, allowedBy, formatIssue, readWorldFile } from './world-file.ts';
 
 const JUNIT: Option = {
   name: 'junit',
@@ -44,7 +44,7 @@ const MARKDOWN: Option = {
   placeholder: 'FILE',
   does: 'The report as Markdown, into this file',
 };
-const OPTIONS = [JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
+const OPTIONS = [ALLOW_FLAG, JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
 
 /** Every command takes the data folder; a file's engine has its own. */
 const RENEWALS_ONLY = RENEWALS_OPTIONS.filter(({ name }) => name !== DATA_DIR_FLAG.name);
@@ -105,7 +105,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
     }
     if (surplus.length > 0) throw usageError(`Unexpected argument ${JSON.stringify(surplus[0])}.`);
     if (dashes < args.length && command.length === 0) throw usageError('The command after the two dashes is missing.');
-    const report = await rehearseFile(path, command.length === 0 ? null : command, io, host);
+    const report = await rehearseFile(path, allowedBy(read), command.length === 0 ? null : command, io, host);
     return await give(report, read, io);
   } catch (error) {
     printFailure(error, args.slice(0, dashes), io);
@@ -128,8 +128,14 @@ async function runRenewals(read: Arguments, io: Io, host: Host): Promise<number>
   return give(reportOf(renewals), read, io, jsonOf(renewals));
 }
 
-async function rehearseFile(path: string, command: readonly string[] | null, io: Io, host: Host): Promise<Report> {
-  const { text, files } = await readWorldFile(path, io);
+async function rehearseFile(
+  path: string,
+  allowed: readonly string[],
+  command: readonly string[] | null,
+  io: Io,
+  host: Host,
+): Promise<Report> {
+  const { text, files } = await readWorldFile(path, allowed, io);
   const world = await readChecked(path, text, files);
   const interrupted = new AbortController();
   const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));

@@ -24,6 +24,7 @@ import { runOfFile } from './run-of-file.ts';
 import { openLease, type Lease, type LeaseEvents } from './run-lease.ts';
 import { startInBackground } from './start.ts';
 import { printable } from './text.ts';
+import { ALLOW_FLAG, allowedBy } from './world-file.ts';
 
 const PORT_FLAG: Option = {
   name: 'port',
@@ -42,7 +43,7 @@ const WILDCARD_FLAG: Option = {
   kind: 'switch',
   does: 'Also serve every name directly below the hostname',
 };
-const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, DATA_DIR_FLAG, HELP_FLAG];
+const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, ALLOW_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
 export const RUN: LoadedCommand = {
   options: OPTIONS,
@@ -93,13 +94,14 @@ interface Asked {
   port: number | null;
   projectId: string | undefined;
   wildcard: boolean;
+  allowed: readonly string[];
   dataDir: string;
 }
 
 async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   try {
     const read = readAsked(args, io);
-    const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, io);
+    const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, read.allowed, io);
     const asked = { ...read, command: ofFile?.command ?? read.command };
     if (asked.command.length === 0) throw noCommand();
     const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
@@ -164,7 +166,15 @@ function readAsked(args: readonly string[], io: Io): Asked {
     );
   }
   const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
-  return { word, command, port, projectId, wildcard: isOn(read, WILDCARD_FLAG.name), dataDir };
+  return {
+    word,
+    command,
+    port,
+    projectId,
+    wildcard: isOn(read, WILDCARD_FLAG.name),
+    allowed: allowedBy(read),
+    dataDir,
+  };
 }
 
 function portOf(text: string | undefined): number | null {

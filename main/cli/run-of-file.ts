@@ -19,10 +19,10 @@ const FOR_SHELL = /[|&;<>()$`\\"'*?[\]#~=%!{}\n]/;
  * Finds the command of a project in the working folder's `vivarium.yaml`: the project is named by its slug or by one
  * of its hostnames, or is the only one. Null if there is no file. @throws VivariumError
  */
-export async function runOfFile(word: string | undefined, io: Io): Promise<FileRun | null> {
+export async function runOfFile(word: string | undefined, allowed: readonly string[], io: Io): Promise<FileRun | null> {
   const name = await findWorldFile(undefined, io).catch(() => null);
   if (name === null) return null;
-  const { text, files } = await readWorldFile(name, io);
+  const { text, files } = await readWorldFile(name, allowed, io);
   const { readWorld } = await import('../world/read.ts');
   const { projects = {} } = (await readWorld(text, files)).world;
   const { slug, run } = chooseRun(projects, word, name);

@@ -1,13 +1,22 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { WORLD_FILES_MAX, WORLD_TEXT_MAX } from '../contract/world.ts';
 import { typed } from '../base/own-command.ts';
-import { usageError } from './flags.ts';
-import { readFileNamed, type Io } from './io.ts';
+import { type Arguments, type Option, usageError } from './flags.ts';
+import { fileFailure, readFileNamed, type Io } from './io.ts';
 
 /** Default file names, in search order. */
 const NAMES = ['vivarium.yaml', 'vivarium.yml', 'vivarium.json'];
+
+export const ALLOW_FLAG: Option = {
+  name: 'allow',
+  kind: 'value',
+  repeatable: true,
+  placeholder: 'DIR',
+  does: 'A folder besides its own from which the file may name files',
+};
+export const allowedBy = (read: Arguments): readonly string[] => read.flags.get(ALLOW_FLAG.name) ?? [];
 
 /** A `vivarium.yaml` as it is sent to the engine. */
 export interface WorldFile {
@@ -40,8 +49,15 @@ export async function ownerPath(name: string, { workingDir }: Pick<Io, 'workingD
   return await realpath(path).catch(() => path);
 }
 
-/** Reads a file and those that it names, whose paths are relative to it. */
-export async function readWorldFile(name: string, io: Pick<Io, 'workingDir' | 'stdin'>): Promise<WorldFile> {
+/**
+ * Reads a file and those that it names, whose paths are relative to it: regular files at or below its folder or an
+ * allowed one. The file may come from somebody else. @throws VivariumError that names any other file
+ */
+export async function readWorldFile(
+  name: string,
+  allowed: readonly string[],
+  io: Pick<Io, 'workingDir' | 'stdin'>,
+): Promise<WorldFile> {
   const size =
     name === '-'
       ? 0
@@ -55,11 +71,26 @@ export async function readWorldFile(name: string, io: Pick<Io, 'workingDir' | 's
   const text = await readFileNamed(name, io);
   const path = name === '-' ? undefined : await ownerPath(name, io);
   const folder = path === undefined ? io.workingDir : dirname(path);
+  const folders = await Promise.all(
+    [folder, ...allowed.map((each) => resolve(io.workingDir, each))].map((each) =>
+      realpath(each).catch((cause: unknown) => {
+        throw fileFailure(each, 'read', cause);
+      }),
+    ),
+  );
   const { filesNamedIn } = await import('../world/read.ts');
   const files: Record<string, string> = {};
   // An unreadable file is reported with its position in the text.
   for (const named of filesNamedIn(text).slice(0, WORLD_FILES_MAX)) {
-    const content = await readFile(resolve(folder, named), 'utf8').catch(() => null);
+    const real = await realpath(resolve(folder, named)).catch(() => null);
+    if (real === null) continue;
+    const what = `${name} names ${JSON.stringify(named)}`;
+    if (!folders.some((each) => real.startsWith(each.endsWith(sep) ? each : each + sep)))
+      throw usageError(`${what}, which is not in or below its folder. To allow another folder: --allow DIR`);
+    const found = await stat(real).catch(() => null);
+    if (found?.isFile() !== true || found.size > WORLD_TEXT_MAX)
+      throw usageError(`${what}, which is not a file of at most ${WORLD_TEXT_MAX / 1024 / 1024} MiB.`);
+    const content = await readFile(real, 'utf8').catch(() => null);
     if (content !== null) files[named] = content;
   }
   return { name, path, text, files };

@@ -10,7 +10,7 @@ import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writ
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
 import { columns, printable } from './text.ts';
-import { findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';
+import { ALLOW_FLAG, allowedBy, findWorldFile, formatIssue, ownerPath, readWorldFile } from './world-file.ts';
 
 const FILE_FLAG: Option = {
   name: 'file',
@@ -69,8 +69,8 @@ export const EXPORT = localCommand({
 export const UP = localCommand({
   name: 'up',
   title: 'bring the running Vivarium to the state in vivarium.yaml',
-  usage: ['[--file FILE] [--adopt] [--remove] [--watch]'],
-  options: [FILE_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
+  usage: ['[--file FILE] [--allow DIR] [--adopt] [--remove] [--watch]'],
+  options: [FILE_FLAG, ALLOW_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
   notes: [
     'Prints the difference first. The whole file is checked before the first change; applying it again changes nothing.',
     'The file owns what it creates, and changes and removes nothing else: an existing entry with other content is',
@@ -87,7 +87,7 @@ export const UP = localCommand({
       onStream();
       const pathsOf = async (): Promise<string[]> => {
         const path = await ownerPath(name, io);
-        const { files } = await readWorldFile(name, io).catch(() => ({ files: {} }));
+        const { files } = await readWorldFile(name, allowedBy(read), io).catch(() => ({ files: {} }));
         return [path, ...Object.keys(files).map((named) => resolve(dirname(path), named))];
       };
       await watchFiles(pathsOf, signal, async (paths) => {
@@ -102,8 +102,8 @@ export const UP = localCommand({
 export const DIFF = localCommand({
   name: 'diff',
   title: 'what "vivarium up" would change',
-  usage: ['[--file FILE] [--adopt]'],
-  options: [FILE_FLAG, ADOPT, JSON_FLAG],
+  usage: ['[--file FILE] [--allow DIR] [--adopt]'],
+  options: [FILE_FLAG, ALLOW_FLAG, ADOPT, JSON_FLAG],
   notes: [EXIT_CODES],
   examples: ['vivarium diff', 'vivarium diff --file demo/vivarium.yaml'],
   async run(read, dataDir, io) {
@@ -118,12 +118,13 @@ export const DIFF = localCommand({
 export const CHECK = localCommand({
   name: 'check',
   title: 'report what is wrong with a vivarium.yaml, with line and column',
-  usage: ['[--file FILE]'],
-  options: [FILE_FLAG, JSON_FLAG],
+  usage: ['[--file FILE] [--allow DIR]'],
+  options: [FILE_FLAG, ALLOW_FLAG, JSON_FLAG],
   notes: ['Needs no running Vivarium and changes nothing.', '', 'Exit code 0; 1 when something is wrong.'],
   examples: ['vivarium check', 'vivarium check --file demo/vivarium.yaml'],
   async run(read, _dataDir, io) {
-    const { name, text, files } = await readWorldFile(await findWorldFile(lastOf(read, FILE_FLAG.name), io), io);
+    const found = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+    const { name, text, files } = await readWorldFile(found, allowedBy(read), io);
     const { checkFile } = await import('../check-file.ts');
     const issues = await checkFile(text, files);
     const lines = issues.map((issue) => formatIssue(name, issue));
@@ -178,7 +179,7 @@ interface Applied {
 }
 
 async function inputOf(name: string, read: Arguments, io: Io) {
-  const { path, text, files } = await readWorldFile(name, io);
+  const { path, text, files } = await readWorldFile(name, allowedBy(read), io);
   return { text, files, ...(path !== undefined && { file: path }), adopt: isOn(read, ADOPT.name) };
 }
 

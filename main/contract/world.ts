@@ -171,7 +171,10 @@ export type WorldInput = z.input<typeof world>;
 /** The same with its files included: every dataset is a number or a list, every zone a text. */
 export type ResolvedWorld = Omit<World, 'projects' | 'zones'> & {
   projects?: Record<string, ResolvedProject>;
-  zones?: Record<string, { supportsAlias?: boolean | undefined; signed?: boolean | undefined; text: string }>;
+  zones?: Record<
+    string,
+    { supportsAlias?: boolean | undefined; signed?: boolean | undefined; text: string; file?: string }
+  >;
 };
 export type ResolvedProject = Omit<ProjectEntry, 'pets'> & {
   pets?: Partial<Record<Environment, number | z.output<typeof worldPets>>>;

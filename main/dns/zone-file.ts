@@ -209,7 +209,7 @@ class ZoneFileReader {
   #readDirective([directive, argument, extra]: readonly Token[]): string | null {
     const name = (directive?.text ?? '').toUpperCase();
     if (name !== '$ORIGIN' && name !== '$TTL') {
-      return `${name} is not supported; $ORIGIN, $TTL, $INCLUDE and $GENERATE are.`;
+      return `"${name}" is not supported; $ORIGIN, $TTL, $INCLUDE and $GENERATE are.`;
     }
     if (argument === undefined || extra !== undefined) return `${name} takes one value.`;
     if (name === '$TTL') {

@@ -15,6 +15,9 @@ const ENTRIES_PER_TURN = 75;
 /** Records compared before yielding to other work: about two milliseconds. */
 const RECORDS_PER_TURN = 500;
 
+/** All words of the text in a fault: a message quotes no other file than the one that was given. */
+const QUOTED = /".*"/s;
+
 /** Plans the zones of a file: each with its records, and whether it is signed. */
 export async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, current: CurrentWorld, plan: Plan) {
   const seen = new Set<string>();
@@ -42,7 +45,8 @@ export async function planZones(wanted: NonNullable<ResolvedWorld['zones']>, cur
       found?.records ?? [],
       current,
     );
-    for (const { line, message } of faults) plan.refuse(path, `line ${line}: ${message}`);
+    for (const { line, message } of faults)
+      plan.refuse(path, `line ${line}: ${entry.file === undefined ? message : message.replace(QUOTED, '"…"')}`);
     if (!mayState) continue;
     if (found === undefined) {
       plan.add({

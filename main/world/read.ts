@@ -134,14 +134,19 @@ async function resolveFiles(
     try {
       content = JSON.parse(text);
     } catch (cause) {
-      refuse(path, `names a file that is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+      // The message would quote the file.
+      const [place = ''] = /\(line \d+ column \d+\)$/.exec(String(cause)) ?? [];
+      refuse(path, `names a file that is not JSON ${place}`.trimEnd());
     }
     const found: SchemaIssue[] = [];
     if (content !== undefined && (!Array.isArray(content) || content.length > WORLD_PETS_MAX)) {
       refuse(path, `names a file that is not a list of at most ${WORLD_PETS_MAX.toLocaleString('en')} pets`);
     } else if (content !== undefined) {
       const pets = (await readInTurns(content as unknown[], [given], found)) as Extract<Dataset, unknown[]>;
-      for (const issue of toInputIssues(found, { [given]: content }).issues) {
+      const unnamed = found.map((issue) =>
+        issue.code === 'unrecognized_keys' ? { path: issue.path, message: 'has an unknown property' } : issue,
+      );
+      for (const issue of toInputIssues(unnamed, { [given]: content }).issues) {
         refuse(path, `names a file with a fault: ${issue.path} ${issue.message}`);
       }
       return pets;
@@ -172,7 +177,7 @@ async function resolveFiles(
       if (text !== undefined && file !== undefined)
         refuse(['zones', name], 'has both text and file; remove one of them');
       const own = text ?? (file === undefined ? '' : textOf(['zones', name, 'file'], file));
-      return [name, { ...how, text: own }] as const;
+      return [name, { ...how, ...(file !== undefined && { file }), text: own }] as const;
     });
     resolved.zones = Object.fromEntries(entries);
   }

@@ -17,7 +17,7 @@ const find = (text: string, word: string | undefined) => {
   const workingDir = join(temporaryFolder(), 'folder');
   mkdirSync(workingDir);
   writeFileSync(join(workingDir, 'vivarium.yaml'), text);
-  return runOfFile(word, { workingDir, platform: 'linux' } as Io);
+  return runOfFile(word, [], { workingDir, platform: 'linux' } as Io);
 };
 
 it.each<[string, string | undefined, string[], object]>([
@@ -47,5 +47,5 @@ it.each<[string, string | undefined, string | RegExp]>([
 });
 
 it('there is no command without a file', async () => {
-  expect(await runOfFile(undefined, { workingDir: temporaryFolder() } as Io)).toBeNull();
+  expect(await runOfFile(undefined, [], { workingDir: temporaryFolder() } as Io)).toBeNull();
 });

@@ -151,7 +151,7 @@ describe('a zone file', () => {
       'there is no text "/etc/passwd" in this import',
     ],
     ['$INCLUDE without a name', '$INCLUDE', 1, 'takes the name of a text'],
-    ['another directive', '$DATE 1', 1, '$DATE is not supported'],
+    ['another directive', '$DATE 1', 1, '"$DATE" is not supported'],
     ['$GENERATE without a range', '$GENERATE a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
     ['$GENERATE with a range downwards', '$GENERATE 9-1 a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
     ['$GENERATE without end by its step', '$GENERATE 1-9/0 a$ A 192.0.2.$', 1, '$GENERATE takes a range'],
