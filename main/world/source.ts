@@ -1,4 +1,14 @@
-import { type Document, isCollection, isMap, isScalar, LineCounter, type Pair, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  type ErrorCode,
+  isCollection,
+  isMap,
+  isScalar,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { VivariumError } from '../contract/errors.ts';
 
 /**
@@ -62,12 +72,20 @@ function readYaml(text: string): Source {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const [fault] = document.errors;
-  if (fault !== undefined) throw unreadable(fault.message, at(fault.pos[0]));
+  if (fault !== undefined) throw unreadable(FAULTS[fault.code] ?? fault.message, at(fault.pos[0]));
   const twice = nameTwice(document);
   if (twice !== null)
     throw unreadable(`The name ${JSON.stringify(keyOf(twice))} appears twice`, at(startOf(twice.key) ?? 0));
   return { content: contentOf(document), locate: (path, ofKey) => at(offsetOf(document, path, ofKey ?? false)) };
 }
+
+const TOO_DEEP = 'The text is nested too deeply';
+
+/** In place of the library's sentences, which are for its callers. */
+const FAULTS: Partial<Record<ErrorCode, string>> = {
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+  MULTIPLE_DOCS: 'A second document begins here, after "---"; write one document a file',
+};
 
 function unreadable(reason: string, { line, column }: Position): VivariumError {
   const message = `Line ${line}, column ${column}: ${reason.replace(/\.?$/, '.')}`;
@@ -95,7 +113,7 @@ function contentOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = cause instanceof RangeError ? TOO_DEEP : (cause as Error).message;
     throw new VivariumError('invalid_request', `The text cannot be read: ${reason.replace(/\.?$/, '.')}`, { cause });
   }
 }

@@ -60,7 +60,23 @@ describe('reading', () => {
         .split('')
         .map((name, index) => `${name}: &${name} [${`*${'abcdefghij'[index]},`.repeat(9)}]`)
         .join('\n')}`,
-      /^The text cannot be read: /,
+      /^The text cannot be read: Excessive alias count/,
+    ],
+    ['20,000 brackets', '['.repeat(20_000), /^Line 1, column \d+: The text is nested too deeply\.$/],
+    [
+      '5,000 objects',
+      `vivarium: 1\nprojects: ${'{a: '.repeat(5_000)}${'}'.repeat(5_000)}`,
+      /^Line 2, column \d+: The text is nested too deeply\.$/,
+    ],
+    [
+      'the same in JSON',
+      `{"vivarium": 1, "projects": ${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
+      /^Line 1, column \d+: The text is nested too deeply\.$/,
+    ],
+    [
+      'a second document',
+      'vivarium: 1\n---\nvivarium: 1\n',
+      /^Line 2, column 1: A second document begins here, after "---"; write one document a file\.$/,
     ],
     [
       'a name that no record keeps',
