@@ -25,21 +25,17 @@ export const LOGS_FOLDER = 'logs';
 /** Where a restored backup is unpacked before it replaces the folder's content. */
 export const RESTORE_FOLDER = 'restore';
 export const SNAPSHOT_FOLDER = 'snapshots';
-const OWN_NAMES: ReadonlySet<string> = new Set([
+const OWN_FILES = [
   DATABASE_FILE,
   `${DATABASE_FILE}-wal`,
   `${DATABASE_FILE}-shm`,
   LOCK_FILE,
   RUNTIME_FILE,
-  DESKTOP_FOLDER,
-  LOGS_FOLDER,
-  RESTORE_FOLDER,
-  SNAPSHOT_FOLDER,
-  'backups',
-  'ca',
   'control-token',
   'demo-key.json',
-]);
+];
+const OWN_FOLDERS = [DESKTOP_FOLDER, LOGS_FOLDER, RESTORE_FOLDER, SNAPSHOT_FOLDER, 'backups', 'ca'];
+const OWN_NAMES: ReadonlySet<string> = new Set([...OWN_FILES, ...OWN_FOLDERS]);
 
 /** Files that file managers and file systems add to folders. */
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['.DS_Store', 'desktop.ini', 'Thumbs.db', 'lost+found']);
@@ -148,6 +144,13 @@ function tighten(path: string, log: Log): boolean {
 }
 
 function refuseForeign(directory: string): void {
+  for (const name of OWN_NAMES) {
+    const path = join(directory, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    const [is, keeps] = OWN_FILES.includes(name) ? ['folder', 'file'] : ['file', 'folder'];
+    if (found?.isDirectory() !== (is === 'folder')) continue;
+    throw new VivariumError('conflict', `${path} is a ${is}, but Vivarium keeps a ${keeps} there; move it away.`);
+  }
   const names = readdirSync(directory);
   if (names.includes(DATABASE_FILE)) return;
   const foreign = names.find((name) => !OWN_NAMES.has(name) && !IGNORED_NAMES.has(name) && !name.endsWith('.tmp'));

@@ -8,6 +8,7 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
+  SQLITE_FULL: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EIO: 'the disk reported an error',
   ENOENT: 'its folder does not exist',
@@ -20,6 +21,9 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
 };
+
+/** Whether it is the system's refusal to use a file. */
+export const isAboutFile = (error: unknown): boolean => Object.hasOwn(REASONS, codeOf(error) ?? '');
 
 /** Why a file could not be used, for use in parentheses. */
 export function reasonOf(error: unknown): string {

@@ -2,6 +2,7 @@ import { implement, ORPCError, ValidationError, type AnyProcedure, type Router }
 import { isAsyncIteratorObject } from '@orpc/shared';
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { isAboutFile, reasonOf } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { contract, type CallContext, type Contract, type Services } from '../contract/index.ts';
@@ -103,7 +104,11 @@ async function reported(error: unknown, { log, path, procedure, signal }: Call):
   // A caller that disconnects aborts its work; that is not an error.
   if (signal?.aborted === true) log.debug('A call ended because its caller disconnected', fields);
   else log.error('A call failed', fields);
-  return toTransportError(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause: error }));
+  if (!isAboutFile(error))
+    return toTransportError(new VivariumError('internal_error', INTERNAL_ERROR_MESSAGE, { cause: error }));
+  const what = (error as NodeJS.ErrnoException).path ?? 'a file';
+  const message = `Vivarium can't use ${what}: ${reasonOf(error)}. Repair this, then try again.`;
+  return toTransportError(new VivariumError('unavailable', message, { cause: error }));
 }
 
 function isInputFault(error: unknown): error is ORPCError<'BAD_REQUEST', unknown> & { cause: ValidationError } {

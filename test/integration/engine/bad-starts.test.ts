@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -8,14 +8,11 @@ import { commandsOf } from '../store/restoring.ts';
 import { type Ended, FREE_PORTS, runProgram, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
-
-/** Mounts a disk of the size `$1` on `$0`, runs the shell's command `$2`, then the program. */
-const ON_SMALL_DISK = 'mount -t tmpfs -o size=$1 tmpfs "$0" && { sh -c "$2"; shift 2; exec "$@"; }';
-const hasSmallDisks = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+import { hasSmallDisks, onSmallDisk } from '../../support/small-disk.ts';
 
 function startOnFullDisk(folder: string, size: string, prepare: string): Promise<Ended> {
-  const within = ['unshare', '-rm', 'sh', '-c', ON_SMALL_DISK, folder, size, prepare];
-  return runProgram(['serve', '--data-dir', join(folder, 'data'), ...FREE_PORTS], {}, within);
+  const args = ['serve', '--data-dir', join(folder, 'data'), ...FREE_PORTS];
+  return runProgram(args, {}, onSmallDisk(folder, size, prepare));
 }
 
 /** One line on standard error, exit code 1, nothing on standard output. */
@@ -138,6 +135,23 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
     const line = await refusal(['--data-dir', dataDir, ...FREE_PORTS]);
     expect(line).toContain('thesis.doc');
     expect(readFileSync(join(dataDir, 'thesis.doc'), 'utf8')).toBe('years of work');
+  });
+
+  it('when a folder is in the place of a file, or the other way round', async () => {
+    for (const [name, other] of [
+      ['control-token', 'demo-key.json'],
+      ['ca', 'snapshots'],
+    ] as const) {
+      for (const taken of [name, other]) {
+        const dataDir = temporaryFolder();
+        const [is, keeps] = name === 'ca' ? ['file', 'folder'] : ['folder', 'file'];
+        if (is === 'file') writeFileSync(join(dataDir, taken), '');
+        else mkdirSync(join(dataDir, taken));
+        expect(await refusal(['--data-dir', dataDir, ...FREE_PORTS])).toBe(
+          `vivarium: ${join(dataDir, taken)} is a ${is}, but Vivarium keeps a ${keeps} there; move it away.\n`,
+        );
+      }
+    }
   });
 
   it('when the folder is a file', async () => {
