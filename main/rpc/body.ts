@@ -17,7 +17,7 @@ const DRAIN_MS_MAX = 5_000;
 /**
  * Parses the JSON body of a request; `undefined` without a body. Ignores the media type: scripts forget it, and the
  * token has been checked.
- * @throws VivariumError `payload_too_large`, `unsupported_media_type` for a content coding, `invalid_request` for
+ * @throws VivariumError `payload_too_large` (bytes or strings), `unsupported_media_type` for a content coding, `invalid_request` for
  * malformed JSON.
  */
 export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
@@ -42,7 +42,24 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks, bytes);
 }
 
+/** Strings of one input. `JSON.parse` takes microseconds for each new property name, while nothing else can run. */
+export const STRINGS_MAX = 100_000;
+
+/** Whether a text in JSON has more strings than any input: the quote that begins one never follows a backslash. */
+export function hasTooManyStrings(bytes: Uint8Array): boolean {
+  let quotes = 0;
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === 0x22 && bytes[at - 1] !== 0x5c) quotes++;
+  return quotes > 2 * STRINGS_MAX;
+}
+
 function parseJson(bytes: Buffer): unknown {
+  if (hasTooManyStrings(bytes)) {
+    const most = STRINGS_MAX.toLocaleString('en');
+    throw new VivariumError(
+      'payload_too_large',
+      `The body must have at most ${most} strings, names of properties included.`,
+    );
+  }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

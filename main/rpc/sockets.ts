@@ -4,7 +4,7 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { BODY_BYTES_MAX } from './body.ts';
+import { BODY_BYTES_MAX, hasTooManyStrings, STRINGS_MAX } from './body.ts';
 import { refuseConnection } from './responses.ts';
 import type { ControlRouter } from './router.ts';
 import { createRpcHandler, createSession } from './session.ts';
@@ -21,6 +21,7 @@ export const PING_INTERVAL_MS = 30_000;
 /** Close codes of RFC 6455 §7.4.1. */
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
+const TOO_BIG = 1009;
 
 /** How long a tab may take to answer a close frame before its connection is destroyed. */
 const CLOSE_MS_MAX = 1_000;
@@ -82,7 +83,11 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
     });
     const stopPinging = keepAlive(socket, clock);
     open.add(socket);
-    socket.on('message', (data, isBinary) => void session.receive(isBinary ? toBytes(data) : toBytes(data).toString()));
+    socket.on('message', (data, isBinary) => {
+      const bytes = toBytes(data);
+      if (hasTooManyStrings(bytes)) return closeSocket(socket, TOO_BIG, `more than ${STRINGS_MAX} strings`);
+      void session.receive(isBinary ? bytes : bytes.toString());
+    });
     // ws itself closes connections with oversized frames or frames that violate RFC 6455.
     socket.on('error', (error) => log.debug('The connection of a browser tab failed', { error }));
     socket.once('close', () => {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { ORPCError } from '@orpc/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BODY_BYTES_MAX } from '../../../main/rpc/body.ts';
 import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
 import { bodyOf, exchangeRaw, openRaw, requestRaw, statusOf } from '../../support/rpc-raw.ts';
@@ -106,19 +106,34 @@ describe('a body that cannot be read', () => {
 });
 
 describe('a body of many unknown properties', () => {
-  // With 4,000,000, an answer that names them all exceeds the maximum length of a string.
   it('is answered with the first hundred and the count of the others', async () => {
     const { post, fake } = await startControl();
     fake.stub('projects', 'list', () => []);
-    const names = Array.from({ length: 200_000 }, (_, index) => `"k${index}":0`);
+    const names = Array.from({ length: 90_000 }, (_, index) => `"k${index}":0`);
     const response = await post('settings.update', `{${names.join(',')}}`);
     const answer = await response.text();
     expect(response.status).toBe(400);
     expect(answer.length).toBeLessThan(100_000);
     const { message, issues } = JSON.parse(answer) as { message: string; issues: unknown[] };
-    expect(message).toMatch(/; and 199,997 more\.$/);
+    expect(message).toMatch(/; and 89,997 more\.$/);
     expect(issues).toHaveLength(100);
     expect((await post('projects.list')).status).toBe(200);
+  });
+
+  it('is refused before it is parsed, with more than a hundred thousand', async () => {
+    const { post, fake } = await startControl();
+    fake.stub('pets', 'import', () => ({ created: 0, rejected: [], rejectedTotal: 0 }));
+    const names = (quote: string) => Array.from({ length: 1_000_000 }, (_, index) => `${quote}k${index}${quote}:0`);
+    const body = `{${names('"').join(',')}}`;
+    const parsing = vi.spyOn(JSON, 'parse');
+    onTestFinished(() => parsing.mockRestore());
+    const response = await post('settings.update', body);
+    expect([response.status, parsing.mock.calls.some(([text]) => text === body)]).toEqual([413, false]);
+    expect(await response.text()).toContain('at most 100,000 strings, names of properties included');
+    // Within a string, as in an import, they are text.
+    const text = `[{${names('"').join(',')}}]`;
+    const answer = await post('pets.import', { projectId: 'demo', format: 'json', text });
+    expect(answer.status).toBe(200);
   });
 
   it('is answered briefly, however long their names are', async () => {
