@@ -4,10 +4,11 @@ import { CNAME_TARGET, listenAddresses, PLATFORM_ZONE, RUNTIME_FILE, type Runtim
 import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
 import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { VERSION } from '../base/version.ts';
+import { boundConnections, readOpenFilesMax } from '../proxy/proxy-limits.ts';
 import { countHops } from '../proxy/upstream/forwarded-headers.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { createAccess } from '../rpc/access.ts';
-import { createControlServer } from '../rpc/server.ts';
+import { CONTROL_CONNECTIONS_MAX, createControlServer } from '../rpc/server.ts';
 import { SCHEMA_FILE, worldSchema } from '../world/schema.ts';
 import type { Acme } from './acme.ts';
 import type { Certificates } from './certificates.ts';
@@ -37,7 +38,11 @@ export async function startControl(
   const tokenFile = join(stateDir, 'control-token');
   const token = loadControlToken(tokenFile);
   const access = createAccess(token, () => clock.state().realNow);
+  // Beside the half of the descriptors that the data plane may use: a quarter for both addresses.
+  const openFilesMax = readOpenFilesMax();
+  const connectionsMax = boundConnections(CONTROL_CONNECTIONS_MAX, openFilesMax === null ? null : openFilesMax / 4);
   const server = createControlServer({
+    connectionsMax,
     clock,
     log,
     router,

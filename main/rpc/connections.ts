@@ -9,32 +9,42 @@ interface Client {
   /** The start of the wait for the other side: the last answer, or the arrival of the request in progress. */
   sinceMs: number;
   requests: Set<ServerResponse>;
-  /** Whether a request in progress has the token. */
-  isTrusted: boolean;
+  /** Whether a request in progress has the token; `beyond` is one of more such clients than are protected. */
+  trust: 'none' | 'protected' | 'beyond';
 }
+
+/** The share of the connections that is kept free of protected ones, for new clients. */
+const RESERVE = 1 / 8;
 
 /**
  * Bounds the connections of a server. A new one replaces an idle one, the longest idle first; otherwise one whose
- * client has kept a request waiting. Requests with the token, and WebSockets, are never replaced.
+ * client has kept a request waiting. Requests with the token are not replaced, but for those beyond the reserve;
+ * WebSockets never are.
  */
 export function boundConnections(
   server: Server,
   options: { max: number; clock: Pick<Clock, 'monotonic'>; isTrusted: (request: IncomingMessage) => boolean },
 ): void {
   const { max, clock, isTrusted } = options;
+  const protectedMax = max - Math.ceil(max * RESERVE);
   const clients = new Map<Socket, Client>();
 
-  function waitsForClient({ requests, isTrusted: trusted, sinceMs }: Client): boolean {
-    if (trusted || clock.monotonic() - sinceMs < PATIENCE_MS) return false;
-    return [...requests].some((response) => response.writableEnded || !response.req.complete);
-  }
+  const isIdle = ({ requests }: Client): boolean => requests.size === 0;
+  const isLate = ({ sinceMs }: Client): boolean => clock.monotonic() - sinceMs >= PATIENCE_MS;
+  const waitsForClient = ({ requests, trust }: Client): boolean =>
+    trust !== 'protected' && [...requests].some((response) => response.writableEnded || !response.req.complete);
+  /** In the order in which connections are replaced; one that is new comes last, for its request is on the way. */
+  const replaceable: readonly ((client: Client) => boolean)[] = [
+    (client) => isIdle(client) && isLate(client),
+    (client) => isLate(client) && waitsForClient(client),
+    ({ trust }) => trust === 'beyond',
+    isIdle,
+  ];
 
   function makeRoom(): boolean {
     const all = [...clients].sort(([, one], [, other]) => one.sinceMs - other.sinceMs);
-    const chosen =
-      all.find(([, { requests }]) => requests.size === 0) ?? all.find(([, client]) => waitsForClient(client));
-    if (chosen === undefined) return false;
-    const [socket] = chosen;
+    const [socket] = replaceable.map((may) => all.find(([, client]) => may(client))?.[0]).filter(Boolean);
+    if (socket === undefined) return false;
     clients.delete(socket);
     socket.destroy();
     return true;
@@ -45,7 +55,7 @@ export function boundConnections(
       socket.destroy();
       return;
     }
-    clients.set(socket, { sinceMs: clock.monotonic(), requests: new Set(), isTrusted: false });
+    clients.set(socket, { sinceMs: clock.monotonic(), requests: new Set(), trust: 'none' });
     socket.once('close', () => clients.delete(socket));
   });
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -53,12 +63,15 @@ export function boundConnections(
     if (client === undefined) return;
     if (client.requests.size === 0) client.sinceMs = clock.monotonic();
     client.requests.add(response);
-    client.isTrusted ||= isTrusted(request);
+    if (client.trust === 'none' && isTrusted(request)) {
+      const others = [...clients.values()].filter(({ trust }) => trust === 'protected').length;
+      client.trust = others < protectedMax ? 'protected' : 'beyond';
+    }
     response.once('close', () => {
       client.requests.delete(response);
       if (client.requests.size > 0) return;
       client.sinceMs = clock.monotonic();
-      client.isTrusted = false;
+      client.trust = 'none';
     });
   };
   server.prependListener('request', onRequest);

@@ -35,7 +35,7 @@ import { createSignIn, SIGN_IN_PATH } from './sign-in.ts';
 import { createSockets, SOCKET_PATH } from './sockets.ts';
 
 /** Connections per address family: enough for the tabs, scripts and streams of one developer. */
-const CONNECTIONS_MAX = 256;
+export const CONTROL_CONNECTIONS_MAX = 256;
 
 /** A client on this machine sends its header at once. */
 const HEADER_MS_MAX = 10_000;
@@ -66,6 +66,8 @@ export interface ControlServerOptions {
   port: number;
   /** 127.0.0.1 and ::1 if omitted. The accepted names are always those of loopback. */
   addresses?: readonly string[];
+  /** Per address; `CONTROL_CONNECTIONS_MAX` if omitted. */
+  connectionsMax?: number;
   /** Whether the `Via` field of a request shows that this Vivarium forwarded it: the port is no project's upstream. */
   isForwarded: (via: string | undefined) => boolean;
   /** The folder of the built interface; null when there is none. */
@@ -129,7 +131,7 @@ export function createControlServer(options: ControlServerOptions): ControlServe
     server.on('upgrade', upgrade);
     server.on('clientError', refuseMalformed);
     boundConnections(server, {
-      max: CONNECTIONS_MAX,
+      max: options.connectionsMax ?? CONTROL_CONNECTIONS_MAX,
       clock,
       isTrusted: ({ headers }) => isToken(readBearerToken(headers.authorization) ?? ''),
     });

@@ -30,6 +30,7 @@ export async function startControl(
     clock?: Pick<Clock, 'realTimer' | 'monotonic'>;
     assetsDir?: string | null;
     port?: number;
+    connectionsMax?: number;
     requestStop?: () => void;
     openFiles?: ReadonlyMap<string, OpenFile>;
   } = {},
@@ -46,6 +47,7 @@ export async function startControl(
     access,
     port: options.port ?? 0,
     isForwarded: () => false,
+    ...(options.connectionsMax !== undefined && { connectionsMax: options.connectionsMax }),
     assetsDir: options.assetsDir ?? null,
     requestStop: options.requestStop ?? (() => undefined),
     version: '1.2.3',
