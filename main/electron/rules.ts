@@ -2,6 +2,7 @@ import type { Session } from 'electron';
 import { X509Certificate } from 'node:crypto';
 import { posix } from 'node:path';
 import type { PreviewRequest } from '../base/desktop.ts';
+import { readAssetPath } from '../rpc/page-files.ts';
 import { PAGE_ORIGIN, PAGE_URL, isPageUrl } from './page.ts';
 
 /** The page's only permission: writing to the clipboard when the user presses a copy button. */
@@ -130,12 +131,12 @@ const LINK = /^vivarium:\/\/([\w%~.:/-]{0,500})$/i;
 
 /**
  * The address of the page of a link such as `vivarium://doctor`, or null. Any website can offer such a link, so it may
- * only open a page and has neither a query nor a fragment.
+ * only open a view of the interface, not one of its files, and has neither a query nor a fragment.
  */
 export function pageOfLink(text: string): string | null {
   const path = LINK.exec(text)?.[1];
   const url = path === undefined ? null : URL.parse(`${PAGE_URL}${path}`);
-  return url !== null && isPageUrl(url.href) ? url.href : null;
+  return url !== null && isPageUrl(url.href) && readAssetPath(url.pathname).kind === 'view' ? url.href : null;
 }
 
 /** Opens the app on macOS as another process, whatever else runs: `…/Vivarium.app/Contents/MacOS/Vivarium` is its program. */

@@ -49,6 +49,14 @@ describe('a link to a page', () => {
     ['vivarium://doctor#token=x', null],
     ['vivarium://@evil.example/', null],
     ['vivarium://a b', null],
+    // The interface has no view there: the window would show one line of text, and no way back.
+    ['vivarium://x.png', null],
+    ['vivarium://acme.test', null],
+    ['vivarium://assets/x.js', null],
+    ['vivarium://.well-known', null],
+    ['vivarium://a:b', null],
+    ['vivarium://%00', null],
+    ['vivarium://%zz', null],
     ['https://www.happypaws.test/', null],
   ])('%s leads to %s', (link, page) => {
     expect(pageOfLink(link)).toBe(page);
