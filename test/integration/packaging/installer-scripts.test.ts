@@ -3,7 +3,6 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -84,42 +83,5 @@ describe.runIf(process.platform === 'linux')('the packages for Linux', () => {
     const text = await createSystem().run('before-remove.sh', what);
     expect(text).toContain('~/.local/share/vivarium');
     expect(text).toContain('"vivarium uninstall"');
-  });
-});
-
-describe.runIf(process.platform === 'linux')('the installer for Windows', () => {
-  it('lets a running app drain, and changes the Path, by a script that NSIS compiles', async () => {
-    const folder = temporaryFolder();
-    const templates = join(ROOT, 'node_modules', 'app-builder-lib', 'templates', 'nsis', 'include');
-    const script = join(folder, 'installer.nsi');
-    const strings = ['appRunning', 'appClosing', 'appCannotBeClosed'];
-    // In the order of electron-builder's own script, whose plug-ins are not in Debian.
-    writeFileSync(
-      script,
-      `Unicode true
-Name Vivarium
-OutFile "${join(folder, 'vivarium.exe')}"
-RequestExecutionLevel user
-!addincludedir "${templates}"
-!include "${join(ROOT, 'resources', 'windows', 'installer.nsh')}"
-!include LogicLib.nsh
-!define APP_EXECUTABLE_FILENAME Vivarium.exe
-!define PRODUCT_NAME Vivarium
-!define isUpdated '1 = 2'
-${strings.map((name) => `LangString ${name} 1033 text`).join('\n')}
-!include allowOnlyOneInstallerInstance.nsh
-Section
-  !insertmacro CHECK_APP_RUNNING
-  !insertmacro customInstall
-  WriteUninstaller "$INSTDIR\\uninstall.exe"
-SectionEnd
-Section un.Vivarium
-  !insertmacro customUnInstall
-SectionEnd
-`,
-    );
-    const { stdout } = await run(requireTool('makensis'), ['-WX', '-V4', script]);
-    const commands = [...stdout.matchAll(/(?:vivarium\.cmd|path\.ps1)\S* (\w+)/g)].map(([, word]) => word);
-    expect(commands).toEqual(['stop', 'add', 'remove', 'uninstall']);
   });
 });

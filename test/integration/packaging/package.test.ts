@@ -18,6 +18,7 @@ import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STAND_IN } from '../../support/desktop.ts';
 import { track } from '../../support/engine.ts';
+import { type InstallerTools, makeInstallerTools } from '../../support/installer-tools.ts';
 import {
   FRAMEWORK,
   makeStandInBundle,
@@ -276,21 +277,39 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
   });
 });
 
-// The installer around it needs Windows, or Wine.
-describe.runIf(process.platform === 'linux')('the folder for Windows', () => {
+// It compiles, and runs on Windows only.
+describe.runIf(process.platform === 'linux')('the installer for Windows', () => {
   let folder: string;
+  let tools: InstallerTools;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'vivarium-windows-'));
+    tools = makeInstallerTools(join(folder, 'tools'));
     makeStandInForWindows(join(folder, 'electron'));
     await packageApp({
       distribution: join(folder, 'electron'),
       output: join(folder, 'dist'),
-      targets: ['--win', 'dir', '--x64', '--arm64'],
+      // Debian's compiler does not have all texts of the other languages.
+      targets: ['--win', 'nsis', '--x64', '--arm64', '-c.nsis.installerLanguages=en_US'],
+      env: tools.env,
     });
   }, PACKAGING_MS_MAX);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is one for each processor, with nothing for an updater', () => {
+    const made = readdirSync(join(folder, 'dist')).filter((name) => name.startsWith('vivarium-'));
+    expect(made.sort()).toEqual(['vivarium-0.1.0-win-arm64.exe', 'vivarium-0.1.0-win-x64.exe']);
+  });
+
+  it('lets a running app drain and changes the Path, which the uninstaller undoes', () => {
+    const commandsOf = (kind: 'installer' | 'uninstaller') =>
+      tools
+        .compiled(kind)
+        .map((text) => [...text.matchAll(/(?:vivarium\.cmd|path\.ps1)\S* (\w+)/g)].map(([, word]) => word));
+    expect(commandsOf('installer')).toEqual(Array.from({ length: 2 }, () => ['stop', 'add']));
+    expect(commandsOf('uninstaller')).toEqual(Array.from({ length: 2 }, () => ['stop', 'remove', 'uninstall']));
+  });
 
   it.each([
     ['win-unpacked', 'win32-x64.node'],
@@ -304,6 +323,7 @@ describe.runIf(process.platform === 'linux')('the folder for Windows', () => {
       join('app.asar.unpacked', 'node_modules', 'better-sqlite3', 'prebuilds', binary),
     ]);
     expect(files).toEqual(expect.arrayContaining([join('bin', 'vivarium.cmd'), join('bin', 'path.ps1')]));
+    expect(files).not.toContain('elevate.exe');
     const program = readFileSync(join(place, 'Vivarium.exe'));
     const texts = ['The Vivarium authors', 'Copyright © 2026 The Vivarium authors', 'ELECTRONASAR'];
     expect(texts.filter((text) => !program.includes(text, 0, 'utf16le'))).toEqual([]);
