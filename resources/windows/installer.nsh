@@ -4,6 +4,19 @@
 !include "getProcessInfo.nsh"
 Var pid
 
+; Path, links, root and data are each user's own, so electron-builder's choice of all users, a page and /allusers, is gone.
+!macro customInstallMode
+  StrCpy $isForceCurrentInstall 1
+!macroend
+
+!macro customInit
+  ${If} ${isForAllUsers}
+    MessageBox MB_OK|MB_ICONSTOP "Vivarium is installed for one user: run its installer without /allusers." /SD IDOK
+    SetErrorLevel 2
+    Quit
+  ${EndIf}
+!macroend
+
 !macro RUN_VIVARIUM words
   nsExec::ExecToLog '"$SYSDIR\cmd.exe" /d /s /c ""$INSTDIR\resources\bin\vivarium.cmd" ${words}"'
   Pop $0

@@ -302,6 +302,15 @@ describe.runIf(process.platform === 'linux')('the installer for Windows', () => 
     expect(made.sort()).toEqual(['vivarium-0.1.0-win-arm64.exe', 'vivarium-0.1.0-win-x64.exe']);
   });
 
+  it('installs for the user who runs it, and for nobody else', () => {
+    for (const kind of ['installer', 'uninstaller'] as const)
+      for (const text of tools.compiled(kind)) expect(text).toMatch(/^StrCpy \$isForceCurrentInstall "1"/m);
+    for (const text of tools.compiled('installer'))
+      expect(text).toMatch(
+        /^MessageBox: .*"Vivarium is installed for one user: run its installer without \/allusers\."/m,
+      );
+  });
+
   it('lets a running app drain and changes the Path, which the uninstaller undoes', () => {
     const commandsOf = (kind: 'installer' | 'uninstaller') =>
       tools
