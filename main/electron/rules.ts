@@ -145,15 +145,21 @@ export const openingOf = (program: string, link: string | null): string[] => [
   ...(link === null ? [] : ['--args', link]),
 ];
 
-/** Vivarium's part of `process.argv`: `vivarium-desktop [switches] [-- words]`. */
+/**
+ * Vivarium's part of `process.argv`: `vivarium-desktop [switches] [link] [-- words]`, or `-- link` as Windows passes it,
+ * where a quote in the link could add words: they are dropped.
+ */
 export function readOwnArguments(argv: readonly string[]): OwnArguments {
   const at = argv.indexOf(SEPARATOR);
   const before = (at < 0 ? argv : argv.slice(0, at)).slice(1);
+  const words = at < 0 ? [] : argv.slice(at + 1);
+  const [link = ''] = words;
+  const isLink = /^vivarium:/i.test(link);
   const visible = before.includes(HIDDEN_SWITCH) ? 'hidden' : 'window';
   return {
     mode: before.includes(COMMAND_LINE_SWITCH) ? 'command-line' : visible,
-    page: before.map(pageOfLink).find((page) => page !== null) ?? null,
-    words: at < 0 ? [] : argv.slice(at + 1),
+    page: isLink ? pageOfLink(link) : (before.map(pageOfLink).find((page) => page !== null) ?? null),
+    words: isLink ? [] : words,
   };
 }
 

@@ -41,10 +41,10 @@ Var pid
 
 !macro customInstall
   !insertmacro CHANGE_PATH add
-  ; Links to pages, such as vivarium://doctor.
+  ; Links to pages, such as vivarium://doctor. After the separator, a quote in a link cannot add switches (`rules.ts`).
   WriteRegStr HKCU "${LINKS}" "" "URL:Vivarium"
   WriteRegStr HKCU "${LINKS}" "URL Protocol" ""
-  WriteRegStr HKCU "${LINKS}\shell\open\command" "" '"$INSTDIR\${APP_EXECUTABLE_FILENAME}" "%1"'
+  WriteRegStr HKCU "${LINKS}\shell\open\command" "" '"$INSTDIR\${APP_EXECUTABLE_FILENAME}" -- "%1"'
 !macroend
 
 !macro customUnInstall

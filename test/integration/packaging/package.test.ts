@@ -320,6 +320,11 @@ describe.runIf(process.platform === 'linux')('the installer for Windows', () => 
     expect(commandsOf('uninstaller')).toEqual(Array.from({ length: 2 }, () => ['stop', 'remove', 'uninstall']));
   });
 
+  it('registers links behind the separator, so that none can add a switch', () => {
+    for (const text of tools.compiled('installer'))
+      expect(text).toContain('vivarium\\shell\\open\\command\\="$INSTDIR\\Vivarium.exe" -- "%1"');
+  });
+
   it.each([
     ['win-unpacked', 'win32-x64.node'],
     ['win-arm64-unpacked', 'win32-arm64.node'],

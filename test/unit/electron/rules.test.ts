@@ -24,7 +24,15 @@ describe('the app’s own start arguments', () => {
   it('contain the page of a link before the separator', () => {
     const { page } = readOwnArguments(['vivarium-desktop', '--no-sandbox', 'vivarium://doctor']);
     expect(page).toBe('app://vivarium/doctor');
-    expect(readOwnArguments(['vivarium-desktop', '--', 'vivarium://doctor']).page).toBeNull();
+  });
+
+  it.each([
+    ['vivarium://doctor', 'app://vivarium/doctor'],
+    ['VIVARIUM://x.png', null],
+    ['vivarium:doctor', null],
+  ])('are a link alone, as Windows passes it, whatever words it brings: %s', (link, page) => {
+    const words = ['--', '--data-dir', '\\\\evil.example\\share', '--ephemeral'];
+    expect(readOwnArguments(['Vivarium.exe', '--', link, ...words])).toEqual({ mode: 'window', page, words: [] });
   });
 });
 
