@@ -38,6 +38,7 @@ Var pid
 !macroend
 
 !define LINKS "Software\Classes\vivarium"
+!define LOGIN "Software\Microsoft\Windows\CurrentVersion"
 
 !macro customInstall
   !insertmacro CHANGE_PATH add
@@ -52,6 +53,9 @@ Var pid
   ${IfNot} ${isUpdated}
     !insertmacro CHANGE_PATH remove
     DeleteRegKey HKCU "${LINKS}"
+    ; Start at Login, which Electron names after the app, and what Task Manager says about it.
+    DeleteRegValue HKCU "${LOGIN}\Run" "${APP_ID}"
+    DeleteRegValue HKCU "${LOGIN}\Explorer\StartupApproved\Run" "${APP_ID}"
     MessageBox MB_YESNO|MB_ICONQUESTION "Your data stays in $APPDATA\Vivarium.$\r$\n$\r$\nRemove Vivarium's root certificate from the trust stores as well? This runs: vivarium uninstall" /SD IDNO IDNO keepRoot
     !insertmacro RUN_VIVARIUM uninstall
     keepRoot:

@@ -325,6 +325,13 @@ describe.runIf(process.platform === 'linux')('the installer for Windows', () => 
       expect(text).toContain('vivarium\\shell\\open\\command\\="$INSTDIR\\Vivarium.exe" -- "%1"');
   });
 
+  it('ends the start at login when it is uninstalled', () => {
+    const run = 'HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\';
+    for (const text of tools.compiled('uninstaller'))
+      for (const key of ['Run', 'Explorer\\StartupApproved\\Run'])
+        expect(text).toContain(`DeleteRegValue: ${run}${key}\\localhost.vivarium.app`);
+  });
+
   it.each([
     ['win-unpacked', 'win32-x64.node'],
     ['win-arm64-unpacked', 'win32-arm64.node'],
