@@ -41,6 +41,8 @@ const PACKAGING_MS_MAX = 180_000;
 
 const run = promisify(execFile);
 
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
 const bytesOf = (path: string): number =>
   statSync(path).isDirectory()
     ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
@@ -169,6 +171,21 @@ done
     expect(asked.filter((argument) => argument.startsWith('--before-remove='))).toHaveLength(1);
     // A release adds an address; there is none that a build of anyone could have.
     expect([after('--maintainer'), after('--vendor')]).toEqual(['The Vivarium authors', 'The Vivarium authors']);
+  });
+
+  it.each(['deb', 'rpm'])('as %s has its licence, and what a software centre shows and finds', (format) => {
+    const contents = argumentsFor(format).flatMap((argument) => {
+      const [, source, target] = /^(resources\/linux\/.+)=(\/.+)$/.exec(argument) ?? [];
+      return source === undefined ? [] : [[target, readFileSync(join(ROOT, source), 'utf8')] as const];
+    });
+    const files = Object.fromEntries(contents);
+    const onOneLine = (text = '') => text.replaceAll(/^ \.$/gm, '').replaceAll(/\s+/g, ' ');
+    const [, , ...licence] = readFileSync(join(ROOT, 'LICENSE'), 'utf8').trim().split('\n\n');
+    expect(onOneLine(files['/usr/share/doc/vivarium/copyright'])).toContain(onOneLine(licence.join(' ')));
+    const centre = files['/usr/share/metainfo/localhost.vivarium.app.metainfo.xml'];
+    expect(centre).toMatch(/<id>localhost\.vivarium\.app<\/id>[^]*<project_license>MIT<[^]*<description>\s*<p>/);
+    expect(centre).toContain('<launchable type="desktop-id">localhost.vivarium.app.desktop</launchable>');
+    expect(readFileSync(join(folder, 'desktop-entry'), 'utf8')).toMatch(/^Keywords=API;.*;$/m);
   });
 
   it('serves headless in plain Node, and answers with a pet', async () => {
