@@ -113,6 +113,18 @@ done
     ]) {
       expect(files).toContain(needed);
     }
+    const {
+      main,
+      bin,
+      exports,
+      files: published,
+    } = JSON.parse(readFileSync(join(archived, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect({ main, bin, exports, published }).toEqual({
+      main: 'out/main/desktop.js',
+      bin: null,
+      exports: null,
+      published: null,
+    });
     const tops = new Set(files.map((file) => file.split('/')[1]));
     expect([...tops].sort()).toEqual(['LICENSE', 'node_modules', 'out', 'package.json', 'resources']);
     expect(files.filter((file) => /\.(ts|svelte|map|md)$|\/\.[^/]+$|\.test\./.test(file))).toEqual([]);
@@ -235,7 +247,7 @@ done
     });
     expect(await command('no', 'such', 'thing')).toMatchObject({ code: 1, stdout: '' });
     expect(await command('--data-dir', temporaryFolder(), 'call', 'status.get')).toMatchObject({ code: 2, stdout: '' });
-    expect(existsSync(join(resources, 'bin', 'vivarium.cmd'))).toBe(true);
+    expect(readdirSync(join(resources, 'bin'))).toEqual(['vivarium']);
   });
 });
 
@@ -291,6 +303,7 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     expect(information).toContain('<string>localhost.vivarium.app</string>');
     expect(information).toContain('<string>Copyright © 2026 The Vivarium authors</string>');
     expect(information).toMatch(/<key>CFBundleURLSchemes<\/key>\s*<array>\s*<string>vivarium<\/string>/);
+    expect(readdirSync(join(contents, 'Resources', 'bin'))).toEqual(['vivarium']);
     expect(information).toMatch(/<key>LSAppNapIsDisabled<\/key>\s*<true\/>/);
   });
 });
@@ -361,7 +374,7 @@ describe.runIf(process.platform === 'linux')('the installer for Windows', () => 
     expect(files.filter((file) => file.endsWith('.node'))).toEqual([
       join('app.asar.unpacked', 'node_modules', 'better-sqlite3', 'prebuilds', binary),
     ]);
-    expect(files).toEqual(expect.arrayContaining([join('bin', 'vivarium.cmd'), join('bin', 'path.ps1')]));
+    expect(readdirSync(join(resources, 'bin'))).toEqual(['path.ps1', 'vivarium.cmd']);
     expect(files).not.toContain('elevate.exe');
     const program = readFileSync(join(place, 'Vivarium.exe'));
     const texts = ['The Vivarium authors', 'Copyright © 2026 The Vivarium authors', 'ELECTRONASAR'];
