@@ -1,4 +1,4 @@
-import { app, Menu, type MessageBoxOptions, Notification, session } from 'electron';
+import { app, Menu, type MessageBoxOptions, session } from 'electron';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
@@ -19,7 +19,7 @@ import { type LoginItem, openLoginItem, wasStartedAtLogin } from './login-item.t
 import { type MenuActions, type MenuChoice, menuTemplate } from './menu.ts';
 import { restrictNavigation } from './navigation.ts';
 import { acceptPagePorts, registerPageScheme, servePage } from './page-channels.ts';
-import { notifyOfChanges } from './notify.ts';
+import { notifyOfChanges, showNotification } from './notify.ts';
 import { releasesOf, RELEASES_VARIABLE, watchVersions } from './newer-version.ts';
 import { createPreviews } from './preview.ts';
 import { closeNetwork, denyPermissions, pageOfLink, readOwnArguments } from './rules.ts';
@@ -212,12 +212,9 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
         log,
         onNewer(version) {
           showMenu();
-          const notification = new Notification({
-            title: `Vivarium ${version} is available`,
-            body: 'Help → Get Vivarium opens the page of its releases.',
-          });
-          notification.on('click', actions.showReleases);
-          notification.show();
+          const title = `Vivarium ${version} is available`;
+          const body = 'Help → Get Vivarium opens the page of its releases.';
+          showNotification({ title, body }, actions.showReleases);
         },
       });
   if (versions !== null) choices.push(versions);

@@ -2,7 +2,7 @@ import { Notification } from 'electron';
 import type { App } from '../app.ts';
 import { sleep } from '../base/clock.ts';
 import type { ChangeEvent } from '../contract/events.ts';
-import { noticesBetween, readCondition } from './notices.ts';
+import { type Notice, noticesBetween, readCondition } from './notices.ts';
 
 /** Events after which a domain may no longer be served, or a key be banned. */
 const EVENTS: ReadonlySet<ChangeEvent['type']> = new Set([
@@ -26,7 +26,6 @@ export async function notifyOfChanges(
   { signal, onClick, onFault }: { signal: AbortSignal; onClick: () => void; onFault: (error: unknown) => void },
 ): Promise<void> {
   const context = { signal };
-  const shown = new Set<Notification>();
   const events = await services.events.watch(undefined, context);
 
   let condition = await readCondition(services, context);
@@ -37,14 +36,7 @@ export async function notifyOfChanges(
     if (signal.aborted) return;
     const before = condition;
     condition = await readCondition(services, context);
-    for (const notice of noticesBetween(before, condition)) {
-      const notification = new Notification(notice);
-      // Otherwise garbage, and with it its click.
-      shown.add(notification);
-      notification.on('click', onClick);
-      notification.on('close', () => shown.delete(notification));
-      notification.show();
-    }
+    for (const notice of noticesBetween(before, condition)) showNotification(notice, onClick);
   }
 
   for await (const { type } of events) {
@@ -53,4 +45,17 @@ export async function notifyOfChanges(
     isDue = true;
     look().catch(onFault);
   }
+}
+
+/** Held while they are shown: otherwise garbage, and with them their clicks. */
+const shown = new Set<Notification>();
+
+export function showNotification(notice: Notice, onClick: () => void): void {
+  const notification = new Notification(notice);
+  const forget = () => void shown.delete(notification);
+  shown.add(notification);
+  notification.on('click', onClick);
+  // Not every system tells when one is closed.
+  notification.on('click', forget).on('close', forget).on('failed', forget);
+  notification.show();
 }

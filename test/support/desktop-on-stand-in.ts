@@ -27,7 +27,8 @@ export interface StandInApp extends RunningApp {
   downloads: { url: string; prevented: boolean }[];
   /** Titles of notifications, in order. */
   notifications: string[];
-  clickNotification(): Promise<void>;
+  /** Clicks the last one, if the program still holds it; resolves with how many it holds after that. */
+  clickNotification(): Promise<number>;
   /** What it has printed so far. */
   printed: Ended;
   /** Stops reading its output. */
@@ -162,7 +163,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     downloads,
     notifications,
     clickNotification: () =>
-      evaluateSource(`({ notifications }) => notifications.at(-1).emit('click')`, null) as Promise<void>,
+      evaluateSource(`({ clickNotification }) => clickNotification()`, null) as Promise<number>,
     trayLabels: () =>
       evaluateSource(`({ trays: [tray] }) => tray?.menu?.items.map(({ label }) => label) ?? []`, null) as Promise<
         string[]

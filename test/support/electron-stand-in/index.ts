@@ -27,7 +27,7 @@ import { BaseWindow } from './base-window.ts';
 import { BrowserWindow } from './browser-window.ts';
 import { dialog } from './dialog.ts';
 import { Menu, menus, Tray, trays } from './menu.ts';
-import { Notification, notifications } from './notification.ts';
+import { clickNotification, Notification } from './notification.ts';
 import { ipcMain } from './preload-world.ts';
 import { safeStorage } from './safe-storage.ts';
 import { screen } from './screen.ts';
@@ -78,7 +78,7 @@ onCommand((command) => {
   void (async () => {
     try {
       const run = new Function(`return (${source})`)() as (...values: unknown[]) => unknown;
-      tell({ kind: 'evaluated', id, value: await run({ ...exported, menus, trays, notifications }, argument) });
+      tell({ kind: 'evaluated', id, value: await run({ ...exported, menus, trays, clickNotification }, argument) });
     } catch (error) {
       tell({ kind: 'evaluated', id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
