@@ -8,7 +8,6 @@
 
 // TypeScript cannot narrow the global of that name, which is a getter.
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** A moment in milliseconds since the Unix epoch. */
 export type EpochMs = number;
@@ -116,7 +115,16 @@ export const realTime: RealTime = {
 
 /** Waits in real time, while the process stays; an abort ends the wait early. */
 export const sleep = (delayMs: number, signal?: AbortSignal): Promise<void> =>
-  delay(delayMs, undefined, { ...(signal !== undefined && { signal }) }).catch(() => undefined);
+  new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    // Electron wakes Node's loop for this timer, not for that of `node:timers/promises` (its lib/common/init.ts).
+    const timer = setTimeout(end, signal?.aborted === true ? 0 : delayMs);
+    signal?.addEventListener('abort', end);
+  });
 
 interface Scheduled {
   atMs: EpochMs;

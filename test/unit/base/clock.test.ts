@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { CLOCK_MAX_MS } from '../../../main/base/clock.ts';
+import { getEventListeners } from 'node:events';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CLOCK_MAX_MS, sleep } from '../../../main/base/clock.ts';
 import { createFakeClock, FAKE_NOW_MS, type FakeClock, settle } from '../../support/fake-clock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -316,5 +317,27 @@ describe('adjustments', () => {
     stop();
     await clock.advance(1);
     expect(announced).toBe(0);
+  });
+});
+
+describe('a sleep', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('ends after its time, by the timer for which Electron wakes Node’s loop', async () => {
+    vi.useFakeTimers();
+    const over = vi.fn();
+    const { signal } = new AbortController();
+    void sleep(1_000, signal).then(over);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(over).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect([over.mock.calls.length, getEventListeners(signal, 'abort').length]).toEqual([1, 0]);
+  });
+
+  it('ends with an abort, before and after it began', async () => {
+    const aborting = new AbortController();
+    const asleep = sleep(600_000, aborting.signal);
+    aborting.abort();
+    await Promise.all([asleep, sleep(600_000, aborting.signal)]);
   });
 });
