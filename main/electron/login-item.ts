@@ -8,7 +8,7 @@ import { autostartEntry, HIDDEN_SWITCH } from './rules.ts';
 /** Whether the system starts Vivarium when the user logs in. */
 export interface LoginItem {
   isOn(): boolean;
-  /** @throws Error when the system's files cannot be written */
+  /** @throws Error when the system's files cannot be written, or the system does not accept it */
   set(on: boolean): void;
 }
 
@@ -21,9 +21,26 @@ export const wasStartedAtLogin = (): boolean =>
   process.platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin;
 
 /** Windows also compares the arguments. */
+const STARTED = { args: [HIDDEN_SWITCH] };
+
+/** Task Manager and macOS's settings can switch it off without the app. */
+function isAllowed(): boolean {
+  const { openAtLogin, executableWillLaunchAtLogin } = app.getLoginItemSettings(STARTED);
+  return openAtLogin && (process.platform !== 'win32' || executableWillLaunchAtLogin);
+}
+
 const inSystemSettings = (): LoginItem => ({
-  isOn: () => app.getLoginItemSettings({ args: [HIDDEN_SWITCH] }).openAtLogin,
-  set: (openAtLogin) => app.setLoginItemSettings({ openAtLogin, args: [HIDDEN_SWITCH] }),
+  isOn: isAllowed,
+  set(openAtLogin) {
+    app.setLoginItemSettings({ ...STARTED, openAtLogin });
+    if (!openAtLogin || isAllowed()) return;
+    const { status } = app.getLoginItemSettings(STARTED);
+    throw new Error(
+      status === 'requires-approval'
+        ? 'macOS asks you first: allow Vivarium in System Settings, General, Login Items.'
+        : 'The system did not accept it. macOS only accepts an app that is in Applications, and that it trusts.',
+    );
+  },
 });
 
 /** Desktop Application Autostart Specification 0.5: entries in `$XDG_CONFIG_HOME/autostart`. */

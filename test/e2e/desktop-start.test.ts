@@ -352,6 +352,32 @@ describe('starting at login', () => {
     await expect.poll(() => isChecked(desktop, 'Start at Login')).toBe(true);
   });
 
+  it('says that macOS wants to be asked, and stays off', async () => {
+    const { desktop } = startInstalled('darwin', { ELECTRON_STAND_IN_LOGIN_ITEMS: 'refused' });
+    // The engine's database for macOS does not run here.
+    await desktop.nextDialog();
+    await chooseFromMenu(desktop, 'Start at Login');
+    expect(await desktop.nextDialog()).toMatchObject({
+      detail: expect.stringContaining('System Settings, General, Login Items') as string,
+    });
+    expect(await isChecked(desktop, 'Start at Login')).toBe(false);
+  });
+
+  it('is off on Windows if it was switched off in Task Manager', async () => {
+    const loginItem = JSON.stringify(join(import.meta.dirname, '..', '..', 'main', 'electron', 'login-item.ts'));
+    const program = `import { app } from 'electron';
+      import { openLoginItem } from ${loginItem};
+      await app.whenReady();
+      app.setLoginItemSettings({ openAtLogin: true });
+      console.log(openLoginItem({}, '').isOn());
+      app.exit();`;
+    const printed = ['refused', 'allowed'].map(async (answer) => {
+      const env = { ELECTRON_STAND_IN_PLATFORM: 'win32', ELECTRON_STAND_IN_LOGIN_ITEMS: answer };
+      return (await runOnStandIn(program, env)).stdout.trim();
+    });
+    expect(await Promise.all(printed)).toEqual(['false', 'true']);
+  });
+
   it('opens no window before the user asks for one', async () => {
     const desktop = await startHidden();
     await expect.poll(() => desktop.trayLabels()).toContain('Open Vivarium');

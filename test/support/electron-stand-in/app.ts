@@ -31,6 +31,9 @@ const STATE_FILE = 'Local State';
 const APP_DATA = process.env['ELECTRON_STAND_IN_APP_DATA'];
 /** Electron waits for the GPU and D-Bus, up to seconds; the stand-in waits until this file exists, if one is named. */
 const READY_FILE = process.env['ELECTRON_STAND_IN_READY_FILE'];
+/** Whether the system's own settings refuse to start the app at login. */
+const REFUSES_LOGIN_ITEMS = process.env['ELECTRON_STAND_IN_LOGIN_ITEMS'] === 'refused';
+
 const READY_LOOK_MS = 20;
 
 /** What the windows do when the app quits. */
@@ -67,6 +70,7 @@ class StandInApp
       | 'requestSingleInstanceLock'
       | 'getLoginItemSettings'
       | 'setLoginItemSettings'
+      | 'isInApplicationsFolder'
     >
 {
   name = packageFile.productName;
@@ -244,12 +248,22 @@ class StandInApp
     void Promise.allSettled(this.standIn.beforeExit.map((close) => close())).then(exit);
   }
 
+  /** Task Manager and macOS's settings may have the last word; Task Manager's is not that of `openAtLogin`. */
   getLoginItemSettings(): ReturnType<App['getLoginItemSettings']> {
     this.#requireLoginItems();
+    const isRefused = REFUSES_LOGIN_ITEMS && process.platform === 'darwin';
     // Nothing here logs in.
-    return strictly('the login item', { openAtLogin: this.#opensAtLogin, wasOpenedAtLogin: false }) as ReturnType<
-      App['getLoginItemSettings']
-    >;
+    return strictly('the login item', {
+      openAtLogin: this.#opensAtLogin && !isRefused,
+      executableWillLaunchAtLogin: this.#opensAtLogin && !REFUSES_LOGIN_ITEMS,
+      status: isRefused ? 'requires-approval' : 'enabled',
+      wasOpenedAtLogin: false,
+    }) as ReturnType<App['getLoginItemSettings']>;
+  }
+
+  isInApplicationsFolder(): boolean {
+    if (process.platform !== 'darwin') fault('has app.isInApplicationsFolder on macOS only, as Electron has.');
+    return process.env['ELECTRON_STAND_IN_PLACE'] === undefined;
   }
 
   setLoginItemSettings(settings: Parameters<App['setLoginItemSettings']>[0]): void {
