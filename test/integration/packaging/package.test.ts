@@ -304,6 +304,9 @@ describe.runIf(process.platform === 'linux')('the bundle for macOS', () => {
     expect(information).toContain('<string>Copyright © 2026 The Vivarium authors</string>');
     expect(information).toMatch(/<key>CFBundleURLSchemes<\/key>\s*<array>\s*<string>vivarium<\/string>/);
     expect(readdirSync(join(contents, 'Resources', 'bin'))).toEqual(['vivarium']);
+    expect(information).toMatch(
+      /<key>NSLocalNetworkUsageDescription<\/key>\s*<string>Vivarium forwards .*\.<\/string>/,
+    );
     expect(information).toMatch(/<key>LSAppNapIsDisabled<\/key>\s*<true\/>/);
   });
 });
