@@ -231,6 +231,8 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.on('second-instance', (_event, argv) => show(readOwnArguments(argv).page));
   app.on('activate', actions.showWindow);
   isWanted ||= !options.isHidden && !wasStartedAtLogin();
+  if (isWanted && app.isPackaged && process.platform === 'darwin' && !app.isInApplicationsFolder())
+    void showMessage(NOT_IN_APPLICATIONS);
   await supervisor.start();
 
   /** Reports in a box that a choice of the user failed. */
@@ -273,6 +275,15 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     if (engine !== null) window.show(wanted);
   }
 }
+
+/** Where an app was downloaded to, macOS may run it from another folder each time. */
+const NOT_IN_APPLICATIONS: MessageBoxOptions = {
+  type: 'info',
+  message: 'Vivarium is not in Applications',
+  detail:
+    'Quit it, and move it there in Finder. Until then, the command vivarium, vivarium:// links and Start at Login may ' +
+    'lead nowhere after the next start.',
+};
 
 /** The question after too many failures; a quit meanwhile counts as the last button. */
 const failed = ({ message }: Error, logsDir: string, signal: AbortSignal): MessageBoxOptions => ({

@@ -392,6 +392,15 @@ describe('starting at login', () => {
   });
 });
 
+describe('an app on macOS that was not moved to Applications', () => {
+  it('says what does not last until it was', async () => {
+    const env = { ELECTRON_STAND_IN_PLATFORM: 'darwin', ELECTRON_STAND_IN_PACKAGED: '1' };
+    const { message, buttons } = await start({ env: { ...env, ELECTRON_STAND_IN_PLACE: 'Downloads' } }).nextDialog();
+    expect([message, buttons]).toEqual(['Vivarium is not in Applications', ['OK']]);
+    expect((await start({ env }).nextDialog()).message).not.toBe('Vivarium is not in Applications');
+  });
+});
+
 describe('a link passed by the system', () => {
   it('opens its page, even in an existing window or before Electron is ready', async () => {
     const dataDir = join(temporaryFolder(), 'data');
