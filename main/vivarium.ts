@@ -4,8 +4,14 @@
  */
 import { homedir } from 'node:os';
 import { type Io, endWithReader } from './cli/io.ts';
+import { isNodeNewEnough, NODE_WANTED } from './cli/node-version.mjs';
 import { PROGRAM_FLAGS } from './cli/program-flags.mjs';
 import { run } from './cli/run.ts';
+
+if (!isNodeNewEnough()) {
+  process.stderr.write(`${NODE_WANTED}\n`);
+  process.exit(1);
+}
 
 // NO_COLOR takes precedence (`main/base/terminal.ts`); Node would warn on standard error that it prefers FORCE_COLOR.
 if ((process.env['NO_COLOR'] ?? '') !== '') delete process.env['FORCE_COLOR'];

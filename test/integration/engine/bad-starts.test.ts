@@ -42,6 +42,12 @@ describe('a start that cannot succeed gives the reason in one line and exits 1',
     },
   );
 
+  it('when the built program is run with a Node that is too old', async () => {
+    const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.20.0' } })`;
+    const line = await refusal([], { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(old)}` });
+    expect(line).toMatch(/^Vivarium needs Node 24\.9 or newer \(or 22 from 22\.21\)/);
+  });
+
   it('when a port is in use, leaving an existing folder unchanged', async () => {
     const running = await startProgram();
     await running.end();
