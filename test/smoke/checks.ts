@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
+import { checkBackground } from './background.ts';
 import { attachTo, type DrivenPage, until } from './page.ts';
 import type { Program, StartedApp } from './program.ts';
 
@@ -18,7 +19,7 @@ const HOSTNAME = 'www.happypaws.test';
 
 const END_MS_MAX = 30_000;
 
-function must(condition: boolean, evidence: unknown): asserts condition {
+export function must(condition: boolean, evidence: unknown): asserts condition {
   if (!condition) throw new Error(typeof evidence === 'string' ? evidence : JSON.stringify(evidence));
 }
 
@@ -50,6 +51,7 @@ export async function runChecks(program: Program, check: Check): Promise<void> {
     second.child.kill('SIGKILL');
     await second.endWithin(END_MS_MAX);
   }
+  await checkBackground(program, check);
   await check('Chromium leaves nothing in Electron’s default folder', () => {
     const folder = defaultFolder();
     must(!existsSync(join(folder, 'Local State')), `${folder} has "Local State"`);
@@ -223,7 +225,7 @@ async function checkSecondRun(program: Program, check: Check, app: StartedApp): 
   });
 }
 
-function stop(program: Program): void {
+export function stop(program: Program): void {
   const output = program.cli('stop', '--data-dir', program.dataDir);
   must(output.status === 0, output);
 }

@@ -27,7 +27,7 @@ export interface StartedApp {
 
 const COMMAND_MS_MAX = 60_000;
 const START_MS_MAX = 60_000;
-const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
+export const FREE_PORTS = ['--http-port', '0', '--https-port', '0', '--dns-port', '0', '--control-port', '0'];
 
 /** The app and the command line on one data folder. */
 export class Program {
@@ -43,6 +43,11 @@ export class Program {
 
   /** Runs `vivarium` with these arguments. */
   cli(...words: string[]): Output {
+    return this.cliReading('', ...words);
+  }
+
+  /** The same with a standard input. */
+  cliReading(input: string, ...words: string[]): Output {
     const [program, ...args] = [...this.subject.cli, ...words];
     // A batch file needs a shell, which splits arguments at spaces.
     const shell = process.platform === 'win32' && program.endsWith('.cmd');
@@ -50,6 +55,7 @@ export class Program {
     const [first = '', ...rest] = given;
     const { status, stdout, stderr, error } = spawnSync(first, rest, {
       encoding: 'utf8',
+      input,
       timeout: COMMAND_MS_MAX,
       env: environment(),
       shell,
