@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, relative } from 'node:path';
 import { impliedDataDir } from './data-dir.ts';
@@ -22,31 +23,58 @@ export interface Origin {
 export const commandLine = (texts: TemplateStringsArray, ...words: readonly string[]): string =>
   String.raw({ raw: texts }, ...words.map((word) => shellWord(word, process.platform)));
 
-const here = (): Origin => ({
-  env: process.env,
-  platform: process.platform,
-  workingDir: process.cwd(),
-  homeDir: homedir(),
-});
+/** What commands begin with where they will be typed, and the data folder of those that name none. */
+interface Form {
+  program: string;
+  impliedDir: string | null;
+}
 
-/** `vivarium clock reset` in the form that works for this process: `npm run -s vivarium -- clock reset`. */
-export const typed = (command: string, origin: Origin = here()): string =>
-  command.replace(/^vivarium\b/, program(origin));
+/** Set while an engine answers a command, which may have been typed in another folder, and as another program. */
+const asking = new AsyncLocalStorage<Form>();
+
+const formOf = (origin: Origin): Form => ({ program: program(origin), impliedDir: impliedDataDir(origin) });
+
+const form = (origin?: Origin): Form =>
+  origin === undefined
+    ? (asking.getStore() ??
+      formOf({ env: process.env, platform: process.platform, workingDir: process.cwd(), homeDir: homedir() }))
+    : formOf(origin);
+
+/** Tells an engine how its caller types commands. */
+export const FORM_HEADER = 'vivarium-commands';
+
+export function formHeader(): string {
+  const { program, impliedDir } = form();
+  return new URLSearchParams({ program, ...(impliedDir !== null && { dir: impliedDir }) }).toString();
+}
+
+/** Prints the commands of an answer in the form of its header; without one, as this process types them. */
+export function inFormOf<Answer>(header: string | undefined, answer: () => Answer): Answer {
+  if (header === undefined) return answer();
+  const words = new URLSearchParams(header);
+  return asking.run({ program: words.get('program') ?? 'vivarium', impliedDir: words.get('dir') }, answer);
+}
+
+/** `vivarium clock reset` in the form that works for who asked: `npm run -s vivarium -- clock reset`. */
+export const typed = (command: string, origin?: Origin): string => command.replace(/^vivarium\b/, form(origin).program);
+
+/** The same for the commands that a message quotes or ends with. */
+export const typedIn = (message: string): string =>
+  message.replaceAll(/(?<=[`"]|: )vivarium(?= [a-z])/g, () => form().program);
 
 /** The same in all command lines of a help text, which are indented. */
-export function typedHelp(text: string, origin: Origin = here()): string {
-  const own = program(origin);
+export function typedHelp(text: string, origin?: Origin): string {
+  const own = form(origin).program;
   return text.replaceAll(/^( {2,}(?:\w+=\S+ )?)vivarium(?= |$)/gm, (_line, before: string) => `${before}${own}`);
 }
 
 /** Like `typed`, with the data folder, unless it is the default one or the command names one. */
-export function ownCommand(dataDir: string, origin: Origin = here()): (command: string) => string {
-  const isImplied = dataDir === impliedDataDir(origin);
+export function ownCommand(dataDir: string, origin?: Origin): (command: string) => string {
   return (command) => {
     const words = typed(command, origin);
-    return isImplied || command.includes(' --data-dir ')
+    return dataDir === form(origin).impliedDir || command.includes(' --data-dir ')
       ? words
-      : `${words} --data-dir ${shellWord(dataDir, origin.platform)}`;
+      : `${words} --data-dir ${shellWord(dataDir, origin?.platform ?? process.platform)}`;
   };
 }
 

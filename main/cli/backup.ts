@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ownCommand } from '../base/own-command.ts';
+import { ownCommand, typedIn } from '../base/own-command.ts';
 import { shellWord } from '../base/shell.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
 import { askFor } from './client.ts';
@@ -92,7 +92,7 @@ async function restore(dataDir: string, file: string): Promise<Answer> {
       ? `Restored into ${dataDir}.`
       : `The database in ${dataDir} is restored; the root and the keys are unchanged.`,
     ...(aside === null ? [] : [`The previous content is in ${aside}.`]),
-    ...(rootChanged ? ['The root has changed: trust the new one with "vivarium ca trust".'] : []),
+    ...(rootChanged ? [typedIn('The root has changed: trust the new one with "vivarium ca trust".')] : []),
   ];
   return { value: { dataDir, ...restored }, lines };
 }

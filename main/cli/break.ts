@@ -1,5 +1,5 @@
 import type { BreakEntry, BreakSelection, RunningBreak } from '../contract/breaks.ts';
-import { ownCommand, typed } from '../base/own-command.ts';
+import { ownCommand, typed, typedIn } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
 import { askFor } from './client.ts';
@@ -257,7 +257,7 @@ function describeEntry(entry: BreakEntry): string[] {
   const rows = [
     ['Cause', cause],
     ...Object.entries(symptoms).map(([client, symptom]) => [client, symptom]),
-    ['Remedy', remedy],
+    ['Remedy', typedIn(remedy)],
     ['Narrowed by', names.join(', ')],
     ['Affects', http === undefined ? '' : `only requests over ${http}`],
     ...parameters.map(({ name, description, default: preset }) => [

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { realTime, type RealTime } from '../base/clock.ts';
+import { FORM_HEADER, formHeader } from '../base/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { isReading } from '../contract/reading.ts';
 import { type Failure, RemoteFailure } from './io.ts';
@@ -130,6 +131,7 @@ function post(running: Running, path: string, json: string, signal: AbortSignal)
           Authorization: `Bearer ${running.token}`,
           'Content-Type': 'application/json',
           'Content-Length': Buffer.byteLength(json),
+          [FORM_HEADER]: formHeader(),
         },
         signal,
       },

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DataDirInputs } from '../base/data-dir.ts';
 import { codeOf, reasonOf } from '../base/error-code.ts';
-import { typedHelp } from '../base/own-command.ts';
+import { typedHelp, typedIn } from '../base/own-command.ts';
 import { VivariumError, type InputIssue } from '../contract/errors.ts';
 import { NotRunningError } from './running.ts';
 import { widthLimit } from '../base/terminal.ts';
@@ -160,7 +160,7 @@ export const FAILURE_PREFIX = 'vivarium: ';
 /** Prints a failure, as JSON if the arguments ask for it; returns the exit code. */
 export function printFailure(error: unknown, args: readonly string[], io: Pick<Io, 'stderr'>): number {
   const failure = failureOf(error);
-  const text = `${FAILURE_PREFIX}${failure.message.split('\n').map(printable).join('\n')}`;
+  const text = `${FAILURE_PREFIX}${typedIn(failure.message).split('\n').map(printable).join('\n')}`;
   io.stderr.write(`${args.includes('--json') ? JSON.stringify(failure) : text}\n`);
   return exitCodeOf(error);
 }

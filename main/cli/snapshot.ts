@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ownCommand } from '../base/own-command.ts';
+import { ownCommand, typedIn } from '../base/own-command.ts';
 import type { SnapshotInfo } from '../contract/snapshots.ts';
 import { nearest } from '../contract/nearest.ts';
 import { askFor } from './client.ts';
@@ -111,7 +111,8 @@ function describe(action: Action, snapshot: SnapshotInfo, file: string | undefin
 }
 
 function listed(snapshots: readonly SnapshotInfo[]): string[] {
-  if (snapshots.length === 0) return ['There is no snapshot yet. Save one: vivarium snapshot save before-demo'];
+  if (snapshots.length === 0)
+    return [typedIn('There is no snapshot yet. Save one: vivarium snapshot save before-demo')];
   const rows = snapshots.map((snapshot) => [snapshot.name, snapshot.createdAt, sizeOf(snapshot), snapshot.fault ?? '']);
   return columns([['name', 'clock', 'size', ''], ...rows]).map((line) => line.trimEnd());
 }

@@ -65,10 +65,7 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
       ),
     );
     end.cancel();
-    const checks = found
-      .flat()
-      .sort((a, b) => orderOf(a) - orderOf(b))
-      .map(pasteable);
+    const checks = found.flat().sort((a, b) => orderOf(a) - orderOf(b));
     return { examinedAt, elapsedMs: Math.round(clock.monotonic() - begunMs), running, counts: count(checks), checks };
   }
 
@@ -82,13 +79,13 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
   };
 
   return {
-    run(areas) {
+    async run(areas) {
       const key = [...new Set(areas)].sort().join();
-      const joined = underWay.get(key);
-      if (joined !== undefined) return joined;
-      const report = examine(areas).finally(() => underWay.delete(key));
-      underWay.set(key, report);
-      return report;
+      const run = underWay.get(key) ?? examine(areas).finally(() => underWay.delete(key));
+      underWay.set(key, run);
+      const report = await run;
+      // Here, because callers who share a run may type commands differently.
+      return { ...report, checks: report.checks.map(pasteable) };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createProcedureClient, type AnyProcedure } from '@orpc/server';
 import { isAsyncIteratorObject } from '@orpc/shared';
 import type { Clock } from '../base/clock.ts';
+import { FORM_HEADER, inFormOf } from '../base/own-command.ts';
 import type { Log } from '../base/log.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';
@@ -68,7 +69,9 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
     response.once('close', () => gone.abort());
     const idempotencyKey = request.headers[IDEMPOTENCY_HEADER]?.toString();
     const invoke = createProcedureClient(procedure, { path: name.split('.'), context: { idempotencyKey } });
-    const output: unknown = await invoke(input, { signal: gone.signal });
+    const output: unknown = await inFormOf(request.headers[FORM_HEADER]?.toString(), () =>
+      invoke(input, { signal: gone.signal }),
+    );
     if (!isAsyncIteratorObject(output)) return sendJson(response, 200, await jsonInTurns(output));
     streaming.add(gone);
     try {

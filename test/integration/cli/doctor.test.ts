@@ -72,6 +72,25 @@ Problems found: 1 failed, 1 ok.
     }
   });
 
+  it('names commands as its caller types them, however the engine was started', async () => {
+    const engine = await startEngine();
+    await engine.call('clock.advance', { by: 'PT1H' });
+    const { dataDir } = engine;
+    const [linked, byNpx] = await Promise.all(
+      ['vivarium', 'npx vivarium'].map((command) =>
+        runCli(['doctor', '--data-dir', dataDir], { env: { VIVARIUM_COMMAND: command } }),
+      ),
+    );
+    expect(linked?.stdout).toContain(`\n        vivarium clock reset --data-dir ${dataDir}\n`);
+    expect(byNpx?.stdout).toContain(`\n        npx vivarium clock reset --data-dir ${dataDir}\n`);
+    const plan = await runCli(['machine', 'plan', 'www.happypaws.test', '--data-dir', dataDir]);
+    expect(plan.stdout).toMatch(/To do it: vivarium machine apply www\.happypaws\.test/);
+    expect(plan.stdout).not.toContain('npm');
+    const drill = await runCli(['drill', 'start', 'record-is-there', '--data-dir', dataDir]);
+    expect(drill.stdout).toContain(`  vivarium --data-dir ${dataDir} dns query`);
+    expect(drill.stdout).not.toContain('npm');
+  });
+
   it('queries a real engine', async () => {
     const engine = await startEngine({ empty: true });
     const { code, report } = await examine(engine.dataDir);

@@ -1,7 +1,15 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ownCommand, typed, typedHelp, type Origin } from '../../../main/base/own-command.ts';
+import {
+  formHeader,
+  inFormOf,
+  ownCommand,
+  typed,
+  typedHelp,
+  typedIn,
+  type Origin,
+} from '../../../main/base/own-command.ts';
 
 const clone = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 
@@ -37,6 +45,20 @@ describe('a printed command of Vivarium', () => {
     // A command without the folder refers to another one there.
     const elsewhere = from(clone, { VIVARIUM_COMMAND: 'vivarium', VIVARIUM_DATA_DIR: '/a' });
     expect(ownCommand(usual, elsewhere)('vivarium stop')).toBe(`vivarium stop --data-dir ${usual}`);
+  });
+
+  it('has the form of whoever asked the engine, also where the engine runs in another folder', async () => {
+    const asked = (header: string) =>
+      inFormOf(header, async () => {
+        await Promise.resolve();
+        return [ownCommand('/a b')('vivarium stop'), typedIn('See "vivarium doctor". Then: vivarium up'), formHeader()];
+      });
+    const linked = new URLSearchParams({ program: 'vivarium', dir: '/a b' }).toString();
+    const byNpx = new URLSearchParams({ program: 'npx vivarium' }).toString();
+    expect(await Promise.all([asked(linked), asked(byNpx)])).toEqual([
+      ['vivarium stop', 'See "vivarium doctor". Then: vivarium up', linked],
+      ["npx vivarium stop --data-dir '/a b'", 'See "npx vivarium doctor". Then: npx vivarium up', byNpx],
+    ]);
   });
 
   it('is adapted in a help text only on the lines of commands', () => {
