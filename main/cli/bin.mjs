@@ -22,11 +22,10 @@ const built = join(folder, '..', '..', 'out', 'main');
 const owner = statSync(built, { throwIfNoEntry: false })?.uid;
 if (owner === (process.getuid?.() ?? 0)) module.enableCompileCache?.(join(built, '.compiled'));
 
-/**
- * Whether npx found the command, or could: it is then not on a shell's path. Windows' shims hide their own path.
- */
-const byNpx =
-  basename(dirname(process.argv[1])) === '.bin' || /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
+const isScript = /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '');
+
+/** Whether the command is not on a shell's path, but npx finds it. Windows' shims hide their own path. */
+const byNpx = basename(dirname(process.argv[1])) === '.bin' || (isScript && process.platform === 'win32');
 
 /** What `main/base/own-command.ts` prints. */
 process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : runsByPath() ? `node ${quoted(process.argv[1])}` : 'vivarium';
@@ -49,12 +48,13 @@ if (isClone && !(await isReady())) {
 
 /**
  * Whether a clone's command runs in this process, because a launcher and a second Node would take longer than most
- * commands. Not below npx, which ends without ending its children, and not for an engine, which has its own Node.
+ * commands. Not below npx or npm, which end without ending their children, and not for an engine, which has its own Node.
  */
 async function isReady() {
   // The words after `--` are the user's own command: `run -- npm start`.
   const words = process.argv.slice(2).join('\n').split(/^--$/m)[0].split('\n');
-  if (byNpx || !isNodeNewEnough() || words.some((word) => word === 'serve' || word === 'start')) return false;
+  if (byNpx || isScript || !isNodeNewEnough() || words.some((word) => word === 'serve' || word === 'start'))
+    return false;
   const { isBuilt, isInstalled } = await import('./up-to-date.mjs');
   const root = join(folder, '..', '..');
   return isInstalled(root) && isBuilt(root);

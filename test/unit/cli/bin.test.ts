@@ -10,7 +10,11 @@ const BIN = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'bin.mjs'
  * The installed command, with a program that prints the name it will use for itself; `name` is the installation's
  * folder.
  */
-function install(name: string): { file: string; linked: (link: string) => string; ask: (file: string) => string } {
+function install(name: string): {
+  file: string;
+  linked: (link: string) => string;
+  ask: (file: string, script?: string) => string;
+} {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'vivarium-bin-')));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const installed = join(folder, name);
@@ -29,8 +33,10 @@ function install(name: string): { file: string; linked: (link: string) => string
       symlinkSync(file, path);
       return path;
     },
-    ask: (asked) =>
-      spawnSync(process.execPath, [asked], { env: { PATH: process.env.PATH }, encoding: 'utf8' }).stdout.trimEnd(),
+    ask(asked, npm_lifecycle_script) {
+      const env = { PATH: process.env.PATH, npm_lifecycle_script };
+      return spawnSync(process.execPath, [asked], { env, encoding: 'utf8' }).stdout.trimEnd();
+    },
   };
 }
 
@@ -41,6 +47,9 @@ it.skipIf(isWindows)('the installed command names itself as it was run', () => {
   expect(ask(linked('bin/vivarium'))).toBe('vivarium');
   expect(ask(linked('.bin/vivarium'))).toBe('npx vivarium');
   expect(ask(file)).toBe(`node ${file}`);
+  // In a dev script, which runs what the folder has, else the linked one of the shell's path.
+  expect(ask(linked('linked/vivarium'), 'vivarium run shop.acme.test -- vite')).toBe('vivarium');
+  expect(ask(linked('shop/.bin/vivarium'), 'vivarium run shop.acme.test -- vite')).toBe('npx vivarium');
 });
 
 it.skipIf(isWindows)('the installed command quotes its path if a shell needs that', () => {
