@@ -3,14 +3,14 @@ import { formatPath } from './contract/issues.ts';
 import { NAME_SERVER } from './dns/platform-zone.ts';
 import { emptyWorld } from './services/world-current.ts';
 import { planWorld } from './services/world-plan.ts';
-import { readWorld } from './world/read.ts';
+import { inLineOrder, readWorld } from './world/read.ts';
 
 /** The issues of a `vivarium.yaml`, checked without a running Vivarium. */
 export async function checkFile(text: string, files: Readonly<Record<string, string>>): Promise<readonly InputIssue[]> {
   try {
     const { world, locate } = await readWorld(text, files);
     const { issues } = await planWorld(world, emptyWorld({}, NAME_SERVER), { file: null, rows: [], adopt: false });
-    return issues.map(({ path, message }) => ({ path: formatPath(path), message, ...locate(path) }));
+    return inLineOrder(issues.map(({ path, message }) => ({ path: formatPath(path), message, ...locate(path) })));
   } catch (error) {
     if (!(error instanceof VivariumError)) throw error;
     return error.issues.length > 0 ? error.issues : [{ path: '', message: error.message }];

@@ -244,7 +244,10 @@ async function planDomains(planned: PlannedProject, row: Row, subject: Subject, 
     } else if (verdict.refusal.rule === 'same_project') {
       if (!plan.mayState('domain', hostname, path, false)) return;
       plan.keepAs('domain', hostname);
-    } else plan.refuse(path, `${verdict.refusal.message} ${verdict.refusal.fix}`);
+    } else {
+      const { rule, message, fix } = verdict.refusal;
+      plan.refuse(path, `${message} ${rule === 'plan' ? `Write "plan: pro" in projects.${slug}.` : fix}`);
+    }
   });
   if (attach.length > 0 && row?.deployed !== true) {
     plan.add({ calls: [{ procedure: 'deployed', input: { projectId: slug } }] });
@@ -331,7 +334,7 @@ function planPrimary({ slug, entry: { primary }, holders }: PlannedProject, row:
   });
 }
 
-function normalForm(text: string): string {
+export function normalForm(text: string): string {
   const verdict = evaluateHostname(text);
   return verdict.ok ? verdict.hostname : text;
 }

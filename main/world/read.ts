@@ -105,10 +105,14 @@ export function filesNamedIn(text: string): string[] {
 }
 
 export function invalidWorld(wrong: { issues: InputIssue[]; total: number }): VivariumError {
-  return new VivariumError('invalid_request', `Nothing was changed: ${summarizeIssues(wrong)}`, {
-    issues: wrong.issues,
+  const issues = inLineOrder(wrong.issues);
+  return new VivariumError('invalid_request', `Nothing was changed: ${summarizeIssues({ ...wrong, issues })}`, {
+    issues,
   });
 }
+
+export const inLineOrder = (issues: readonly InputIssue[]): InputIssue[] =>
+  issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 
 /** Replaces file names with the contents of the files. */
 async function resolveFiles(
