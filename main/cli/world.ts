@@ -2,10 +2,12 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../base/clock.ts';
+import type { Domain } from '../contract/domains.ts';
 import type { WorldChange } from '../contract/world.ts';
-import { commandLine, ownCommand, typed } from '../base/own-command.ts';
+import { commandLine, ownCommand } from '../base/own-command.ts';
+import type { Running } from '../base/runtime-file.ts';
 import { askFor } from './client.ts';
-import { isOn, JSON_FLAG, lastOf, type Arguments, type Option } from './flags.ts';
+import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from './flags.ts';
 import { EXIT_FAILED, EXIT_OK, FAILURE_PREFIX, interruptible, printFailure, writeFileNamed, type Io } from './io.ts';
 import { localCommand } from './local-command.ts';
 import { findRunning } from './running.ts';
@@ -27,6 +29,14 @@ const REMOVE: Option = { name: 'remove', kind: 'switch', does: 'Remove entries t
 const WATCH: Option = { name: 'watch', kind: 'switch', does: 'Apply it again whenever it is saved' };
 const DRY_RUN: Option = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be removed' };
 
+/** @throws VivariumError `invalid_request` for two of them */
+function fileOf(read: Arguments): string | undefined {
+  const [word] = read.positionals;
+  const named = lastOf(read, FILE_FLAG.name);
+  if (word !== undefined && named !== undefined) throw usageError('Name the file once: as a word, or with --file.');
+  return word ?? named;
+}
+
 const EXIT_CODES = 'Exit code 0; 1 when it failed; 2 when no Vivarium is running on the data folder.';
 
 /** An empty world, which removes all entries that its file owns. */
@@ -36,7 +46,8 @@ const EMPTY = '{"vivarium":1}';
 export const EXPORT = localCommand({
   name: 'export',
   title: 'settings, projects and zones as one file, vivarium.yaml',
-  usage: ['[--file FILE]'],
+  fileWord: 0,
+  usage: ['[FILE]'],
   options: [OUTPUT_FILE],
   notes: [
     'The file has projects with their plan, target, pets, names of keys, domains and redirects, and',
@@ -45,9 +56,9 @@ export const EXPORT = localCommand({
     '',
     EXIT_CODES,
   ],
-  examples: ['vivarium export', 'vivarium export --file vivarium.yaml'],
+  examples: ['vivarium export', 'vivarium export vivarium.yaml'],
   async run(read, dataDir, io) {
-    const path = lastOf(read, FILE_FLAG.name);
+    const path = fileOf(read);
     const isJson = path?.endsWith('.json') === true;
     const into =
       path === undefined || isJson ? null : await readFile(resolve(io.workingDir, path), 'utf8').catch(() => null);
@@ -69,19 +80,20 @@ export const EXPORT = localCommand({
 export const UP = localCommand({
   name: 'up',
   title: 'bring the running Vivarium to the state in vivarium.yaml',
-  usage: ['[--file FILE] [--allow DIR] [--adopt] [--remove] [--watch]'],
+  fileWord: 0,
+  usage: ['[FILE] [--allow DIR] [--adopt] [--remove] [--watch]'],
   options: [FILE_FLAG, ALLOW_FLAG, ADOPT, REMOVE, WATCH, JSON_FLAG],
   notes: [
     'Prints the difference first. The whole file is checked before the first change; applying it again changes nothing.',
     'The file owns what it creates, and changes and removes nothing else: an existing entry with other content is',
     'refused without --adopt, and an entry that the file no longer contains is only removed with --remove. Pets are added to',
-    'empty datasets. "-" reads standard input, which owns nothing. Attached domains are verified.',
+    'empty datasets. "-" reads standard input, which owns nothing. Its domains are verified; zones come from the file only.',
     '',
-    EXIT_CODES,
+    'Exit code 0; 1 when it failed or a domain is not verified; 2 when no Vivarium is running on the data folder.',
   ],
-  examples: ['vivarium up', 'vivarium up --file demo/vivarium.yaml --watch'],
+  examples: ['vivarium up', 'vivarium up demo/vivarium.yaml --watch'],
   async run(read, dataDir, io) {
-    const name = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+    const name = await findWorldFile(fileOf(read), io);
     if (!isOn(read, WATCH.name) || name === '-') return apply(name, read, dataDir, io);
     await interruptible(io, async (signal, onStream) => {
       onStream();
@@ -95,6 +107,7 @@ export const UP = localCommand({
         io.stderr.write(`${FAILURE_PREFIX}watching ${printable(paths.join(', '))}; Ctrl-C ends.\n`);
       });
     });
+    return EXIT_OK;
   },
 });
 
@@ -102,12 +115,13 @@ export const UP = localCommand({
 export const DIFF = localCommand({
   name: 'diff',
   title: 'what "vivarium up" would change',
-  usage: ['[--file FILE] [--allow DIR] [--adopt]'],
+  fileWord: 0,
+  usage: ['[FILE] [--allow DIR] [--adopt]'],
   options: [FILE_FLAG, ALLOW_FLAG, ADOPT, JSON_FLAG],
   notes: [EXIT_CODES],
-  examples: ['vivarium diff', 'vivarium diff --file demo/vivarium.yaml'],
+  examples: ['vivarium diff', 'vivarium diff demo/vivarium.yaml'],
   async run(read, dataDir, io) {
-    const name = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+    const name = await findWorldFile(fileOf(read), io);
     const difference = await askFor<Applied>(findRunning(dataDir), 'world.diff', await inputOf(name, read, io));
     if (isOn(read, JSON_FLAG.name)) print([JSON.stringify(difference)], io);
     else print([...renderChanges(difference), ...(difference.changes.length === 0 ? [nothing(difference)] : [])], io);
@@ -118,12 +132,13 @@ export const DIFF = localCommand({
 export const CHECK = localCommand({
   name: 'check',
   title: 'report what is wrong with a vivarium.yaml, with line and column',
-  usage: ['[--file FILE] [--allow DIR]'],
+  fileWord: 0,
+  usage: ['[FILE] [--allow DIR]'],
   options: [FILE_FLAG, ALLOW_FLAG, JSON_FLAG],
   notes: ['Needs no running Vivarium and changes nothing.', '', 'Exit code 0; 1 when something is wrong.'],
-  examples: ['vivarium check', 'vivarium check --file demo/vivarium.yaml'],
+  examples: ['vivarium check', 'vivarium check demo/vivarium.yaml'],
   async run(read, _dataDir, io) {
-    const found = await findWorldFile(lastOf(read, FILE_FLAG.name), io);
+    const found = await findWorldFile(fileOf(read), io);
     const { name, text, files } = await readWorldFile(found, allowedBy(read), io);
     const { checkFile } = await import('../check-file.ts');
     const issues = await checkFile(text, files);
@@ -145,7 +160,8 @@ export const CHECK = localCommand({
 export const DOWN = localCommand({
   name: 'down',
   title: 'remove what "vivarium up" has created',
-  usage: ['[--file FILE] [--dry-run]'],
+  fileWord: 0,
+  usage: ['[FILE] [--dry-run]'],
   options: [FILE_FLAG, DRY_RUN, JSON_FLAG],
   notes: [
     'Prints the difference first. Settings get their previous values. Entries that existed before the file are kept, and a',
@@ -153,9 +169,9 @@ export const DOWN = localCommand({
     '',
     EXIT_CODES,
   ],
-  examples: ['vivarium down --dry-run', 'vivarium down --file demo/vivarium.yaml'],
+  examples: ['vivarium down --dry-run', 'vivarium down demo/vivarium.yaml'],
   async run(read, dataDir, io) {
-    const given = lastOf(read, FILE_FLAG.name);
+    const given = fileOf(read);
     const file = await ownerPath(given ?? (await findWorldFile(undefined, io)), io);
     const running = findRunning(dataDir);
     const input = { text: EMPTY, file };
@@ -184,7 +200,7 @@ async function inputOf(name: string, read: Arguments, io: Io) {
 }
 
 /** Prints the difference, and applies it. */
-async function apply(name: string, read: Arguments, dataDir: string, io: Io): Promise<void> {
+async function apply(name: string, read: Arguments, dataDir: string, io: Io): Promise<number> {
   const running = findRunning(dataDir);
   const input = await inputOf(name, read, io);
   const isJson = isOn(read, JSON_FLAG.name);
@@ -196,19 +212,29 @@ async function apply(name: string, read: Arguments, dataDir: string, io: Io): Pr
     changes.length === 0 ? nothing(applied) : `Applied: ${counted(changes.length, 'change', 'changes')}.`,
   ];
   print(isJson ? [JSON.stringify(applied)] : lines, io);
-  warnUnverified(unverified, io);
+  if (unverified.length === 0) return EXIT_OK;
+  await explainUnverified(unverified, running, io);
+  return EXIT_FAILED;
 }
 
 /** How many of the domains that are not verified are named. */
 const UNVERIFIED_MAX = 5;
 
-function warnUnverified(unverified: readonly string[], io: Io): void {
-  const [first] = unverified;
-  if (first === undefined) return;
+/** Names them, why the first is not verified, and what helps. */
+async function explainUnverified(unverified: readonly string[], running: Running, io: Io): Promise<void> {
+  const [first = ''] = unverified;
+  const { checks, projectId } = await askFor<Domain>(running, 'domains.get', { hostname: first });
+  const check = checks.find(({ outcome }) => outcome !== 'ok');
+  const { withCommandLines } = await import('./command-line.ts');
+  const own = ownCommand(running.dataDir, io);
+  const why = withCommandLines(`${check?.message ?? ''} ${check?.fix ?? ''}`.trim(), own).replace(/(?<![.:])$/, '.');
+  const way =
+    check?.code === 'no_record'
+      ? `In this file, or by: ${own(commandLine`vivarium domains attach ${projectId} ${first} --local`)}`
+      : `To see all: ${own(commandLine`vivarium domains verify ${first}`)}`;
   const named = unverified.slice(0, UNVERIFIED_MAX).join(', ');
   const more = unverified.length > UNVERIFIED_MAX ? ` and ${unverified.length - UNVERIFIED_MAX} more` : '';
-  const why = typed(commandLine`vivarium domains verify ${first}`);
-  io.stderr.write(`${FAILURE_PREFIX}not verified yet: ${printable(`${named}${more}`)}. To see why: ${why}\n`);
+  io.stderr.write(`${FAILURE_PREFIX}${printable(`Not verified: ${named}${more}. ${why} ${way}`)}\n`);
 }
 
 /** Editors write a file in several steps. */

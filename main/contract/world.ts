@@ -262,7 +262,7 @@ export const worlds = {
       changes.extend({
         /** The created keys; only this answer contains their secrets. */
         keys: z.array(z.object({ project: z.string(), name: z.string(), secret: z.string() })),
-        /** The attached domains that are not verified yet. The first 500 were checked at once. */
+        /** The domains of the text that are not verified. The first 500 were checked at once. */
         unverified: z.array(z.string()),
       }),
     ),

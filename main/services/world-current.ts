@@ -23,7 +23,7 @@ export interface WorldParts {
     records: Pick<RecordRows, 'parts'>;
     pets: Pick<PetRows, 'count'>;
   };
-  domains: () => readonly Pick<AttachedDomain, 'hostname' | 'projectId'>[];
+  domains: () => readonly Pick<AttachedDomain, 'hostname' | 'projectId' | 'state'>[];
   /** The DNS server's own name. */
   nameServer: string;
   now: () => number;

@@ -3,10 +3,10 @@ import { createTurns, nextTurn } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import { formatPath } from '../contract/issues.ts';
-import type { WorldChange, WorldKind, WorldOwner } from '../contract/world.ts';
+import type { ResolvedWorld, WorldChange, WorldKind, WorldOwner } from '../contract/world.ts';
 import { readCurrentWorld, type WorldParts } from './world-current.ts';
 import { exportWorld } from './world-export.ts';
-import { planWorld } from './world-plan.ts';
+import { normalForm, planWorld } from './world-plan.ts';
 import type { Call, NotedDeploy, Step, WorldPlan } from './world-steps.ts';
 
 const CALL = { signal: undefined };
@@ -36,7 +36,12 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
   // Two concurrent plans would both create missing entries.
   const turns = createTurns(1);
 
-  async function plan({ text, files = {}, file, adopt = false }: Wanted): Promise<WorldPlan> {
+  async function plan({
+    text,
+    files = {},
+    file,
+    adopt = false,
+  }: Wanted): Promise<WorldPlan & { world: ResolvedWorld }> {
     // Loaded on demand, because the YAML library is large.
     const { invalidWorld, readWorld } = await import('../world/read.ts');
     const { world, locate } = await readWorld(text, files);
@@ -45,7 +50,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     const planned = await planWorld(world, current, { file: file ?? null, rows, adopt });
     const issues = planned.issues.map(({ path, message }) => ({ path: formatPath(path), message, ...locate(path) }));
     if (issues.length > 0) throw invalidWorld({ issues, total: issues.length });
-    return planned;
+    return { ...planned, world };
   }
 
   function call({ procedure, input }: Call | NotedDeploy): unknown {
@@ -79,18 +84,17 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     return keys;
   }
 
-  /** Attached domains are otherwise checked a day later, or on demand. */
-  async function verifyAttached(changes: readonly WorldChange[]): Promise<string[]> {
-    const attached = changes.flatMap(({ kind, after }) =>
-      kind === 'domain' && typeof after === 'string' ? [after] : [],
-    );
+  /** The domains of the file that are still not verified: they are otherwise checked a day later, or on demand. */
+  async function verifyAll({ projects = {} }: ResolvedWorld): Promise<string[]> {
+    const stated = new Set(Object.values(projects).flatMap(({ domains = {} }) => Object.keys(domains).map(normalForm)));
+    const pending = parts.domains().filter(({ hostname, state }) => state !== 'verified' && stated.has(hostname));
     const unverified: string[] = [];
-    for (const hostname of attached.slice(0, VERIFIED_MAX)) {
+    for (const { hostname } of pending.slice(0, VERIFIED_MAX)) {
       const { state } = await parts.services().domains.verify({ hostname }, CALL);
       if (state !== 'verified') unverified.push(hostname);
       await nextTurn();
     }
-    return [...unverified, ...attached.slice(VERIFIED_MAX)];
+    return [...unverified, ...pending.slice(VERIFIED_MAX).map(({ hostname }) => hostname)];
   }
 
   return {
@@ -107,7 +111,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     },
     apply: (input) =>
       turns.take(async () => {
-        const { steps, left, kept } = await plan(input);
+        const { steps, left, kept, world } = await plan(input);
         const removed = steps.flatMap(({ changes }) => changes.filter(isRemoval));
         if (removed.length > 0 && input.remove !== true) throw wouldRemove(removed);
         const changes: WorldChange[] = [];
@@ -122,7 +126,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
           await nextTurn();
         }
         if (steps.length > 0) parts.ownersChanged();
-        return { changes, left, kept, keys, unverified: await verifyAttached(changes) };
+        return { changes, left, kept, keys, unverified: await verifyAll(world) };
       }),
     owners() {
       const byFile = Map.groupBy(parts.owned.list(), ({ file }) => file);

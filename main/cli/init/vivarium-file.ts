@@ -1,4 +1,6 @@
+import { CNAME_TARGET } from '../../base/config.ts';
 import { slugify } from '../../contract/projects.ts';
+import { apexOf } from '../../domains/public-suffix.ts';
 import { SCHEMA_URL } from '../../world/schema.ts';
 
 /** The file in a repository that describes what `vivarium up` makes. */
@@ -19,7 +21,7 @@ export interface AppEntry {
 /** The slug of the project that `vivarium run` uses for the same words. */
 export const slugOf = ({ name, hostname }: Omit<AppEntry, 'run'>): string => slugify(hostname ?? name);
 
-/** A minimal `vivarium.yaml`. Custom domains need the Pro plan, which `vivarium run` also uses. */
+/** A minimal `vivarium.yaml` that verifies. Custom domains need the Pro plan, which `vivarium run` also uses. */
 export function vivariumFile(entry: AppEntry): string {
   const run = entry.run === null ? '' : `    run: ${yamlText(entry.run)}\n`;
   const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;
@@ -30,7 +32,18 @@ projects:
   ${yamlText(slugOf(entry))}:
     name: ${yamlText(entry.name)}
     plan: pro
-${run}${domains}`;
+${run}${domains}${entry.hostname === null ? '' : zoneOf(entry.hostname)}`;
+}
+
+/** The zone and the record that `vivarium run` and `domains attach --local` create. */
+function zoneOf(hostname: string): string {
+  const apex = apexOf(hostname);
+  const record = hostname === apex ? '@ ALIAS' : `${hostname.slice(0, -apex.length - 1)} CNAME`;
+  return `
+zones:
+  ${yamlText(apex)}: |
+    ${record} ${CNAME_TARGET}.
+`;
 }
 
 /** Words that YAML 1.1 or 1.2 does not read as a string. */

@@ -451,7 +451,7 @@ describe('vivarium export, up, diff, check and down', () => {
     expect(await to.call('projects.list')).toEqual([]);
     const done = await runCli(['up', '--file', file, '--data-dir', to.dataDir]);
     // The demo has a domain with a wrong record.
-    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('not verified yet: shop.happypaws.test. ')]);
+    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining('Not verified: shop.happypaws.test. ')]);
     expect(done.stdout).toMatch(/^create +domain +happy-paws\/www\.happypaws\.test$/m);
     expect(done.stdout).toMatch(/^The secret of demo\/Demo key, shown only here: viv_\w{32}$/m);
     expect((await runCli(['up', '--file', file, '--data-dir', to.dataDir])).stdout).toMatch(
@@ -508,14 +508,34 @@ describe('vivarium export, up, diff, check and down', () => {
       file,
       `vivarium: 1\nclock: { at: 2027-02-10 }\nprojects: { a: { plan: pro, domains: ${domains} } }\nzones: { z.test: shop CNAME cname.vivarium.localhost. }\n`,
     );
-    expect(await runCli(['up', '--file', file, '--data-dir', engine.dataDir])).toMatchObject({
-      code: 0,
-      stderr: 'vivarium: not verified yet: bad.z.test. To see why: vivarium domains verify bad.z.test\n',
-    });
+    const first = await runCli(['up', file, '--data-dir', engine.dataDir]);
+    const [, attach = ''] =
+      /^vivarium: Not verified: bad\.z\.test\. bad\.z\.test does not exist .* Add this record to the zone z\.test: bad CNAME cname\.vivarium\.localhost\. In this file, or by: vivarium (domains attach .* --local --data-dir .*)\n$/.exec(
+        first.stderr,
+      ) ?? [];
+    expect([first.code, attach]).toEqual([1, expect.stringContaining(' bad.z.test ')]);
+    // It stays a failure while nothing has changed, and ends with the command that it names.
+    expect(await runCli(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 1, stderr: first.stderr });
+    expect((await runCli(attach.split(' '))).code).toBe(0);
+    expect(await runCli(['up', file, '--data-dir', engine.dataDir])).toMatchObject({ code: 0, stderr: '' });
     expect(await engine.call('domains.get', { hostname: 'shop.z.test' })).toMatchObject({
       state: 'verified',
       serving: { https: true },
     });
+  });
+
+  it('verify what init has written', async () => {
+    const engine = await emptyEngine();
+    for (const hostname of ['shop.acme.test', 'apex.test']) {
+      const cwd = temporaryFolder();
+      writeFileSync(join(cwd, 'package.json'), '{"scripts":{"dev":"vite"}}');
+      expect((await runCli(['init', hostname, '--yes'], { cwd })).code).toBe(0);
+      expect(await runCli(['up', '--data-dir', engine.dataDir], { cwd })).toMatchObject({ code: 0, stderr: '' });
+      expect(await engine.call('domains.get', { hostname })).toMatchObject({
+        state: 'verified',
+        serving: { https: true },
+      });
+    }
   });
 
   it('report errors in a file', async () => {
@@ -530,7 +550,25 @@ describe('vivarium export, up, diff, check and down', () => {
       stderr: '',
     });
     writeFileSync(file, 'vivarium: 1\nprojects: { a: { domains: { x.test: } } }\n');
-    expect((await runCli(['check', '--file', file])).stdout).toMatch(/vivarium\.yaml:2:37: .* is on the Free plan/);
+    const planned = /vivarium\.yaml:2:37: .* is on the Free plan, .*\. Write "plan: pro" in projects\.a\.\n$/;
+    expect((await runCli(['check', file])).stdout).toMatch(planned);
+    expect((await runCli(['check', file, '--file', file])).stderr).toBe(
+      'vivarium: Name the file once: as a word, or with --file.\n',
+    );
+    for (const command of ['up', 'diff']) {
+      expect((await runCli([command, file, '--data-dir', engine.dataDir])).stderr).toMatch(
+        /line 2, column 37\) .* Write "plan: pro" in projects\.a\.$/m,
+      );
+    }
+    // The first of the file is the first that is reported, whichever check finds it.
+    writeFileSync(
+      file,
+      'vivarium: 1\nzones:\n  z.test: www A 1.2.3\nprojects:\n  a: { domains: { x.test: } }\n  b: { domains: { y.test: } }\n',
+    );
+    const lines = (await runCli(['check', file])).stdout.match(/yaml:\d+/g);
+    expect(lines).toEqual(['yaml:3', 'yaml:5', 'yaml:6']);
+    writeFileSync(file, 'vivarium: 1\nprojects:\n  a: { keys: [1] }\n  b: { plan: fre }\n  c: { tagret: 3 }\n');
+    expect((await runCli(['check', file])).stdout.match(/yaml:\d+/g)).toEqual(['yaml:3', 'yaml:4', 'yaml:5']);
     writeFileSync(file, 'vivarium: 1\n');
     expect(await runCli(['check', '--file', file])).toMatchObject({ code: 0, stdout: `${file} is valid.\n` });
     expect((await runCli(['up', '--file', `${file}x`, '--data-dir', engine.dataDir])).stderr).toMatch(

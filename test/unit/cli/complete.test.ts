@@ -77,7 +77,7 @@ describe('the candidates for a word', () => {
     [['backup', '--data-dir', 'd', 'create', '--force', ''], ':files'],
     [['backup', 'create', 'a.db', ''], []],
     [['up', '--file', ''], ':files'],
-    [['down', '--file', 'a.yaml', ''], []],
+    [['down', 'a.yaml', ''], []],
     [['nonsense', 'x', ''], 'nothing'],
     [['run', ''], ['shop.acme.test']],
     [['run', '--project', 'a'], ['app']],

@@ -75,7 +75,20 @@ projects:
     run: next dev
     domains:
       app.acme.test: {}
+
+zones:
+  acme.test: |
+    app CNAME cname.vivarium.localhost.
 `);
+  });
+
+  it.each([
+    ['acme.test', 'acme.test', '@ ALIAS'],
+    ['a.b.acme.test', 'acme.test', 'a.b CNAME'],
+    ['shop.acme.co.uk', 'acme.co.uk', 'shop CNAME'],
+  ])('has the zone and the record of %s', async (hostname, zone, record) => {
+    const { world } = await readWorld(vivariumFile({ name: 'Shop', hostname, run: null }), {});
+    expect(world.zones).toEqual({ [zone]: { text: `${record} cname.vivarium.localhost.\n` } });
   });
 
   it.each(['next dev', 'a: b # c', '"quoted" --x="y"', 'yes', '- dash', '店 {x}'])(
