@@ -10,9 +10,10 @@ import { startApp } from './app-process.ts';
 import { askFor } from './client.ts';
 import type { Host } from './command.ts';
 import { usageError } from './flags.ts';
-import type { Io } from './io.ts';
+import { FAILURE_PREFIX, type Io } from './io.ts';
 import { startOwnEngine } from './own-engine.ts';
 import { shellWords, withBinFolders } from './run-app.ts';
+import { printable } from './text.ts';
 
 /** Suffixes that every root permits. */
 const PERMITTED = /(?:^|\.)(?:localhost|test|example|internal)$/;
@@ -66,6 +67,7 @@ export async function observeClient(observation: Observation, profile: string, i
         signal.throwIfAborted();
       },
       monotonic: () => realTime.monotonic(),
+      say: (sentence) => io.stderr.write(`${FAILURE_PREFIX}${printable(sentence)}\n`),
     });
   } finally {
     await engine.stop();

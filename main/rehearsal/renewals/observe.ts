@@ -18,6 +18,8 @@ export interface Scene {
   /** Real milliseconds. @throws the reason when the user interrupts */
   sleep(ms: number): Promise<void>;
   monotonic(): number;
+  /** Tells the user a sentence, while the observation goes on. */
+  say(sentence: string): void;
 }
 
 export interface Observation {
@@ -36,6 +38,8 @@ export interface Observation {
 const POLL_MS = 100;
 /** Minimum real milliseconds of a clock step, which is at most a day. */
 const STEP_REAL_MS = 200;
+/** Real milliseconds after which a client without an account is reported. */
+const QUIET_MS = 5_000;
 /** Orders read per poll; clients cannot create more between two polls. */
 const ORDERS_READ = 100;
 /** Exit codes of a shell that cannot start a command. */
@@ -180,10 +184,15 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     for (const zone of new Set(names.map(zoneOf))) await scene.call('zones.create', { name: zone });
     for (const name of names) await put(name, 'A', '127.0.0.1');
     await start(year.fromMs);
+    let quietUntil = scene.monotonic() + QUIET_MS;
     const until = scene.monotonic() + firstMs;
     for (await poll(); tracks.some(({ held }) => held.length === 0); await poll()) {
       if (!isRunning.value && exitCode !== null && (exitCode !== 0 || seen.size === 0)) break;
       if (scene.monotonic() >= until) break;
+      if (scene.monotonic() >= quietUntil) {
+        quietUntil = Infinity;
+        if ((await scene.call<unknown[]>('acme.accounts', {})).length === 0) scene.say(quiet(command, firstMs));
+      }
       await scene.sleep(POLL_MS);
     }
     const without = tracks.filter(({ held }) => held.length === 0).map(({ name }) => name);
@@ -216,6 +225,10 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
   const about = `ran as a command; a day took ${dayMs.toLocaleString('en')} ms of real time`;
   return tracks.map(({ name, held, attempts }) => ({ client: command, about, names: [name], held, attempts }));
 }
+
+const quiet = (command: string, firstMs: number): string =>
+  `Nothing has opened an account at the ACME directory yet. Does ${JSON.stringify(command)} find its configuration in ` +
+  `this folder, and does that read VIVARIUM_ACME_DIRECTORY? Waiting ${firstMs / 1_000} s for it; Ctrl-C ends.`;
 
 const zoneOf = (name: string): string => name.replace(/^\*\./, '');
 

@@ -19,6 +19,8 @@ interface World {
   /** The procedures that changed something, with the day. */
   changes: string[];
   starts: number;
+  /** What the user was told, with the real milliseconds. */
+  said: [ms: number, sentence: string][];
 }
 
 /**
@@ -33,7 +35,7 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
   let blocked: string | null = null;
   let failedMs = -Infinity;
   let dueMs: number | null = null;
-  const world: World = { scene: undefined as never, changes: [], starts: 0 };
+  const world: World = { scene: undefined as never, changes: [], starts: 0, said: [] };
   let isRunning = false;
 
   function order(): void {
@@ -55,6 +57,7 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
 
   const answers: Record<string, (input: Record<string, unknown>) => unknown> = {
     'acme.orders': () => (isRunning && order(), orders),
+    'acme.accounts': () => [],
     'acme.revokeAll': () => [],
     'acme.loseAuthorizations': () => (blocked = 'authorization'),
     'breaks.start': () => (blocked = 'outage'),
@@ -70,7 +73,7 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
   };
   world.scene = {
     call<Answer>(procedure: string, input: object): Promise<Answer> {
-      if (procedure !== 'acme.orders' && procedure !== 'clock.set') {
+      if (!['acme.orders', 'acme.accounts', 'clock.set'].includes(procedure)) {
         world.changes.push(`${Math.round((nowMs - FROM) / DAY_MS)} ${procedure}`);
       }
       return Promise.resolve(answers[procedure]?.(input as Record<string, unknown>) as Answer);
@@ -90,6 +93,7 @@ function worldOf({ renews, endsWith, takesMs = 0 }: { renews: number; endsWith?:
     },
     sleep: (ms) => ((realMs += ms), Promise.resolve()),
     monotonic: () => realMs,
+    say: (sentence) => world.said.push([realMs, sentence]),
   };
   return world;
 }
@@ -183,4 +187,22 @@ test.each([
       procedure === 'acme.orders' ? Promise.resolve([] as Answer) : world.scene.call<Answer>(procedure, input),
   };
   await expect(observe(options([]), scene)).rejects.toThrow(message);
+});
+
+test.each([
+  [
+    'within seconds that nothing has asked the directory',
+    [],
+    [[5_000, expect.stringContaining('VIVARIUM_ACME_DIRECTORY')]],
+  ],
+  ['nothing about a client that is only slow', [{ id: 'a' }], []],
+])('says %s', async (_what, accounts, said) => {
+  const world = worldOf({ renews: 30, takesMs: 20_000 });
+  const scene: Scene = {
+    ...world.scene,
+    call: <Answer>(procedure: string, input: object) =>
+      procedure === 'acme.accounts' ? Promise.resolve(accounts as Answer) : world.scene.call<Answer>(procedure, input),
+  };
+  await observe({ ...options([], 10), firstMs: 120_000 }, scene);
+  expect(world.said).toEqual(said);
 });
