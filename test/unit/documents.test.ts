@@ -54,6 +54,28 @@ const linksOf = (text: string): string[] =>
     .map(([, link, source]) => link ?? source ?? '')
     .filter((link) => !/^[a-z]+:/.test(link));
 
+/** The number of cells of a table's row: a pipe separates them in code too, unless it is escaped (GFM, 4.10). */
+const cellsOf = (row: string): number =>
+  row
+    .trim()
+    .replaceAll(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/).length;
+
+/** The lines below the head of a table, up to the first empty one, that are no row like it. */
+function brokenRows(text: string): string[] {
+  const blocks = text
+    .trimEnd()
+    .replaceAll(/^( *)```[^]*?^\1```/gm, '')
+    .split(/\n\s*\n/);
+  return blocks.flatMap((block) => {
+    const lines = block.split('\n');
+    const rule = lines.findIndex((line) => /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/.test(line));
+    const head = lines[rule - 1];
+    if (head === undefined) return [];
+    return lines.slice(rule).filter((line) => !/^\s*\|.*\|\s*$/.test(line) || cellsOf(line) !== cellsOf(head));
+  });
+}
+
 function brokenLink(from: string, link: string): string | null {
   const [target = '', anchor] = link.split('#');
   const path = target === '' ? from : normalize(join(dirname(from), target)).replaceAll('\\', '/');
@@ -72,6 +94,16 @@ describe('the documents', () => {
   it('link to existing files and headings', () => {
     const broken = [...documents].flatMap(([path, text]) => linksOf(text).map((link) => brokenLink(path, link)));
     expect(broken.filter((problem) => problem !== null)).toEqual([]);
+  });
+
+  it('have tables whose rows all have as many cells as the head, with an empty line after them', () => {
+    const found = [...documents].flatMap(([path, text]) => brokenRows(text).map((row) => `${path}: ${row}`));
+    expect(found).toEqual([]);
+    expect(brokenRows('| a | b |\n|---|---|\n| `x|y` | 2 |\n| `x\\|y` | 2 |\n| 1 |\nAnd on.\n\nFree | text')).toEqual([
+      '| `x|y` | 2 |',
+      '| 1 |',
+      'And on.',
+    ]);
   });
 
   it('begin with a README that a newcomer reads in five minutes, with the guides on its first screen', () => {
