@@ -1,14 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DETACHED_VARIABLE, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
+import { openTemporaryFolder } from '../base/temporary-folder.ts';
+import { type Children, openChildren } from '../children/children.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Host } from './command.ts';
-import type { Io } from './io.ts';
+import { FAILURE_PREFIX, type Io } from './io.ts';
 
 /** An engine in this process, on free ports and a temporary folder. */
 export interface OwnEngine {
   runtime: RuntimeFile;
+  /** For its commands. */
+  children: Children;
   /** Stops it, and removes the folder. */
   stop(): Promise<void>;
 }
@@ -21,10 +24,12 @@ export async function startOwnEngine(
   io: Pick<Io, 'stderr' | 'env'>,
   host: Pick<Host, 'loadEngine'>,
 ): Promise<OwnEngine> {
-  const folder = await mkdtemp(join(tmpdir(), 'vivarium-own-'));
+  const folder = openTemporaryFolder();
+  let children: Children | null = null;
   let signalStop: (signal: string) => void = () => undefined;
   let ended: Promise<number> = Promise.resolve(0);
   const stop = async (): Promise<void> => {
+    await children?.close();
     signalStop('SIGTERM');
     await ended;
     await rm(folder, { recursive: true, force: true });
@@ -48,7 +53,14 @@ export async function startOwnEngine(
     const code = await Promise.race([serving.promise, ended]);
     if (code !== undefined) throw new VivariumError('unavailable', 'The engine could not be started.');
     const runtime = JSON.parse(await readFile(join(folder, RUNTIME_FILE), 'utf8')) as RuntimeFile;
-    return { runtime, stop };
+    children = await openChildren({
+      folder: join(folder, 'children'),
+      caFile: runtime.caFile,
+      env: io.env,
+      enginePort: () => runtime.http.port,
+      report: (message) => io.stderr.write(`${FAILURE_PREFIX}${message}\n`),
+    });
+    return { runtime, children, stop };
   } catch (error) {
     await stop();
     throw error;

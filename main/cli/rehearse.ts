@@ -66,9 +66,9 @@ export const REHEARSE: LoadedCommand = {
         'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
         'Nothing is left, and no other Vivarium is touched.',
         '',
-        'Commands get VIVARIUM_URL (the first project), NODE_EXTRA_CA_CERTS, VIVARIUM_DATA_DIR for commands such as "vivarium',
-        'clock advance", VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). Their output goes to standard',
-        'error, the report to standard output.',
+        'Commands get VIVARIUM_URL (the first project), VIVARIUM_DATA_DIR for commands such as "vivarium clock advance",',
+        'VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). They reach and trust the hostnames, through',
+        'a local proxy. Their output goes to standard error, the report to standard output.',
         '',
         '"renewals" follows the certificates that ACME clients have from the running Vivarium, or hostnames, through a year with a',
         'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
@@ -183,7 +183,7 @@ async function readChecked(path: string, text: string, files: Record<string, str
 
 /** Applies the file, with the clock stopped before anything in it can fall due. */
 async function prepare(
-  { runtime: { pid, dataDir, control, http, https, dns, caFile } }: OwnEngine,
+  { runtime: { pid, dataDir, control, http, https, dns }, children }: OwnEngine,
   {
     text,
     files,
@@ -206,12 +206,12 @@ async function prepare(
   const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
   const env = {
     ...withBinFolders(io),
+    ...children.variables,
     VIVARIUM_URL: project?.secureBaseUrl.production,
     VIVARIUM_KEY: keys[0]?.secret,
     VIVARIUM_KEYS: JSON.stringify(
       Object.fromEntries(keys.map(({ project: slug, name, secret }) => [`${slug}/${name}`, secret])),
     ),
-    NODE_EXTRA_CA_CERTS: io.env['NODE_EXTRA_CA_CERTS'] ?? caFile,
     VIVARIUM_DATA_DIR: dataDir,
   };
   const shownPorts = new RegExp(`:(?:${[http, https, dns].map(({ port }) => port).join('|')})(?![0-9])`, 'g');
@@ -221,6 +221,7 @@ async function prepare(
     steady: (shown) => shown.replaceAll(shownPorts, ''),
     async run(command, timeoutMs) {
       const words = typeof command !== 'string' ? command : shellWords(command, io.platform);
+      await children.check(words, env);
       return endInTime(await startApp(words, env, { ...io, toStderr: true }), timeoutMs, signal);
     },
   };

@@ -46,6 +46,7 @@ export async function observeClient(observation: Observation, profile: string, i
     await mkdir(folder);
     const env = {
       ...withBinFolders(io),
+      ...engine.children.variables,
       VIVARIUM_ACME_DIRECTORY: directoryUrl(
         originOf('https', 'localhost', https.port),
         `${profile}@${observation.dayMs}ms`,

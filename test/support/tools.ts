@@ -44,6 +44,13 @@ const TOOLS: readonly Tool[] = [
     isThere: () => findGrpcio() !== null,
     isOptional: true,
   },
+  // Programs that Vivarium starts.
+  ...['php-cli', 'php-curl', 'ruby', 'python3-requests', 'python3-httpx'].map((name): Tool => ({
+    name,
+    debianPackage: name,
+    isThere: () => existsSync(`/var/lib/dpkg/info/${name}.list`),
+    isOptional: true,
+  })),
   ...['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'].map((name): Tool => ({
     ...onPath(name, name),
     isOptional: true,

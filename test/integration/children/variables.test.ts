@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { openChildren } from '../../../main/children/children.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { writeProgram } from '../../support/pasted-documents.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A certificate in PEM by name. */
@@ -77,4 +78,31 @@ test('further settings of PHP come after those that are read already', async () 
   expect(plain.variables['PHP_INI_SCAN_DIR']).toBe(`${delimiter}${join(plain.folder, 'php')}`);
   const given = await open(root, { PHP_INI_SCAN_DIR: '/etc/one' });
   expect(given.variables['PHP_INI_SCAN_DIR']).toBe(`/etc/one${delimiter}${join(given.folder, 'php')}`);
+});
+
+test.skipIf(process.platform === 'win32').each([
+  ['v20.20.2', 1],
+  ['v22.20.0', 1],
+  ['v22.21.0', 0],
+  ['v23.11.1', 1],
+  ['v24.4.1', 1],
+  ['v24.5.0', 0],
+  ['v25.0.0', 0],
+])('a command with Node %s is reported if that does not use a proxy, once', async (version, times) => {
+  const [root = ''] = certificatesOf('root.test');
+  const [PATH, caFile] = [temporaryFolder(), join(temporaryFolder(), 'root.pem')];
+  writeProgram(PATH, 'node', `echo ${version}`);
+  writeFileSync(caFile, root);
+  const said: string[] = [];
+  const options = { enginePort: () => null, caFile, folder: temporaryFolder(), env: {} };
+  const children = await openChildren({ ...options, report: (message) => said.push(message) });
+  track(children.close);
+  await children.check(['python3', 'node.py'], { PATH });
+  await children.check(['npm', 'test'], { PATH: '/nowhere' });
+  expect(said).toEqual([]);
+  for (const command of [['npm', 'test'], [join(PATH, 'node')], ['/bin/sh', '-c', 'cd app && npx tsx app.ts']]) {
+    await children.check(command, { PATH });
+  }
+  expect(said).toHaveLength(times);
+  for (const message of said) expect(message).toContain(`The command’s Node ${version} does not use a proxy`);
 });

@@ -2,8 +2,10 @@ import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { track } from '../../support/engine.ts';
 import { isAlive } from '../../../main/base/runtime-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { writeProgram } from '../../support/pasted-documents.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
@@ -22,8 +24,8 @@ function writeWorld(world: object): { folder: string; file: string } {
   return { folder, file: 'shop.json' };
 }
 
-const rehearse = (folder: string, words: readonly string[]) => {
-  const child = startCli(['rehearse', ...words], { TMPDIR: folder }, folder);
+const rehearse = (folder: string, words: readonly string[], env: Record<string, string> = {}) => {
+  const child = startCli(['rehearse', ...words], { TMPDIR: folder, ...env }, folder);
   return { child, ended: finished(child) };
 };
 
@@ -103,6 +105,32 @@ describe('vivarium rehearse', () => {
     expect(stdout).toMatch(/^Repeat it with: vivarium rehearse shop\.json -- \S+ -e /);
     expect(stdout).toContain('the exit code is 3, not 0');
     expect(readdirSync(folder)).toEqual(['shop.json']);
+  });
+
+  test('lets commands reach the hostnames without a port, and trust its root besides one that was set before', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    const certificates = createTestCertificates(['other.test']);
+    track(certificates.remove);
+    // The root of another Vivarium, as the GitHub action sets it.
+    writeFileSync(join(folder, 'other.pem'), certificates.trusted);
+    const program = `
+      const get = async (url) => (await fetch(url, { headers: { Authorization: 'Bearer ' + process.env.VIVARIUM_KEY } })).status;
+      const { port } = new URL(process.env.VIVARIUM_URL);
+      (async () => console.log(port !== '', await get(process.env.VIVARIUM_URL + '/pets'),
+        await get('https://acme.vivarium.localhost/v1/pets'), await get('http://shop.acme.test/v1/pets'),
+        require('node:fs').readFileSync(process.env.NODE_EXTRA_CA_CERTS, 'latin1').split('BEGIN CERTIFICATE').length))();`;
+    const env = { NODE_EXTRA_CA_CERTS: join(folder, 'other.pem') };
+    const { stderr, code } = await rehearse(folder, [file, ...node(program)], env).ended;
+    expect([code, stderr]).toEqual([0, 'true 200 200 401 3\n']);
+    expect(readdirSync(folder).toSorted()).toEqual(['other.pem', 'shop.json']);
+  });
+
+  test.skipIf(process.platform === 'win32')('says that the Node of a command is too old to reach them', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    writeProgram(folder, 'node', 'echo v20.20.2');
+    const PATH = `${folder}:${process.env['PATH'] ?? ''}`;
+    const { stderr } = await rehearse(folder, [file, '--', 'sh', '-c', ': npm test'], { PATH }).ended;
+    expect(stderr).toMatch(/^vivarium: The command’s Node v20\.20\.2 does not use a proxy .* 22\.21 and 24\.5 on\.\n$/);
   });
 
   test('prints the report as JSON with --json, and takes --data-dir as every command does', async () => {
