@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import { realTime } from './base/clock.ts';
@@ -8,6 +7,7 @@ import { LOGS_FOLDER } from './base/data-folder.ts';
 import { keepHeapSmall, findAssets, findProgramFile } from './base/program.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel, openLogFile } from './base/log.ts';
 import { openInBrowser } from './base/open-in-browser.ts';
+import { openTemporaryFolder } from './base/temporary-folder.ts';
 import { wantsColour } from './base/terminal.ts';
 import { VivariumError } from './contract/errors.ts';
 import { superviseEngine } from './supervise.ts';
@@ -35,7 +35,7 @@ export type HeadlessConfig = Omit<Config, 'dataDir'> & {
  */
 export async function serve({ open, ...config }: HeadlessConfig, io: HeadlessIo): Promise<number> {
   keepHeapSmall();
-  const temporaryDir = config.ephemeral || config.dataDir === null ? mkdtempSync(join(tmpdir(), 'vivarium-')) : null;
+  const temporaryDir = config.ephemeral || config.dataDir === null ? openTemporaryFolder() : null;
   const dataDir = config.dataDir ?? (temporaryDir as string);
   const output = openOutput(dataDir, config.ephemeral, io);
   let signalled: (signal: string) => void = () => undefined;

@@ -133,6 +133,17 @@ describe('vivarium rehearse', () => {
     expect(stderr).toMatch(/^vivarium: The command’s Node v20\.20\.2 does not use a proxy .* 22\.21 and 24\.5 on\.\n$/);
   });
 
+  test.skipIf(process.platform === 'win32')('removes the folder of a rehearsal that was killed', async () => {
+    const { folder, file } = writeWorld(SHOP);
+    const { child, ended } = rehearse(folder, [file, ...node("console.log('begun'); setInterval(() => {}, 1_000)")]);
+    await once(child.stderr as NodeJS.ReadableStream, 'data');
+    child.kill('SIGKILL');
+    await ended;
+    expect(readdirSync(folder)).not.toEqual(['shop.json']);
+    await rehearse(folder, [file]).ended;
+    expect(readdirSync(folder)).toEqual(['shop.json']);
+  });
+
   test('prints the report as JSON with --json, and takes --data-dir as every command does', async () => {
     const { folder, file } = writeWorld({ vivarium: 1, expect: { traffic: { 'status:5xx': 1, 'status:429': 0 } } });
     const { stdout, code } = await rehearse(folder, [file, '--json', '--data-dir', folder]).ended;
