@@ -7,9 +7,12 @@ import { realTime, sleep } from '../base/clock.ts';
 import { resolveDataDir } from '../base/data-dir.ts';
 import { commandLine, ownCommand, typed } from '../base/own-command.ts';
 import type { Listener } from '../base/process-ports.ts';
+import { readRuntime } from '../base/runtime-file.ts';
 import { posixWord } from '../base/shell.ts';
+import { openTemporaryFolder } from '../base/temporary-folder.ts';
+import { type Children, openChildren } from '../children/children.ts';
 import { VivariumError } from '../contract/errors.ts';
-import type { MappedRun } from '../contract/runs.ts';
+import type { MappedRun, OpenedRun } from '../contract/runs.ts';
 import { placeOf, readAppFolder } from './app-name.ts';
 import { checkFree, choosePort, freePort, openAt, schemeOf } from './app-port.ts';
 import { startApp, type AppProcess } from './app-process.ts';
@@ -43,7 +46,12 @@ const WILDCARD_FLAG: Option = {
   kind: 'switch',
   does: 'Also serve every name directly below the hostname',
 };
-const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, ALLOW_FLAG, DATA_DIR_FLAG, HELP_FLAG];
+const NO_ENV_FLAG: Option = {
+  name: 'no-env',
+  kind: 'switch',
+  does: 'Set no proxy and no certificates in the command’s environment',
+};
+const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, NO_ENV_FLAG, ALLOW_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 
 export const RUN: LoadedCommand = {
   options: OPTIONS,
@@ -55,10 +63,13 @@ export const RUN: LoadedCommand = {
       usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
       options: OPTIONS,
       notes: [
-        'Starts Vivarium in the background if it is not running, then the command with PORT, HOST, VIVARIUM_URL and',
-        'NODE_EXTRA_CA_CERTS, and with node_modules/.bin first on its PATH. Once the command listens on a port, the',
-        'hostname leads there: with a project, a deploy, a zone, a record, a domain and a certificate. What was not there',
-        'before is removed when the command ends.',
+        'Starts Vivarium in the background if it is not running, then the command with PORT, HOST and VIVARIUM_URL, and',
+        'with node_modules/.bin first on its PATH. Once the command listens on a port, the hostname leads there: with a',
+        'project, a deploy, a zone, a record, a domain and a certificate. What was not there before is removed when the',
+        'command ends.',
+        '',
+        'By a local proxy and the certificates of Vivarium, which it gets in its environment, the command itself reaches',
+        'https://app.acme.test/ and all other hostnames of Vivarium. The proxy passes on its other requests, unrecorded.',
         '',
         'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
         'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
@@ -95,6 +106,7 @@ interface Asked {
   projectId: string | undefined;
   wildcard: boolean;
   allowed: readonly string[];
+  noEnv: boolean;
   dataDir: string;
 }
 
@@ -123,11 +135,21 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       command: words.slice(0, SHOWN_MAX),
     };
     const lease = await openLease(asked.dataDir, engine.running, input, createReports(asked, io, say));
+    let children: Children | null = null;
     try {
       const command = await withPortFlags(asked.command, given, io.workingDir);
-      const env = environment(io, { port: given, url: lease.opened.urls[0] ?? '', caFile: lease.opened.caFile });
+      if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, io, say);
+      const env = {
+        ...withBinFolders(io),
+        ...children?.variables,
+        PORT: String(given),
+        HOST: '127.0.0.1',
+        VIVARIUM_URL: lease.opened.urls[0],
+      };
+      await children?.check(command, env);
       return await superviseApp(await startApp(command, env, io), lease, { ...asked, given }, io, say);
     } finally {
+      await children?.close();
       await lease.close();
     }
   } catch (error) {
@@ -166,15 +188,8 @@ function readAsked(args: readonly string[], io: Io): Asked {
     );
   }
   const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
-  return {
-    word,
-    command,
-    port,
-    projectId,
-    wildcard: isOn(read, WILDCARD_FLAG.name),
-    allowed: allowedBy(read),
-    dataDir,
-  };
+  const [wildcard, noEnv] = [isOn(read, WILDCARD_FLAG.name), isOn(read, NO_ENV_FLAG.name)];
+  return { word, command, port, projectId, wildcard, noEnv, allowed: allowedBy(read), dataDir };
 }
 
 function portOf(text: string | undefined): number | null {
@@ -182,17 +197,22 @@ function portOf(text: string | undefined): number | null {
   return port > 0 && port < 65_536 ? port : null;
 }
 
-function environment(
-  io: Io,
-  { port, url, caFile }: { port: number; url: string; caFile: string },
-): Record<string, string | undefined> {
-  return {
-    ...withBinFolders(io),
-    PORT: String(port),
-    HOST: '127.0.0.1',
-    VIVARIUM_URL: url,
-    NODE_EXTRA_CA_CERTS: io.env['NODE_EXTRA_CA_CERTS'] ?? caFile,
+async function openRunChildren(
+  { dataDir }: Asked,
+  { caFile }: OpenedRun,
+  { env }: Io,
+  report: (message: string) => void,
+): Promise<Children> {
+  // Vivarium may be restarted on other ports.
+  const enginePort = (): number | null => {
+    const runtime = readRuntime(dataDir);
+    return runtime.state === 'read' ? (runtime.ports.http ?? null) : null;
   };
+  const children = await openChildren({ folder: openTemporaryFolder(), caFile, env, enginePort, report });
+  report(
+    'What the command requests elsewhere passes a proxy of this run, unchanged and unrecorded (--no-env: no proxy).',
+  );
+  return children;
 }
 
 /** The words that run a text as the system's shell does. */

@@ -16,8 +16,8 @@ export interface Finished {
  * The built command line, which starts four times as fast as its sources, in a separate process; ended after the test.
  */
 export function startCli(args: readonly string[], env: Record<string, string> = {}, cwd?: string): ChildProcess {
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  const own = { PATH, HOME, NODE_COMPILE_CACHE, VIVARIUM_COMMAND: 'vivarium' };
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const own = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, VIVARIUM_COMMAND: 'vivarium' };
   const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...own, ...env }, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;

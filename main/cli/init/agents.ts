@@ -35,7 +35,7 @@ function agentsPart({ start, hostname, custom, project }: AgentsFacts): string {
   command runs. \`vivarium ps --json\` has its address, with the port. Do not start the dev server separately.
 - If a browser does not know the hostname: \`vivarium reach open ${hostname}\`.
 - Vivarium starts by itself. \`vivarium status\` says whether it is running; \`vivarium doctor\` says what is wrong with the machine.
-- Requests of the app itself trust Vivarium's root by \`NODE_EXTRA_CA_CERTS\`. For other programs,
+- The app itself reaches Vivarium's hostnames without a port and trusts its root. For programs that it does not start,
   \`vivarium ca export --output root.pem\` writes it to a file.
 
 ## Find out why

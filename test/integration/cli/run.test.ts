@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,20 +9,29 @@ import { isAlive } from '../../../main/base/runtime-file.ts';
 import { posixWord } from '../../../main/base/shell.ts';
 import type { Run } from '../../../main/contract/runs.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
+import { openSocket, sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy-certificates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM, startProgram } from '../../support/program.ts';
 import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
-import { until } from '../../support/upstream-server.ts';
+import { startUpstream, until } from '../../support/upstream-server.ts';
 
-/** A dev server that echoes its input; `/move` makes it listen on another port, `/end` ends it with code 7. */
+/**
+ * A dev server that echoes its input; `/move` makes it listen on another port, `/end` ends it with code 7, and
+ * `/fetch/URL` requests it.
+ */
 const SERVER = `
 const { createServer } = require('node:http');
 const { env, pid } = process;
-const given = { pid, port: env.PORT, url: env.VIVARIUM_URL, ca: env.NODE_EXTRA_CA_CERTS, path: env.PATH };
+const given = { pid, port: env.PORT, url: env.VIVARIUM_URL, ca: env.NODE_EXTRA_CA_CERTS, path: env.PATH, proxy: env.HTTPS_PROXY };
 const listen = (...at) => {
-  const server = createServer(({ url }, response) => {
+  const server = createServer(async ({ url, headers }, response) => {
     if (url === '/end') process.exit(7);
-    response.end(JSON.stringify(given), () => {
+    if (url.startsWith('/fetch/')) {
+      const text = await fetch(url.slice('/fetch/'.length)).then((answer) => answer.text(), ({ cause }) => cause.message);
+      return response.end(JSON.stringify({ text }));
+    }
+    response.end(JSON.stringify({ ...given, host: headers.host }), () => {
       if (url !== '/move') return;
       server.close(() => listen(0));
       server.closeAllConnections();
@@ -37,13 +46,21 @@ interface Given {
   pid: number;
   port: string;
   url: string;
-  ca: string;
+  ca?: string;
   path: string;
+  proxy?: string;
+  host: string;
 }
 
 /** `vivarium run` with a Node program as the command. */
-function startRun(dataDir: string, words: readonly string[], program: string, cwd = temporaryFolder()) {
-  const child = startCli(['run', ...words, '--data-dir', dataDir, '--', process.execPath, '-e', program], {}, cwd);
+function startRun(
+  dataDir: string,
+  words: readonly string[],
+  program: string,
+  cwd = temporaryFolder(),
+  env: Record<string, string> = {},
+) {
+  const child = startCli(['run', ...words, '--data-dir', dataDir, '--', process.execPath, '-e', program], env, cwd);
   let said = '';
   const lines = new Set<() => void>();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -120,8 +137,8 @@ describe('vivarium run', () => {
     const run = startRun(engine.dataDir, ['app.acme.test', '--wildcard'], ON_PORT, folder);
     await run.says(MAPPED);
     const given = await ask(engine, 'app.acme.test');
-    const { https, caFile } = engine.app.runtime;
-    expect(given).toMatchObject({ url: `https://app.acme.test:${https.port}`, ca: caFile });
+    const { https } = engine.app.runtime;
+    expect(given).toMatchObject({ url: `https://app.acme.test:${https.port}`, host: `localhost:${given.port}` });
     expect(given.path.startsWith(join(folder, 'node_modules', '.bin'))).toBe(true);
     expect(await ask(engine, 'any.app.acme.test')).toEqual(given);
     expect(await ask(engine, 'app-acme-test.vivarium.localhost')).toEqual(given);
@@ -135,6 +152,50 @@ describe('vivarium run', () => {
     await ask(engine, 'app.acme.test', '/end').catch(() => null);
     expect((await run.ended).code).toBe(7);
     expect(await everything(engine)).toEqual(before);
+  });
+
+  test('lets the command reach Vivarium’s hostnames without a port, and everything else as before', async () => {
+    const engine = await startEngine({ empty: true });
+    const certificates = createTestCertificates(['company.test']);
+    track(certificates.remove);
+    const company = join(temporaryFolder(), 'company.pem');
+    writeFileSync(company, certificates.trusted);
+    const asked: (string | undefined)[] = [];
+    const former = await startUpstream((_request, response) => response.end('from the former proxy'));
+    former.server.on('connect', ({ url }, socket) => {
+      asked.push(url);
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      former.server.emit('connection', socket);
+    });
+    const other = await startUpstream((_request, response) => response.end('from elsewhere'));
+    const env = { HTTP_PROXY: former.url, NODE_EXTRA_CA_CERTS: company };
+    const run = startRun(engine.dataDir, ['app.acme.test'], ON_PORT, temporaryFolder(), env);
+    await run.says(MAPPED);
+    const { pid, ca = '' } = await ask(engine, 'app.acme.test');
+    expect(readFileSync(ca, 'utf8')).toContain(certificates.trusted.trim());
+    const fetched = async (url: string) =>
+      ((await engine.api({ host: 'app.acme.test', path: `/fetch/${url}`, key: null })).json as { text: string }).text;
+    for (const url of ['https://app.acme.test/', 'http://app.acme.test/', 'https://app-acme-test.vivarium.localhost/'])
+      expect(JSON.parse(await fetched(url))).toMatchObject({ pid });
+    expect(await fetched('http://far.example.com/')).toBe('from the former proxy');
+    expect(asked).toEqual(['far.example.com:80']);
+    expect(await fetched(`http://localhost:${other.port}/secret`)).toBe('from elsewhere');
+    expect(JSON.stringify(await engine.call('traffic.list'))).not.toMatch(/"(?:far\.example\.com|localhost)|"\/secret/);
+    expect(run.said().split('passes a proxy of this run, unchanged and unrecorded')).toHaveLength(2);
+    run.child.kill('SIGTERM');
+    await run.ended;
+    expect(existsSync(ca)).toBe(false);
+  });
+
+  test('with --no-env leaves proxies and certificates alone', async () => {
+    const engine = await startEngine({ empty: true });
+    const run = startRun(engine.dataDir, ['app.acme.test', '--no-env'], ON_PORT);
+    await run.says(MAPPED);
+    const given = await ask(engine, 'app.acme.test');
+    expect([given.proxy, given.ca]).toEqual([undefined, undefined]);
+    expect(run.said()).not.toContain('proxy');
+    run.child.kill('SIGTERM');
+    await run.ended;
   });
 
   test('finds a port that a grandchild opens late on IPv6 only, and follows it to another port', async () => {
@@ -172,20 +233,27 @@ describe('vivarium run', () => {
     await run.ended;
   });
 
-  test('leaves no process and no mapping when it is killed, and its name is free at once', async () => {
+  test('leaves no process, proxy, file or mapping when it is killed, and its name is free at once', async () => {
     const engine = await startEngine({ empty: true });
     const before = await everything(engine);
-    const run = startRun(engine.dataDir, ['app.acme.test'], ON_PORT);
+    const left = (TMPDIR: string) => readdirSync(TMPDIR).filter((name) => name.startsWith('vivarium'));
+    const TMPDIR = temporaryFolder();
+    const run = startRun(engine.dataDir, ['app.acme.test'], ON_PORT, temporaryFolder(), { TMPDIR });
     await run.says(MAPPED);
-    const { pid } = await ask(engine, 'app.acme.test');
+    const { pid, ca = '', proxy = '' } = await ask(engine, 'app.acme.test');
+    const port = Number(new URL(proxy).port);
+    expect((await sendRaw(port, 'CONNECT far.example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(407);
     run.child.kill('SIGKILL');
     await run.ended;
-    const again = startRun(engine.dataDir, ['app.acme.test'], ON_PORT);
+    await expect(openSocket(port)).rejects.toThrow('ECONNREFUSED');
+    const again = startRun(engine.dataDir, ['app.acme.test'], ON_PORT, temporaryFolder(), { TMPDIR });
     await again.says(MAPPED);
+    expect(existsSync(ca)).toBe(false);
     await until(() => !isAlive(pid));
     again.child.kill('SIGTERM');
     await again.ended;
     expect(await everything(engine)).toEqual(before);
+    expect(left(TMPDIR)).toEqual([]);
   });
 
   test('kills a command that ignores Ctrl-C at the second Ctrl-C, and passes input to the command', async () => {
