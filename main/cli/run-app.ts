@@ -46,12 +46,26 @@ const WILDCARD_FLAG: Option = {
   kind: 'switch',
   does: 'Also serve every name directly below the hostname',
 };
+const KEEP_HOST_FLAG: Option = {
+  name: 'keep-host',
+  kind: 'switch',
+  does: 'Send the requested hostname to the command in Host',
+};
 const NO_ENV_FLAG: Option = {
   name: 'no-env',
   kind: 'switch',
   does: 'Set no proxy and no certificates in the command’s environment',
 };
-const OPTIONS = [PORT_FLAG, PROJECT_FLAG, WILDCARD_FLAG, NO_ENV_FLAG, ALLOW_FLAG, DATA_DIR_FLAG, HELP_FLAG];
+const OPTIONS = [
+  PORT_FLAG,
+  PROJECT_FLAG,
+  WILDCARD_FLAG,
+  KEEP_HOST_FLAG,
+  NO_ENV_FLAG,
+  ALLOW_FLAG,
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+];
 
 export const RUN: LoadedCommand = {
   options: OPTIONS,
@@ -106,6 +120,7 @@ interface Asked {
   projectId: string | undefined;
   wildcard: boolean;
   allowed: readonly string[];
+  keepHost: boolean;
   noEnv: boolean;
   dataDir: string;
 }
@@ -130,6 +145,7 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
       ...place,
       ...(asked.projectId !== undefined && { projectId: asked.projectId }),
       wildcard: asked.wildcard,
+      ...(asked.keepHost && { keepHost: true }),
       pid: process.pid,
       folder: io.workingDir,
       command: words.slice(0, SHOWN_MAX),
@@ -188,8 +204,18 @@ function readAsked(args: readonly string[], io: Io): Asked {
     );
   }
   const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
-  const [wildcard, noEnv] = [isOn(read, WILDCARD_FLAG.name), isOn(read, NO_ENV_FLAG.name)];
-  return { word, command, port, projectId, wildcard, noEnv, allowed: allowedBy(read), dataDir };
+  const [wildcard, keepHost] = [isOn(read, WILDCARD_FLAG.name), isOn(read, KEEP_HOST_FLAG.name)];
+  return {
+    word,
+    command,
+    port,
+    projectId,
+    wildcard,
+    keepHost,
+    noEnv: isOn(read, NO_ENV_FLAG.name),
+    allowed: allowedBy(read),
+    dataDir,
+  };
 }
 
 function portOf(text: string | undefined): number | null {

@@ -15,6 +15,7 @@ export interface LeaseInput {
   name?: string;
   hostname?: string;
   wildcard: boolean;
+  keepHost?: boolean;
   pid: number;
   folder: string;
   command: string;

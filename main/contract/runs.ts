@@ -59,6 +59,7 @@ export const runs = {
         name: projectName.optional(),
         hostname: z.string().max(10_000).optional(),
         wildcard: z.boolean().meta({ description: 'serve all names directly below the hostname too' }).default(false),
+        keepHost: z.boolean().meta({ description: 'send the requested hostname to the command in Host' }).optional(),
         pid: z.int().min(1),
         folder: shownText,
         command: shownText,

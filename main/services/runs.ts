@@ -36,6 +36,7 @@ export interface RunParts {
 interface LiveRun {
   about: Pick<Run, 'id' | 'pid' | 'folder' | 'command' | 'since'>;
   hostnames: readonly string[];
+  keepHost: boolean;
   trace: RunTrace;
   /** The mapping in progress, or the last one. */
   work: Promise<unknown>;
@@ -118,7 +119,7 @@ export function createRuns(parts: RunParts): Runs {
   }
 
   async function begin(input: Parameters<Services['runs']['hold']>[0], context: CallContext): Promise<LiveRun> {
-    const { projectId, pid, folder, command } = input;
+    const { projectId, keepHost = false, pid, folder, command } = input;
     if (live.size >= RUNS_MAX) throw new VivariumError('conflict', `${RUNS_MAX} commands run already; stop one first.`);
     const hostnames = checkHostnames(input);
     const name = input.name ?? hostnames[0]?.slice(0, NAME_LENGTH_MAX);
@@ -141,6 +142,7 @@ export function createRuns(parts: RunParts): Runs {
     const run: LiveRun = {
       about,
       hostnames,
+      keepHost,
       trace,
       work: Promise.resolve(),
       ended: null,
@@ -197,7 +199,12 @@ export function createRuns(parts: RunParts): Runs {
     trace.url = url;
     journal.put(run.about.id, trace);
     // Development servers have self-signed certificates; the connection stays on this machine.
-    const own = { kind: 'upstream', url, ...(url.startsWith('https:') && { verifyCertificate: false }) } as const;
+    const own = {
+      kind: 'upstream',
+      url,
+      ...(url.startsWith('https:') && { verifyCertificate: false }),
+      ...(run.keepHost && ({ host: 'keep' } as const)),
+    } as const;
     await service.update({ projectId: trace.projectId, target: { ...kept, ...own } }, context);
     const deploy = await deploys.create({ projectId: trace.projectId }, context);
     if (deploy.status === 'failed') throw new VivariumError('deploy_required', deploy.reason ?? 'It does not answer.');

@@ -198,6 +198,19 @@ describe('vivarium run', () => {
     await run.ended;
   });
 
+  test('with --keep-host sends the requested hostname, also of a name below, and no longer than the run', async () => {
+    const engine = await startEngine({ empty: true });
+    await engine.call('projects.create', { name: 'Shop', plan: 'pro' });
+    const words = ['app.acme.test', '--project', 'shop', '--wildcard', '--keep-host'];
+    const run = startRun(engine.dataDir, words, ON_PORT);
+    await run.says(MAPPED);
+    for (const host of ['app.acme.test', 'tenant.app.acme.test'])
+      expect((await ask(engine, host)).host).toBe(`${host}:${engine.app.runtime.http.port}`);
+    run.child.kill('SIGTERM');
+    await run.ended;
+    expect(await engine.call('projects.get', { projectId: 'shop' })).toMatchObject({ target: { kind: 'api' } });
+  });
+
   test('finds a port that a grandchild opens late on IPv6 only, and follows it to another port', async () => {
     const engine = await startEngine({ empty: true });
     const late = `${SERVER} setTimeout(() => listen(0, '::1'), 600);`;
