@@ -46,6 +46,7 @@ export async function startVivarium({ demo = false, clock }: StartOptions = {}):
       control: Number(new URL(runtime.control.url).port),
     },
     proxyUrl: runtime.proxy.url,
+    env: engine.env,
     url: (hostname) => `https://${hostname}:${runtime.https.port}`,
     fetch,
     snapshot: async (name = SNAPSHOT) => void (await client.snapshots.save({ name, force: true })),

@@ -2,19 +2,21 @@
  * The engines' thread: starts and stops engines on request. Most of the first start's time is spent loading
  * the program, which later engines share.
  */
+import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { type App, startApp } from '../app.ts';
 import { isFolderLocked } from '../at-rest.ts';
 import { formatLogLine } from '../base/log.ts';
 import { findAssets, findProgramFile } from '../base/program.ts';
 import { isAlive } from '../base/runtime-file.ts';
+import { type Children, openChildren } from '../children/children.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { removeLeftBehind } from './folders.ts';
 import type { EngineEvent, EngineRequest } from './engines.ts';
 import { listProcedures } from './procedures.ts';
 
 const procedures = listProcedures().map(({ namespace, name, isStream }) => ({ namespace, name, isStream }));
-const engines = new Map<number, Promise<App>>();
+const engines = new Map<number, Promise<{ app: App; children: Children }>>();
 let hasLooked = false;
 
 const post = (event: EngineEvent): void => parentPort?.postMessage(event);
@@ -33,11 +35,11 @@ async function start({ engine, dataDir, empty }: Extract<EngineRequest, { kind: 
     sealer: null,
     writeLog: (line) => void process.stderr.write(`${formatLogLine(line)}\n`),
     onStopRequest: () => void stop(engine),
-  });
+  }).then(withChildren);
   engines.set(engine, starting);
   try {
-    const { runtime } = await starting;
-    post({ kind: 'started', engine, started: { runtime, procedures } });
+    const { app, children } = await starting;
+    post({ kind: 'started', engine, started: { runtime: app.runtime, env: children.variables, procedures } });
   } catch (error) {
     engines.delete(engine);
     post({ kind: 'failed', engine, error: describe(error) });
@@ -47,9 +49,18 @@ async function start({ engine, dataDir, empty }: Extract<EngineRequest, { kind: 
   removeLeftBehind((folder, pid) => isAlive(pid) || isFolderLocked(folder) !== false);
 }
 
+/** The proxy of a test's children is in this thread too, so that the test may block while they run. */
+async function withChildren(app: App): Promise<{ app: App; children: Children }> {
+  const { dataDir, caFile, http } = app.runtime;
+  const folder = join(dataDir, 'children');
+  const opening = openChildren({ folder, caFile, env: process.env, enginePort: () => http.port });
+  return { app, children: await opening.catch((error: unknown) => app.stop().then(() => Promise.reject(error))) };
+}
+
 async function stop(engine: number): Promise<void> {
-  const app = await engines.get(engine)?.catch(() => undefined);
-  await app?.stop();
+  const opened = await engines.get(engine)?.catch(() => undefined);
+  await opened?.children.close();
+  await opened?.app.stop();
   engines.delete(engine);
   post({ kind: 'stopped', engine });
 }

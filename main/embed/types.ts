@@ -24,6 +24,11 @@ export interface Vivarium extends Omit<Client, 'ca'>, AsyncDisposable {
   readonly ports: { readonly http: number; readonly https: number; readonly dns: number; readonly control: number };
   /** A forward proxy for browsers that reaches only the served hostnames. */
   readonly proxyUrl: string;
+  /**
+   * Variables for processes that a test starts, with which most programs reach the served hostnames and trust the root,
+   * without a port: `spawn('node', ['app.js'], { env: { ...process.env, ...vivarium.env } })`.
+   */
+  readonly env: Readonly<Record<string, string>>;
   /** `https://shop.acme.test:PORT` for `shop.acme.test`. */
   url(hostname: string): string;
   /**

@@ -226,6 +226,27 @@ describe('a program that imports the package', () => {
   });
 });
 
+describe('its variables', () => {
+  it('let other processes reach the hostnames without a port, also while the test blocks, until it is closed', async () => {
+    const { code, said, left } = await runNode(
+      program(`
+        import { execFileSync } from 'node:child_process';
+        import { connect } from 'node:net';
+        const vivarium = await startVivarium();
+        const tenant = await vivarium.tenant({ plan: 'pro' });
+        await vivarium.domains.attach({ projectId: tenant.id, hostname: 'shop.acme.test', local: true });
+        const text = "fetch('https://shop.acme.test/v1/pets').then(({ status }) => console.log(status))";
+        const env = { ...process.env, ...vivarium.env };
+        console.log(String(execFileSync(process.execPath, ['--eval', text], { env })).trim());
+        const { port } = new URL(vivarium.env.HTTPS_PROXY);
+        await vivarium.close();
+        connect(port, '127.0.0.1').once('error', ({ code }) => console.log(code));
+      `),
+    );
+    expect({ code, said, left }).toEqual({ code: 0, said: '401\nECONNREFUSED\n', left: [] });
+  });
+});
+
 describe('the fixtures', () => {
   it('of Vitest give the tests of a file one Vivarium, and each test a tenant', async () => {
     writeFileSync(
@@ -239,6 +260,7 @@ describe('the fixtures', () => {
         expect([(await tenant.fetch('/pets')).status, tenant.slug]).toEqual([200, 'tenant-' + number]);
         expect((await vivarium.projects.list()).length).toBe(1);
         expect(ports.size).toBe(1);
+        expect(vivarium.env.NODE_USE_ENV_PROXY).toBe('1');
       });`,
     );
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
@@ -274,13 +296,14 @@ describe('the fixtures', () => {
         test.tenant({ vivarium }, (tenant) =>
           test.proxy({ vivarium }, async ({ server, bypass }) => {
             const { status } = await tenant.fetch('/pets');
-            console.log(JSON.stringify([scope, server === vivarium.proxyUrl, bypass, status, test.ignoreHTTPSErrors]));
+            const hasEnv = 'HTTPS_PROXY' in vivarium.env;
+            console.log(JSON.stringify([scope, server === vivarium.proxyUrl, bypass, status, test.ignoreHTTPSErrors, hasEnv]));
           }),
         ),
       );`,
     ]);
     expect({ code, left }, said).toEqual({ code: 0, left: [] });
-    expect(JSON.parse(said)).toEqual(['worker', true, 'localhost,127.0.0.1,[::1]', 200, true]);
+    expect(JSON.parse(said)).toEqual(['worker', true, 'localhost,127.0.0.1,[::1]', 200, true, true]);
   });
 
   it('of Jest are an environment that closes after a file what its tests have started', async () => {
@@ -296,12 +319,12 @@ describe('the fixtures', () => {
       const environment = new Environment();
       await environment.setup();
       const vivarium = await environment.global.startVivarium({ clock: '2030-01-01' });
-      console.log((await vivarium.clock.get()).now);
+      console.log((await vivarium.clock.get()).now, 'HTTPS_PROXY' in vivarium.env);
       await environment.teardown();
       await vivarium.clock.get().catch(({ code }) => console.log(code));`,
     ]);
     expect({ code, left }, said).toEqual({ code: 0, left: [] });
-    expect(said).toBe('2030-01-01T00:00:00.000Z\nunavailable\n');
+    expect(said).toBe('2030-01-01T00:00:00.000Z true\nunavailable\n');
   });
 });
 
@@ -323,7 +346,7 @@ describe('its declarations', () => {
     await vivarium.projects.create({ name: 'Shop', plan: 'huge' });
     test('contain both', async (context) => context.tenant.fetch(context.vivarium.url('localhost')));
     await using other = await startVivarium();
-    void [other.ca.file, vivarium.ca.pem, environment, globalThis.startVivarium];
+    void [other.ca.file, vivarium.ca.pem, { ...process.env, ...other.env }, environment, globalThis.startVivarium];
   `;
 
   it.each(['nodenext', 'bundler'])('are found under the module resolution %s', async (moduleResolution) => {
