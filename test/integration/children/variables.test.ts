@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { openChildren } from '../../../main/children/children.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { sendRaw } from '../../support/proxy-raw.ts';
 import { writeProgram } from '../../support/pasted-documents.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -105,4 +106,20 @@ test.skipIf(process.platform === 'win32').each([
   }
   expect(said).toHaveLength(times);
   for (const message of said) expect(message).toContain(`The command’s Node ${version} does not use a proxy`);
+});
+
+test('a browser that the proxy refused is reported, once', async () => {
+  const [root = ''] = certificatesOf('root.test');
+  const caFile = join(temporaryFolder(), 'root.pem');
+  writeFileSync(caFile, root);
+  const said: string[] = [];
+  const options = { enginePort: () => null, caFile, folder: temporaryFolder(), env: {} };
+  const children = await openChildren({ ...options, report: (message) => said.push(message) });
+  track(children.close);
+  const port = Number(new URL(children.variables['HTTPS_PROXY'] ?? '').port);
+  const asking = 'CONNECT app.acme.test:443 HTTP/1.1\r\nHost: x\r\nUser-Agent: Mozilla/5.0\r\n\r\n';
+  for (const _time of [1, 2]) expect((await sendRaw(port, asking)).status).toBe(407);
+  expect(said).toEqual([
+    expect.stringMatching(/^A browser that the command started was refused .* without HTTP_PROXY/),
+  ]);
 });
