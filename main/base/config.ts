@@ -61,6 +61,8 @@ export interface RuntimeFile {
   control: { url: string; token: string };
   /** The forward proxy for served hostnames, and the PAC file that configures clients to use it. */
   proxy: { url: string; pacUrl: string };
+  /** For clients of DNS over HTTPS (RFC 8484). */
+  doh: { url: string };
   /** For ACME clients (RFC 8555). */
   acme: { directoryUrl: string };
   platformZone: string;

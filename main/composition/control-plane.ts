@@ -92,7 +92,7 @@ export function announce(
   },
 ): RuntimeFile {
   const { certificates, dns, dataPlane, reach, acme, control } = parts;
-  const { url, pacUrl } = reach.proxy();
+  const { url, pacUrl, dohUrl } = reach.proxy();
   const runtime: RuntimeFile = {
     pid: process.pid,
     dataDir: config.dataDir,
@@ -102,6 +102,7 @@ export function announce(
     dns: { port: dns.listening.port },
     control: { url: control.url, token: control.token },
     proxy: { url, pacUrl },
+    doh: { url: dohUrl },
     acme: { directoryUrl: acme.directoryUrl() },
     platformZone: PLATFORM_ZONE,
     cnameTarget: CNAME_TARGET,

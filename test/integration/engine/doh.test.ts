@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { requireTool } from '../../support/tools.ts';
 
 const run = promisify(execFile);
 
-const urlOf = ({ app }: Engine, host = 'localhost') => `https://${host}:${app.runtime.https.port}/dns-query`;
+const urlOf = ({ app: { runtime } }: Engine, host = 'localhost') => runtime.doh.url.replace('localhost', host);
 
 interface Got {
   status: string;
@@ -43,6 +43,12 @@ async function curl(engine: Engine, url: string, ...options: string[]): Promise<
 }
 
 describe('DNS over HTTPS', () => {
+  it('is at the address that runtime.json names', async () => {
+    const { app, dataDir } = await startEngine();
+    const runtime: unknown = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8'));
+    expect(runtime).toHaveProperty('doh', { url: `https://localhost:${app.runtime.https.port}/dns-query` });
+  });
+
   it('answers GET and POST over HTTP/1.1 and HTTP/2, octet for octet as over UDP', async () => {
     const engine = await startEngine();
     const file = join(engine.dataDir, 'query');
