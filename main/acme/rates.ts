@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { ACME_LIMITS, type AcmeLimitName, type AcmeRate } from '../contract/acme-rates.ts';
-import { DAY_MS, formatSpan, HOUR_MS } from '../contract/duration.ts';
+import { ACME_LIMITS, type AcmeLimitName, type AcmeRate, describeAcmeRate } from '../contract/acme-rates.ts';
+import { DAY_MS, HOUR_MS } from '../contract/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { LruMap } from '../base/lru.ts';
 import { canonicalAddress, ipv6Groups } from '../model/address.ts';
@@ -51,7 +51,7 @@ export function tooMany(
   members: Record<string, unknown> = {},
 ): AcmeError {
   const detail =
-    `There are too many ${LIMITS[limit].what} (${of}): ${rate.count} in ${formatSpan(rate.periodMs)}. ` +
+    `There are too many ${LIMITS[limit].what} (${of}): ${describeAcmeRate(rate)}. ` +
     `Retry after ${new Date(nowMs + waitMs).toISOString()}. To reset the counts: vivarium acme reset-limits`;
   return new AcmeError('rateLimited', detail, {
     headers: ['Retry-After', String(Math.ceil(waitMs / 1_000))],

@@ -1,6 +1,7 @@
 import { posixWord } from '../base/shell.ts';
 import type { AcmeExplanation, AcmeLimits } from '../contract/acme.ts';
-import { formatSpan, parseDuration } from '../contract/duration.ts';
+import { describeAcmeRate } from '../contract/acme-rates.ts';
+import { parseDuration } from '../contract/duration.ts';
 import type { LanStatus } from '../contract/lan.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../contract/machine.ts';
 import { typed } from '../base/own-command.ts';
@@ -85,7 +86,7 @@ export function renderOrder(order: AcmeExplanation, { style }: Renderer): string
 
 export function renderLimits({ enforced, limits }: AcmeLimits, { style }: Renderer): string {
   const rows = limits.flatMap(({ limit, count, period, used }) => [
-    [limit, `${count} in ${formatSpan(parseDuration(period))}`, ''],
+    [limit, describeAcmeRate({ count, periodMs: parseDuration(period) }), ''],
     ...used.map(({ of, left, fullAt }) => [`  ${printable(of)}`, `${left} left`, `all again at ${fullAt}`]),
   ]);
   const change = typed(`vivarium settings update --${enforced ? 'no-' : ''}acme-limits`);

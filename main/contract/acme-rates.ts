@@ -1,4 +1,4 @@
-import { DAY_MS, parseDuration } from './duration.ts';
+import { DAY_MS, formatSpan, parseDuration } from './duration.ts';
 
 /** The limits of ACME clients, named as in Boulder. */
 export const ACME_LIMITS = [
@@ -16,6 +16,12 @@ export type AcmeLimitName = (typeof ACME_LIMITS)[number];
 export interface AcmeRate {
   readonly count: number;
   readonly periodMs: number;
+}
+
+/** `50 in 7 days`; refilled by one a day, `1,152, and one more each day`. */
+export function describeAcmeRate({ count, periodMs }: AcmeRate): string {
+  const text = count.toLocaleString('en');
+  return periodMs === count * DAY_MS ? `${text}, and one more each day` : `${text} in ${formatSpan(periodMs)}`;
 }
 
 export const ACME_RATE_FORM =

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readAcmeRate } from '../../../main/contract/acme-rates.ts';
+import { describeAcmeRate, readAcmeRate } from '../../../main/contract/acme-rates.ts';
+import { DAY_MS } from '../../../main/contract/duration.ts';
 import { settingsUpdate } from '../../../main/contract/settings.ts';
 
 test.each([
@@ -22,6 +23,11 @@ test('a limit that is given twice is refused', () => {
   const parse = (...acmeRates: string[]) => settingsUpdate.safeParse({ acmeRates }).error?.issues[0]?.message;
   expect(parse('newOrders 1 PT1H', 'newOrders 2 PT1H')).toContain('each limit once');
   expect(parse('newOrders 1 PT1H', 'newAccounts 1 PT1H')).toBeUndefined();
+});
+
+test('a limit is described by its period, and one that is refilled by one a day by that', () => {
+  expect(describeAcmeRate({ count: 50, periodMs: 7 * DAY_MS })).toBe('50 in 7 days');
+  expect(describeAcmeRate({ count: 1_152, periodMs: 1_152 * DAY_MS })).toBe('1,152, and one more each day');
 });
 
 test('an error for an invalid limit of ACME clients names all of them', () => {
