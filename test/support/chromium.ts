@@ -1,4 +1,5 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
 
@@ -55,18 +56,34 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** Chromium makes it in its temporary folder. The path of a Unix socket may have 103 bytes on macOS, 107 on Linux. */
+const SOCKET = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
+const SOCKET_BYTES_MAX = 103;
+
 /**
  * A headless Chromium whose home is `home`, so that it reads only that folder's trust store (`.pki/nssdb`). The caller
- * closes it. @param options.tmpDir its temporary folder, which must outlive it; by default that of the test.
+ * closes it. @param options.tmpDir its temporary folder, which must outlive it; by default that of the test. Where its
+ * socket's path would be too long, it gets a folder directly below /tmp.
  */
-export function launchChromium(options: LaunchOptions & { home: string; tmpDir?: string }): Promise<Browser> {
-  const { home, tmpDir, args = [], ...rest } = options;
+export async function launchChromium(options: LaunchOptions & { home: string; tmpDir?: string }): Promise<Browser> {
+  const { home, tmpDir = tmpdir(), args = [], ...rest } = options;
   const { XDG_DATA_HOME: _data, XDG_CONFIG_HOME: _config, ...environment } = process.env;
-  return chromium.launch({
+  const isLong = process.platform !== 'win32' && Buffer.byteLength(tmpDir + SOCKET) > SOCKET_BYTES_MAX;
+  const own = isLong ? mkdtempSync('/tmp/v-') : tmpDir;
+  const browser = await chromium.launch({
     executablePath: findChromium(),
     // Its sandbox needs user namespaces, which containers and root do not have.
     args: ['--no-sandbox', ...args],
-    env: { ...environment, HOME: home, ...(tmpDir !== undefined && { TMPDIR: tmpDir }) },
+    env: { ...environment, HOME: home, TMPDIR: own },
     ...rest,
   });
+  if (!isLong) return browser;
+  const remove = (): void => rmSync(own, { recursive: true, force: true, maxRetries: 5 });
+  // Playwright ends a browser that is still open with the process.
+  process.once('exit', remove);
+  browser.once('disconnected', () => {
+    process.off('exit', remove);
+    remove();
+  });
+  return browser;
 }

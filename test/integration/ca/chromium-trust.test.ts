@@ -64,3 +64,11 @@ test('Chromium applies the trusted root’s constraints', { timeout: BROWSER_TIM
     await expect(page.goto(`https://${hostname}:${port}/`), hostname).rejects.toThrow('ERR_CERT_INVALID');
   }
 });
+
+test('Chromium starts where the path of the temporary folder leaves no room for its socket', async () => {
+  const tmpDir = join(temporaryFolder(), 'x'.repeat(60));
+  mkdirSync(tmpDir);
+  const browser = await launchChromium({ home: tmpDir, tmpDir });
+  expect(browser.isConnected()).toBe(true);
+  await browser.close();
+});
