@@ -15,10 +15,9 @@ export class TargetHealth {
 
   constructor(source: Source) {
     this.#source = source;
-    const { client, changes, time } = source;
     this.#query = new LiveQuery(source, {
       read: async (signal) => {
-        const { checks } = await client.doctor.run({ areas: ['upstreams'] }, { signal });
+        const { checks } = await source.client.doctor.run({ areas: ['upstreams'] }, { signal });
         return checks.filter(({ projectId }) => projectId !== undefined);
       },
       concerns: ({ type }) => type === 'projects.changed' || type === 'deploys.changed',
