@@ -206,7 +206,7 @@ const VIEWS: Record<string, View | undefined> = {
   'acme.resetLimits': view<AcmeLimits>(renderLimits),
   'zones.remove': sentence<ZoneInfo>(({ name }) => `Removed ${name}.`),
   'zones.dnssec': view<ZoneDnssec>((signing) => printableLines(signingText(signing))),
-  'zones.updateKey': sentence<UpdateKey>(({ file }) => file.trimEnd()),
+  'zones.updateKey': view<UpdateKey>(({ file }) => printableLines(file)),
   'records.remove': sentence<RecordInfo>(
     ({ zone, name, type, value, visibleAt }) =>
       `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,

@@ -89,6 +89,11 @@ describe('for people', () => {
     expect(text).not.toContain('BEGIN');
   });
 
+  it('the key of a zone is the file that nsupdate reads, line by line', () => {
+    const file = '# Updates\nkey "acme.test" {\n  secret "c2VjcmV0";\n};\n';
+    expect(renderFor('zones.updateKey', { name: 'acme.test', secret: 'c2VjcmV0', file }, PLAIN)).toBe(file);
+  });
+
   it('code keeps its tabs, and a name does not', () => {
     const result = { name: 'a\tb', text: 'func main() {\n\tgo()\u001b\n}\n' };
     expect(renderFor('projects.get', result, PLAIN)).toBe(
