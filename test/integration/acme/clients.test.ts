@@ -206,6 +206,43 @@ describe('obtains, renews and revokes', () => {
   });
 });
 
+describe('by DNS UPDATE', () => {
+  async function openUpdated() {
+    const site = await openGuided();
+    const { engine, folder } = site;
+    const { file } = (await engine.call('zones.updateKey', { name: 'guide-acme.test' })) as { file: string };
+    writeFileSync(join(folder, 'guide-acme.key'), file);
+    const paste = (heading: string) => {
+      const lines = blockOf(heading).replaceAll('5380', String(engine.app.runtime.dns.port));
+      return site.run('sh', ['-e', '-c', lines], site.variables);
+    };
+    return { ...site, paste };
+  }
+
+  test.skipIf(isMissing('lego'))('lego obtains a wildcard', async () => {
+    const { paste, folder, ...site } = await openUpdated();
+    await paste('lego with rfc2136');
+    const path = ['lego', 'certificates', '_.guide-acme.test.crt'] as const;
+    expect(readCertificate({ ...site, folder }, ...path).subjectAltName).toBe('DNS:*.guide-acme.test');
+    // lego has removed its record.
+    const records = (await site.engine.call('records.list', { zone: 'guide-acme.test' })) as { name: string }[];
+    expect(records.map(({ name }) => name)).toEqual(['*']);
+  });
+
+  test.skipIf(isMissing('nsupdate'))('nsupdate writes a record', async () => {
+    const { paste, engine } = await openUpdated();
+    await paste('nsupdate');
+    const listed = await engine.call('records.list', { zone: 'guide-acme.test', name: 'info' });
+    expect(listed).toMatchObject([{ type: 'TXT', value: 'hello', ttl: 300 }]);
+  });
+
+  test.skipIf(isMissing('acme.sh') || isMissing('nsupdate'))('acme.sh obtains a wildcard', async () => {
+    const { paste, engine } = await openUpdated();
+    await paste('acme.sh with dns_nsupdate');
+    expect(await engine.call('acme.orders')).toMatchObject([{ names: ['*.guide-acme.test'], status: 'valid' }]);
+  });
+});
+
 describe('needs agreement between several perspectives', () => {
   test.skipIf(isMissing('lego'))('lego', async () => {
     const { engine, run, directory, rootFile, httpPort } = await openSite();
