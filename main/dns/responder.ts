@@ -12,6 +12,7 @@ import {
 } from './record.ts';
 import { aliasOf, rrsetOf, type ZoneIndex, type ZoneNode } from './zone-index.ts';
 import { findZone, locate, zoneAsked, type Location, type ZoneSet } from './zone-set.ts';
+import { hostOf } from './zone.ts';
 
 /** CNAMEs per answer. Real resolvers stop between 8 and 16; the client can query the last target. */
 export const CNAME_HOPS_MAX = 10;
@@ -116,9 +117,8 @@ class Resolution {
   }
 
   #positive(rrset: RRset): DnsAnswer {
-    const hosts = rrset.type === 'MX' || rrset.type === 'NS' || rrset.type === 'SRV';
     this.#chain.push(rrset);
-    return this.#close('NOERROR', [], hosts ? hostAddresses(this.#set, rrset) : []);
+    return this.#close('NOERROR', [], WITH_HOSTS.has(rrset.type) ? hostAddresses(this.#set, rrset) : []);
   }
 
   #withoutData(zone: ZoneIndex, node: ZoneNode, owner: DomainName): DnsAnswer {
@@ -201,13 +201,14 @@ function anyRRset(node: ZoneNode, owner: DomainName): RRset | undefined {
   return { name: owner, type: 'HINFO', ttlSeconds: ANY_TTL_SECONDS, data: [{ type: 'HINFO', cpu: 'RFC8482', os: '' }] };
 }
 
+/** RFC 1035 §3.3.9 and §3.3.11, RFC 2782, RFC 9460 §4.1. */
+const WITH_HOSTS: ReadonlySet<RecordType> = new Set(['MX', 'NS', 'SRV', 'SVCB', 'HTTPS']);
+
 /** Names per answer whose addresses are added without a question; the client can query the others. */
 const ADDITIONAL_NAMES_MAX = 16;
 
 /**
- * Addresses of the hosts in NS, MX and SRV records (RFC 1035 §3.3.9, §3.3.11; RFC 2782), from Vivarium's zones only and
- * without following CNAMEs.
- */
+ * Addresses of the hosts in these records, from Vivarium's zones only and without following CNAMEs. */
 export function hostAddresses(set: ZoneSet, rrset: RRset): RRset[] {
   return collect(rrset.data.slice(0, ADDITIONAL_NAMES_MAX), (host) => {
     const zone = findZone(set, host);
@@ -232,7 +233,7 @@ export function glueAddresses(set: ZoneSet, zone: ZoneIndex, delegation: RRset):
 function collect(hosts: readonly RecordData[], find: (host: DomainName) => ZoneNode | undefined): RRset[] {
   const found: RRset[] = [];
   for (const data of hosts) {
-    const host = data.type === 'MX' ? data.exchange : 'target' in data ? data.target : null;
+    const host = hostOf(data);
     const node = host === null ? undefined : find(host);
     if (host === null || node === undefined) continue;
     for (const type of ['A', 'AAAA'] as const) {

@@ -157,7 +157,8 @@ function targetFaults(data: RecordData): string[] {
   return [`${data.type} needs a name, but "${target}" is an address; ${instead}.`];
 }
 
-function hostOf(data: RecordData): DomainName | null {
+/** The host that a record names. `.` in SVCB and HTTPS is the owner (RFC 9460 §2.5.2), and no host here. */
+export function hostOf(data: RecordData): DomainName | null {
   if (data.type === 'MX') return data.exchange;
   if ('server' in data) return data.server;
   return 'target' in data ? data.target : null;

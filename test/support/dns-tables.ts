@@ -773,6 +773,8 @@ export const DNS_TABLES: DnsTable[] = [
         v6      AAAA  2001:DB8:0:0:0:0:0:1
         dot\\.ted A    192.0.2.3
         _sip._tcp SRV 1 2 5060 v6
+        svc     HTTPS 1 v6
+        svc     HTTPS 2 .
         rp      RP    Anna txt
         uri     URI   10 1 "https://www.types.test/a;b"
         cert    CERT  65280 12345 0 ( AQID
@@ -814,6 +816,14 @@ export const DNS_TABLES: DnsTable[] = [
         question: '_sip._tcp.types.test. SRV',
         fact: 'SRV, and its host’s address',
         answer: '_sip._tcp.types.test. 3600 IN SRV 1 2 5060 v6.types.test.',
+        additional: 'v6.types.test. 3600 IN AAAA 2001:db8::1',
+      },
+      {
+        question: 'svc.types.test. HTTPS',
+        fact: 'HTTPS, and its target’s address (RFC 9460 §4.1)',
+        answer: `
+          svc.types.test. 3600 IN HTTPS 1 v6.types.test.
+          svc.types.test. 3600 IN HTTPS 2 .`,
         additional: 'v6.types.test. 3600 IN AAAA 2001:db8::1',
       },
       {
