@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { hash } from 'node:crypto';
+import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
@@ -134,7 +134,24 @@ function unpackFiles(sqlite: Sqlite.Database, folder: string, file: string): str
   sqlite.pragma('secure_delete = ON');
   sqlite.exec(`DROP TABLE ${FILES_TABLE}`);
   sqlite.pragma(`application_id = ${APPLICATION_ID}`);
+  const fault = rootFault(folder);
+  if (fault !== null) throw damagedBackup(file, fault);
   return BACKED_UP_FILES.filter((name) => existsSync(join(folder, name)));
+}
+
+/** Why an unpacked root can't be used; a sealed key is opened by its keyring only. */
+function rootFault(folder: string): string | null {
+  const [certificate, key, sealed] = ['root.pem', 'root-key.pem', 'root-key.sealed'].map((name) =>
+    join(folder, 'ca', name),
+  ) as [string, string, string];
+  if (!existsSync(certificate)) return 'it has no root (ca/root.pem)';
+  if (!existsSync(key)) return existsSync(sealed) ? null : 'it has no private key of the root (ca/root-key.pem)';
+  try {
+    const isOf = new X509Certificate(readFileSync(certificate)).checkPrivateKey(createPrivateKey(readFileSync(key)));
+    return isOf ? null : 'the private key in it is not that of its root';
+  } catch {
+    return 'the root in it can’t be read';
+  }
 }
 
 function isOtherRoot(directory: string, staging: string): boolean {

@@ -1,23 +1,45 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { realTime } from '../../../main/base/clock.ts';
+import { loadOrCreateRoot } from '../../../main/ca/root-folder.ts';
 import { BACKUP_ID, FILES_TABLE } from '../../../main/store/backup-file.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { restoreFolder } from '../../../main/store/folder-restore.ts';
 import { HERE, pet } from '../../unit/store/parts.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { interceptFiles } from './failing-files.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from './files.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = join(import.meta.dirname, 'restoring-child.ts');
-const KEY = `-----BEGIN PRIVATE KEY-----\nof the root, ${'k'.repeat(40)}\n-----END PRIVATE KEY-----\n`;
+/** The certificate and private key of a new root. */
+function makeRoot(): { certificate: string; key: string } {
+  const directory = join(mkdtempSync(join(tmpdir(), 'root-')), 'ca');
+  loadOrCreateRoot({ directory, clock: createFakeClock({ nowMs: realTime.now() }) });
+  const [certificate, key] = ['root.pem', 'root-key.pem'].map((name) => readFileSync(join(directory, name), 'utf8'));
+  return { certificate: certificate ?? '', key: key ?? '' };
+}
+const ROOT = makeRoot();
+const KEY = ROOT.key;
 
 const BESIDES = {
-  'ca/root.pem': 'the root',
+  'ca/root.pem': `the root\n${ROOT.certificate}`,
   'ca/root-0a1b2c3d.pem': 'before an extension',
-  'ca/root-key.pem': KEY,
+  'ca/root-key.pem': `its key\n${KEY}`,
   'ca/intermediate.pem': 'what signs leaves',
   'control-token': 'token',
   'demo-key.json': '{}',
@@ -173,6 +195,15 @@ describe('restoring', () => {
       change: inside(`UPDATE ${FILES_TABLE} SET content = x'00' WHERE path = 'ca/root-key.pem'`),
       says: /is damaged: ca\/root-key\.pem in it .*Nothing was changed/,
     },
+    { of: 'one without its root', change: without('ca/root.pem'), says: /damaged: it has no root \(ca\/root\.pem\)/ },
+    { of: 'one without its key', change: without('ca/root-key.pem'), says: /it has no private key of the root/ },
+    { of: 'a root of one octet', change: replaced('ca/root.pem', '\n'), says: /the root in it can’t be read/ },
+    { of: 'a key that is none', change: replaced('ca/root-key.pem', '\n'), says: /the root in it can’t be read/ },
+    {
+      of: 'the key of another root',
+      change: replaced('ca/root-key.pem', makeRoot().key),
+      says: /the private key in it is not that of its root\. Nothing was changed/,
+    },
     { of: 'a missing table', change: inside(`DROP TABLE ${FILES_TABLE}`), says: /is damaged|could not be restored/ },
   ])('is refused for $of, with nothing changed', async ({ change, says }) => {
     const file = await backUp(await dataFolder('Old', 900));
@@ -238,6 +269,14 @@ function inside(sql: string): (file: string) => void {
     sqlite.close();
   };
 }
+
+const without = (path: string) => inside(`DELETE FROM ${FILES_TABLE} WHERE path = '${path}'`);
+
+/** With the right digest. */
+const replaced = (path: string, text: string) =>
+  inside(
+    `UPDATE ${FILES_TABLE} SET content = CAST('${text}' AS BLOB), sha256 = '${hash('sha256', text)}' WHERE path = '${path}'`,
+  );
 
 function damage(file: string): void {
   const bytes = readFileSync(file);
