@@ -63,8 +63,22 @@ interface Entry {
   projectId: string;
   caller: string;
   state: CallerState;
+  /** The state that a clock set back has left, until it comes back there; not stored. */
+  left: CallerState | null;
   lastRequestAtMs: number | null;
   dirty: boolean;
+}
+
+const beginsAfter = ({ minute, day }: CallerState, nowMs: number): boolean =>
+  Math.max(minute.startedAtMs ?? 0, day.startedAtMs ?? 0) > nowMs;
+
+/** The present state: after the clock's way back and forth, the windows and bans that it left apply again. */
+function stateNow({ state, left }: Entry, nowMs: number): CallerState {
+  if (left === null || beginsAfter(left, nowMs)) return state;
+  const windowOf = (name: 'minute' | 'day') =>
+    left[name].startedAtMs === state[name].startedAtMs ? state[name] : left[name];
+  const bannedUntilMs = Math.max(left.bannedUntilMs ?? 0, state.bannedUntilMs ?? 0) || null;
+  return { ...left, minute: windowOf('minute'), day: windowOf('day'), bannedUntilMs };
 }
 
 export function createLimiter(options: {
@@ -92,6 +106,7 @@ export function createLimiter(options: {
         projectId: row.projectId,
         caller: row.caller,
         state: stateOf(row),
+        left: null,
         lastRequestAtMs: row.lastRequestAtMs,
         dirty: false,
       });
@@ -120,7 +135,7 @@ export function createLimiter(options: {
   function touch(projectId: string, caller: string): Entry {
     return entries.use(keyOf(projectId, caller), () => {
       if (entries.size >= callersMax) evict();
-      return { projectId, caller, state: NEW_CALLER, lastRequestAtMs: null, dirty: false };
+      return { projectId, caller, state: NEW_CALLER, left: null, lastRequestAtMs: null, dirty: false };
     });
   }
 
@@ -177,7 +192,10 @@ export function createLimiter(options: {
     take(caller, limits) {
       const entry = touch(caller.projectId, callerName(caller));
       const nowMs = clock.now();
-      const outcome = decide(limits, entry.state, ruleFor(entry.caller), nowMs);
+      const state = stateNow(entry, nowMs);
+      if (state !== entry.state) entry.left = null;
+      else if (beginsAfter(state, nowMs)) entry.left ??= state;
+      const outcome = decide(limits, state, ruleFor(entry.caller), nowMs);
       entry.lastRequestAtMs = nowMs;
       mark(entry, outcome.state);
       if (outcome.banBegan) {
@@ -188,8 +206,9 @@ export function createLimiter(options: {
     },
     peek(caller, limits) {
       const name = callerName(caller);
-      const state = entries.peek(keyOf(caller.projectId, name))?.state ?? NEW_CALLER;
+      const entry = entries.peek(keyOf(caller.projectId, name));
       const [ban, nowMs] = [ruleFor(name), clock.now()];
+      const state = entry === undefined ? NEW_CALLER : stateNow(entry, nowMs);
       return sent(peek(limits, state, ban, nowMs), limits, settle(state, ban, nowMs));
     },
     usage(projectId) {
@@ -197,7 +216,7 @@ export function createLimiter(options: {
       const readings: CallerReading[] = [];
       for (const [, entry] of entries) {
         if (entry.projectId !== projectId) continue;
-        const state = settle(entry.state, ruleFor(entry.caller), nowMs);
+        const state = settle(stateNow(entry, nowMs), ruleFor(entry.caller), nowMs);
         if (state.minute.used > 0 || state.day.used > 0 || state.strikes > 0 || state.bannedUntilMs !== null) {
           readings.push({ projectId, caller: entry.caller, state });
         }
@@ -208,7 +227,7 @@ export function createLimiter(options: {
       const nowMs = clock.now();
       const count = { minutes: 0, days: 0, bans: 0 };
       for (const [, entry] of entries) {
-        const { minute, day, bannedUntilMs } = settle(entry.state, ruleFor(entry.caller), nowMs);
+        const { minute, day, bannedUntilMs } = settle(stateNow(entry, nowMs), ruleFor(entry.caller), nowMs);
         if (minute.startedAtMs !== null) count.minutes++;
         if (day.startedAtMs !== null) count.days++;
         if (bannedUntilMs !== null) count.bans++;
@@ -219,15 +238,18 @@ export function createLimiter(options: {
     reset(projectId, caller) {
       for (const [, entry] of entries) {
         if (entry.projectId !== projectId || (caller !== undefined && entry.caller !== caller)) continue;
-        mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });
+        const { bannedUntilMs } = stateNow(entry, clock.now());
+        entry.left = null;
+        mark(entry, { ...NEW_CALLER, bannedUntilMs });
       }
       flush();
     },
     unban(projectId, keyId) {
       const entry = entries.peek(keyOf(projectId, `key:${keyId}`));
       if (entry === undefined) return false;
-      const state = settle(entry.state, banRule(), clock.now());
+      const state = settle(stateNow(entry, clock.now()), banRule(), clock.now());
       if (state.bannedUntilMs === null) return false;
+      entry.left = null;
       mark(entry, { ...state, strikes: 0, strikesUntilMs: null, bannedUntilMs: null });
       flush();
       return true;

@@ -55,6 +55,55 @@ const takeMany = (limiter: ReturnType<typeof create>['limiter'], caller: Caller,
   for (let request = 0; request < times; request++) limiter.take(caller, FREE);
 };
 
+describe('a clock that is set back and forth again', () => {
+  const HOUR_MS = 3_600_000;
+  const setBack = async () => {
+    const made = create();
+    const { clock, limiter } = made;
+    await clock.advance(HOUR_MS);
+    takeMany(limiter, key('a'), 62);
+    await clock.set(clock.now() - HOUR_MS);
+    return made;
+  };
+
+  it.each([0, 1, 5])('finds a used-up limit as it was, after %i requests in between', async (requests) => {
+    const { clock, limiter } = await setBack();
+    for (let count = 1; count <= requests; count++)
+      expect(limiter.take(key('a'), FREE)).toMatchObject({ refusal: null, rate: { remaining: 60 - count } });
+    // Further back and part of the way forth, the limit is not reached yet.
+    await clock.set(clock.now() - HOUR_MS);
+    expect(limiter.take(key('a'), FREE).refusal).toBeNull();
+    await clock.advance(HOUR_MS);
+    expect(limiter.peek(key('a'), FREE).rate.remaining).toBe(60);
+    await clock.advance(HOUR_MS);
+    expect(limiter.peek(key('a'), FREE).rate.remaining).toBe(0);
+    expect(limiter.usage('p')).toMatchObject([{ state: { minute: { used: 60 }, day: { used: 60 }, strikes: 2 } }]);
+    expect(limiter.take(key('a'), FREE)).toMatchObject({ refusal: { window: 'minute' }, rate: { remaining: 0 } });
+    await clock.advance(60_000);
+    expect(limiter.take(key('a'), FREE).refusal).toBeNull();
+    expect(limiter.usage('p')).toMatchObject([{ state: { minute: { used: 1 }, day: { used: 61 } } }]);
+  });
+
+  it('keeps a ban that began on the way', async () => {
+    const { clock, limiter, bans } = await setBack();
+    await clock.advance(HOUR_MS - 60_000);
+    takeMany(limiter, key('a'), 80);
+    expect(bans).toHaveLength(1);
+    await clock.advance(60_000);
+    expect(limiter.take(key('a'), FREE).refusal?.code).toBe('api_key_banned');
+    expect(limiter.unban('p', 'a')).toBe(true);
+    expect(limiter.take(key('a'), FREE).refusal?.code).toBe('rate_limit_exceeded');
+  });
+
+  it('does not find it again after a reset', async () => {
+    const { clock, limiter } = await setBack();
+    takeMany(limiter, key('a'), 1);
+    limiter.reset('p');
+    await clock.advance(HOUR_MS);
+    expect(limiter.take(key('a'), FREE)).toMatchObject({ refusal: null, rate: { remaining: 59 } });
+  });
+});
+
 describe('callers', () => {
   it('are counted separately: keys, addresses, projects', () => {
     const { limiter } = create();
