@@ -173,10 +173,11 @@ async function run(args: readonly string[], io: Io, host: Host): Promise<number>
   }
 }
 
-const noCommand = (): VivariumError =>
-  usageError(
-    `The command is missing. Write it after two dashes: ${typed('vivarium run app.acme.test -- npm run dev')}`,
-  );
+function noCommand(words: readonly string[] = ['app.acme.test', 'npm', 'run', 'dev']): VivariumError {
+  const command = words[0]?.includes('.') === true ? words.toSpliced(1, 0, '--') : ['--', ...words];
+  const line = typed(`vivarium run ${command.map(posixWord).join(' ')}`);
+  return usageError(`The command is missing. Write it after two dashes: ${line}`);
+}
 
 const SHOWN_MAX = 8_192;
 
@@ -187,7 +188,7 @@ function readAsked(args: readonly string[], io: Io): Asked {
   const read = readArguments(args.slice(0, dashes), OPTIONS);
   const command = args.slice(dashes + 1);
   const [word, ...others] = read.positionals;
-  if (others.length > 0 && command.length === 0) throw noCommand();
+  if (others.length > 0 && command.length === 0) throw noCommand(read.positionals);
   if (others.length > 0)
     throw usageError(
       `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,
@@ -354,6 +355,7 @@ async function watchPorts(
     }
     await sleep(current === null ? LOOK_MS : lookAgainMs, ended);
   }
+  if (current === null) say('The command has ended before it opened a port, so nothing was served.');
 }
 
 /** Asks in a terminal; null when the command ends meanwhile. @throws VivariumError that names the ports elsewhere */

@@ -346,8 +346,10 @@ describe('vivarium run', () => {
     expect(await refusal('app.acme.test', '--project', 'demo')).toContain('the Free plan');
     expect(await refusal('--port', '0')).toContain('--port must be');
     const missing = await runCli(['run', 'npm', 'run', 'dev', '--data-dir', engine.dataDir]);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('vivarium run app.acme.test -- npm')]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('vivarium run -- npm run dev\n')]);
     expect((await listRuns(engine)).length).toBe(0);
+    const short = await runCli(['run', 'foo', '--data-dir', engine.dataDir, '--', process.execPath, '-e', '0']);
+    expect([short.code, short.stderr]).toEqual([0, expect.stringContaining('has ended before it opened a port')]);
     const absent = ['run', '--data-dir', engine.dataDir, '--', 'no-such-program'];
     expect((await runCli(absent, { cwd: folder })).code).toBe(127);
     expect(((await engine.call('projects.list')) as { slug: string }[]).map(({ slug }) => slug)).toEqual([
