@@ -67,7 +67,10 @@ export const EXPORT = localCommand({
       ...(into !== null && { into }),
     });
     if (path === undefined) io.stdout.write(text);
-    else await writeFileNamed(path, text, io);
+    else {
+      const { withSchemaFor } = await import('./init/vivarium-file.ts');
+      await writeFileNamed(path, withSchemaFor(dirname(resolve(io.workingDir, path)), text), io);
+    }
     if (omitted.length === 0) return;
     // Loads the whole contract.
     const { withCommandLines } = await import('./command-line.ts');

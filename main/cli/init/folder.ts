@@ -6,7 +6,7 @@ import { slugify } from '../../contract/projects.ts';
 import { readAppFolder, type AppFolder } from '../app-name.ts';
 import { readArguments } from '../flags.ts';
 import { hostnameOf } from '../run-of-file.ts';
-import { VIVARIUM_FILES } from './vivarium-file.ts';
+import { schemaFor, VIVARIUM_FILES } from './vivarium-file.ts';
 
 /** The findings of `vivarium init` in a folder. */
 export interface InitFolder extends AppFolder {
@@ -15,6 +15,8 @@ export interface InitFolder extends AppFolder {
   /** The command that starts the dev server; null if the user must be asked. */
   command: string | null;
   package: PackageFile | null;
+  /** Where editors find the schema of the vivarium.yaml. */
+  schema: string;
   /** The name of an existing vivarium.yaml, vivarium.yml or vivarium.json. */
   vivariumFile: string | null;
   /** The text of `AGENTS.md`; null where there is none. */
@@ -96,6 +98,7 @@ export async function readInitFolder(folder: string): Promise<InitFolder> {
       (await servedByScript(found?.file.scripts[script ?? ''], app)) ??
       (vivariumFile === null ? null : await servedByFile(await readText(join(folder, vivariumFile)))),
     framework,
+    schema: schemaFor(folder),
     command:
       script === null ? (rails ? 'bin/rails server' : (byFile?.[2] ?? null)) : withoutRun(found?.file.scripts[script]),
     package: found?.file ?? null,

@@ -44,7 +44,7 @@ export function planInit(folder: InitFolder, answers: InitAnswers): InitPlan {
   const hostname = answers.word.includes('.') ? answers.word : null;
   const entry = { name: hostname === null ? answers.word : folder.name, hostname, run: answers.command };
   if (folder.vivariumFile !== null) plan.kept.push(`${folder.vivariumFile} already exists.`);
-  else plan.files.push({ path: VIVARIUM_FILE, before: null, after: vivariumFile(entry) });
+  else plan.files.push({ path: VIVARIUM_FILE, before: null, after: vivariumFile(entry, folder.schema) });
 
   const own = runCommand(folder, answers.word);
   if (folder.package === null || answers.command === null) {

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CNAME_TARGET } from '../../base/config.ts';
 import { slugify } from '../../contract/projects.ts';
 import { apexOf } from '../../domains/public-suffix.ts';
-import { SCHEMA_URL } from '../../world/schema.ts';
+import { SCHEMA_FILE, SCHEMA_URL } from '../../world/schema.ts';
 
 /** The file in a repository that describes what `vivarium up` makes. */
 export const VIVARIUM_FILE = 'vivarium.yaml';
@@ -21,11 +23,19 @@ export interface AppEntry {
 /** The slug of the project that `vivarium run` uses for the same words. */
 export const slugOf = ({ name, hostname }: Omit<AppEntry, 'run'>): string => slugify(hostname ?? name);
 
+const PACKAGED_SCHEMA = `./node_modules/vivarium/resources/${SCHEMA_FILE}`;
+
+/** Where editors find the schema: in the folder's package, which colleagues have too, else at the usual control port. */
+export const schemaFor = (folder: string): string =>
+  existsSync(join(folder, PACKAGED_SCHEMA)) ? PACKAGED_SCHEMA : SCHEMA_URL;
+
+export const withSchemaFor = (folder: string, text: string): string => text.replace(SCHEMA_URL, schemaFor(folder));
+
 /** A minimal `vivarium.yaml` that verifies. Custom domains need the Pro plan, which `vivarium run` also uses. */
-export function vivariumFile(entry: AppEntry): string {
+export function vivariumFile(entry: AppEntry, schema = SCHEMA_URL): string {
   const run = entry.run === null ? '' : `    run: ${yamlText(entry.run)}\n`;
   const domains = entry.hostname === null ? '' : `    domains:\n      ${yamlText(entry.hostname)}: {}\n`;
-  return `# yaml-language-server: $schema=${SCHEMA_URL}
+  return `# yaml-language-server: $schema=${schema}
 vivarium: 1
 
 projects:

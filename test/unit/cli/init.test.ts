@@ -6,7 +6,7 @@ import { COMMANDS } from '../../../main/cli/commands.ts';
 import { initByQuestions } from '../../../main/cli/init.ts';
 import { readInitFolder } from '../../../main/cli/init/folder.ts';
 import { withScripts } from '../../../main/cli/init/package-text.ts';
-import { vivariumFile } from '../../../main/cli/init/vivarium-file.ts';
+import { vivariumFile, withSchemaFor } from '../../../main/cli/init/vivarium-file.ts';
 import { findProcedure } from '../../../main/cli/procedures.ts';
 import { slugify } from '../../../main/contract/projects.ts';
 import { readWorld } from '../../../main/world/read.ts';
@@ -89,6 +89,19 @@ zones:
   ])('has the zone and the record of %s', async (hostname, zone, record) => {
     const { world } = await readWorld(vivariumFile({ name: 'Shop', hostname, run: null }), {});
     expect(world.zones).toEqual({ [zone]: { text: `${record} cname.vivarium.localhost.\n` } });
+  });
+
+  it('names the schema of the installed package, which colleagues have too', async () => {
+    const cwd = folderWith({ 'package.json': packageOf('next dev') });
+    const resources = join(cwd, 'node_modules', 'vivarium', 'resources');
+    mkdirSync(resources, { recursive: true });
+    writeFileSync(join(resources, 'vivarium.schema.json'), '{}');
+    expect((await runHere(['init', 'shop', '--yes'], { cwd })).code).toBe(0);
+    const first = '# yaml-language-server: $schema=./node_modules/vivarium/resources/vivarium.schema.json';
+    expect(read(cwd, 'vivarium.yaml').split('\n')[0]).toBe(first);
+    expect(withSchemaFor(cwd, '# $schema=http://127.0.0.1:4780/vivarium.schema.json')).toBe(
+      '# $schema=./node_modules/vivarium/resources/vivarium.schema.json',
+    );
   });
 
   it.each(['next dev', 'a: b # c', '"quoted" --x="y"', 'yes', '- dash', '店 {x}'])(
