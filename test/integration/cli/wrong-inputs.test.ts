@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startEngine } from '../../support/engine.ts';
+import { runCli } from '../../support/rpc-cli.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** What newcomers typed, and what each says: the cause, and a next step that can be followed. */
+const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = [
+  ['serve --port 99999', 1, /^vivarium: --http-port must be a port/],
+  ['run npm run dev', 1, /: vivarium run -- npm run dev\n$/],
+  ['run app.acme.test npm run dev', 1, /: vivarium run app\.acme\.test -- npm run dev\n$/],
+  ['run silent -- true', 0, /^vivarium: The command has ended before it opened a port/m],
+  ['rehearse none.yaml --json', 2, /^\{"code":"invalid_request","message":"There is no file none\.yaml\."\}\n$/],
+  ['dns query www.happypaws.test CNAME', 0, /^ +value +cname\.vivarium\.localhost$/m],
+  ['list projects', 1, /Did you mean "projects list"\?/],
+  ['projects create one --target localhost:3000/', 0, /^target\.url +http:\/\/localhost:3000\/$/m],
+  ['projects create two --target 99999', 1, /--target must have a port from 1 to 65535, not 99999\./],
+  ['projects create two --target there', 1, /a host and port such as "localhost:5173"/],
+  ['uninstall --dry-run', 0, /Vivarium is running on it\. To stop it:\n {4}vivarium stop/],
+  ['domains attach happy-paws foo.com --local', 1, /To remove it:\nvivarium domains remove foo\.com/],
+  ['break domain.claimed-elsewhere', 1, /: vivarium break domain\.claimed-elsewhere HOSTNAME/],
+  ['break dns.nxdomain', 1, /--everything/],
+  ['clock advance 1h', 0, /offset/],
+  ['export', 0, /Left out: The clock, which has been moved and is running: a file can only contain a frozen clock\./],
+  ['run --help', 0, /What was not there\n +before is removed when the command ends\./],
+  ['completion powershell', 0, /^Register-ArgumentCompleter /],
+  ['init shop.acme.test --yes', 0, /The script needs the command "vivarium" on every machine/],
+  ['pets create demo Rex', 1, /demo is a project; CATEGORY-ID is missing: vivarium pets create demo Rex 3/],
+  ['pets create demo', 1, /^vivarium: /],
+  ['settings update --rate-limit-fields true', 1, /takes no value/],
+  ['ca extend api.vercel.com', 1, /--yes/],
+  ['check free.yaml', 1, /^free\.yaml:4:\d+: .* Write "plan: pro" in projects\.a\.\n$/],
+  ['up free.yaml', 1, /Write "plan: pro" in projects\.a\.\n$/],
+  ['traffic', 0, /^No requests match\./],
+  ['reach open *.none.test', 1, /Nothing is served at \*\.none\.test\. Attach it/],
+];
+
+it(`answers ${TYPED.length} wrong inputs of newcomers with what helps`, async () => {
+  const { dataDir } = await startEngine();
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'package.json'), '{"name":"shop","scripts":{"dev":"vite"}}');
+  writeFileSync(join(cwd, 'free.yaml'), 'vivarium: 1\nprojects:\n  a:\n    domains: { a.acme.test: }\n');
+  const answers: unknown[] = [];
+  for (const [line, , says] of TYPED) {
+    const { code, stdout, stderr } = await runCli(line.split(' '), { cwd, env: { VIVARIUM_DATA_DIR: dataDir } });
+    const output = stdout + stderr;
+    answers.push([line, code, says.test(output) ? says : output]);
+  }
+  expect(answers).toEqual(TYPED);
+});
