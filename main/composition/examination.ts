@@ -71,7 +71,9 @@ export function openEngineDoctor(
       const { isAttached } = lifecycle;
       const shown = presentDomain(domain, { rules, zone: null, primary: false, breaks: [], isAttached });
       const repairs = await repairCommands(shown, services(), { signal: undefined });
-      return { domain: shown, leaf: lifecycle.leaf(hostname), repairs };
+      const wildcard = `*.${hostname.slice(hostname.indexOf('.') + 1)}`;
+      const isCovered = wildcard !== hostname && lifecycle.leaf(wildcard) !== null;
+      return { domain: shown, leaf: lifecycle.leaf(hostname), repairs, wildcard: isCovered ? wildcard : undefined };
     },
     isLimited: store.quota.isLimited,
     acmePort: () => settings.current().acmeHttpPort,

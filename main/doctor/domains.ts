@@ -10,6 +10,8 @@ export interface DomainEvidence {
   /** The domain's leaf, with dates on the app's clock; null if it has none. */
   leaf: { fingerprint: string; notBeforeMs: number; notAfterMs: number } | null;
   handshake: HandshakeResult;
+  /** A served wildcard that has a certificate for it. */
+  wildcard?: string | undefined;
   /** Commands that correct its records. */
   repairs?: readonly string[];
   /** The app's clock. */
@@ -18,25 +20,27 @@ export interface DomainEvidence {
 
 /** Whether a custom domain is served as its state requires. */
 export function evaluateDomain(evidence: DomainEvidence): DoctorCheck {
-  const { domain, handshake, repairs = [] } = evidence;
+  const { domain, handshake, wildcard, repairs = [] } = evidence;
   const { hostname, projectId } = domain;
   const subject: Subject = { area: 'domains', name: hostname, title: hostname, projectId };
   if (domain.serving.https) return evaluateServed(subject, evidence);
-  if (handshake.ok) {
+  if (handshake.ok && wildcard === undefined) {
     return finding(subject, 'failed', [`It is served over HTTPS, although it is ${stateText(domain)}.`], {
       fix: 'Start Vivarium again.',
     });
   }
-  const isRefusal = handshake.refusal === 'unrecognized_name';
-  const refused = isRefusal
-    ? 'Its HTTPS handshake is refused with unrecognized_name, as expected.'
-    : `The handshake failed: ${handshake.reason}.`;
+  const isExpected = handshake.ok || handshake.refusal === 'unrecognized_name';
+  const answer = handshake.ok
+    ? `${wildcard} serves it over HTTPS.`
+    : isExpected
+      ? 'Its HTTPS handshake is refused with unrecognized_name, as expected.'
+      : `The handshake failed: ${handshake.reason}.`;
   const problem = domain.checks.find(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   const waiting = problem ?? domain.checks.find(({ outcome }) => outcome === 'warning');
   return finding(
     subject,
-    isRefusal ? 'warning' : 'failed',
-    [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), refused],
+    isExpected ? 'warning' : 'failed',
+    [`It is ${stateText(domain)}.`, ...(waiting === undefined ? [] : [waiting.message]), answer],
     {
       fix: `${(waiting?.fix ?? 'Create the record that Domains shows').replace(/\.$/, '')}. Then verify it again.`,
       commands: [...repairs, commandLine`vivarium domains verify ${domain.hostname}`],

@@ -62,7 +62,7 @@ export interface ExaminedEngine {
   /** For a wildcard, a hostname that it serves; else the same. */
   exampleOf: (hostname: string) => string;
   /** The current state of a custom domain; null when it has been removed. */
-  findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs'> | null>;
+  findDomain: (hostname: string) => Promise<Pick<DomainEvidence, 'domain' | 'leaf' | 'repairs' | 'wildcard'> | null>;
   projects: () => readonly { slug: string }[];
   /** The projects with an upstream. */
   upstreams: () => readonly Upstream[];

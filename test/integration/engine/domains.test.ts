@@ -358,8 +358,14 @@ describe('a wildcard', () => {
     expect(await engine.get(wild)).toMatchObject({ example: `app.${ZONE}` });
     const snippets = await engine.call('reach.snippets', { hostname: wild });
     expect(snippets).toMatchObject({ hostname: `app.${ZONE}`, secure: true });
+    // A name of its own that is not verified is served by the wildcard meanwhile, which is no fault of the engine.
+    await engine.call('domains.attach', { projectId: engine.projectId, hostname: `bad.${ZONE}` });
     const { checks } = (await engine.call('doctor.run', { areas: ['domains'] })) as { checks: DoctorCheck[] };
     expect(checks.find(({ id }) => id === `domains.${wild}`)).toMatchObject({ status: 'ok' });
+    expect(checks.find(({ id }) => id === `domains.bad.${ZONE}`)).toMatchObject({
+      status: 'warning',
+      evidence: expect.arrayContaining([`${wild} serves it over HTTPS.`]),
+    });
   });
 });
 
