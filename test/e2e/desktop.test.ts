@@ -87,6 +87,23 @@ for (const host of HOSTS) {
       await seeLiveChange(desktop, 'Again');
     });
 
+    it('finds text on its page, as a browser does', async () => {
+      const desktop = app();
+      const page = await desktop.page();
+      await seeLiveChange(desktop, 'Glasshouse');
+      await page.keyboard.press('ControlOrMeta+f');
+      const bar = page.getByRole('search');
+      await page.keyboard.type('glasshouse');
+      await bar.getByText(/^1 of [1-9]/).waitFor();
+      const marked = () => page.evaluate(() => [...(CSS.highlights.get('found-now') ?? [])].map(String).join(' '));
+      expect(await marked()).toBe('Glasshouse');
+      await page.keyboard.type('s');
+      await bar.getByText('Not found').waitFor();
+      await page.keyboard.press('Escape');
+      await bar.waitFor({ state: 'detached' });
+      expect(await marked()).toBe('');
+    });
+
     it('ends a page that loops before it loads it again, and takes its question back when the page answers', async () => {
       const desktop = app();
       await seeLiveChange(desktop, 'Glasshouse');
