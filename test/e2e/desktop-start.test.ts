@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -23,6 +24,7 @@ import type { DoctorReport } from '../../main/contract/doctor.ts';
 import type { MachinePlan } from '../../main/contract/machine.ts';
 import {
   chooseFromMenu,
+  DESKTOP_PROGRAM,
   type Desktop,
   type DesktopStart,
   type ElectronModule,
@@ -745,6 +747,39 @@ describe('the command line of the installed app', () => {
     expect(await runIn(env, '--version').ended).toMatchObject({ code: 0, stderr: '' });
     expect(readdirSync(env.TMPDIR).filter((name) => name.startsWith('vivarium-'))).toEqual(before);
     expect(readdirSync(documents)).toEqual(['letters']);
+  });
+
+  // Only root can be two users.
+  it.runIf(process.getuid?.() === 0).each<[what: string, make: (path: string, documents: string) => void]>([
+    ['a closed folder', (path) => mkdirSync(join(path, '4194000-abcdef'), { recursive: true, mode: 0o700 })],
+    ['a file', (path) => writeFileSync(path, '')],
+    ['a link', (path, documents) => symlinkSync(documents, path)],
+    ['a pipe', (path) => spawnSync('mkfifo', [path])],
+  ])('runs for a user whose temporary folder’s name is taken by another user with %s', (_what, make) => {
+    const nobody = 65_534;
+    const TMPDIR = temporaryFolder();
+    const documents = join(TMPDIR, 'documents');
+    mkdirSync(join(documents, '4194000-letters'), { recursive: true });
+    for (const [folder, mode] of [
+      [dirname(TMPDIR), 0o711],
+      [dirname(dirname(TMPDIR)), 0o711],
+      [TMPDIR, 0o1777],
+    ] as const)
+      chmodSync(folder, mode);
+    make(join(TMPDIR, `vivarium-${nobody}`), documents);
+    chownSync(join(documents, '4194000-letters'), nobody, nobody);
+    const before = readdirSync(TMPDIR, { recursive: true });
+    const own = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ELECTRON, DESKTOP_PROGRAM];
+    const { status, stdout, stderr } = spawnSync(
+      'setpriv',
+      [...own, '--log-level=3', '--command-line', '--', '--version'],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, TMPDIR, HOME: TMPDIR, ELECTRON_STAND_IN_NODE: process.execPath },
+      },
+    );
+    expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/), '']);
+    expect(readdirSync(TMPDIR, { recursive: true })).toEqual(before);
   });
 
   it('serves headless until it receives SIGTERM', async () => {
