@@ -16,6 +16,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM_FLAGS } from '../../../main/cli/program-flags.mjs';
 import { STAND_IN } from '../../support/desktop.ts';
 import { track } from '../../support/engine.ts';
 import { type InstallerTools, makeInstallerTools } from '../../support/installer-tools.ts';
@@ -183,6 +184,13 @@ done
     expect(asked.filter((argument) => argument.startsWith('--before-remove='))).toHaveLength(1);
     // A release adds an address; there is none that a build of anyone could have.
     expect([after('--maintainer'), after('--vendor')]).toEqual(['The Vivarium authors', 'The Vivarium authors']);
+  });
+
+  it('starts with V8’s flags for the engine, from a menu and from the command line', () => {
+    const flags = `--js-flags=${PROGRAM_FLAGS.join(' ')}`;
+    expect(readFileSync(join(folder, 'desktop-entry'), 'utf8')).toContain(`/vivarium-desktop ${flags} %U\n`);
+    for (const name of ['vivarium', 'vivarium.cmd'])
+      expect(readFileSync(join(ROOT, 'resources', 'bin', name), 'utf8')).toContain(`--log-level=3 ${flags}`);
   });
 
   it.each(['deb', 'rpm'])('as %s has its licence, and what a software centre shows and finds', (format) => {
