@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { track } from '../../support/engine.ts';
@@ -41,12 +41,20 @@ function withoutDisplay(): NodeJS.ProcessEnv {
 describe.runIf(process.platform === 'linux')('npm start without a display', () => {
   it('reports it in one line, and serves the same interface with a link that signs in', async () => {
     const dataDir = join(temporaryFolder(), 'data');
+    // As in the terminal of an editor that is an Electron itself.
+    const leaked = ['RUN_AS_NODE', 'NO_ASAR', 'OVERRIDE_DIST_PATH'].map((name) => [`ELECTRON_${name}`, '1'] as const);
+    const NODE_OPTIONS = '--trace-deprecation';
     const { child, printed, serving, ended } = run(
       'launch.mjs',
       ['start', '--data-dir', dataDir, '--empty', ...FREE_PORTS],
-      withoutDisplay(),
+      { ...withoutDisplay(), NODE_OPTIONS, ...Object.fromEntries(leaked) },
     );
     await serving;
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as { pid: number };
+    const passedOn = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    expect(passedOn.filter((variable) => /^(ELECTRON|NODE_OPTIONS)/.test(variable))).toEqual([
+      `NODE_OPTIONS=${NODE_OPTIONS}`,
+    ]);
     expect(printed.stderr).toMatch(
       /^(Building…( \.)*\n)?No window, because there is no display; serving headless instead\.\n$/,
     );
