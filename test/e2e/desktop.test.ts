@@ -95,7 +95,7 @@ for (const host of HOSTS) {
       const bar = page.getByRole('search');
       await page.keyboard.type('glasshouse');
       await bar.getByText(/^1 of [1-9]/).waitFor();
-      const marked = () => page.evaluate(() => [...(CSS.highlights.get('found-now') ?? [])].map(String).join(' '));
+      const marked = () => page.evaluate(`[...(CSS.highlights.get('found-now') ?? [])].map(String).join(' ')`);
       expect(await marked()).toBe('Glasshouse');
       await page.keyboard.type('s');
       await bar.getByText('Not found').waitFor();

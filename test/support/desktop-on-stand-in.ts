@@ -162,8 +162,7 @@ function start(args: readonly string[], env: Record<string, string>, program = D
     opened,
     downloads,
     notifications,
-    clickNotification: () =>
-      evaluateSource(`({ clickNotification }) => clickNotification()`, null) as Promise<number>,
+    clickNotification: () => evaluateSource(`({ clickNotification }) => clickNotification()`, null) as Promise<number>,
     trayLabels: () =>
       evaluateSource(`({ trays: [tray] }) => tray?.menu?.items.map(({ label }) => label) ?? []`, null) as Promise<
         string[]
