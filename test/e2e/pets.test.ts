@@ -477,6 +477,34 @@ describe('the list, while clients add pets,', () => {
   });
 });
 
+describe('the context menu of a pet', () => {
+  it('opens right after that of a row that has left the list', async () => {
+    const { page, errors } = await openPets();
+    await cell(page, 20, 'name').waitFor();
+    // In one task, in which no timer is due.
+    await page.evaluate(`(async () => {
+      const { body } = document;
+      const cell = (row) => document.querySelector('[data-cell="' + row + ' name"]');
+      const drawn = async () => { for (let turn = 0; turn < 50; turn++) await null; };
+      const openAt = (row) => {
+        cell(row).dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }));
+        return drawn();
+      };
+      await openAt(5);
+      const list = cell(5).closest('[role=rowgroup]');
+      list.scrollTop = 8 * 32;
+      list.dispatchEvent(new Event('scroll'));
+      await drawn();
+      body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
+      await drawn();
+      if (cell(5) !== null) throw new Error('Row 5 is still in the list.');
+      await openAt(20);
+    })()`);
+    await page.getByRole('menuitem', { name: 'Edit the name' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
 describe('the context menu of a pet that another client removes', () => {
   it('closes, and the pet in its place gets the focus', async () => {
     const { page, engine, errors } = await openPets();
