@@ -150,7 +150,7 @@ describe('the Settings page', () => {
   });
 });
 
-it('two keys on any page reset the world to a snapshot, which can be undone', async () => {
+it('two keys on any page reset the world and the clock to a snapshot, which can be undone', async () => {
   const opened = await openPage({ path: '/settings' });
   const { page, engine } = opened;
   const panel = group(page, 'Snapshots');
@@ -169,6 +169,9 @@ it('two keys on any page reset the world to a snapshot, which can be undone', as
 
   await engine.call('projects.create', { name: 'Only of now' });
   await engine.api({ path: '/v1/pets?limit=8' });
+  await engine.call('clock.advance', { by: 'P3D' });
+  const moved = page.getByText(/The app’s clock is .+ the real time/);
+  await moved.waitFor();
   await page.getByRole('link', { name: 'Traffic', exact: true }).click();
   const row = (limit: number) => page.getByText(`/v1/pets?limit=${limit}`, { exact: true }).first();
   await row(8).waitFor();
@@ -178,11 +181,13 @@ it('two keys on any page reset the world to a snapshot, which can be undone', as
   const names = async () => ((await engine.call('projects.list')) as { name: string }[]).map(({ name }) => name);
   await expect.poll(() => names()).not.toContain('Only of now');
   await switcher.waitFor({ state: 'detached' });
+  await moved.waitFor({ state: 'detached' });
   await row(8).waitFor({ state: 'detached' });
   await row(7).waitFor();
   await page.keyboard.press('Control+z');
   await page.getByText('The world is as it was before the reset.').waitFor();
   await expect.poll(() => names()).toContain('Only of now');
+  await moved.waitFor();
   await row(8).waitFor();
 
   await pressAll(page, 'g', 's');
