@@ -123,6 +123,8 @@ async function takeDemo(page: Page): Promise<Picture[]> {
   await panel.getByLabel('Forward by', { exact: true }).fill('61 days');
   await page.keyboard.press('Enter');
   await page.getByText(/^Forward by 61 days\./).waitFor();
+  // The band and the state of the domain.
+  await page.evaluate('window.scrollTo(0, 0)');
   const forward = await shoot(page);
   await page.keyboard.press('Escape');
   return [overview, checks, walk, reached, forward];
@@ -141,7 +143,7 @@ async function live(page: Page): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => ask(key, 'GET', '/v1/pets?limit=5')));
     await clock.filter({ hasNotText: shown }).waitFor();
   }
-  await save(page, 'overview', await shoot(page, null, 608));
+  await save(page, 'overview', await shoot(page, null, 640));
 
   await ask(key, 'POST', '/v1/pets', '{"name":"Rex","categoryId":9007199254740993}');
   await ask(key, 'GET', '/v1/pets/1');
