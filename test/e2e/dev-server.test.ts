@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createServer } from 'vite';
-import { findChromium } from '../support/chromium.ts';
+import { findChromium, folderForSocket } from '../support/chromium.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -52,6 +52,7 @@ async function startVite(root: string): Promise<string> {
 /** Publishes `url` at https://app.acme.test, as a user would. */
 async function serve(url: string): Promise<Engine> {
   vi.stubEnv('VIVARIUM_BROWSER', findChromium());
+  vi.stubEnv('TMPDIR', folderForSocket(tmpdir(), onTestFinished));
   // Its sandbox needs user namespaces, which containers and root do not have.
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox --remote-debugging-port=0');
   // The browser's profile is created here; it contains the debugging port.

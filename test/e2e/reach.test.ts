@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { findChromium } from '../support/chromium.ts';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { findChromium, folderForSocket } from '../support/chromium.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { expectNoFaults, runCommand, useEnginePages } from '../support/page-on-engine.ts';
 import { findTool, requireTool } from '../support/tools.ts';
@@ -21,6 +22,7 @@ const region = (page: Page, name: string) => page.getByRole('region', { name });
 /** Makes Vivarium find a browser and a display. */
 function stubBrowser(program = findChromium()): void {
   vi.stubEnv('VIVARIUM_BROWSER', program);
+  vi.stubEnv('TMPDIR', folderForSocket(tmpdir(), onTestFinished));
   // Its sandbox needs user namespaces, which containers and root do not have.
   vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless=new --no-sandbox');
 }

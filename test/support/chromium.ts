@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
 
 /** Names under which systems install Chromium or Chrome. */
@@ -61,29 +61,34 @@ const SOCKET = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
 const SOCKET_BYTES_MAX = 103;
 
 /**
+ * `folder`, or a new one directly below /tmp if the path of Chromium's socket would be too long in it. `made` gets the
+ * function that removes the new one.
+ */
+export function folderForSocket(folder: string, made: (remove: () => void) => void): string {
+  if (process.platform === 'win32' || Buffer.byteLength(folder + SOCKET) <= SOCKET_BYTES_MAX) return folder;
+  const short = mkdtempSync('/tmp/v-');
+  made(() => rmSync(short, { recursive: true, force: true, maxRetries: 5 }));
+  return short;
+}
+
+/**
  * A headless Chromium whose home is `home`, so that it reads only that folder's trust store (`.pki/nssdb`). The caller
- * closes it. @param options.tmpDir its temporary folder, which must outlive it; by default that of the test. Where its
- * socket's path would be too long, it gets a folder directly below /tmp.
+ * closes it. @param options.tmpDir its temporary folder, which must outlive it; by default that of the test.
  */
 export async function launchChromium(options: LaunchOptions & { home: string; tmpDir?: string }): Promise<Browser> {
-  const { home, tmpDir = tmpdir(), args = [], ...rest } = options;
+  const { home, tmpDir = tmpdir(), executablePath = findChromium(), args = [], ...rest } = options;
   const { XDG_DATA_HOME: _data, XDG_CONFIG_HOME: _config, ...environment } = process.env;
-  const isLong = process.platform !== 'win32' && Buffer.byteLength(tmpDir + SOCKET) > SOCKET_BYTES_MAX;
-  const own = isLong ? mkdtempSync('/tmp/v-') : tmpDir;
+  let remove = (): void => {};
+  // The headless shell has no such socket.
+  const isShell = SHELL_COMMANDS.includes(basename(executablePath));
+  const own = isShell ? tmpDir : folderForSocket(tmpDir, (made) => (remove = made));
   const browser = await chromium.launch({
-    executablePath: findChromium(),
+    executablePath,
     // Its sandbox needs user namespaces, which containers and root do not have.
     args: ['--no-sandbox', ...args],
     env: { ...environment, HOME: home, TMPDIR: own },
     ...rest,
   });
-  if (!isLong) return browser;
-  const remove = (): void => rmSync(own, { recursive: true, force: true, maxRetries: 5 });
-  // Playwright ends a browser that is still open with the process.
-  process.once('exit', remove);
-  browser.once('disconnected', () => {
-    process.off('exit', remove);
-    remove();
-  });
+  browser.once('disconnected', () => remove());
   return browser;
 }

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Engine } from '../../support/engine.ts';
 import { startEngine } from '../../support/engine.ts';
-import { findChromium } from '../../support/chromium.ts';
+import { findChromium, folderForSocket } from '../../support/chromium.ts';
 
+beforeEach(() => void vi.stubEnv('TMPDIR', folderForSocket(tmpdir(), onTestFinished)));
 afterEach(() => void vi.unstubAllEnvs());
 
 const BROWSER_TIMEOUT_MS = 180_000;
