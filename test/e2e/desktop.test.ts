@@ -96,12 +96,12 @@ for (const host of HOSTS) {
       await page.keyboard.type('glasshouse');
       await bar.getByText(/^1 of [1-9]/).waitFor();
       const marked = () => page.evaluate(`[...(CSS.highlights.get('found-now') ?? [])].map(String).join(' ')`);
-      expect(await marked()).toBe('Glasshouse');
+      await expect.poll(marked).toBe('Glasshouse');
       await page.keyboard.type('s');
       await bar.getByText('Not found').waitFor();
       await page.keyboard.press('Escape');
       await bar.waitFor({ state: 'detached' });
-      expect(await marked()).toBe('');
+      await expect.poll(marked).toBe('');
     });
 
     it('ends a page that loops before it loads it again, and takes its question back when the page answers', async () => {

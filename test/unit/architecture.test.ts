@@ -347,7 +347,8 @@ describe('the real clock', () => {
 
 describe('the tests of pages', () => {
   /** Values that are final at the first read: a process that has ended, a request, a saved file. */
-  const AWAITED = /\.ended\b|\bengine\.api\(|\bdownload(?:ing\)|\()|\breadFile\(|\b(?:pasteCopied|signInWith|quit)\(/;
+  const AWAITED =
+    /\.ended\b|\bengine\.api\(|\bdownload(?:ing\)|\()|\breadFile\(|\b(?:pasteCopied|signInWith|quit|nextDialog|clickNotification)\(|\bPromise\.all\(printed\)/;
 
   it('poll pages until they show the expected value', () => {
     const wrong = tests

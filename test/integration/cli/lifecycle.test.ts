@@ -116,7 +116,7 @@ describe('without a running Vivarium', () => {
     ['serve', '9080'],
     ['doctor', '--json=false', 'x'],
     ['uninstall', 'x'],
-    ['export', 'x'],
+    ['export', 'x', 'y'],
     ['pets list', 'a', 'b'],
   ])('%s with an extra word through npm reports that npm swallows options', async (command, ...words) => {
     const args = [...command.split(' '), ...words];

@@ -23,7 +23,7 @@ const TYPED: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['break dns.nxdomain', 1, /--everything/],
   ['clock advance 1h', 0, /offset/],
   ['export', 0, /Left out: The clock, which has been moved and is running: a file can only contain a frozen clock\./],
-  ['run --help', 0, /What was not there\n +before is removed when the command ends\./],
+  ['run --help', 0, /What was not there before is removed when the\n +command ends\./],
   ['completion powershell', 0, /^Register-ArgumentCompleter /],
   ['init shop.acme.test --yes', 0, /The script needs the command "vivarium" on every machine/],
   ['pets create demo Rex', 1, /demo is a project; CATEGORY-ID is missing: vivarium pets create demo Rex 3/],

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { typed } from '../../../main/base/own-command.ts';
 import { BACKUP } from '../../../main/cli/backup.ts';
 import type { Io } from '../../../main/cli/io.ts';
 import type { Project } from '../../../main/contract/projects.ts';
@@ -88,15 +89,15 @@ describe('vivarium backup', () => {
     const folder = temporaryFolder();
     const created = await backup(folder, 'create', './b.db', '--json', '--data-dir', from.dataDir);
     expect(JSON.parse(created.stdout)).toMatchObject({ file: join(folder, 'b.db'), sealed: false });
-    expect((await backup(folder, 'restore', 'b.db', '--data-dir', to.dataDir)).stdout).toMatch(
-      /The root has changed: trust the new one with "vivarium ca trust"\.\n$/,
+    expect((await backup(folder, 'restore', 'b.db', '--data-dir', to.dataDir)).stdout).toContain(
+      `The root has changed: trust the new one with "${typed('vivarium ca trust')}".\n`,
     );
     const moved = await startEngine({ dataDir: to.dataDir });
     expect(moved.app.demoKey()).toEqual(demoKey);
   });
 
   it.each([
-    [['create'], /Name a file, such as "vivarium backup create vivarium-backup\.db"/],
+    [['create'], /Name a file, such as ".*vivarium (?:-- )?backup create vivarium-backup\.db"/],
     [['make', 'x'], /backup has no "make"; there are create and restore/],
     [['create', 'x', 'y'], /Unexpected argument "y"/],
     [['create', 'x'], /There is no Vivarium database in /],

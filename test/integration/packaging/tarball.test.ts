@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { shellWord } from '../../../main/base/shell.ts';
 import { isNodeNewEnough, NODE_RANGE } from '../../../main/cli/node-version.mjs';
 import { installTarball, PACKING_MS_MAX, run } from '../../support/tarball.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -81,7 +82,7 @@ it('a clone’s command is the launcher', async () => {
   const bin = join(ROOT, 'main', 'cli', 'bin.mjs');
   const env = { ...process.env, npm_lifecycle_script: "'vivarium'" };
   const { stdout } = await run(process.execPath, [bin, 'help'], { cwd: temporaryFolder(), env });
-  expect(stdout).toContain('\n  npx vivarium start [options] ');
+  expect(stdout).toContain(`\n  node ${shellWord(bin, process.platform)} start [options] `);
 });
 
 describe('package.json', () => {

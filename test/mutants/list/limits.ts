@@ -28,7 +28,7 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'limits.reset-lifts-bans',
     file: 'main/ratelimit/limiter.ts',
-    find: '{ ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs }',
+    find: '{ ...NEW_CALLER, bannedUntilMs }',
     replace: 'NEW_CALLER',
     breaks: 'limits.reset lifts a ban',
     tests: ['test/unit/ratelimit/limiter.test.ts'],
@@ -140,8 +140,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'limits.reset-is-written-later',
     file: 'main/ratelimit/limiter.ts',
-    find: '        mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });\n      }\n      flush();',
-    replace: '        mark(entry, { ...NEW_CALLER, bannedUntilMs: entry.state.bannedUntilMs });\n      }',
+    find: '        mark(entry, { ...NEW_CALLER, bannedUntilMs });\n      }\n      flush();',
+    replace: '        mark(entry, { ...NEW_CALLER, bannedUntilMs });\n      }',
     breaks: 'counts that were reset are back after a crash',
     tests: ['test/unit/ratelimit/limiter.test.ts'],
   },

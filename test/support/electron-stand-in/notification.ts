@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Notification, NotificationConstructorOptions } from 'electron';
@@ -16,7 +16,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 export async function clickNotification(): Promise<number> {
   const held = async () => {
     // What this turn has seen is no garbage yet.
-    await setImmediate();
+    await promisify(setImmediate)();
     collectGarbage();
     return notifications.map((notification) => notification.deref());
   };
