@@ -69,10 +69,17 @@ export class DnsZones {
     return this.settings.value?.resolver === 'local';
   }
 
+  /** A created zone is listed at once, so that its page and shortcuts wait for no read. */
   newZone(name = ''): Form<ZoneValues, ZoneInfo> {
     return new Form<ZoneValues, ZoneInfo>({
       values: { name, supportsAlias: true },
-      submit: (values) => this.#client.zones.create(values),
+      submit: async (values) => {
+        const zone = await this.#client.zones.create(values);
+        this.zones.amend((all) =>
+          [...all.filter((other) => other.name !== zone.name), zone].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        );
+        return zone;
+      },
     });
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, holdCalls, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();
@@ -116,6 +116,18 @@ describe('a new project', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await seen(page, '<b>Pet</b> Shop is removed again.');
     await seen(page, 'There is no project “b-pet-b-shop”');
+  });
+
+  it('is shown before the projects are read again', async () => {
+    const { page, open } = await openPage({ path: '/projects' });
+    const projects = await holdCalls(page, 'projects/list');
+    await open('/projects');
+    await page.getByRole('link', { name: 'Happy Paws' }).first().waitFor();
+    await runCommand(page, 'new project', /^New project/);
+    projects.hold();
+    await page.getByLabel('Name', { exact: true }).fill('Pet Shop');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Pet Shop');
   });
 
   it('shows the engine’s messages at their fields, and keeps what was typed', async () => {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { FULL_PROJECT } from '../support/page-every.ts';
-import { runCommand, useEnginePages, waitForFocus } from '../support/page-on-engine.ts';
+import { holdCalls, runCommand, useEnginePages, waitForFocus } from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -206,3 +206,21 @@ it.each(Object.entries(CREATIONS))(
   },
   WALK_MS_MAX,
 );
+
+it.each([
+  ['is listed without a read of the zones after it', true],
+  ['is listed by the first read of the zones', false],
+])('a key pressed at once acts on the new zone, which %s', async (_how, wasRead) => {
+  const { page, open } = await openPage({ path: '/dns' });
+  const zones = await holdCalls(page, 'zones/list');
+  if (!wasRead) zones.hold();
+  await open('/dns');
+  if (wasRead) await page.getByRole('link', { name: /^happypaws\.test/ }).waitFor();
+  await runCommand(page, 'create a zone', /^Create a zone/);
+  zones.hold();
+  await enter(page, 'Name', 'new.test');
+  await page.getByRole('heading', { name: 'new.test' }).waitFor();
+  await page.keyboard.press('n');
+  if (!wasRead) zones.release();
+  await waitForFocus(page.getByLabel('Name', { exact: true }));
+});

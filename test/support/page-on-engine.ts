@@ -187,6 +187,34 @@ async function leave({ context, page }: Tab, url: string): Promise<void> {
 export const waitForFocus = (locator: Locator): Promise<void> =>
   locator.and(locator.page().locator(':focus')).waitFor();
 
+/** What `holdCalls` returns: while held, the engine does not get the calls, as if it were slow. */
+export interface HeldCalls {
+  hold(): void;
+  /** Sends the held calls, and later ones at once. */
+  release(): void;
+}
+
+/** Lets a test hold back the page's calls of a procedure, such as `zones/list`; for pages that are opened afterwards. */
+export async function holdCalls(page: Page, procedure: string): Promise<HeldCalls> {
+  let isHolding = false;
+  let held: (() => void)[] = [];
+  await page.routeWebSocket(/\/rpc$/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      if (isHolding && message.includes(`/${procedure}"`)) held.push(() => server.send(message));
+      else server.send(message);
+    });
+  });
+  return {
+    hold: () => void (isHolding = true),
+    release() {
+      isHolding = false;
+      for (const send of held) send();
+      held = [];
+    },
+  };
+}
+
 /** Runs a command of the palette, once the search lists it first. */
 export async function runCommand(page: Page, text: string, command: RegExp): Promise<void> {
   await page.keyboard.press('Control+k');
