@@ -23,12 +23,18 @@ export const DATASETS = table('datasets', ['id'], {
   lastOrderId: count,
 });
 
-/** Kept by triggers. */
+/** Kept by triggers. The sum of all stays an exact number. */
 export const PET_COUNTS = table('pet_counts', ['dataset_id', 'status'], {
   datasetId: count,
   status: petStatus,
-  pets: count,
+  pets: count.max(10 ** 9),
 });
+
+/** Counts the pets of projects anew, where no trigger has done it. */
+export const RECOUNT = `
+  INSERT OR REPLACE INTO pet_counts (dataset_id, status, pets)
+    SELECT datasets.id, value, (SELECT count(*) FROM pets WHERE dataset_id = datasets.id AND status = value)
+    FROM datasets, json_each('["available", "pending", "sold"]') WHERE project_id IS NOT NULL;`;
 
 /** An existing dataset: its number in the database, and a counter of its changes. */
 export interface DatasetHandle {

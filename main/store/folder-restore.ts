@@ -13,6 +13,7 @@ import { syncFolder, syncPath } from './backups.ts';
 import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from './inspect.ts';
 import { readVersion } from './migrations.ts';
 import { asideFolder } from './restore.ts';
+import { badRows } from './rows.ts';
 
 /** A database's files; SQLite would apply a leftover log to any database of that name. */
 const DATABASE_PARTS = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`];
@@ -103,7 +104,10 @@ function unpack(file: string, folder: string): { schema: number; added: string[]
     sqlite.pragma('journal_mode = DELETE');
     const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
     if (finding !== 'ok') throw damagedBackup(file, finding.replaceAll('\n', ' '));
-    const added = [DATABASE_FILE, ...(isWholeBackup(sqlite) ? unpackFiles(sqlite, folder, file) : [])];
+    const isWhole = isWholeBackup(sqlite);
+    const bad = isWhole ? badRows(sqlite).find((each) => each !== null) : undefined;
+    if (bad) throw damagedBackup(file, `Vivarium can't use ${bad.what}`);
+    const added = [DATABASE_FILE, ...(isWhole ? unpackFiles(sqlite, folder, file) : [])];
     return { schema: readVersion(sqlite), added };
   } finally {
     sqlite.close();

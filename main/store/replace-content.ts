@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
+import { RECOUNT } from './datasets.ts';
 
 /** Settings of this machine and its user rather than of the world, which a restoration keeps. */
 export const KEPT_SETTINGS = [
@@ -68,6 +69,7 @@ export function replaceContent(
         `UPDATE main.serials SET last = last % 4294967295 + 1;
          UPDATE main.zones SET serial = (SELECT last FROM main.serials)`,
       );
+      sqlite.exec(RECOUNT);
       for (const { sql } of triggers) sqlite.exec(sql);
       whenReplaced();
     })();

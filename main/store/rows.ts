@@ -9,7 +9,7 @@ import { boundedText, VivariumError } from '../contract/errors.ts';
 import { ACME_TABLES } from './acme.ts';
 import { isWhole } from './backups.ts';
 import { BREAKS } from './breaks.ts';
-import { DATASETS, PET_COUNTS } from './datasets.ts';
+import { DATASETS, PET_COUNTS, RECOUNT } from './datasets.ts';
 import { DOMAINS, LEAVES, REVOCATIONS } from './domains.ts';
 import type { DatabaseFile } from './faults.ts';
 import { KEYS } from './keys.ts';
@@ -130,9 +130,7 @@ const REFILL = `
     SELECT 1, coalesce(max(serial), 1), 1, '' FROM zones;
   INSERT OR IGNORE INTO datasets (project_id, environment)
     SELECT projects.id, value FROM projects, json_each('["production", "staging"]');
-  INSERT OR REPLACE INTO pet_counts (dataset_id, status, pets)
-    SELECT datasets.id, value, (SELECT count(*) FROM pets WHERE dataset_id = datasets.id AND status = value)
-    FROM datasets, json_each('["available", "pending", "sold"]') WHERE project_id IS NOT NULL;`;
+  ${RECOUNT}`;
 
 /** A row that is removed can leave others bad, but not endlessly. */
 const ROUNDS_MAX = 10;

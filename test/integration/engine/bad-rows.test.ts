@@ -152,6 +152,25 @@ describe('a database with one wrong value in a row', () => {
   );
 });
 
+it('a wrong number of pets in a snapshot file is counted anew, and one beyond all bounds refused', async () => {
+  const engine = await startEngine();
+  await engine.call('snapshots.save', { name: 'whole' });
+  const file = join(temporaryFolder(), 'whole.db');
+  copyFileSync(join(engine.dataDir, 'snapshots', 'snapshot-whole.db'), file);
+  const count = (pets: number): void => {
+    const sqlite = new Sqlite(file);
+    sqlite.exec(`UPDATE pet_counts SET pets = ${pets}`);
+    sqlite.close();
+  };
+  count(5_000);
+  await engine.call('snapshots.restoreFile', { file });
+  expect(await engine.call('pets.list', { projectId: 'demo' })).toMatchObject({ total: 30 });
+  count(Number.MAX_SAFE_INTEGER);
+  const refusal = await refusalOf(engine.call('snapshots.restoreFile', { file }));
+  expect(refusal?.message).toMatch(/in the table pet_counts: pets /);
+  expect(await readWorld(engine)).toEqual([]);
+});
+
 it('a setting of another form counts as not stored', async () => {
   const engine = await startEngine();
   await engine.call('settings.update', { propagation: 'PT0S', banAfter: 20 });

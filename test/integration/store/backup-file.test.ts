@@ -204,6 +204,11 @@ describe('restoring', () => {
       change: replaced('ca/root-key.pem', makeRoot().key),
       says: /the private key in it is not that of its root\. Nothing was changed/,
     },
+    {
+      of: 'a row that a start would refuse',
+      change: inside('UPDATE pet_counts SET pets = 9007199254740991'),
+      says: /is damaged: Vivarium can't use the row .* in the table pet_counts: pets .*Nothing was changed/,
+    },
     { of: 'a missing table', change: inside(`DROP TABLE ${FILES_TABLE}`), says: /is damaged|could not be restored/ },
   ])('is refused for $of, with nothing changed', async ({ change, says }) => {
     const file = await backUp(await dataFolder('Old', 900));
