@@ -205,14 +205,14 @@ export async function holdCalls(page: Page, procedure: string): Promise<HeldCall
       else server.send(message);
     });
   });
-  return {
-    hold: () => void (isHolding = true),
-    release() {
-      isHolding = false;
-      for (const send of held) send();
-      held = [];
-    },
+  const release = (): void => {
+    isHolding = false;
+    for (const send of held) send();
+    held = [];
   };
+  // The file's next tests have the same tab.
+  onTestFinished(release);
+  return { hold: () => void (isHolding = true), release };
 }
 
 /** Runs a command of the palette, once the search lists it first. */
