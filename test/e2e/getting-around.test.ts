@@ -1,6 +1,13 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectNoFaults, pressAll, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import {
+  expectNoFaults,
+  holdCalls,
+  pressAll,
+  runCommand,
+  useEnginePages,
+  waitForFocus,
+} from '../support/page-on-engine.ts';
 
 const openPage = useEnginePages();
 
@@ -351,6 +358,18 @@ describe('the interface', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('grid').getByText('Otter').waitFor();
     expect(errors).toEqual([]);
+  });
+
+  it('accepts them before the projects are known, too', async () => {
+    const { page, open } = await openPage();
+    const projects = await holdCalls(page, 'projects/list');
+    projects.hold();
+    await open('/projects/demo/pets');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('heading', { level: 2, name: 'Project', exact: true }).waitFor();
+    await page.keyboard.press('n');
+    projects.release();
+    await waitForFocus(page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name', { exact: true }));
   });
 
   it('fades the ends of the navigation in a narrow window where more pages follow', async () => {
