@@ -91,6 +91,8 @@ for (const host of HOSTS) {
       const desktop = app();
       const page = await desktop.page();
       await seeLiveChange(desktop, 'Glasshouse');
+      // The bar searches what is there when a letter is typed.
+      await page.locator('.content').getByText('Glasshouse').first().waitFor();
       await page.keyboard.press('ControlOrMeta+f');
       const bar = page.getByRole('search');
       await page.keyboard.type('glasshouse');
