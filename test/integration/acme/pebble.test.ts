@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { get } from 'node:https';
+import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -14,6 +16,12 @@ import { track } from '../../support/engine.ts';
 import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { makeLeaf } from '../../bench/cases/http2-requests.ts';
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
 
 const PROGRAMS = join(import.meta.dirname, '..', '..', 'pebble');
 
@@ -129,12 +137,21 @@ test('a configuration without a management address will do, and a refused suffix
     const [code] = (await once(child, 'exit')) as [number | null];
     return { code, said: await said };
   };
-  const [engine, pebble] = await Promise.all([
-    run('challtestsrv.ts', '-management', `:${await freePort()}`, '-dnsserver', `:${dns}`, '-http01', ''),
-    run('pebble.ts', '-config', join(folder, 'config.json')),
-  ]);
+  const management = `:${await freePort()}`;
+  const engine = await run('challtestsrv.ts', '-management', management, '-dnsserver', `:${dns}`, '-http01', '');
   expect(engine).toEqual({ code: 1, said: expect.stringContaining('VIVARIUM_PEBBLE_SUFFIXES') });
-  expect(pebble).toEqual({ code: 1, said: '' });
+  // In place of an engine, which `pebble` finds by its file, and whose end it notices by the file's.
+  const control = createHttpServer((_request, response) => void response.end('{}')).listen(0, '127.0.0.1');
+  track(() => void control.close());
+  await once(control, 'listening');
+  const url = `http://127.0.0.1:${(control.address() as AddressInfo).port}`;
+  mkdirSync(join(folder, 'data'), { recursive: true });
+  const file = join(folder, 'data', 'runtime.json');
+  writeFileSync(file, JSON.stringify({ control: { url, token: 'x' } }));
+  const pebble = run('pebble.ts', '-config', join(folder, 'config.json'));
+  await expect.poll(() => accepts(listen), { timeout: 10_000 }).toBe(true);
+  rmSync(file);
+  expect(await pebble).toEqual({ code: 1, said: '' });
   const socket = createSocket('udp4');
   socket.bind(dns, '127.0.0.1');
   await once(socket, 'listening');
