@@ -80,6 +80,10 @@ function hasChromium(): boolean {
   }
 }
 
+/** Whether a program is installed, and runs with these arguments. */
+export const hasProgram = (program: string, ...args: string[]): boolean =>
+  spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+
 /** The program's path. @throws Error that tells how to install it. */
 export function requireTool(name: string): string {
   const path = findTool(name);

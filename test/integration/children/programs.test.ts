@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Program {
 }
 
 const NODE_SAYS = 'Node 22.21, 24.5 or newer';
-const [PYTHON] = ['/usr/bin/python3', 'python3'].filter((path) => has(path, '-c', 'import httpx, requests'));
+const [PYTHON] = ['/usr/bin/python3', 'python3'].filter((path) => hasProgram(path, '-c', 'import httpx, requests'));
 const python = PYTHON ?? 'python3';
 const URLS = `['http://${HOSTNAME}/', 'https://${HOSTNAME}/']`;
 const EACH = `for (const url of ${URLS})`;
@@ -73,6 +73,7 @@ func main() {
 	}
 }
 `;
+import { hasProgram } from '../../support/tools.ts';
 
 const PROGRAMS: readonly Program[] = [
   node('Node’s `fetch`', `${EACH} console.log(await (await fetch(url)).text());`),
@@ -162,15 +163,6 @@ const UNREACHED: readonly (Program & { snippet: string; run: readonly [file: str
   },
 ];
 
-function has(program: string, ...args: string[]): boolean {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 let engine: Engine;
 let run: (command: readonly string[], file: Program['file']) => Promise<string>;
 beforeEach(async () => {
@@ -205,7 +197,7 @@ describe('the environment of children', { timeout: PROGRAM_MS_MAX }, () => {
     'lets $name reach both URLs without a port (skipped where it is not installed)',
     async (program, { skip }) => {
       const [probe = '', ...args] = program.probe;
-      skip(!has(probe, ...args), `${program.name} is not installed`);
+      skip(!hasProgram(probe, ...args), `${program.name} is not installed`);
       expect((await run(program.command, program.file)).match(/reached|\trefs\/heads\/main/g)).toHaveLength(2);
     },
   );
@@ -214,7 +206,7 @@ describe('the environment of children', { timeout: PROGRAM_MS_MAX }, () => {
     'does not reach $name, whose snippet does (skipped where it is not installed)',
     async (program, { skip }) => {
       const [probe = '', ...args] = program.probe;
-      skip(!has(probe, ...args), `${program.name} is not installed`);
+      skip(!hasProgram(probe, ...args), `${program.name} is not installed`);
       const direct = await run(program.command, program.file).then(
         () => 'reached',
         () => 'not reached',

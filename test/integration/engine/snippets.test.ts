@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -8,22 +7,13 @@ import { firstNode } from '../../../renderer/state/first-request.ts';
 import { findChromium } from '../../support/chromium.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { runCommand } from '../../support/proxy-command.ts';
-import { requireTool } from '../../support/tools.ts';
+import { hasProgram, requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SNIPPETS_TIMEOUT_MS = 180_000;
 const HOSTNAME = 'www.happypaws.test';
 const HOSTILE_NAME = String.raw`it's "$HOME" $x #{x} 100%s \n \u0041 {x}`;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-
-function has(program: string, ...args: string[]): boolean {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 let engine: Engine;
 let texts: Record<string, string>;
@@ -73,20 +63,23 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     expect(await shell(`'${process.execPath}' reach.mjs`, { name: 'reach.mjs', text: texts.node ?? '' })).toMatch(PETS);
   });
 
-  it.skipIf(!has('python3', '-c', 'import requests'))('works for Python requests (skipped without it)', async () => {
-    expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.requests ?? '' })).toMatch(PETS);
-  });
+  it.skipIf(!hasProgram('python3', '-c', 'import requests'))(
+    'works for Python requests (skipped without it)',
+    async () => {
+      expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.requests ?? '' })).toMatch(PETS);
+    },
+  );
 
-  it.skipIf(!has('python3', '--version'))('works for Python urllib (skipped without python3)', async () => {
+  it.skipIf(!hasProgram('python3', '--version'))('works for Python urllib (skipped without python3)', async () => {
     expect(await shell('python3 reach.py', { name: 'reach.py', text: texts.urllib ?? '' })).toMatch(PETS);
   });
 
-  it.skipIf(!has('javac', '-version'))('works for Java (skipped without a JDK)', async () => {
+  it.skipIf(!hasProgram('javac', '-version'))('works for Java (skipped without a JDK)', async () => {
     expect(await shell('java Reach.java', { name: 'Reach.java', text: texts.java ?? '' })).toMatch(PETS);
   });
 
   it('works for HTTPie (skipped where it is not installed)', async ({ skip }) => {
-    skip(!has('http', '--version'), 'http is not installed');
+    skip(!hasProgram('http', '--version'), 'http is not installed');
     const [head = '', body = ''] = (await shell(texts.httpie ?? '')).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(body).toMatch(PETS);
@@ -98,14 +91,14 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
     ['ruby', ['ruby', '--version'], 'reach.rb', 'ruby reach.rb'],
   ] as const)('works for %s (skipped where it is not installed)', async ([id, version, name, command], { skip }) => {
     const [program, ...args] = version;
-    skip(!has(program, ...args), `${program} is not installed`);
+    skip(!hasProgram(program, ...args), `${program} is not installed`);
     const said = await shell(command, { name, text: texts[id] ?? '' });
     const [status, ...body] = said.split('\n');
     expect([status, body.join('\n')]).toEqual(['200', expect.stringMatching(PETS)]);
   });
 
   it('works for C# (skipped where .NET is not installed)', async ({ skip }) => {
-    skip(!has('dotnet', '--version'), 'dotnet is not installed');
+    skip(!hasProgram('dotnet', '--version'), 'dotnet is not installed');
     const folder = temporaryFolder();
     await shell('dotnet new console --output . --force', undefined, folder);
     expect(await shell('dotnet run', { name: 'Program.cs', text: texts.csharp ?? '' }, folder)).toMatch(
@@ -114,7 +107,7 @@ describe('a snippet, run unchanged', { timeout: SNIPPETS_TIMEOUT_MS }, () => {
   });
 
   it('works for PowerShell (skipped where it is not installed)', async ({ skip }) => {
-    skip(!has('pwsh', '--version'), 'pwsh is not installed');
+    skip(!hasProgram('pwsh', '--version'), 'pwsh is not installed');
     const text = (texts.powershell ?? '').replace('curl.exe', 'curl --silent');
     expect(await shell('pwsh -NoProfile -File reach.ps1', { name: 'reach.ps1', text })).toMatch(
       / 200 [^]*\r\n\r\n\[\{"id":1,/,
