@@ -29,7 +29,7 @@ const withoutSlots: Plugin = {
 };
 
 /** All pages except the Overview, which most users open first, and the pages outside the frame. */
-const OTHER_PAGES = /\/renderer\/views\/(?!Overview|Session|SignIn)\w+View\.svelte$/;
+const OTHER_PAGES = /\/renderer\/pages\/(?!home\/)[\w/-]+View\.svelte$/;
 
 /** The fonts of nearly all text. */
 const FIRST_FONTS = /(?:source-sans-3|jetbrains-mono)-latin-wght-normal-.*\.woff2$/;
@@ -46,7 +46,7 @@ const firstPage: Plugin = {
       const files = Object.values(bundle ?? {});
       const first = files
         .filter((file) => file.type === 'chunk')
-        .find(({ moduleIds }) => moduleIds.some((id) => id.endsWith('/views/OverviewView.svelte')));
+        .find(({ moduleIds }) => moduleIds.some((id) => id.endsWith('/home/OverviewView.svelte')));
       if (first === undefined) throw new Error('The build has no chunk of the Overview.');
       const scripts = [first.fileName, ...first.imports].filter((fileName) => !html.includes(fileName));
       const fonts = files.map(({ fileName }) => fileName).filter((fileName) => FIRST_FONTS.test(fileName));
@@ -96,8 +96,8 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'frame', test: /\/renderer\/main\.ts$/, priority: 3 },
-            { name: 'first', test: /\/renderer\/views\/OverviewView\.svelte$/, priority: 2 },
+            { name: 'frame', test: /\/renderer\/app\/main\.ts$/, priority: 3 },
+            { name: 'first', test: /\/renderer\/pages\/home\/OverviewView\.svelte$/, priority: 2 },
             { name: 'pages', test: OTHER_PAGES, priority: 1 },
           ],
         },

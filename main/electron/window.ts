@@ -28,7 +28,7 @@ export const PAGE_PREFERENCES = {
   spellcheck: false,
 } as const satisfies WebPreferences;
 
-/** `--ground` of `renderer/styles/tokens.css`: visible until the page is drawn. */
+/** `--ground` of `renderer/app/styles/tokens.css`: visible until the page is drawn. */
 const GROUND = { light: '#f1f3ee', dark: '#131713' };
 
 /** Dragging a window's edge emits an event per pixel. */

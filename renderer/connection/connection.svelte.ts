@@ -1,7 +1,7 @@
 import { createORPCClient, ORPCError } from '@orpc/client';
 import type { ChangeEvent } from '../../main/contract/events.ts';
 import { isReading } from '../../main/contract/reading.ts';
-import type { RealTime } from '../time/real-time.ts';
+import type { RealTime } from '../shared/time/real-time.ts';
 import { backoffMs } from './backoff.ts';
 import { watchPulse } from './pulse.ts';
 import { Submits } from './submits.svelte.ts';

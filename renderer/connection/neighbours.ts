@@ -1,4 +1,4 @@
-import type { RealTime } from '../time/real-time.ts';
+import type { RealTime } from '../shared/time/real-time.ts';
 import { isToken } from './sign-in-link.ts';
 
 /** Other tabs answer within a turn or two, unless they are suspended. */

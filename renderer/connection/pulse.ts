@@ -1,4 +1,4 @@
-import type { RealTime } from '../time/real-time.ts';
+import type { RealTime } from '../shared/time/real-time.ts';
 
 /**
  * A closed socket is noticed at once, but a stopped or blocked engine leaves its socket open. 700 ms between calls plus

@@ -1,5 +1,5 @@
 import { OUTCOME_MS_MAX } from '../../main/contract/reading.ts';
-import type { RealTime } from '../time/real-time.ts';
+import type { RealTime } from '../shared/time/real-time.ts';
 import { ConnectionLostError, OutcomeUnknownError } from './transport.ts';
 
 /** How long a call waits to be sent again: a minute less than the engine keeps outcomes, for a paused process. */

@@ -1,5 +1,5 @@
 import { RPCLink } from '@orpc/client/websocket';
-import type { RealTime } from '../time/real-time.ts';
+import type { RealTime } from '../shared/time/real-time.ts';
 import { headersOf, SignInRefusedError, type OpenLink, type Transport } from './transport.ts';
 
 /** The engine is on this machine, so a slower answer means a stopped process. */

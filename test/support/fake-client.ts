@@ -1,7 +1,7 @@
 import { createORPCClient, type ClientLink } from '@orpc/client';
 import type { Change } from '../../renderer/connection/connection.svelte.ts';
 import type { Client } from '../../renderer/connection/transport.ts';
-import type { ChangeSource } from '../../renderer/live/live-query.svelte.ts';
+import type { ChangeSource } from '../../renderer/connection/live-query.svelte.ts';
 
 /** How a test answers a procedure; the page receives what it throws. */
 export type Answers = Record<string, (input: never) => unknown>;

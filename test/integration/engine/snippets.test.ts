@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { ReachSnippets } from '../../../main/contract/reach.ts';
-import { firstNode } from '../../../renderer/state/first-request.ts';
+import { firstNode } from '../../../renderer/shared/project/first-request.ts';
 import { findChromium } from '../../support/chromium.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { runCommand } from '../../support/proxy-command.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createWebSocketTransport } from '../../../renderer/connection/web-socket.ts';
-import { browserTime } from '../../../renderer/time/real-time.ts';
+import { browserTime } from '../../../renderer/shared/time/real-time.ts';
 
 it('abandons a connection whose engine has stopped, with the calls that wait for it', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => 'vivarium' });

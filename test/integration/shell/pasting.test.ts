@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { TrafficDetail } from '../../../main/contract/traffic.ts';
-import { entryCode } from '../../../renderer/state/entry-request.ts';
+import { entryCode } from '../../../renderer/pages/traffic/entry/entry-request.ts';
 import { makeDetail } from '../../support/page-traffic.ts';
 import { openTerminal, SHELLS, type ShellName } from '../../support/pasting.ts';
 

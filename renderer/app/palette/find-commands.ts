@@ -1,0 +1,116 @@
+import type { Command } from '../../shared/navigation/commands.svelte.ts';
+import { fitWord, fold, joined, type Range } from './fuzzy.ts';
+
+/** Results shown per group; further typing narrows them. */
+export const GROUP_MAX = 8;
+
+/** The groups listed first while nothing is typed. */
+const FIRST: readonly string[] = ['Help', 'Clock', 'Projects', 'Pages', 'This page'];
+
+/** How many recent commands are listed first. */
+const RECENT_MAX = 6;
+
+/** Stored ids without duplicates, latest first; empty for any other value. */
+export const readRecent = (kept: unknown): string[] =>
+  Array.isArray(kept) ? [...new Set(kept.filter((id) => typeof id === 'string'))].slice(0, RECENT_MAX) : [];
+
+/** No name has more words, or longer ones. */
+const WORDS_MAX = 8;
+const TEXT_MAX = 300;
+
+/** Ranks a recently used command above another that fits equally well. */
+const RECENT_BONUS = 0.5;
+
+export interface Found {
+  /** The command's id. */
+  id: string;
+  command: Command;
+  score: number;
+  /** The matched letters of the title and of the detail. */
+  title: readonly Range[];
+  detail: readonly Range[];
+}
+
+export interface FoundGroup {
+  title: string;
+  items: readonly Found[];
+  /** Matches beyond `GROUP_MAX`. */
+  hidden: number;
+}
+
+interface Folded {
+  title: string;
+  detail: string;
+  rest: string;
+}
+
+const foldedCommands = new WeakMap<Command, Folded>();
+
+function foldedOf(command: Command): Folded {
+  const known = foldedCommands.get(command);
+  if (known !== undefined) return known;
+  const { title, detail = '', group, keywords = [] } = command;
+  const folded = { title: fold(title), detail: fold(detail), rest: fold([group, ...keywords].join(' ')) };
+  foldedCommands.set(command, folded);
+  return folded;
+}
+
+/** How a command fits the words; null unless each word fits one of its texts. */
+function fitCommand(command: Command, words: readonly string[]): Found | null {
+  const folded = foldedOf(command);
+  const title: Range[] = [];
+  const detail: Range[] = [];
+  let score = 0;
+  for (const word of words) {
+    const inTitle = fitWord(folded.title, word);
+    const inDetail = (inTitle?.score ?? 0) > 2 ? null : fitWord(folded.detail, word);
+    const isInRest = inTitle === null && inDetail === null && folded.rest.includes(word);
+    if (inTitle === null && inDetail === null && !isInRest) return null;
+    if (inTitle !== null && inTitle.score >= (inDetail?.score ?? 0)) title.push(...inTitle.ranges);
+    else detail.push(...(inDetail?.ranges ?? []));
+    score += Math.max(inTitle?.score ?? 0, (inDetail?.score ?? 0) * 0.75, isInRest ? 1.5 : 0);
+  }
+  score /= words.length;
+  if (folded.title.startsWith(words.join(' '))) score += 1;
+  return { id: command.id, command, score, title: joined(title), detail: joined(detail) };
+}
+
+/**
+ * The commands that fit `text`, by group: best group first, best command first; ties keep their order. Blank text finds
+ * all commands that are not `searched`, after the `recent` ones (ids, latest first).
+ */
+export function findCommands(commands: readonly Command[], text: string, recent: readonly string[] = []): FoundGroup[] {
+  const words = fold(text.slice(0, TEXT_MAX)).split(/\s+/).filter(Boolean).slice(0, WORDS_MAX);
+  if (words.length === 0) return withoutText(commands, recent);
+  const found = commands.flatMap((command) => {
+    const fit = fitCommand(command, words);
+    if (fit === null) return [];
+    return [recent.includes(command.id) ? { ...fit, score: fit.score + RECENT_BONUS } : fit];
+  });
+  const groups = [...Map.groupBy(found, ({ command }) => command.group)].map(([title, members]) =>
+    bounded(
+      title,
+      members.toSorted((a, b) => b.score - a.score),
+    ),
+  );
+  const best = ({ items: [first] }: FoundGroup): number => first?.score ?? 0;
+  return groups.toSorted((a, b) => best(b) - best(a));
+}
+
+function withoutText(commands: readonly Command[], recent: readonly string[]): FoundGroup[] {
+  const plain = (command: Command): Found => ({ id: command.id, command, score: 0, title: [], detail: [] });
+  const latest = recent.flatMap((id) => commands.find((command) => command.id === id) ?? []);
+  const others = commands.filter((command) => command.searched !== true && !latest.includes(command));
+  return [
+    ...(latest.length === 0 ? [] : [bounded('Recent', latest.map(plain))]),
+    ...[...Map.groupBy(others, ({ group }) => group)]
+      .toSorted(([a], [b]) => FIRST.indexOf(b) - FIRST.indexOf(a))
+      .map(([title, members]) => bounded(title, members.map(plain))),
+  ];
+}
+
+const bounded = (title: string, members: readonly Found[]): FoundGroup => ({
+  title,
+  items: members.slice(0, GROUP_MAX),
+  hidden: Math.max(0, members.length - GROUP_MAX),
+});

@@ -1,0 +1,65 @@
+import type { BreakEntry, RunningBreak } from '../../../main/contract/breaks.ts';
+import type { Client } from '../../connection/transport.ts';
+import { Form } from '../../shared/controls/form.svelte.ts';
+
+/** The fields of a break as typed; those of an entry's own parameters are `parameters.NAME`. Empty: not narrowed. */
+export interface BreakValues extends Record<string, string> {
+  hostname: string;
+  for: string;
+  /** In per cent. */
+  rate: string;
+  nth: string;
+}
+
+/** The labels of the fields that narrow a break. */
+export const NARROWING: Record<'path' | 'method' | 'keyId' | 'type' | 'rate' | 'nth', string> = {
+  path: 'Path, or a prefix and *',
+  method: 'Method',
+  keyId: 'API key',
+  type: 'Record type',
+  rate: 'Share in per cent',
+  nth: 'Only one in',
+};
+
+/** As BREAK_FOR_DEFAULT of the contract, whose module is too large for the page. */
+const FOR_DEFAULT = 'PT10M';
+
+export const parameterField = (name: string): string => `parameters.${name}`;
+
+/** The fields that narrow a break besides the hostname; a break of stored state happens once. */
+export const narrowingOf = ({ at, selectors }: BreakEntry): (keyof typeof NARROWING)[] => [
+  ...selectors.filter((name) => name !== 'hostname'),
+  ...(at === 'state' ? [] : (['rate', 'nth'] as const)),
+];
+
+/** The form that starts a break, filled in with its defaults. */
+export function breakForm(
+  client: Client,
+  { id, selectors, parameters, rate = 1 }: BreakEntry,
+  hostname: string,
+): Form<BreakValues, RunningBreak> {
+  return new Form<BreakValues, RunningBreak>({
+    values: {
+      ...Object.fromEntries(selectors.map((name) => [name, ''])),
+      ...Object.fromEntries(parameters.map(({ name, default: value }) => [parameterField(name), String(value)])),
+      hostname: selectors.includes('hostname') ? hostname : '',
+      for: FOR_DEFAULT,
+      rate: String(rate * 100),
+      nth: '1',
+    },
+    submit: (values) =>
+      client.breaks.start({
+        entry: id,
+        on: Object.fromEntries(
+          selectors.flatMap((name) => {
+            const value = values[name]?.trim() ?? '';
+            return value === '' ? [] : [[name, name === 'method' || name === 'type' ? value.toUpperCase() : value]];
+          }),
+        ),
+        for: values.for,
+        rate: Number(values.rate) / 100,
+        nth: Number(values.nth),
+        parameters: Object.fromEntries(parameters.map(({ name }) => [name, values[parameterField(name)] ?? ''])),
+      }),
+  });
+}

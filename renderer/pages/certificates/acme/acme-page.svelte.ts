@@ -1,0 +1,109 @@
+import { ORPCError } from '@orpc/client';
+import type { AcmeExplanation, AcmeOrderInfo } from '../../../../main/contract/acme.ts';
+import type { Client } from '../../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
+
+/**
+ * The filter of the list of orders: a part of a name or an account's id, and a state; empty texts match everything.
+ */
+export interface OrderFilter {
+  search: string;
+  state: string;
+}
+
+/** Orders shown at first, and more each time. */
+export const ORDERS_STEP = 100;
+
+const PAGE_SIZE = 200;
+
+const STATES = ['open', 'valid', 'invalid'] as const;
+
+/** The orders, accounts and refusals of ACME clients, and the use of their limits. */
+export class AcmePage {
+  /** One more than is shown, if there are more. */
+  readonly orders: LiveQuery<readonly AcmeOrderInfo[]>;
+  readonly rest: LiveQuery<Awaited<ReturnType<typeof readRest>>>;
+  #filter: OrderFilter;
+  #shown = $state(ORDERS_STEP);
+
+  constructor(source: Source, filter: OrderFilter) {
+    const { client } = source;
+    this.#filter = filter;
+    this.orders = new LiveQuery(source, {
+      concerns,
+      read: async (signal) => {
+        const rows: AcmeOrderInfo[] = [];
+        for (;;) {
+          const limit = Math.min(PAGE_SIZE, this.#shown + 1 - rows.length);
+          const after = rows.at(-1)?.id;
+          const input = { ...inputOf(this.#filter), limit, ...(after !== undefined && { after }) };
+          const page = await client.acme.orders(input, { signal });
+          rows.push(...page);
+          if (page.length < limit || rows.length > this.#shown) return rows;
+        }
+      },
+    });
+    this.rest = new LiveQuery(source, {
+      read: (signal) => readRest(client, signal),
+      concerns: (change) =>
+        concerns(change) || ['domains.changed', 'settings.changed', 'zones.changed'].includes(change.type),
+    });
+  }
+
+  get shown(): number {
+    return this.#shown;
+  }
+
+  showMore(): void {
+    this.#shown += ORDERS_STEP;
+    this.orders.reread('now');
+  }
+
+  narrow(filter: OrderFilter): void {
+    if (JSON.stringify(filter) === JSON.stringify(this.#filter)) return;
+    this.#filter = filter;
+    this.#shown = ORDERS_STEP;
+    this.orders.reread('now');
+  }
+
+  close(): void {
+    this.orders.close();
+    this.rest.close();
+  }
+}
+
+const concerns = ({ type }: { type: string }): boolean => type === 'acme.changed' || type === 'clock.changed';
+
+async function readRest({ acme, zones, domains }: Client, signal: AbortSignal) {
+  const [accounts, refusals, limits, local, attached] = await Promise.all([
+    acme.accounts({}, { signal }),
+    acme.refusals({}, { signal }),
+    acme.limits({}, { signal }),
+    zones.list({}, { signal }),
+    domains.list({}, { signal }),
+  ]);
+  return { accounts, refusals, limits, zones: local, domains: attached };
+}
+
+/** The input for a filter from an address, which may contain an unknown state. */
+function inputOf({ search, state }: OrderFilter) {
+  const known = STATES.find((each) => each === state);
+  return {
+    search: search.trim(),
+    ...(known !== undefined && { state: known }),
+  };
+}
+
+/** One order; null if it is no longer kept. */
+export const orderQuery = (source: Source, orderId: string): LiveQuery<AcmeExplanation | null> =>
+  new LiveQuery(source, {
+    concerns,
+    read: async (signal) => {
+      try {
+        return await source.client.acme.explain({ orderId }, { signal });
+      } catch (error) {
+        if (error instanceof ORPCError && error.code === 'not_found') return null;
+        throw error;
+      }
+    },
+  });

@@ -1,0 +1,94 @@
+import type { CaaVerdict } from '../../../../main/contract/caa.ts';
+import type { Certificate } from '../../../../main/contract/certificates.ts';
+import type { Domain } from '../../../../main/contract/domains.ts';
+import type { Settings } from '../../../../main/contract/settings.ts';
+import { LiveQuery } from '../../../connection/live-query.svelte.ts';
+import { leafQuery } from '../../../shared/domains/leaf-detail.svelte.ts';
+import { readLocalRecords, type LocalRecords } from '../attach/record-plan.ts';
+import type { SettingsSource } from '../../../shared/session/settings-query.ts';
+
+/** The CA identity to rehearse. Empty values mean those of the settings. */
+export interface Rehearsal {
+  issuer: string;
+  wildcard: boolean;
+  method: string;
+  accountUri: string;
+}
+
+const OWN: Rehearsal = { issuer: '', wildcard: false, method: '', accountUri: '' };
+
+export interface DomainDetailOptions extends SettingsSource {
+  /** The domain as it is now; its hostname never changes. */
+  domain: () => Pick<Domain, 'hostname' | 'instructions'>;
+}
+
+/** The details of one domain. Created when it is selected, closed when it is not. */
+export class DomainDetail {
+  /** A walk, and the CA identity of the settings. */
+  readonly caa: LiveQuery<{ verdict: CaaVerdict; identity: Settings['caaIdentity'] }>;
+  /** Null while there is none. */
+  readonly certificate: LiveQuery<Certificate | null>;
+  readonly local: LiveQuery<LocalRecords>;
+  #rehearsal = $state.raw<Rehearsal>(OWN);
+  readonly #unfollow: () => void;
+
+  constructor(source: DomainDetailOptions) {
+    const { client, settings, domain } = source;
+    const { hostname } = domain();
+    const known = async (signal: AbortSignal): Promise<Settings> =>
+      settings.value ?? (await client.settings.get({}, { signal }));
+    this.caa = new LiveQuery(source, {
+      read: async (signal) => {
+        const { caaIdentity: identity } = await known(signal);
+        const verdict = await client.caa.explain({ hostname, ...asked(this.#rehearsal, identity) }, { signal });
+        return { verdict, identity };
+      },
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed'].includes(type),
+    });
+    this.certificate = leafQuery(source, hostname);
+    this.local = new LiveQuery(source, {
+      read: async (signal) => readLocalRecords(client, domain(), await known(signal), signal),
+      concerns: ({ type }) => ['records.changed', 'zones.changed', 'clock.changed', 'domains.changed'].includes(type),
+    });
+    let read = settings.value;
+    this.#unfollow = settings.follow((value) => {
+      if (value === read) return;
+      read = value;
+      this.caa.reread();
+      this.local.reread();
+    });
+  }
+
+  get rehearsal(): Rehearsal {
+    return this.#rehearsal;
+  }
+
+  /** Whether the walk differs from the one that decides about the certificate. */
+  get rehearsing(): boolean {
+    return JSON.stringify(this.#rehearsal) !== JSON.stringify(OWN);
+  }
+
+  /** Walks for another CA or certificate type. */
+  rehearse(changes: Partial<Rehearsal>): void {
+    this.#rehearsal = { ...this.#rehearsal, ...changes };
+    this.caa.reread();
+  }
+
+  endRehearsal(): void {
+    this.rehearse(OWN);
+  }
+
+  close(): void {
+    this.#unfollow();
+    for (const query of [this.caa, this.certificate, this.local]) query.close();
+  }
+}
+
+function asked({ issuer, wildcard, method, accountUri }: Rehearsal, identity: Settings['caaIdentity']) {
+  return {
+    wildcard,
+    ...(issuer.trim() !== '' && { issuer: issuer.trim() }),
+    method: method === '' ? identity.method : method,
+    ...(accountUri.trim() !== '' && { accountUri: accountUri.trim() }),
+  };
+}

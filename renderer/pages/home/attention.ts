@@ -1,0 +1,136 @@
+import type { Deploy } from '../../../main/contract/projects.ts';
+import type { DoctorCheck } from '../../../main/contract/doctor.ts';
+import type { Check, Domain } from '../../../main/contract/domains.ts';
+import type { IconName } from '../../shared/display/icons.ts';
+import type { Tone } from '../../shared/display/tone.ts';
+import type { Place } from '../../shared/navigation/places.ts';
+import { formatCounted } from '../../shared/time/format.ts';
+import { banAt, type NamedCaller } from '../../shared/limits/callers.ts';
+import { troubleOf } from '../../shared/domains/domain-summary.ts';
+
+/** A problem that needs the user's attention, with a link to its fix. */
+export interface Attention {
+  id: string;
+  tone: Extract<Tone, 'amber' | 'brick'>;
+  icon: IconName;
+  text: string;
+  /** The end of a temporary problem, in epoch milliseconds on the app's clock. */
+  untilMs?: number;
+  link?: { place: Omit<Place, 'project'>; label: string };
+  action?: AttentionAction;
+}
+
+/** An action offered beside a problem. */
+export type AttentionAction =
+  | { kind: 'lift'; keyId: string; name: string }
+  | { kind: 'verify'; hostnames: readonly string[] };
+
+export interface AttentionSources {
+  /** The engine's own messages, except the one about the clock, which the band shows on every page. */
+  warnings: readonly string[];
+  domains: readonly Domain[];
+  callers: readonly NamedCaller[];
+  /** Newest first. */
+  deploys: readonly Deploy[];
+  /** The check of the project's upstream, if it has one. */
+  target: DoctorCheck | undefined;
+  nowMs: number;
+}
+
+/** The problems of a project and of Vivarium, those that block requests first. */
+export function listAttention({ warnings, domains, callers, deploys, target, nowMs }: AttentionSources): Attention[] {
+  return [
+    ...(target === undefined || target.status === 'ok' ? deployAttention(deploys) : targetAttention(target)),
+    ...domainsAttention(domains),
+    ...callers.flatMap((caller) => banAttention(caller, nowMs)),
+    ...warnings.map((text): Attention => ({ id: `warning ${text}`, tone: 'amber', icon: 'warning', text })),
+  ];
+}
+
+function deployAttention([latest]: readonly Deploy[]): Attention[] {
+  if (latest?.status !== 'failed') return [];
+  return [
+    {
+      id: 'deploy',
+      tone: 'brick',
+      icon: 'failed',
+      text: `The last deploy failed. ${latest.reason ?? ''}`.trim(),
+      link: { place: { page: 'general' }, label: 'Deploys' },
+    },
+  ];
+}
+
+/** An upstream that does not answer, which explains a failed deploy, too. */
+const targetAttention = ({ evidence, fix = '' }: DoctorCheck): Attention[] => [
+  {
+    id: 'target',
+    tone: 'brick',
+    icon: 'failed',
+    text: [...evidence, fix].join(' ').trim(),
+    link: { place: { page: 'general' }, label: 'Target' },
+  },
+];
+
+/** The problems of the domains, those with the same cause as one. */
+function domainsAttention(domains: readonly Domain[]): Attention[] {
+  const found = domains.flatMap((domain) => {
+    const wrong = troubleIn(domain);
+    return wrong === undefined ? [] : [{ domain, wrong }];
+  });
+  const groups = Map.groupBy(found, ({ domain, wrong }) => `${toneOf(domain, wrong)} ${wrong.code} ${wrong.outcome}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    if (group.length === 1) return [domainAttention(first.domain, first.wrong)];
+    return [
+      causeAttention(
+        first,
+        group.map(({ domain }) => domain.hostname),
+      ),
+    ];
+  });
+}
+
+/** Reports the first problem of a domain; a pending step is not a problem. */
+const troubleIn = ({ checks }: Domain): Check | undefined =>
+  checks.find(({ outcome }) => outcome === 'failed') ?? checks.find(({ outcome }) => outcome === 'unknown');
+
+const toneOf = ({ state }: Domain, { outcome }: Check): Attention['tone'] =>
+  outcome === 'failed' && state !== 'verified' ? 'brick' : 'amber';
+
+const iconOf = ({ outcome }: Check): IconName => (outcome === 'unknown' ? 'unknown' : 'failed');
+
+function causeAttention({ domain, wrong }: { domain: Domain; wrong: Check }, hostnames: readonly string[]): Attention {
+  return {
+    id: `domains ${toneOf(domain, wrong)} ${wrong.code} ${wrong.outcome}`,
+    tone: toneOf(domain, wrong),
+    icon: iconOf(wrong),
+    text: `${troubleOf(wrong.code)}: ${formatCounted(hostnames.length, 'domain', 'domains')}, such as ${domain.hostname}.`,
+    link: { place: { page: 'domains', query: { state: 'attention' } }, label: 'Domains' },
+    action: { kind: 'verify', hostnames },
+  };
+}
+
+const domainAttention = (domain: Domain, wrong: Check): Attention => ({
+  id: `domain ${domain.hostname}`,
+  tone: toneOf(domain, wrong),
+  icon: iconOf(wrong),
+  text: wrong.message,
+  link: { place: { page: 'domains', item: domain.hostname }, label: domain.hostname },
+});
+
+function banAttention({ usage, name }: NamedCaller, nowMs: number): Attention[] {
+  const untilMs = banAt(usage, nowMs);
+  if (untilMs === undefined) return [];
+  return [
+    {
+      id: `ban ${usage.caller}`,
+      tone: 'brick',
+      icon: 'ban',
+      text: `${name} is banned: it kept calling after it was refused.`,
+      untilMs,
+      link: { place: { page: 'limits' }, label: 'Keys and limits' },
+      ...(usage.keyId !== undefined && { action: { kind: 'lift', keyId: usage.keyId, name } as const }),
+    },
+  ];
+}

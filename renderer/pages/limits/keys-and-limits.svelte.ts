@@ -1,0 +1,132 @@
+import type { Domain } from '../../../main/contract/domains.ts';
+import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { Plan, Project } from '../../../main/contract/projects.ts';
+import type { Settings } from '../../../main/contract/settings.ts';
+import { inProject, LiveQuery } from '../../connection/live-query.svelte.ts';
+import { formatCounted } from '../../shared/time/format.ts';
+import { liftingWith } from '../../shared/limits/ban-lift.ts';
+import { Form } from '../../shared/controls/form.svelte.ts';
+import { describeLimits, PLAN_NAMES, readLimits, type TypedLimits } from '../../shared/limits/plans.ts';
+import type { SettingsSource } from '../../shared/session/settings-query.ts';
+import { Task } from '../../shared/controls/task.svelte.ts';
+import type { Toasts } from '../../shared/session/toasts.svelte.ts';
+import type { FreshKey, UnreadSecrets } from '../../shared/session/unread-secrets.svelte.ts';
+
+export interface KeysAndLimitsOptions extends SettingsSource {
+  toasts: Toasts;
+  secrets: UnreadSecrets;
+  /** The page's project, with its latest values. */
+  project: () => Project;
+}
+
+type EnterpriseValues = TypedLimits & Record<string, unknown>;
+
+/** A project's plan, keys and callers, with their actions. Created for one project, closed with the page. */
+export class KeysAndLimits {
+  readonly projectId: string;
+  readonly usage: LiveQuery<CallerUsage[]>;
+  readonly keys: LiveQuery<ApiKey[]>;
+  readonly domains: LiveQuery<Domain[]>;
+  /** Contains the ban rule. */
+  readonly settings: LiveQuery<Settings>;
+  readonly newKey: Form<{ name: string }, FreshKey>;
+  readonly enterprise: Form<EnterpriseValues, Project>;
+  readonly changingPlan: Task<[Exclude<Plan, 'enterprise'>], Project>;
+  readonly lifting: Task<[keyId: string, name: string]>;
+  readonly resetting: Task<[caller?: { caller: string; name: string }]>;
+  readonly #options: KeysAndLimitsOptions;
+
+  constructor(options: KeysAndLimitsOptions) {
+    this.#options = options;
+    this.settings = options.settings;
+    const { client, toasts, secrets, project } = options;
+    const projectId = project().id;
+    this.projectId = projectId;
+    this.usage = new LiveQuery(options, {
+      read: (signal) => client.limits.usage({ projectId }, { signal }),
+      concerns: inProject({ projectId }, 'limits.changed', 'keys.changed', 'projects.changed', 'clock.changed'),
+    });
+    this.keys = new LiveQuery(options, {
+      read: (signal) => client.keys.list({ projectId }, { signal }),
+      // Every request updates a key's last use.
+      concerns: inProject({ projectId }, 'keys.changed', 'limits.changed'),
+    });
+    this.domains = new LiveQuery(options, {
+      read: (signal) => client.domains.list({ projectId }, { signal }),
+      concerns: inProject({ projectId }, 'domains.changed', 'projects.changed'),
+    });
+
+    this.newKey = new Form({
+      values: { name: '' },
+      submit: async ({ name }) => {
+        const key = await client.keys.create({ projectId, ...(name.trim() !== '' && { name }) });
+        secrets.hold(projectId, key);
+        return key;
+      },
+    });
+    this.changingPlan = new Task((plan) => this.#change({ plan }));
+    this.enterprise = new Form({
+      values: this.#agreedLimits(),
+      submit: (values) =>
+        this.#change({
+          plan: 'enterprise',
+          limits: readLimits(values),
+        }),
+    });
+    this.lifting = liftingWith(client, toasts);
+    this.resetting = new Task(async (of) => {
+      await client.limits.reset({ projectId, ...(of !== undefined && { caller: of.caller }) });
+      toasts.say(of === undefined ? 'All counters are at zero.' : `The counters of ${of.name} are at zero.`);
+    });
+  }
+
+  /** The number of attached domains; undefined until loaded. */
+  get domainCount(): number | undefined {
+    return this.domains.value?.length;
+  }
+
+  /** Fills the Enterprise form with the current limits. */
+  beginEnterprise(): void {
+    this.enterprise.reset(this.#agreedLimits());
+  }
+
+  async revoke({ id, name }: ApiKey): Promise<void> {
+    const { client, secrets, toasts } = this.#options;
+    await client.keys.revoke({ keyId: id });
+    secrets.acknowledge(id);
+    toasts.say(`${name} is revoked.`);
+  }
+
+  close(): void {
+    for (const query of [this.usage, this.keys, this.domains]) query.close();
+  }
+
+  #agreedLimits(): EnterpriseValues {
+    const { plan, limits } = this.#options.project();
+    const agreed = plan === 'enterprise' ? limits : undefined;
+    return { 'limits.perMinute': String(agreed?.perMinute ?? ''), 'limits.perDay': String(agreed?.perDay ?? '') };
+  }
+
+  async #change(to: { plan: Plan; limits?: Project['limits'] }): Promise<Project> {
+    const { client, toasts, project } = this.#options;
+    const before = project();
+    const projectId = before.id;
+    const changed = await client.projects.update({ projectId, ...to });
+    const kept = before.plan === 'enterprise' ? { limits: before.limits } : {};
+    toasts.done({
+      text: this.#report(before, changed),
+      undo: () => client.projects.update({ projectId, plan: before.plan, ...kept }),
+      undone: `${before.name} is on ${PLAN_NAMES[before.plan]} again.`,
+    });
+    return changed;
+  }
+
+  #report(before: Project, { name, plan, limits }: Project): string {
+    const agreed = plan === 'enterprise' ? `: ${describeLimits(limits)}` : '';
+    const domains = this.domainCount ?? 0;
+    const counted = formatCounted(domains, 'domain is', 'domains are');
+    const suspended = domains > 0 && plan === 'free' && before.plan !== 'free' ? ` ${counted} suspended.` : '';
+    return `${name} is on ${PLAN_NAMES[plan]} now${agreed}.${suspended}`;
+  }
+}

@@ -1,0 +1,116 @@
+import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../main/contract/doctor.ts';
+import type { Change } from '../../../connection/connection.svelte.ts';
+import type { Client } from '../../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
+
+/** Area titles, in report order. */
+export const AREA_TITLES: Record<DoctorArea, string> = {
+  engine: 'Vivarium',
+  listeners: 'Listeners',
+  dns: 'DNS',
+  domains: 'Domains',
+  upstreams: 'Upstreams',
+  trust: 'Trust',
+  clock: 'Clocks',
+  data: 'Data folder',
+  root: 'Root',
+  system: 'System',
+  desktop: 'Desktop',
+  browsers: 'Browsers',
+};
+
+const AREAS = Object.keys(AREA_TITLES) as DoctorArea[];
+
+/** The areas to re-check after a change. The others are too expensive and run only on request. */
+const CONCERNED: Partial<Record<Change['type'], readonly DoctorArea[]>> = {
+  'clock.changed': ['clock', 'domains'],
+  'ca.changed': ['trust', 'root', 'domains'],
+  'certificates.changed': ['domains'],
+  'domains.changed': ['domains'],
+  'projects.changed': ['domains', 'upstreams'],
+  'settings.changed': ['dns', 'root', 'desktop'],
+};
+
+/** The doctor's report: complete on opening and on request, updated in part after changes. */
+export class DoctorPage {
+  readonly query: LiveQuery<DoctorReport>;
+  /** The areas of the next run. */
+  #due: readonly DoctorArea[] = AREAS;
+  #running = $state(true);
+  /** The last report; the query has no value yet during its first read. */
+  #last: DoctorReport | undefined;
+  readonly #client: Client;
+
+  constructor(source: Source) {
+    const { client } = source;
+    this.#client = client;
+    this.query = new LiveQuery(source, {
+      read: (signal) => this.#run(signal),
+      concerns: ({ type }) => {
+        const areas = CONCERNED[type] ?? [];
+        this.#schedule(areas);
+        return areas.length > 0;
+      },
+    });
+  }
+
+  /** Whether a complete run is under way. */
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** The checks with a status, in area order. */
+  of(status: DoctorStatus): readonly DoctorCheck[] {
+    return this.query.value?.checks.filter((check) => check.status === status) ?? [];
+  }
+
+  runAgain(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#due = AREAS;
+    this.query.reread('now');
+  }
+
+  close(): void {
+    this.query.close();
+  }
+
+  #schedule(areas: readonly DoctorArea[]): void {
+    this.#due = [...this.#due, ...areas.filter((area) => !this.#due.includes(area))];
+  }
+
+  async #run(signal: AbortSignal): Promise<DoctorReport> {
+    const before = this.#last;
+    // Nothing is due after a reconnect, when every area may have changed.
+    const whole = before === undefined || this.#due.length === 0 || this.#due.length === AREAS.length;
+    const areas = whole ? AREAS : this.#due;
+    this.#due = [];
+    if (whole) this.#running = true;
+    try {
+      const report = await this.#client.doctor.run(whole ? {} : { areas: [...areas] }, { signal });
+      this.#last = whole ? report : merge(before, report, areas);
+      return this.#last;
+    } catch (error) {
+      this.#schedule(areas);
+      throw error;
+    } finally {
+      this.#running = false;
+    }
+  }
+}
+
+/** `before` with those areas replaced from `report`. */
+export function merge(before: DoctorReport, report: DoctorReport, areas: readonly DoctorArea[]): DoctorReport {
+  const checks = AREAS.flatMap((area) =>
+    (areas.includes(area) ? report : before).checks.filter((check) => check.area === area),
+  );
+  const count = (status: DoctorStatus): number => checks.filter((check) => check.status === status).length;
+  const counts = { failed: count('failed'), warning: count('warning'), ok: count('ok'), skipped: count('skipped') };
+  return { ...report, counts, checks };
+}
+
+export function verdictOf({ failed, warning }: DoctorReport['counts']): string {
+  if (failed > 0) return failed === 1 ? 'One check failed' : `${failed} checks failed`;
+  if (warning > 0) return 'Nothing failed';
+  return 'All is well';
+}

@@ -1,0 +1,147 @@
+import { CLOSE_BRACKET, closes, COLON, COMMA, JsonStructure, opens } from '../../../../main/base/exact-json.ts';
+import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
+import { HarFault, harDetail } from './har-entry.ts';
+import { textPieces, UnreadableFileError } from '../../../shared/display/text-pieces.ts';
+
+/** Limits on a file and on what is shown of it. */
+export const FILE_BYTES_MAX = 64 * 1024 * 1024;
+export const ARCHIVED_MAX = 10_000;
+
+/** The requests of a HAR file, newest first. */
+export interface Archive {
+  name: string;
+  entries: readonly TrafficDetail[];
+  /** How many entries were left out, and why the first of them was. */
+  left: { count: number; reason: string } | undefined;
+}
+
+/**
+ * Reads an HTTP archive (HAR 1.2) piece by piece, so the page stays responsive.
+ * @throws UnreadableFileError when it is not one, or too large
+ */
+export async function openArchive(file: Blob & { name: string }): Promise<Archive> {
+  if (file.size > FILE_BYTES_MAX) {
+    throw new UnreadableFileError(
+      `${file.name} has ${Math.round(file.size / 1_000_000)} MB; a file of up to 64 MiB can be opened. Export fewer requests.`,
+    );
+  }
+  const reader = new EntryReader();
+  const entries: TrafficDetail[] = [];
+  let left: Archive['left'];
+  let count = 0;
+  const leave = (reason: string): void => {
+    left = { count: (left?.count ?? 0) + 1, reason: left?.reason ?? reason };
+  };
+  for await (const { text } of textPieces(file)) {
+    for (const element of reader.read(text)) {
+      count += 1;
+      if (entries.length === ARCHIVED_MAX) {
+        leave('a list has 10,000 entries at most.');
+        continue;
+      }
+      try {
+        entries.push(harDetail(parse(element), count));
+      } catch (error) {
+        if (!(error instanceof HarFault)) throw error;
+        leave(`entry ${count} ${error.message}: ${excerpt(element)}`);
+      }
+    }
+  }
+  reader.end();
+  if (entries.length === 0) {
+    throw new UnreadableFileError(
+      left === undefined ? 'Its log has no entries.' : `None of its entries can be shown: ${left.reason}`,
+    );
+  }
+  entries.sort((a, b) => (a.realAt < b.realAt ? 1 : a.realAt > b.realAt ? -1 : 0));
+  return { name: file.name, entries, left };
+}
+
+function parse(element: string): unknown {
+  try {
+    return JSON.parse(element);
+  } catch (error) {
+    throw new HarFault(`is not JSON (${error instanceof Error ? error.message : String(error)})`);
+  }
+}
+
+/** The beginning of a text, for messages. */
+const excerpt = (text: string): string => {
+  const [first = '', ...others] =
+    text
+      .trim()
+      .replaceAll(/\s+/g, ' ')
+      .match(/.{1,80}/gu) ?? [];
+  return others.length === 0 ? first : `${first}…`;
+};
+
+/** Finds the elements of `log.entries` in a JSON text that comes in pieces. */
+class EntryReader {
+  readonly #structure = new JsonStructure();
+  #depth = 0;
+  #state: 'before' | 'outside' | 'entries' | 'after' = 'before';
+  /** The names on the way: of the root's member, and of the log's. */
+  readonly #names = ['', ''];
+  /** The text since the last structural character outside, or of the element that has begun. */
+  #begun = '';
+
+  read(piece: string): string[] {
+    if (this.#state === 'before') {
+      const start = piece.search(/[^\s\uFEFF]/);
+      if (start >= 0 && piece.charAt(start) !== '{') {
+        throw new UnreadableFileError(
+          `It is not a HAR file: it must begin with {"log": …, but begins with ${excerpt(piece.slice(start, start + 200))}`,
+        );
+      }
+      if (start >= 0) this.#state = 'outside';
+    }
+    const found: string[] = [];
+    let from = 0;
+    for (let at = this.#structure.next(piece, 0); at >= 0; at = this.#structure.next(piece, at + 1)) {
+      if (this.#state === 'after') break;
+      const unit = piece.charCodeAt(at);
+      if (this.#state === 'entries') {
+        const isLast = this.#depth === 3 && unit === CLOSE_BRACKET;
+        if (isLast || (this.#depth === 3 && unit === COMMA)) {
+          const element = this.#begun + piece.slice(from, at);
+          if (element.trim() !== '') found.push(element);
+          this.#begun = '';
+          from = at + 1;
+        }
+        if (isLast) this.#state = 'after';
+        this.#count(unit);
+        continue;
+      }
+      if (unit === COLON && this.#depth <= 2) this.#names[this.#depth - 1] = this.#begun + piece.slice(from, at);
+      this.#begun = '';
+      from = at + 1;
+      this.#count(unit);
+      if (
+        this.#depth === 3 &&
+        piece.charAt(at) === '[' &&
+        this.#names.map((name) => name.trim()).join() === '"log","entries"'
+      ) {
+        this.#state = 'entries';
+      }
+    }
+    if (this.#state !== 'after') this.#begun += piece.slice(from);
+    return found;
+  }
+
+  /** @throws UnreadableFileError when the text had no entries, or ended within them */
+  end(): void {
+    if (this.#state === 'after') return;
+    throw new UnreadableFileError(
+      this.#state === 'entries'
+        ? `It ends in the middle of an entry: ${excerpt(this.#begun)}`
+        : this.#state === 'before'
+          ? 'It is empty.'
+          : 'It is not a HAR file: it has no list "entries" in an object "log".',
+    );
+  }
+
+  #count(unit: number): void {
+    if (opens(unit)) this.#depth += 1;
+    else if (closes(unit)) this.#depth -= 1;
+  }
+}

@@ -1,0 +1,134 @@
+import { ORPCError } from '@orpc/client';
+import { describeFailure, issuesOf } from '../../connection/failure.ts';
+
+export interface FormOptions<Values extends Record<string, unknown>, Output> {
+  values: Values;
+  /** Submits the values; throws the engine's error. `force`: the user confirmed a refused input. */
+  submit: (values: Values, how: { force: boolean }) => Promise<Output>;
+  /** The field for an error without a path, by error code: `hostname_invalid` → `hostname`. */
+  fieldOf?: (code: string, message: string) => (keyof Values & string) | undefined;
+}
+
+/**
+ * A form validated only by the engine. Faults of a field appear at the field, others above the buttons, and the typed
+ * values remain.
+ */
+export class Form<Values extends Record<string, unknown>, Output> {
+  values: Values = $state() as Values;
+  /** The values it began with, or that were sent last. */
+  #base: Values = $state.raw() as Values;
+  #submitting = $state(false);
+  #failure = $state<string | undefined>(undefined);
+  #code = $state<string | undefined>(undefined);
+  #faults = $state.raw<Readonly<Record<string, string>>>({});
+  #forcible = $state(false);
+  readonly #options: FormOptions<Values, Output>;
+
+  constructor(options: FormOptions<Values, Output>) {
+    this.#options = options;
+    this.#base = options.values;
+    this.values = { ...options.values };
+  }
+
+  /** The typed values, if they have not been sent. */
+  get typed(): Values | undefined {
+    const values = $state.snapshot(this.values) as Values;
+    return Object.entries(values).every(([name, value]) => value === this.#base[name]) ? undefined : values;
+  }
+
+  /** Takes over values that were typed before; those of no field are ignored. */
+  restore(kept: unknown): void {
+    if (typeof kept !== 'object' || kept === null) return;
+    const fitting = Object.entries(kept).filter(([name, value]) => typeof value === typeof this.values[name]);
+    this.values = { ...this.values, ...Object.fromEntries(fitting) };
+  }
+
+  get submitting(): boolean {
+    return this.#submitting;
+  }
+
+  /** The fault of the form as a whole. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** The code of the engine's refusal, for a form that offers the fix. */
+  get code(): string | undefined {
+    return this.#code;
+  }
+
+  /** Whether the engine accepts the same values with `force`. */
+  get forcible(): boolean {
+    return this.#forcible;
+  }
+
+  fault(field: keyof Values & string): string | undefined {
+    return this.#faults[field];
+  }
+
+  get faulty(): boolean {
+    return Object.keys(this.#faults).length > 0;
+  }
+
+  /** Submits the form; the answer, or undefined when refused or already submitting. */
+  async submit({ force = false } = {}): Promise<Output | undefined> {
+    if (this.#submitting) return undefined;
+    this.#submitting = true;
+    this.#forget();
+    const values = $state.snapshot(this.values) as Values;
+    try {
+      const output = await this.#options.submit(values, { force });
+      this.#base = values;
+      return output;
+    } catch (error) {
+      this.#take(error);
+      return undefined;
+    } finally {
+      this.#submitting = false;
+    }
+  }
+
+  reset(values: Values = this.#options.values): void {
+    this.#base = values;
+    this.values = { ...values };
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#failure = undefined;
+    this.#code = undefined;
+    this.#faults = {};
+    this.#forcible = false;
+  }
+
+  /** The field of an input path: for `limits.perDay` the field of that name, else `limits`, else `perDay`. */
+  #fieldAt(path: string): string {
+    const [first = '', ...rest] = path.split(/[.[]/);
+    return [path, first, rest.at(-1) ?? ''].find((name) => name in this.values) ?? first;
+  }
+
+  #take(error: unknown): void {
+    if (error instanceof ORPCError) this.#code = String(error.code);
+    const issues = issuesOf(error);
+    this.#forcible = issues.length > 0 && issues.every(({ forcible }) => forcible === true);
+    const named = issues.map(({ path, message }) => [this.#fieldAt(path), inList(path) + message] as const);
+    const ofFields = named.filter(([field]) => field in this.values);
+    if (ofFields.length > 0 && ofFields.length === named.length) {
+      // The first fault of a field is the first to fix.
+      this.#faults = Object.fromEntries(ofFields.toReversed());
+      return;
+    }
+    const field =
+      error instanceof ORPCError && this.#code !== undefined
+        ? this.#options.fieldOf?.(this.#code, error.message)
+        : undefined;
+    if (field === undefined) this.#failure = describeFailure(error);
+    else this.#faults = { [field]: describeFailure(error) };
+  }
+}
+
+/** The list position in an input path, to prefix its fault: for `cors[1]` the second. */
+function inList(path: string): string {
+  const index = /\[(\d+)\]$/.exec(path)?.[1];
+  return index === undefined ? '' : `Entry ${Number(index) + 1} `;
+}

@@ -1,0 +1,218 @@
+import { mentionsOf } from '../../../main/contract/mentions.ts';
+import type { Check, CheckCode, Domain } from '../../../main/contract/domains.ts';
+import type { IconName } from '../display/icons.ts';
+import type { Tone } from '../display/tone.ts';
+
+/** The fault of a check, in a few words for a list. */
+const TROUBLES: Record<CheckCode, string> = {
+  hostname_invalid: 'Not a hostname',
+  hostname_reserved: 'A reserved name',
+  plan_required: 'The plan is Free',
+  deploy_required: 'Nothing is deployed',
+  in_use: 'In use elsewhere',
+  no_record: 'No record yet',
+  zone_doubled: 'The zone’s name is in the record twice',
+  ns_mismatch: 'Other name servers answer for it',
+  lookup_failed: 'The DNS did not answer',
+  dnssec_bogus: 'DNSSEC validation fails',
+  wrong_target: 'The CNAME leads elsewhere',
+  stale_target: 'The CNAME’s target is gone',
+  cname_with_siblings: 'The CNAME is not alone',
+  a_conflict: 'An address is in the way',
+  cname_at_apex: 'A CNAME at the apex',
+  alias_mismatch: 'Other addresses',
+  alias_unsupported: 'The provider has no ALIAS',
+  chain_loop: 'The CNAMEs form a loop',
+  chain_too_long: 'Too many CNAMEs',
+  not_propagated: 'Not visible yet',
+  caa_forbids: 'CAA forbids the certificate',
+  caa_on_target: 'The target’s CAA forbids the certificate',
+  caa_lookup_failed: 'CAA could not be read',
+  proxied: 'Another server is in front',
+  not_served: 'Another server answers',
+  claimed_elsewhere: 'Another project has a claim',
+  txt_missing: 'No proof of ownership',
+  wildcard_risk: 'A wildcard points here too',
+  moved: 'It points elsewhere now',
+  issuance_pending: 'The certificate is being issued',
+  timed_out: 'No certificate in time',
+  suffix_not_permitted: 'The root may not sign for it',
+};
+
+export const troubleOf = (code: CheckCode): string => TROUBLES[code];
+
+/** Replaces messages whose detail the page shows elsewhere. */
+const IN_SHORT: Partial<Record<CheckCode, string>> = {
+  caa_forbids: 'The CAA walk below shows the record that forbids it, and the smallest change that would permit it.',
+  caa_on_target:
+    'The CAA records of the CNAME’s target forbid it. The walk below shows them, and the smallest change that would permit it.',
+  caa_lookup_failed:
+    'The CAA records are unknown, which forbids issuance. The walk below shows where the lookup failed.',
+};
+
+/** The fix that the interface offers. */
+export type SummaryAction = 'verify' | 'renew' | 'plan' | 'clock' | 'root';
+
+/** The overall state of a domain, and the next step. */
+export interface Summary {
+  tone: Exclude<Tone, 'neutral'>;
+  icon: IconName;
+  /** A few words, for the list and above the detail. */
+  title: string;
+  /** An explanation in one or two sentences. */
+  text: string;
+  /** The next scheduled event. */
+  due?: { what: string; at: string };
+  action?: SummaryAction;
+  /** For `root`: the suffix to add to its constraints. */
+  suffix?: string;
+}
+
+/** The next check of the domain: for a propagating record, when it becomes visible. */
+export const nextCheckOf = ({ nextCheckAt, checks }: Pick<Domain, 'nextCheckAt' | 'checks'>): string | undefined =>
+  [nextCheckAt, ...checks.map(({ until }) => until)]
+    .filter((at) => at !== undefined)
+    .toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
+
+/** Suspension first, then faults of the hostname, then of its certificate. */
+export function summaryOf(domain: Domain): Summary {
+  if (domain.state === 'suspended') return SUSPENDED;
+  const trouble = domain.checks.find(isTrouble);
+  if (domain.state !== 'verified') return hostnameSummary(domain, trouble);
+  return certificateSummary(domain, trouble);
+}
+
+const SUSPENDED: Summary = {
+  tone: 'amber',
+  icon: 'pause',
+  title: 'Suspended by the plan',
+  text: 'The project fell back to the Free plan, which has no custom domains, so this one is not served. It stays attached, and is restored with the plan.',
+  action: 'plan',
+};
+
+/** Whether a check names a cause; `timed_out` is only the consequence of one. */
+const isTrouble = ({ code, outcome }: Check): boolean =>
+  (outcome === 'failed' || outcome === 'unknown') && code !== 'timed_out';
+
+function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
+  const { state, lastCheckedAt, verifiedAt } = domain;
+  if (trouble === undefined) {
+    if (lastCheckedAt === undefined) return NEVER_CHECKED;
+    return { ...NEVER_CHECKED, title: 'Not verified', text: 'Verify it again to see why.' };
+  }
+  if (trouble.code === 'not_propagated') {
+    return {
+      tone: 'water',
+      icon: 'waiting',
+      title: TROUBLES.not_propagated,
+      text: 'The right record is stored, and DNS still answers with the old one. The domain is checked automatically once the record is visible.',
+      ...(trouble.until !== undefined && { due: { what: 'Visible in', at: trouble.until }, action: 'clock' as const }),
+    };
+  }
+  const served = verifiedAt === undefined ? '' : ' It is still served to clients that reach it.';
+  const unknown = trouble.outcome === 'unknown';
+  return {
+    tone: unknown || state === 'pending' ? 'amber' : 'brick',
+    icon: unknown ? 'unknown' : state === 'pending' ? 'pending' : 'failed',
+    title: TROUBLES[trouble.code],
+    text: `${trouble.message}${served}`,
+    action: 'verify',
+  };
+}
+
+const NEVER_CHECKED: Summary = {
+  tone: 'amber',
+  icon: 'pending',
+  title: 'Waiting for its record',
+  text: 'Add the record below at the DNS provider, then verify. A certificate is issued automatically after that.',
+  action: 'verify',
+};
+
+function certificateSummary({ certificate }: Domain, trouble: Check | undefined): Summary {
+  const { state, nextAttemptAt, renewAt } = certificate;
+  const why = trouble === undefined ? '' : ` ${IN_SHORT[trouble.code] ?? trouble.message}`;
+  const attempt = nextAttemptAt === undefined ? {} : { due: { what: 'Next attempt in', at: nextAttemptAt } };
+  switch (state) {
+    case 'none':
+      return {
+        tone: 'amber',
+        icon: 'unlocked',
+        title: 'No certificate',
+        text: `Served over HTTP only.${why}`,
+        action: 'verify',
+      };
+    case 'pending':
+      if (trouble !== undefined) {
+        return {
+          tone: 'amber',
+          icon: 'refused',
+          title: TROUBLES[trouble.code],
+          text: `Served over HTTP only.${why}`,
+          ...attempt,
+          ...fixOf(trouble),
+        };
+      }
+      return {
+        tone: 'water',
+        icon: 'waiting',
+        title: TROUBLES.issuance_pending,
+        text: 'Verified, and served over HTTP. The certificate is issued automatically.',
+        ...(nextAttemptAt !== undefined && { due: { what: 'Issued in', at: nextAttemptAt }, action: 'clock' as const }),
+      };
+    case 'failed':
+      return {
+        tone: 'brick',
+        icon: 'refused',
+        title: TROUBLES.timed_out,
+        text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
+        ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
+      };
+    case 'expired':
+      return {
+        tone: 'brick',
+        icon: 'refused',
+        title: 'The certificate has expired',
+        text: `Served over HTTP only.${why}`,
+        ...attempt,
+        ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
+      };
+    case 'issued':
+      if (trouble === undefined) return HEALTHY;
+      return {
+        ...renewalSummary(trouble),
+        ...(renewAt === undefined ? attempt : { due: { what: 'Renewal in', at: renewAt } }),
+      };
+  }
+}
+
+/** Faults of the certificate only; the hostname is correct. */
+const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(['caa_forbids', 'caa_lookup_failed', 'suffix_not_permitted']);
+
+/** There is a fault, but the current certificate remains valid. */
+function renewalSummary(trouble: Check): Summary {
+  const { code, outcome, message } = trouble;
+  const ofCertificate = OF_CERTIFICATE.has(code);
+  return {
+    tone: 'amber',
+    icon: outcome === 'unknown' ? 'unknown' : 'warning',
+    title: ofCertificate ? `Renewal: ${lowerFirst(TROUBLES[code])}` : TROUBLES[code],
+    text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}. ${IN_SHORT[code] ?? message}`,
+    ...fixOf(trouble),
+  };
+}
+
+/** The fix contains the suffix, as the argument of the call that adds it. */
+function fixOf({ code, fix }: Check): Pick<Summary, 'action' | 'suffix'> {
+  const suffix = code === 'suffix_not_permitted' ? mentionsOf(fix ?? '')[0]?.input['suffix'] : undefined;
+  return typeof suffix !== 'string' ? { action: 'verify' } : { action: 'root', suffix };
+}
+
+const HEALTHY: Summary = {
+  tone: 'moss',
+  icon: 'ok',
+  title: 'Served over HTTP and HTTPS',
+  text: 'The record points here, and the certificate renews automatically.',
+};
+
+const lowerFirst = (text: string): string =>
+  text.startsWith('CAA') ? text : text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,80 @@
+import { asCurl } from '../../../main/base/request-shell.ts';
+import { posixWord } from '../../../main/base/shell.ts';
+import type { Project } from '../../../main/contract/projects.ts';
+import type { Environment } from '../../../main/contract/values.ts';
+import { limitsHold } from './project-target.ts';
+
+export interface FirstRequestOptions {
+  project: Pick<Project, 'baseUrl' | 'secureBaseUrl' | 'target'>;
+  environment: Environment;
+  secure: boolean;
+  /** The folder that contains `ca/root.pem`, for HTTPS. */
+  dataDir: string;
+  /** The secret to send; `$VIVARIUM_KEY` when undefined. */
+  secret?: string;
+}
+
+/**
+ * A request for a shell, with `$VIVARIUM_KEY` set unless the secret is included. Adds the address of a hostname that
+ * the system can't resolve.
+ */
+export function firstRequest(of: FirstRequestOptions): string {
+  const { project, secure, dataDir, secret } = of;
+  const url = firstUrl(of);
+  const { hostname, port } = new URL(url);
+  const options = [
+    ...(resolvesByDefault(hostname)
+      ? []
+      : [`--resolve ${posixWord(`${hostname}:${port || (secure ? 443 : 80)}:127.0.0.1`)}`]),
+    ...(secure ? [`--cacert ${posixWord(rootFile(dataDir))}`] : []),
+  ];
+  // An upstream does its own authorization; the key only selects the rate limits.
+  const authorized = limitsHold(project);
+  return asCurl({ method: 'GET', url, headers: [], body: undefined, authorized, secret }, options);
+}
+
+/**
+ * The same request for Node, saved as a module. It connects to 127.0.0.1 and names the host in the field, from which
+ * Node takes the server name of TLS too: fetch can send no Host field, and not every system resolves names below
+ * `localhost` for Node.
+ */
+export function firstNode(options: FirstRequestOptions): string {
+  const { project, secure, dataDir, secret } = options;
+  const { protocol, hostname, host, port, pathname, search } = new URL(firstUrl(options));
+  const key = secret === undefined ? 'process.env.VIVARIUM_KEY' : JSON.stringify(secret);
+  return [
+    ...(secure ? ["import { readFileSync } from 'node:fs';"] : []),
+    `import { get } from 'node:${secure ? 'https' : 'http'}';`,
+    '',
+    `// ${hostname} is this machine`,
+    `get('${protocol}//127.0.0.1${port && `:${port}`}${pathname}${search}', {`,
+    ...(secure ? [`  ca: readFileSync(${JSON.stringify(rootFile(dataDir))}),`] : []),
+    '  headers: {',
+    `    Host: '${host}',`,
+    ...(limitsHold(project) ? [`    Authorization: 'Bearer ' + ${key},`] : []),
+    '  },',
+    '}, (response) => {',
+    '  console.log(response.statusCode);',
+    '  response.pipe(process.stdout);',
+    '});',
+  ].join('\n');
+}
+
+const firstUrl = ({ project, environment, secure }: FirstRequestOptions): string =>
+  `${(secure ? project.secureBaseUrl : project.baseUrl)[environment]}${project.target.kind === 'api' ? '/pets?limit=5' : '/'}`;
+
+/** Whether systems resolve a hostname without configuration (RFC 6761, section 6.3). */
+export const resolvesByDefault = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname.endsWith('.localhost');
+
+/** The root certificate's file, with the path separator of the data folder. */
+export const rootFile = (dataDir: string): string => pathIn(dataDir, 'ca', 'root.pem');
+
+/** Whether the engine, which owns this data folder, runs on Windows. */
+export const isWindowsPath = (dataDir: string): boolean => /^[A-Za-z]:\\|^\\\\/.test(dataDir);
+
+/** A path in the data folder, with the separator of its system. */
+export function pathIn(dataDir: string, ...names: readonly string[]): string {
+  const separator = isWindowsPath(dataDir) ? '\\' : '/';
+  return [dataDir.replace(/[\\/]+$/, ''), ...names].join(separator);
+}

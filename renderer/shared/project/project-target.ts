@@ -1,0 +1,62 @@
+import type { Project, TargetSetting } from '../../../main/contract/projects.ts';
+import { completeUrl } from '../../../main/contract/upstream-url.ts';
+
+/** A target as chosen and typed; fields are named by their input paths. */
+export interface TargetValues extends Record<string, unknown> {
+  target: TargetSetting['kind'];
+  /** The other fields apply to an upstream only. */
+  'target.url': string;
+  'target.host': 'rewrite' | 'keep';
+  'target.limited': boolean;
+  /** Applies only if `target.limited` is set. */
+  'target.withoutKey': 'free' | 'plan';
+  'target.verifyCertificate': boolean;
+  'target.checkPath': string;
+}
+
+export const API_TARGET: TargetValues = {
+  target: 'api',
+  'target.url': '',
+  'target.host': 'rewrite',
+  'target.limited': false,
+  'target.withoutKey': 'free',
+  'target.verifyCertificate': true,
+  'target.checkPath': '',
+};
+
+/** The field values of a project's target, with the engine's defaults filled in. */
+export function targetOf({ target }: Pick<Project, 'target'>): TargetValues {
+  if (target.kind === 'api') return API_TARGET;
+  return {
+    target: 'upstream',
+    'target.url': target.url,
+    'target.host': target.host ?? 'rewrite',
+    'target.limited': target.limited ?? false,
+    'target.withoutKey': target.withoutKey ?? 'free',
+    'target.verifyCertificate': target.verifyCertificate ?? true,
+    'target.checkPath': target.checkPath ?? '',
+  };
+}
+
+/** The engine's input for the typed values. */
+export function readTarget(values: TargetValues): TargetSetting {
+  if (values.target === 'api') return { kind: 'api' };
+  return {
+    kind: 'upstream',
+    url: completeUrl(values['target.url'].trim()),
+    host: values['target.host'],
+    limited: values['target.limited'],
+    ...(values['target.limited'] && { withoutKey: values['target.withoutKey'] }),
+    verifyCertificate: values['target.verifyCertificate'],
+    ...(values['target.checkPath'].trim() !== '' && { checkPath: values['target.checkPath'].trim() }),
+  };
+}
+
+/** Whether the fields differ from a saved target, ignoring those that the built-in API does not use. */
+export function isOtherTarget(values: TargetValues, saved: TargetValues): boolean {
+  return JSON.stringify(readTarget(values)) !== JSON.stringify(readTarget(saved));
+}
+
+/** Whether the plan's limits apply to the project's target. */
+export const limitsHold = ({ target }: Pick<Project, 'target'>): boolean =>
+  target.kind === 'api' || target.limited === true;

@@ -1,0 +1,80 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { MachineChange, MachinePlan } from '../../../main/contract/machine.ts';
+import { describeFailure } from '../../connection/failure.ts';
+import type { Client } from '../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
+
+/** The problem of the last attempt, and the command to paste instead. */
+export type ChangeReport = Pick<MachineChange, 'message' | 'command'>;
+
+/** The changes that let this machine reach one hostname. Other programs may change the same files. */
+export class MachineChanges {
+  readonly plan: LiveQuery<MachinePlan>;
+  readonly #client: Client;
+  readonly #hostname: string;
+  /** The system asks for a password in one dialogue at a time. */
+  #busy = $state<string | undefined>(undefined);
+  readonly #reports = new SvelteMap<string, ChangeReport>();
+
+  constructor(source: Source & { hostname: string }) {
+    const { client, hostname } = source;
+    this.#client = client;
+    this.#hostname = hostname;
+    this.plan = new LiveQuery(source, {
+      read: (signal) => client.machine.plan({ hostname }, { signal }),
+      concerns: ({ type }) => ['machine.changed', 'domains.changed', 'zones.changed'].includes(type),
+    });
+  }
+
+  /** The id of the change that is being made or undone. */
+  get busy(): string | undefined {
+    return this.#busy;
+  }
+
+  /** The report of a change; the command to paste only until it has been run. */
+  reportOn({ id, state, command }: MachineChange): ChangeReport {
+    return { ...(state === 'pending' && command !== undefined && { command }), ...this.#reports.get(id) };
+  }
+
+  /** Makes a planned change, exactly as it is shown. */
+  async apply({ id, plan }: MachineChange): Promise<void> {
+    if (plan === undefined) return;
+    await this.#change(id, async () => {
+      const { changes } = await this.#client.machine.apply({ hostname: this.#hostname, plan });
+      return changes.find(({ state }) => state !== 'applied');
+    });
+  }
+
+  /** Undoes a change; with `take`, also if it was edited since. */
+  async undo({ id, state: shown }: MachineChange): Promise<void> {
+    await this.#change(id, async () => {
+      const { changes } = await this.#client.machine.undo({ ids: [id], take: shown === 'changed' });
+      return changes.find(({ state }) => state !== 'undone');
+    });
+  }
+
+  /** Files may have been edited, and commands pasted, while another window was in front. */
+  look(): void {
+    this.#reports.clear();
+    this.plan.reread();
+  }
+
+  close(): void {
+    this.plan.close();
+  }
+
+  async #change(id: string, change: () => Promise<ChangeReport | undefined>): Promise<void> {
+    if (this.#busy !== undefined) return;
+    this.#busy = id;
+    this.#reports.delete(id);
+    try {
+      const left = await change();
+      if (left !== undefined) this.#reports.set(id, left);
+    } catch (error) {
+      this.#reports.set(id, { message: describeFailure(error) });
+    } finally {
+      this.#busy = undefined;
+      this.plan.reread('now');
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import type { BreakSelection, RunningBreak } from '../../../main/contract/breaks.ts';
+import { formatDuration } from '../../../main/contract/duration.ts';
+import type { Client } from '../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
+import type { AppClock } from '../time/app-clock.svelte.ts';
+import { formatCounted, formatSpan } from '../time/format.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+/** A running drill among the breaks, and its project; as in the contract, whose module is too large for the page. */
+export const DRILL = 'drill';
+
+/** The running breaks, shared by all pages, and their repair. */
+export class Breaks {
+  readonly list: LiveQuery<RunningBreak[]>;
+  readonly #client: Client;
+  readonly #clock: Pick<AppClock, 'nowMs'>;
+
+  constructor(source: Source & { clock: Pick<AppClock, 'nowMs'> }) {
+    const { client, clock } = source;
+    this.#client = client;
+    this.#clock = clock;
+    this.list = new LiveQuery(source, {
+      read: async (signal) => inOrder(await client.breaks.list({}, { signal })),
+      concerns: ({ type }) => type === 'breaks.changed',
+    });
+  }
+
+  /** Ordered by their end, soonest first. */
+  get running(): readonly RunningBreak[] {
+    return this.list.value ?? [];
+  }
+
+  find(id: string | undefined): RunningBreak | undefined {
+    return this.running.find((running) => running.id === id);
+  }
+
+  /** The breaks that affect a hostname. */
+  at(hostname: string): readonly RunningBreak[] {
+    return this.running.filter(({ on }) => covers(on, hostname));
+  }
+
+  /** The break that affects answers with a record, by its full name. */
+  ofRecord(name: string, type: string): RunningBreak | undefined {
+    return this.at(name).find(({ entry, on }) => /^(?:dns|domain)\./.test(entry) && (on.type ?? type) === type);
+  }
+
+  /** Reports a break that was just started; Undo repairs it. */
+  started(started: RunningBreak, title: string, toasts: Toasts): void {
+    this.list.amend((all) => inOrder([...all.filter(({ id }) => id !== started.id), started]));
+    toasts.done({
+      text: `${title}: ${placeOf(started.on)}, for ${formatSpan(Date.parse(started.until) - this.#clock.nowMs)}.`,
+      undo: () => this.#client.breaks.stop({ id: started.id }),
+      undone: `Repaired ${started.entry}.`,
+    });
+  }
+
+  /** Repairs one, or everything; Undo breaks the same again for the rest of its time. */
+  repair(toasts: Toasts, one?: RunningBreak): Promise<void> {
+    return toasts.attempt('Nothing was repaired.', async () => {
+      const { stop, stopAll } = this.#client.breaks;
+      const repaired = one === undefined ? await stopAll({}) : [await stop({ id: one.id })];
+      this.list.amend((all) => all.filter(({ id }) => !repaired.some((other) => other.id === id)));
+      const breaks = repaired.filter(({ entry }) => entry !== DRILL);
+      if (breaks.length < repaired.length) toasts.say('The drill has ended.');
+      if (breaks.length === 0 && repaired.length > 0) return;
+      toasts.done({
+        text:
+          one === undefined ? `Repaired ${formatCounted(breaks.length, 'break', 'breaks')}.` : `Repaired ${one.entry}.`,
+        undo: () => this.again(breaks),
+        undone: 'Broken again.',
+      });
+    });
+  }
+
+  /** Starts breaks again for the rest of their time, and returns them; those that would have ended by now stay ended. */
+  async again(breaks: readonly RunningBreak[]): Promise<RunningBreak[]> {
+    const started: RunningBreak[] = [];
+    for (const { entry, on, rate, nth, seed, parameters, until } of breaks) {
+      const leftMs = Date.parse(until) - this.#clock.nowMs;
+      if (leftMs < 1_000) continue;
+      const rule = { entry, on, rate, nth, seed, parameters, for: formatDuration(leftMs) };
+      started.push(await this.#client.breaks.start(rule));
+    }
+    return started;
+  }
+
+  close(): void {
+    this.list.close();
+  }
+}
+
+const inOrder = (list: readonly RunningBreak[]): RunningBreak[] =>
+  list.toSorted((a, b) => Date.parse(a.until) - Date.parse(b.until));
+
+/** Whether a break for `on` can strike a hostname; one without a hostname strikes all. */
+export function covers({ hostname: broken }: BreakSelection, hostname: string): boolean {
+  if (broken === undefined || broken === hostname) return true;
+  return broken.startsWith('*.') && hostname.endsWith(broken.slice(1));
+}
+
+/** What a break selects: `POST · /v1/pets · shop.acme.test`. */
+export const placeOf = ({ type, method, path, hostname, keyId }: BreakSelection): string =>
+  [type, method, path, hostname, keyId].filter((part) => part !== undefined).join(' · ') || 'everything';
+
+/** How much of that it breaks, and how often it did: `10 %, one in 3 · 4 of 12 struck`. */
+export function countOf({ rate, nth, seen, struck }: RunningBreak): string {
+  const share = [rate < 1 && `${Number((rate * 100).toFixed(2))} %`, nth > 1 && `one in ${nth}`]
+    .filter(Boolean)
+    .join(', ');
+  return [share, seen === 0 ? '' : `${struck} of ${seen} struck`].filter(Boolean).join(' · ');
+}

@@ -1,0 +1,91 @@
+import type { LanStatus } from '../../../main/contract/lan.ts';
+import type { Client } from '../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
+import { Task } from '../controls/task.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+/** Stops serving other devices; undo serves them on the same interface again. */
+export async function serveThisMachineOnly(client: Client, toasts: Toasts): Promise<void> {
+  const { wanted, keep } = await client.lan.status({});
+  await client.lan.stop({});
+  toasts.done({
+    text: 'Other devices can no longer open the hostnames.',
+    undo: () => client.lan.start({ ...(wanted !== undefined && { interface: wanted }), keep }),
+    undone: 'Other devices can open the hostnames again.',
+  });
+}
+
+/** Whether other devices are served, on which interface, and the switch for it. */
+export class OtherDevices {
+  readonly status: LiveQuery<LanStatus>;
+  readonly change: Task<[change: (client: Client) => Promise<unknown>]>;
+  readonly #client: Client;
+  readonly #toasts: Toasts;
+  #chosen = $state<string | undefined>(undefined);
+  #keep = $state(false);
+
+  constructor(source: Source & { toasts: Toasts }) {
+    const { client, toasts } = source;
+    this.#client = client;
+    this.#toasts = toasts;
+    this.status = new LiveQuery(source, {
+      read: (signal) => client.lan.status({}, { signal }),
+      concerns: ({ type }) => ['lan.changed', 'domains.changed', 'projects.changed'].includes(type),
+    });
+    this.change = new Task((change) => change(client));
+  }
+
+  get isOff(): boolean {
+    return this.status.value?.state === 'off';
+  }
+
+  /** The interface to serve: the chosen one while it is there, else the only likely one, else the first. */
+  get chosen(): string {
+    const choices = this.status.value?.choices ?? [];
+    const found =
+      choices.find((choice) => choice.interface === this.#chosen) ??
+      choices.find(({ automatic }) => automatic) ??
+      choices[0];
+    return found?.interface ?? '';
+  }
+
+  set chosen(name: string) {
+    this.#chosen = name;
+  }
+
+  /** Whether other devices are served again after a restart; while off, the choice for the next time. */
+  get keep(): boolean {
+    return this.isOff ? this.#keep : (this.status.value?.keep ?? false);
+  }
+
+  set keep(keep: boolean) {
+    this.#keep = keep;
+    const wanted = this.status.value?.wanted;
+    if (!this.isOff && wanted !== undefined)
+      void this.change.start(({ lan }) => lan.start({ interface: wanted, keep }));
+  }
+
+  async start(): Promise<void> {
+    const [name, keep] = [this.chosen, this.#keep];
+    const started = await this.change.start(({ lan }) => lan.start({ interface: name, keep }));
+    if (started === undefined) return;
+    this.#toasts.done({
+      text: `Other devices on ${name} can open the hostnames.`,
+      undo: () => this.#client.lan.stop({}),
+      undone: 'Other devices can no longer open the hostnames.',
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.change.start((client) => serveThisMachineOnly(client, this.#toasts));
+  }
+
+  /** Interfaces come and go while another window is in front. */
+  look(): void {
+    this.status.reread();
+  }
+
+  close(): void {
+    this.status.close();
+  }
+}

@@ -1,0 +1,101 @@
+import type { Project } from '../../../main/contract/projects.ts';
+import type { Settings } from '../../../main/contract/settings.ts';
+import type { StatusReport } from '../../../main/contract/status.ts';
+import { Connection } from '../../connection/connection.svelte.ts';
+import type { Client, Transport } from '../../connection/transport.ts';
+import { Breaks } from './breaks.svelte.ts';
+import type { KeptValues } from './storage.ts';
+import { LiveQuery } from '../../connection/live-query.svelte.ts';
+import { AppClock } from '../time/app-clock.svelte.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { ProjectSelection } from './project-selection.svelte.ts';
+import { settingsQuery, type SettingsSource } from './settings-query.ts';
+import type { KeyValueStorage } from './storage.ts';
+import { UnreadSecrets } from './unread-secrets.svelte.ts';
+import { Works } from './works.svelte.ts';
+
+export interface SessionOptions {
+  transport: Transport;
+  time: RealTime;
+  /** The storage of the selected project. */
+  storage: KeyValueStorage;
+  /** Keeps the secrets of new keys visible across reloads of the tab. */
+  drafts: KeptValues;
+  /** The slug of the project in the address. Reactive. */
+  named: () => string | undefined;
+}
+
+/** The page's state while it is signed in to one engine: the connection, and queries shared by all views. */
+export class Session {
+  readonly time: RealTime;
+  readonly clock: AppClock;
+  readonly connection: Connection;
+  readonly status: LiveQuery<StatusReport>;
+  readonly projects: LiveQuery<Project[]>;
+  readonly settings: LiveQuery<Settings>;
+  readonly breaks: Breaks;
+  readonly selection: ProjectSelection;
+  readonly secrets: UnreadSecrets;
+  readonly works: Works;
+
+  constructor({ transport, time, storage, drafts, named }: SessionOptions) {
+    this.time = time;
+    this.clock = new AppClock(time);
+    this.works = new Works(time);
+    this.secrets = new UnreadSecrets(drafts);
+    const connection = new Connection({
+      transport,
+      time,
+      // Reading the clock is the engine's cheapest call, and keeps the most important value current.
+      pulse: async (client) => this.clock.accept(await client.clock.get()),
+    });
+    this.connection = connection;
+    connection.subscribe((change) => {
+      if (change.type === 'everything' || change.type === 'clock.changed') void this.#readClock();
+    });
+    const { client } = connection;
+    const source = { client, changes: connection, time };
+    this.status = new LiveQuery(source, {
+      read: (signal) => client.status.get({}, { signal }),
+      // Counts and warnings depend on everything else.
+      concerns: () => true,
+    });
+    this.projects = new LiveQuery(source, {
+      read: (signal) => client.projects.list({}, { signal }),
+      concerns: ({ type }) => type === 'projects.changed',
+    });
+    this.settings = settingsQuery(source);
+    this.breaks = new Breaks({ ...source, clock: this.clock });
+    this.selection = new ProjectSelection({ list: () => this.projects.value, named, storage });
+  }
+
+  get client(): Client {
+    return this.connection.client;
+  }
+
+  /** The source of view state. */
+  get source(): SettingsSource {
+    return { client: this.client, changes: this.connection, time: this.time, settings: this.settings };
+  }
+
+  start(): void {
+    this.connection.start();
+  }
+
+  stop(): void {
+    this.connection.stop();
+    this.status.close();
+    this.projects.close();
+    this.settings.close();
+    this.breaks.close();
+    this.clock.stop();
+  }
+
+  async #readClock(): Promise<void> {
+    try {
+      this.clock.accept(await this.client.clock.get());
+    } catch {
+      // The next pulse of the connection retries; the page reports a lost connection.
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
+import type { Client } from '../../connection/transport.ts';
+import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
+import { Form } from '../controls/form.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+/** The snapshot taken before the last reset, to undo it. */
+export const BEFORE_RESET = 'before-reset';
+
+/** Snapshots that Vivarium takes before it replaces the world. */
+const AUTOMATIC = /^before-(?:reset|file-\d)$/;
+
+/** Snapshots of the whole world, and resetting it to one. */
+export class Snapshots {
+  readonly list: LiveQuery<SnapshotInfo[]>;
+  readonly saving: Form<{ name: string; traffic: boolean }, SnapshotInfo>;
+  #resetting = $state(false);
+  readonly #client: Client;
+  readonly #toasts: Toasts;
+
+  constructor(source: Source & { toasts: Toasts }) {
+    const { client, toasts } = source;
+    this.#client = client;
+    this.#toasts = toasts;
+    this.list = new LiveQuery(source, {
+      read: (signal) => client.snapshots.list({}, { signal }),
+      concerns: ({ type }) => type === 'snapshots.changed',
+    });
+    this.saving = new Form<{ name: string; traffic: boolean }, SnapshotInfo>({
+      values: { name: '', traffic: false },
+      submit: (values) => client.snapshots.save({ ...values, force: this.replaced !== undefined }),
+      fieldOf: (code) => (code === 'conflict' ? 'name' : undefined),
+    });
+  }
+
+  /** The newest restorable snapshot that the user saved. */
+  get newest(): SnapshotInfo | undefined {
+    return this.list.value?.find(({ name, fault }) => !AUTOMATIC.test(name) && fault === undefined);
+  }
+
+  /** The snapshot that saving under the typed name replaces. */
+  get replaced(): SnapshotInfo | undefined {
+    return this.list.value?.find(({ name }) => name === this.saving.values.name);
+  }
+
+  get resetting(): boolean {
+    return this.#resetting;
+  }
+
+  async save(): Promise<void> {
+    const saved = await this.saving.submit();
+    if (saved === undefined) return;
+    this.saving.reset({ name: '', traffic: false });
+    this.#toasts.say(`Saved the snapshot “${saved.name}”.`);
+  }
+
+  /** Resets the world at once; undo restores the present one, which is saved under a reserved name. */
+  async reset(name: string): Promise<void> {
+    if (this.#resetting) return;
+    this.#resetting = true;
+    await this.#toasts.attempt('The world was not reset.', async () => {
+      const { snapshots } = this.#client;
+      // A reset that replaces Traffic must be undone with Traffic.
+      const traffic = this.list.value?.some((found) => found.name === name && found.requests !== undefined) ?? false;
+      if (name !== BEFORE_RESET) await snapshots.save({ name: BEFORE_RESET, force: true, traffic });
+      await snapshots.restore({ name });
+      const text = `The world is reset to “${name}”.`;
+      if (name === BEFORE_RESET) this.#toasts.say(text);
+      else {
+        const undo = () => snapshots.restore({ name: BEFORE_RESET });
+        this.#toasts.done({ text, undo, undone: 'The world is as it was before the reset.', kind: 'reset' });
+      }
+    });
+    this.#resetting = false;
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#toasts.attempt('The snapshot was not removed.', async () => {
+      await this.#client.snapshots.remove({ name });
+      this.#toasts.say(`Removed the snapshot “${name}”.`);
+    });
+  }
+
+  close(): void {
+    this.list.close();
+  }
+}

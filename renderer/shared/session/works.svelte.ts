@@ -1,0 +1,127 @@
+import type { ImportReport } from '../../../main/contract/pets.ts';
+import { describeFailure } from '../../connection/failure.ts';
+import { ConnectionLostError } from '../../connection/transport.ts';
+import type { RealTime } from '../time/real-time.ts';
+import { UnreadableFileError } from '../display/text-pieces.ts';
+
+/** How long the result of successful work is shown. */
+const SHOWN_MS = 10_000;
+
+/** `stopping`: the user stopped it; the current part still completes. */
+export type WorkState = 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
+
+export interface WorkOptions {
+  /** The task: "Adding 100,000 made-up pets to production". */
+  title: string;
+  /** The total amount, in any unit. */
+  total: number;
+  /**
+   * Runs part by part while `work.going`; returns the result as a sentence. Work split into several calls needs no
+   * other protocol: each answer is progress, and no further call stops it.
+   */
+  run: (work: Work) => Promise<string>;
+}
+
+/** A long-running task that continues on every page. */
+export class Work {
+  readonly title: string;
+  readonly total: number;
+  /** The result per row, for work on rows. */
+  report = $state.raw<ImportReport | undefined>(undefined);
+  /** Another component shows this work, so the region of works hides it. */
+  watched = $state(false);
+  #done = $state(0);
+  #note = $state('');
+  #state = $state<WorkState>('running');
+  #result = $state('');
+
+  constructor({ title, total }: WorkOptions) {
+    this.title = title;
+    this.total = total;
+  }
+
+  get done(): number {
+    return this.#done;
+  }
+
+  /** The completed share, 0 to 1. */
+  get share(): number {
+    return this.total === 0 ? 1 : Math.min(1, this.#done / this.total);
+  }
+
+  /** The progress in words. */
+  get note(): string {
+    return this.#note;
+  }
+
+  get state(): WorkState {
+    return this.#state;
+  }
+
+  get ended(): boolean {
+    return this.#state !== 'running' && this.#state !== 'stopping';
+  }
+
+  /** Whether to continue. A method, because the state may change while a part runs. */
+  get going(): boolean {
+    return this.#state === 'running';
+  }
+
+  /** The result as a sentence; empty while running. */
+  get result(): string {
+    return this.#result;
+  }
+
+  advance(done: number, note: string): void {
+    this.#done = done;
+    this.#note = note;
+  }
+
+  stop(): void {
+    if (this.#state === 'running') this.#state = 'stopping';
+  }
+
+  end(result: string, failed = false): void {
+    this.#result = result;
+    this.#state = failed ? 'failed' : this.#state === 'stopping' ? 'stopped' : 'done';
+  }
+}
+
+export class Works {
+  #list = $state.raw<readonly Work[]>([]);
+  readonly #time: RealTime;
+
+  constructor(time: RealTime) {
+    this.#time = time;
+  }
+
+  get list(): readonly Work[] {
+    return this.#list;
+  }
+
+  start(options: WorkOptions): Work {
+    const work = new Work(options);
+    this.#list = [...this.#list, work];
+    void this.#run(work, options.run);
+    return work;
+  }
+
+  dismiss(work: Work): void {
+    this.#list = this.#list.filter((other) => other !== work);
+  }
+
+  async #run(work: Work, run: WorkOptions['run']): Promise<void> {
+    try {
+      work.end(await run(work));
+    } catch (error) {
+      work.end(describe(error), true);
+    }
+    const hasMore = work.state === 'failed' || (work.report?.rejectedTotal ?? 0) > 0;
+    if (!hasMore) this.#time.realTimer(SHOWN_MS, () => this.dismiss(work));
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConnectionLostError) return 'The connection to Vivarium was lost. The completed part stays.';
+  return error instanceof UnreadableFileError ? error.message : describeFailure(error);
+}

@@ -1,0 +1,61 @@
+import type { TrafficSummary } from '../../../main/contract/traffic.ts';
+import { LiveQuery, type Source } from '../../connection/live-query.svelte.ts';
+
+/** The delay after the end of a step, so the engine has surely finished it. */
+const MARGIN_MS = 40;
+
+export interface TrafficChartsOptions extends Source {
+  /** Undefined for all projects. */
+  projectId: string | undefined;
+  minutes: number;
+}
+
+/** A range of real time, ISO 8601. */
+export interface TimeRange {
+  since: string;
+  until: string;
+}
+
+/**
+ * The traffic of the last minutes, or of a fixed part of the last half hour. Reads the engine's summary at the end of
+ * each step and after a reconnect.
+ */
+export class TrafficCharts {
+  readonly summary: LiveQuery<TrafficSummary>;
+  #zoomed = $state.raw<TimeRange | undefined>(undefined);
+  #timer: { cancel(): void } | null = null;
+
+  constructor(source: TrafficChartsOptions) {
+    const { client, changes, time, projectId, minutes } = source;
+    this.summary = new LiveQuery(source, {
+      read: async (signal) => {
+        const input = { minutes, ...this.#zoomed, ...(projectId !== undefined && { projectId }) };
+        const summary = await client.traffic.summary(input, { signal });
+        this.#timer?.cancel();
+        if (this.#zoomed !== undefined) return summary;
+        const untilEndMs = summary.stepSeconds * 1_000 - summary.ageMs;
+        this.#timer = time.realTimer(Math.max(0, untilEndMs) + MARGIN_MS, () => {
+          if (changes.following) this.summary.reread();
+        });
+        return summary;
+      },
+      // Only time ends a step, so no change event matters.
+      concerns: () => false,
+    });
+  }
+
+  /** The part that is shown instead of the last minutes. */
+  get zoomed(): TimeRange | undefined {
+    return this.#zoomed;
+  }
+
+  zoom(range: TimeRange | undefined): void {
+    this.#zoomed = range;
+    this.summary.reread('now');
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.summary.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { BreakEntry } from '../../../../../main/contract/breaks.ts';
+import type { Domain } from '../../../../../main/contract/domains.ts';
+import type { Project } from '../../../../../main/contract/projects.ts';
+import { catalogueOf, type Named } from '../../../../../renderer/app/palette/catalogue.ts';
+import { findCommands } from '../../../../../renderer/app/palette/find-commands.ts';
+import { formatPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
+
+const project = (id: string, name: string, slug: string) => ({ id, name, slug }) as Project;
+const DEMO = project('prj_1', 'Demo', 'demo');
+
+const NAMED: Named = {
+  projects: [DEMO, project('prj_2', 'Happy Paws', 'happy-paws')],
+  current: DEMO,
+  domains: [{ hostname: 'shop.acme.test', projectId: 'prj_2', certificate: { state: 'issued' } } as Domain],
+  zones: [{ name: 'acme.test' }],
+  keys: [{ projectId: 'prj_2', key: { id: 'key_1', name: 'Storefront', prefix: 'viv_abcd', createdAt: '' } }],
+  breaks: [
+    { id: 'dns.servfail', title: 'SERVFAIL' } as BreakEntry,
+    { id: 'tls.sha1', title: 'SHA-1', impossible: 'OpenSSL refuses it.' } as BreakEntry,
+  ],
+};
+
+/** The best result for a text: its title, what it acts on, and where choosing it leads. */
+function best(text: string, here: Place = { page: 'overview', project: 'demo' }) {
+  const led: string[] = [];
+  const go = (place: Place) => led.push(formatPlace(place));
+  const commands = catalogueOf(NAMED, {
+    here,
+    go,
+    runAt: (place, id) => led.push(`${formatPlace(place)} ${id}`),
+  });
+  const [found] = findCommands(commands, text).flatMap(({ items }) => items);
+  found?.command.run();
+  return [found?.command.title, found?.command.detail, ...led];
+}
+
+describe('the palette’s catalogue', () => {
+  it.each([
+    ['happy', ['Happy Paws', 'happy-paws', '/projects/happy-paws']],
+    ['happy pets', ['Pets', 'Happy Paws', '/projects/happy-paws/pets']],
+    ['shop.acme', ['shop.acme.test', 'Happy Paws', '/projects/happy-paws/domains/shop.acme.test']],
+    [
+      'verify shop',
+      ['Verify shop.acme.test', 'Happy Paws', '/projects/happy-paws/domains/shop.acme.test domain-verify'],
+    ],
+    ['storefront', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],
+    ['viv_abc', ['Storefront', 'viv_abcd… · Happy Paws', '/projects/happy-paws/keys-and-limits/key_1']],
+    ['new key', ['New API key', 'Demo', '/projects/demo/keys-and-limits new-key']],
+    ['trust', ['Trust the root on this machine', undefined, '/certificates']],
+    ['propag', ['Propagation', 'Waiting', '/settings?field=Propagation']],
+    ['slug', ['Slug', 'Name and address · Demo', '/projects/demo/general?field=Slug']],
+    ['zone acme.test', ['acme.test', 'DNS', '/dns/acme.test']],
+    ['record acme', ['Add a record to acme.test', 'DNS', '/dns/acme.test record-new']],
+    ['add pet', ['Add a pet', 'Demo', '/projects/demo/pets add-pet']],
+  ])('finds by “%s”', (text, expected) => {
+    expect(best(text)).toEqual(expected);
+  });
+
+  it('breaks the domain that is shown, and offers nothing that is impossible', () => {
+    expect(best('break sha')[0]).not.toBe('Break: SHA-1');
+    expect(best('break servfail')).toEqual(['Break: SERVFAIL', 'dns.servfail', '/break-it/dns.servfail']);
+    expect(best('servfail', { page: 'domains', project: 'happy-paws', item: 'shop.acme.test' }).at(-1)).toBe(
+      '/break-it/dns.servfail?hostname=shop.acme.test',
+    );
+  });
+
+  it('has each command once', () => {
+    const ids = catalogueOf(NAMED, { here: null, go: () => undefined, runAt: () => undefined }).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

@@ -1,0 +1,246 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { openApiText } from '../../../../../main/api/openapi.ts';
+import { OPERATIONS } from '../../../../../main/api/operations.ts';
+import type { ApiKey } from '../../../../../main/contract/keys.ts';
+import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
+import { operationsOf } from '../../../../../renderer/pages/api/api-document.ts';
+import { ApiReference } from '../../../../../renderer/pages/api/api-reference.svelte.ts';
+import type { Trial } from '../../../../../renderer/pages/api/trial/api-trial.svelte.ts';
+import { collectHeaders, fillPath, writeBody } from '../../../../../renderer/pages/api/trial/trial-request.ts';
+import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { createFakeTransport } from '../../../../support/page-link.ts';
+import { makeKey } from '../../../../support/page-world.ts';
+
+const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
+const SERVERS = [{ url: BASE_URL, description: 'production' as const }];
+const TEXT = openApiText(Object.values(OPERATIONS), SERVERS);
+const JSON_TYPE = 'application/json';
+
+async function setUp(
+  keys: ApiKey[] = [makeKey('key_new', 'New'), makeKey('key_old', 'Old')],
+  text: string | null = TEXT,
+) {
+  const time = createFakeClock();
+  const transport = createFakeTransport();
+  transport.stub('api.describe', () => ({ baseUrl: BASE_URL, document: text }));
+  transport.stub('keys.list', () => keys);
+  transport.stub('api.send', (input) => ({ request: input, response: {} }));
+  const connection = new Connection({ transport, time, pulse: () => Promise.resolve() });
+  connection.start();
+  await settle();
+  const reference = new ApiReference({
+    client: connection.client,
+    changes: connection,
+    time,
+    project: { id: 'prj_demo' },
+    environment: 'production',
+  });
+  await settle();
+  const trial = (id: string): Trial => {
+    const document = reference.description.value?.document;
+    const operation = document && operationsOf(document).find((candidate) => candidate.id === id);
+    return reference.trialOf(operation);
+  };
+  const sent = () => transport.calls.findLast(({ procedure }) => procedure === 'api.send')?.input;
+  return { time, transport, reference, trial, sent };
+}
+
+describe('an operation that is tried', () => {
+  it('is sent with the oldest active key until another is chosen', async () => {
+    const { reference, trial, sent } = await setUp();
+    const list = trial('listPets');
+    list.typed['query limit'] = '5';
+    await list.send();
+    expect(sent()).toEqual({
+      projectId: 'prj_demo',
+      environment: 'production',
+      method: 'GET',
+      path: '/pets?limit=5',
+      headers: {},
+      keyId: 'key_old',
+    });
+    reference.credential = { kind: 'none' };
+    await list.send();
+    expect(sent()).not.toHaveProperty('keyId');
+    reference.credential = { kind: 'secret' };
+    reference.secret = ' viv_pasted ';
+    await list.send();
+    expect(sent()).toMatchObject({ secret: 'viv_pasted' });
+  });
+
+  it('continues with another key when the chosen one is revoked, and without one if none remains', async () => {
+    const { reference } = await setUp([makeKey('key_a', 'A', { revokedAt: '2026-11-20T10:00:00.000Z' })]);
+    reference.credential = { kind: 'key', keyId: 'key_a' };
+    expect(reference.credential).toEqual({ kind: 'none' });
+  });
+
+  it('begins with the example, and sends an int64 as it is typed', async () => {
+    const { trial, sent } = await setUp();
+    const create = trial('createPet');
+    expect(create.fields).toEqual({ name: 'Biscuit', categoryId: '1', status: 'available' });
+    create.fields = { name: 'Rex', categoryId: '9223372036854775807', status: '' };
+    await create.send();
+    expect(sent()).toMatchObject({
+      method: 'POST',
+      path: '/pets',
+      headers: { 'Content-Type': JSON_TYPE },
+      body: '{\n  "name": "Rex",\n  "categoryId": 9223372036854775807\n}',
+    });
+  });
+
+  it('can be typed as text, which begins with what was typed into fields', async () => {
+    const { trial, sent } = await setUp();
+    const create = trial('createPet');
+    create.fields['name'] = 'Ada';
+    create.bodyForm = 'text';
+    expect(create.form.values.body).toContain('"name": "Ada"');
+    create.form.values.body = '{"name": ';
+    await create.send();
+    expect(sent()).toMatchObject({ body: '{"name": ' });
+    create.form.values.body = '';
+    await create.send();
+    expect(sent()).not.toHaveProperty('body');
+    expect(sent()).toMatchObject({ headers: {} });
+  });
+
+  it('keeps what was typed while others are shown', async () => {
+    const { trial } = await setUp();
+    trial('getPet').typed['path petId'] = '7';
+    expect(trial('listPets')).not.toBe(trial('getPet'));
+    expect(trial('getPet').typed['path petId']).toBe('7');
+  });
+
+  it('shows the engine’s message at its field, and no exchange', async () => {
+    const { transport, trial } = await setUp();
+    transport.stub('api.send', () =>
+      Promise.reject(
+        new ORPCError('invalid_request', {
+          data: { issues: [{ path: 'headers', message: '"a b" is not a header name' }] },
+        }),
+      ),
+    );
+    const list = trial('listPets');
+    await list.send();
+    expect(list.form.fault('headers')).toBe('"a b" is not a header name');
+    expect(list.exchange).toBeUndefined();
+  });
+
+  it('can be a custom request', async () => {
+    const { trial, sent } = await setUp(undefined, null);
+    const own = trial('');
+    own.form.values = {
+      ...own.form.values,
+      method: 'DELETE',
+      path: '/pets/7',
+      headers: 'X-A: 1\nX-A: 2\n\nX-B:  b: c ',
+    };
+    await own.send();
+    expect(sent()).toMatchObject({ method: 'DELETE', path: '/pets/7', headers: { 'X-A': '2', 'X-B': 'b: c' } });
+  });
+});
+
+describe('a description', () => {
+  it('is read again when the environment or the project changes', async () => {
+    const { time, transport, reference } = await setUp();
+    await time.pass(1_000);
+    reference.environment = 'staging';
+    await settle();
+    expect(transport.calls.at(-1)).toEqual({
+      procedure: 'api.describe',
+      input: { projectId: 'prj_demo', environment: 'staging' },
+    });
+    expect(reference.description.value?.environment).toBe('staging');
+    await time.pass(1_000);
+    transport.tell({ type: 'projects.changed', projectId: 'prj_other' });
+    transport.tell({ type: 'projects.changed', projectId: 'prj_demo' });
+    await settle();
+    expect(transport.asked('api.describe')).toBe(3);
+  });
+
+  it.each([null, '{}', '<html>'])('may be missing: %j', async (text) => {
+    const { reference } = await setUp([], text);
+    expect(reference.description.value).toEqual({ environment: 'production', baseUrl: BASE_URL, document: undefined });
+  });
+});
+
+describe('a path', () => {
+  const parameter = (place: 'path' | 'query', name: string) => ({
+    in: place,
+    name,
+    required: true,
+    description: undefined,
+    schema: {
+      name: undefined,
+      type: 'string',
+      format: undefined,
+      description: undefined,
+      constraints: [],
+      choices: [],
+      default: undefined,
+      properties: [],
+      items: undefined,
+    },
+  });
+
+  it.each([
+    [{ 'path id': '7', 'query q': '' }, '/a/7/b'],
+    [{ 'path id': ' -9223372036854775808 ' }, '/a/-9223372036854775808/b'],
+    [{ 'path id': '../x y', 'query q': 'a&b=c' }, '/a/..%2Fx%20y/b?q=a%26b%3Dc'],
+    [{ 'path id': '' }, '/a//b'],
+  ])('with %j is %s', (typed, path) => {
+    expect(fillPath('/a/{id}/b', [parameter('path', 'id'), parameter('query', 'q')], typed)).toBe(path);
+  });
+});
+
+describe('headers', () => {
+  it('that are typed override those of the body and the operation, in any case', () => {
+    expect(
+      collectHeaders([], {
+        parameters: {},
+        body: '{}',
+        mediaType: JSON_TYPE,
+        headers: 'content-type: text/plain\nbroken',
+      }),
+    ).toEqual({ 'content-type': 'text/plain', broken: '' });
+  });
+});
+
+describe('a body', () => {
+  const property = (name: string, type: string) => ({
+    name,
+    required: true,
+    schema: {
+      name: undefined,
+      type,
+      format: undefined,
+      description: undefined,
+      constraints: [],
+      choices: [],
+      default: undefined,
+      properties: [],
+      items: undefined,
+    },
+  });
+
+  it.each([
+    ['integer', '007', '"007"'],
+    ['integer', '9007199254740993', '9007199254740993'],
+    ['integer', '1.0', '1.0'],
+    ['integer', 'many', '"many"'],
+    ['integer or null', 'null', 'null'],
+    ['string', 'null', '"null"'],
+    ['string', '7', '"7"'],
+    ['string or null', 'null', 'null'],
+    ['boolean', 'true', 'true'],
+    ['array of integer', '[1, 9007199254740993]', '[1, 9007199254740993]'],
+    ['object', '{"a": ', '"{\\"a\\": "'],
+  ])('of the type %s with %j typed has %s', (type, text, member) => {
+    expect(writeBody([property('x', type)], { x: text })).toBe(`{\n  "x": ${member}\n}`);
+  });
+
+  it('omits empty fields', () => {
+    expect(writeBody([property('x', 'string')], { x: '' })).toBe('{}');
+  });
+});

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { asFetch } from '../../../../../../main/base/request-code.ts';
+import { asCurl, type CopiedRequest } from '../../../../../../main/base/request-shell.ts';
+import { requestText, responseText } from '../../../../../../renderer/pages/api/trial/request-text.ts';
+
+const URL_OF_PETS = 'http://demo.vivarium.localhost:8080/v1/pets';
+const JSON_TYPE = { name: 'Content-Type', value: 'application/json' };
+
+const get: CopiedRequest = {
+  method: 'GET',
+  url: `${URL_OF_PETS}?limit=5`,
+  headers: [],
+  body: undefined,
+  authorized: true,
+};
+const post: CopiedRequest = {
+  method: 'POST',
+  url: URL_OF_PETS,
+  headers: [JSON_TYPE],
+  body: `{"name": "O'Hara \\"Red\\" $HOME \`id\`", "categoryId": 9007199254740993}`,
+  authorized: true,
+};
+
+describe('a request as curl', () => {
+  it('has the secret by its variable, and no more than it needs', () => {
+    expect(asCurl(get)).toBe(`curl -H "Authorization: Bearer $VIVARIUM_KEY" \\\n  '${URL_OF_PETS}?limit=5'`);
+    expect(asCurl({ ...get, authorized: false })).toBe(`curl '${URL_OF_PETS}?limit=5'`);
+    expect(asCurl({ ...get, method: 'HEAD' })).toMatch(/^curl -I /);
+  });
+
+  it('passes through a shell unchanged', () => {
+    const command = asCurl(post).replace(/^curl/, "printf '%s\\n'");
+    const words = execFileSync('sh', ['-c', command], { encoding: 'utf8', env: { VIVARIUM_KEY: 'viv_x', HOME: '/' } });
+    expect(words.split('\n').slice(0, -1)).toEqual([
+      '-X',
+      'POST',
+      '-H',
+      'Authorization: Bearer viv_x',
+      '-H',
+      'Content-Type: application/json',
+      '--data-raw',
+      post.body,
+      URL_OF_PETS,
+    ]);
+  });
+});
+
+/** The arguments that a command's program receives. */
+const wordsOf = (request: CopiedRequest): string[] =>
+  execFileSync('sh', ['-c', asCurl(request).replace(/^curl|(?<=\| )curl/, "printf '%s\\n'")], { encoding: 'utf8' })
+    .split('\n')
+    .slice(0, -1);
+
+describe('what curl would misinterpret', () => {
+  const plain = { ...get, authorized: false };
+
+  it.each([
+    ['brackets and braces', { ...plain, url: 'http://a.test/?f[x]={1,2}' }, ['--globoff', 'http://a.test/?f[x]={1,2}']],
+    ['dot segments in a path', { ...plain, url: 'http://a.test/a/../b' }, ['--path-as-is', 'http://a.test/a/../b']],
+    ['dots that are not segments', { ...plain, url: 'http://a.test/a/...?x=/..' }, ['http://a.test/a/...?x=/..']],
+    [
+      'an empty field',
+      { ...plain, url: 'http://a.test/', headers: [{ name: 'X-Empty', value: '' }] },
+      ['-H', 'X-Empty;', 'http://a.test/'],
+    ],
+    [
+      'a body without a type',
+      { ...plain, method: 'POST', url: 'http://a.test/', body: '@x' },
+      ['-X', 'POST', '-H', 'Content-Type:', '--data-raw', '@x', 'http://a.test/'],
+    ],
+    [
+      'bytes',
+      { ...plain, method: 'PUT', url: 'http://a.test/', headers: [JSON_TYPE], bytes: '/wA=' },
+      ['-X', 'PUT', '-H', 'Content-Type: application/json', '--data-binary', '@-', 'http://a.test/'],
+    ],
+  ])('%s', (_what, request, words) => {
+    expect(wordsOf(request)).toEqual(words);
+  });
+});
+
+describe('a request as fetch', () => {
+  it('has the secret from the environment', () => {
+    expect(asFetch(get)).toBe(
+      `const response = await fetch('${URL_OF_PETS}?limit=5', {\n  headers: {\n    Authorization: \`Bearer \${process.env.VIVARIUM_KEY}\`,\n  },\n});`,
+    );
+    expect(asFetch({ ...get, authorized: false })).toBe(`const response = await fetch('${URL_OF_PETS}?limit=5');`);
+  });
+
+  it('adds no type to a body without one, and no body to GET', () => {
+    expect(asFetch({ ...post, headers: [] })).toContain('body: Buffer.from(');
+    expect(asFetch({ ...get, body: '{}' })).not.toContain('body');
+  });
+
+  it('has nothing that a prompt would interpret', () => {
+    const body = "it's\u007f\u007f\u009b2J\u202e\u2028\ufeff\u0003\n";
+    const code = asFetch({ ...post, authorized: false, body });
+    expect(code).not.toMatch(/[^\n\P{C}]|[\p{Zl}\p{Zp}]/u);
+    expect(
+      new Function('fetch', code.replace('const response = await ', 'return '))((...args: unknown[]) => args),
+    ).toEqual([URL_OF_PETS, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }]);
+  });
+
+  it('calls fetch with exactly the same values', () => {
+    const code = `${asFetch(post).replace('const response = await ', 'return ')}`;
+    const called = new Function('fetch', 'process', code)((...args: unknown[]) => args, {
+      env: { VIVARIUM_KEY: 'viv_x' },
+    });
+    expect(called).toEqual([
+      URL_OF_PETS,
+      {
+        method: 'POST',
+        headers: { Authorization: 'Bearer viv_x', 'Content-Type': 'application/json' },
+        body: post.body,
+      },
+    ]);
+  });
+});
+
+describe('an exchange as it was on the wire', () => {
+  it('begins with the target as it was sent', () => {
+    const request = {
+      method: 'GET' as const,
+      url: `${URL_OF_PETS}/../x?a=%20`,
+      headers: [{ name: 'Host', value: 'a' }],
+      body: null,
+    };
+    expect(requestText(request)).toBe('GET /v1/pets/../x?a=%20 HTTP/1.1\nHost: a');
+  });
+
+  it('has the original body', () => {
+    expect(
+      responseText({
+        httpVersion: '1.1',
+        status: 201,
+        reason: 'Created',
+        headers: [JSON_TYPE, { name: 'X-RateLimit-Limit', value: '60' }],
+        body: '{"id":9007199254740993}',
+        bodyEncoding: 'utf8',
+        bodyBytes: 23,
+        cut: false,
+        firstByteMs: 1,
+        totalMs: 2,
+      }),
+    ).toBe('HTTP/1.1 201 Created\nContent-Type: application/json\nX-RateLimit-Limit: 60\n\n{"id":9007199254740993}');
+  });
+});

@@ -1,0 +1,177 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import type { Domain } from '../../../../../main/contract/domains.ts';
+import { Navigator, type AddressBar } from '../../../../../renderer/shared/navigation/navigator.svelte.ts';
+import { Announcer } from '../../../../../renderer/shared/session/announcer.svelte.ts';
+import { DomainsPage, SELECT_DELAY_MS } from '../../../../../renderer/pages/domains/domains-page.svelte.ts';
+import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
+import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
+import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { makeDomain } from '../../../../support/page-domains.ts';
+import { makeProject } from '../../../../support/page-world.ts';
+
+const AT = '2026-11-20T09:00:00.000Z';
+
+async function setUp(path = '/projects/shop/domains') {
+  const time = createFakeClock();
+  const changes = fakeChanges();
+  const entries = [path];
+  const bar: AddressBar = {
+    read() {
+      const { pathname, search } = new URL(entries.at(-1) ?? '/', 'http://page');
+      return { path: pathname, search };
+    },
+    push: (address) => void entries.push(address),
+    replace: (address) => void (entries[entries.length - 1] = address),
+    onMoved: () => undefined,
+  };
+  let domains: Domain[] = ['a.acme.test', 'b.acme.test', 'c.acme.test'].map((hostname) => makeDomain(hostname));
+  const fake = fakeClient({
+    'domains.list': () => domains,
+    'domains.verify': ({ hostname }: { hostname: string }) => makeDomain(hostname, { state: 'misconfigured' }),
+    'domains.export': () => ({ domains: [], primary: null, redirects: [] }),
+    'domains.remove': ({ hostname }: { hostname: string }) => {
+      domains = domains.filter((domain) => domain.hostname !== hostname);
+      return makeDomain(hostname);
+    },
+    'domains.attach': ({ hostname }: { hostname: string }) => {
+      domains = [...domains, makeDomain(hostname)];
+    },
+    'breaks.list': () => [],
+    'domains.setPrimary': () => makeProject('Shop'),
+    'domains.setRedirects': () => makeProject('Shop'),
+    'projects.get': () => ({
+      ...makeProject('Shop'),
+      primary: 'a.acme.test',
+      redirects: [{ from: 'b.acme.test', to: 'c.acme.test', status: 301 }],
+    }),
+  });
+  const navigator = new Navigator(bar);
+  const toasts = new Toasts(time);
+  const works = new Works(time);
+  const page = new DomainsPage({
+    client: fake.client,
+    changes,
+    time,
+    navigator,
+    toasts,
+    works,
+    announcer: new Announcer(time),
+    breaks: { again: () => Promise.resolve([]) },
+    project: () => makeProject('Shop', { plan: 'pro' }),
+  });
+  await settle();
+  const lists = () => fake.calls.filter(({ procedure }) => procedure === 'domains.list').length;
+  const address = () => entries.at(-1);
+  return { page, time, changes, lists, entries, address, toasts, works, changed: fake.changes };
+}
+
+describe('the Domains page', () => {
+  it('keeps what it shows in the address, and the filters while another domain is chosen', async () => {
+    const { page, address } = await setUp();
+    page.setQuery({ search: 'acme', filter: 'verified' });
+    expect(page.hrefOf('b.acme.test')).toBe('/projects/shop/domains/b.acme.test?search=acme&state=verified');
+    page.show('b.acme.test');
+    expect([address(), page.chosen?.hostname]).toEqual([page.hrefOf('b.acme.test'), 'b.acme.test']);
+    page.setQuery({ search: '', filter: 'all' });
+    page.leave();
+    expect([address(), page.chosen]).toEqual(['/projects/shop/domains', undefined]);
+  });
+
+  it('shows the last of the domains that the arrow keys pass, and leaves one entry in the history', async () => {
+    const { page, time, entries } = await setUp('/projects/shop/domains/a.acme.test');
+    page.showSoon('b.acme.test');
+    await time.pass(SELECT_DELAY_MS - 1);
+    page.showSoon('c.acme.test');
+    await time.pass(SELECT_DELAY_MS - 1);
+    expect(page.item).toBe('a.acme.test');
+    await time.pass(1);
+    expect(entries).toEqual(['/projects/shop/domains/c.acme.test']);
+  });
+
+  it('keeps the steps of attaching in the address', async () => {
+    const { page, address } = await setUp('/projects/shop/domains/a.acme.test?state=verified');
+    page.beginAttaching();
+    expect([page.attaching, page.item, address()]).toEqual([
+      true,
+      undefined,
+      '/projects/shop/domains?state=verified&attach=name',
+    ]);
+    page.attached('b.acme.test');
+    expect([page.attaching, page.awaited, address()]).toEqual([
+      true,
+      false,
+      '/projects/shop/domains/b.acme.test?attach=record',
+    ]);
+    page.attached('new.acme.test');
+    expect([page.awaited, page.chosen]).toEqual([true, undefined]);
+    page.show('never.acme.test');
+    expect(page.awaited).toBe(false);
+    page.show('b.acme.test');
+    page.show('b.acme.test');
+    page.leave();
+    expect([page.attaching, address()]).toEqual([false, '/projects/shop/domains']);
+  });
+
+  it('shows the result of a check without reading all domains again', async () => {
+    const { page, lists } = await setUp();
+    await page.actions.verify('b.acme.test');
+    expect(page.domains.value?.map(({ state }) => state)).toEqual(['verified', 'misconfigured', 'verified']);
+    expect(lists()).toBe(1);
+  });
+
+  it('returns to the list when the visible domain is removed', async () => {
+    const { page } = await setUp('/projects/shop/domains/a.acme.test');
+    expect(await page.remove(makeDomain('b.acme.test'))).toBe(true);
+    expect(page.item).toBe('a.acme.test');
+    await page.remove(makeDomain('a.acme.test'));
+    expect(page.item).toBeUndefined();
+  });
+
+  it('removes several domains; one Undo attaches them again, with their project’s settings for them', async () => {
+    const { page, toasts, works, changed } = await setUp('/projects/shop/domains/a.acme.test?sort=-state');
+    for (const [at, hostname] of ['a.acme.test', 'b.acme.test'].entries()) page.selection.toggle(hostname, at);
+    page.removeAll(page.selection.ids);
+    await settle();
+    expect([page.item, page.selection.size, page.sort]).toEqual([undefined, 0, { by: 'state', descending: true }]);
+    expect(toasts.list.map(({ text }) => text)).toEqual([
+      'Removed 2 domains: no longer served, and without certificates.',
+    ]);
+    toasts.undoLast();
+    await settle();
+    await settle();
+    expect(works.list.map(({ result }) => result)).toEqual(['2 domains attached again: 0 verified.']);
+    expect(changed()).toEqual([
+      ...['domains.remove', 'domains.remove'],
+      ...['domains.attach', 'domains.verify', 'domains.attach', 'domains.verify'],
+      ...['domains.setPrimary', 'domains.setRedirects'],
+    ]);
+  });
+
+  it('starts the redirect form for a domain once', async () => {
+    const { page } = await setUp('/projects/shop/domains/a.acme.test');
+    page.redirect(makeDomain('a.acme.test'));
+    page.redirect(makeDomain('a.acme.test'));
+    expect([page.part, page.item, page.redirects.rows.map(({ from }) => from)]).toEqual([
+      'redirects',
+      undefined,
+      ['a.acme.test'],
+    ]);
+  });
+
+  it.each([
+    ['domains.changed', 'prj_shop', true],
+    ['domains.changed', 'prj_other', false],
+    ['zones.changed', undefined, true],
+    ['clock.changed', undefined, true],
+    ['pets.changed', 'prj_shop', false],
+  ] as const)('reads again after %s of %s: %s', async (type, projectId, expected) => {
+    const { time, changes, lists } = await setUp();
+    await time.pass(5_000);
+    const before = lists();
+    changes.tell({ type, at: AT, ...(projectId !== undefined && { projectId }) });
+    await settle();
+    expect(lists() > before).toBe(expected);
+  });
+});

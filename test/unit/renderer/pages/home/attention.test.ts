@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { Check } from '../../../../../main/contract/domains.ts';
+import { listAttention, type AttentionSources } from '../../../../../renderer/pages/home/attention.ts';
+import { nameCallers } from '../../../../../renderer/shared/limits/callers.ts';
+import { FAKE_NOW_MS } from '../../../../support/fake-clock.ts';
+import { makeDomain } from '../../../../support/page-domains.ts';
+import { CREATED_AT, makeKey, makeUsage } from '../../../../support/page-world.ts';
+
+const NOTHING: AttentionSources = {
+  warnings: [],
+  domains: [],
+  callers: [],
+  deploys: [],
+  target: undefined,
+  nowMs: FAKE_NOW_MS,
+};
+const SHOP = 'shop.acme.test';
+
+const check = (outcome: Check['outcome'], message: string): Check => ({ code: 'no_record', outcome, message });
+
+const told = (sources: Partial<AttentionSources>) =>
+  listAttention({ ...NOTHING, ...sources }).map(({ tone, text }) => `${tone}: ${text}`);
+
+describe('what needs attention', () => {
+  it('is nothing when all is well', () => {
+    const domains = [makeDomain(SHOP, { checks: [check('ok', 'Right.'), check('warning', 'Careful.')] })];
+    expect(told({ domains })).toEqual([]);
+  });
+
+  it('is a domain’s first failed check, rather than one that could not be made', () => {
+    const checks = [
+      check('ok', 'Right.'),
+      check('unknown', 'No answer.'),
+      check('failed', 'Wrong.'),
+      check('failed', 'Too.'),
+    ];
+    expect(told({ domains: [makeDomain(SHOP, { state: 'misconfigured', checks })] })).toEqual(['brick: Wrong.']);
+    expect(told({ domains: [makeDomain(SHOP, { state: 'pending', checks: checks.slice(0, 2) })] })).toEqual([
+      'amber: No answer.',
+    ]);
+  });
+
+  it('is less urgent while the domain is served', () => {
+    const checks = [check('failed', 'CAA forbids it.')];
+    expect(told({ domains: [makeDomain(SHOP, { checks })] })).toEqual(['amber: CAA forbids it.']);
+  });
+
+  it('is a ban until it ends, by the name of the key', () => {
+    const limits = { perMinute: 60, perDay: 1_000 };
+    const rest = { bannedUntil: new Date(FAKE_NOW_MS + 5_000).toISOString() };
+    const usage = makeUsage('key:a', { limits, minute: 60, day: 60, nowMs: FAKE_NOW_MS, rest });
+    const callers = nameCallers([usage], [makeKey('a', 'Storefront')], limits);
+    expect(listAttention({ ...NOTHING, callers })).toMatchObject([
+      { text: 'Storefront is banned: it kept calling after it was refused.', untilMs: FAKE_NOW_MS + 5_000 },
+    ]);
+    expect(told({ callers, nowMs: FAKE_NOW_MS + 5_000 })).toEqual([]);
+  });
+
+  it('is the last deploy if it failed, and no older one', () => {
+    const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
+    const succeeded = { id: 'b', status: 'succeeded', createdAt: CREATED_AT } as const;
+    expect(told({ deploys: [failed, succeeded] })).toEqual(['brick: The last deploy failed. Nobody answered.']);
+    expect(told({ deploys: [succeeded, failed] })).toEqual([]);
+  });
+
+  it('is an upstream that does not answer, which explains its failed deploy', () => {
+    const target = {
+      id: 'upstreams.shop',
+      area: 'upstreams',
+      title: 'Upstream of Shop',
+      status: 'warning',
+      evidence: ['Nothing is listening.', 'Requests are answered with 502.'],
+      fix: 'Start it.',
+    } as const;
+    const failed = { id: 'a', status: 'failed', reason: 'Nobody answered.', createdAt: CREATED_AT } as const;
+    const sources = { deploys: [failed], target: { ...target, evidence: [...target.evidence] } };
+    expect(told(sources)).toEqual(['brick: Nothing is listening. Requests are answered with 502. Start it.']);
+    expect(told({ ...sources, target: { ...sources.target, status: 'ok' } })).toEqual([
+      'brick: The last deploy failed. Nobody answered.',
+    ]);
+  });
+
+  it('combines domains with the same cause, which can be verified together', () => {
+    const at = (hostname: string, code: Check['code']) =>
+      makeDomain(hostname, { state: 'misconfigured', checks: [{ ...check('failed', 'Wrong.'), code }] });
+    const domains = [at('a.test', 'wrong_target'), at('b.test', 'no_record'), at('c.test', 'wrong_target')];
+    expect(told({ domains })).toEqual([
+      'brick: The CNAME leads elsewhere: 2 domains, such as a.test.',
+      'brick: Wrong.',
+    ]);
+    expect(listAttention({ ...NOTHING, domains })[0]).toMatchObject({
+      link: { place: { page: 'domains', query: { state: 'attention' } } },
+      action: { kind: 'verify', hostnames: ['a.test', 'c.test'] },
+    });
+  });
+
+  it('ends with the engine’s warnings', () => {
+    const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
+    expect(told({ warnings: ['No ::1.'], domains })).toEqual(['brick: Wrong.', 'amber: No ::1.']);
+  });
+
+  it('links to the place where it can be resolved', () => {
+    const domains = [makeDomain(SHOP, { state: 'misconfigured', checks: [check('failed', 'Wrong.')] })];
+    expect(listAttention({ ...NOTHING, domains })[0]?.link).toEqual({
+      place: { page: 'domains', item: SHOP },
+      label: SHOP,
+    });
+  });
+});

@@ -1,0 +1,118 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../../../main/contract/doctor.ts';
+import { placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/check-place.ts';
+import { DoctorPage, merge, verdictOf } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
+import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
+
+const AT = '2026-11-20T09:00:00.000Z';
+const check = (area: DoctorArea, name: string, status: DoctorStatus = 'ok'): DoctorCheck => ({
+  id: `${area}.${name}`,
+  area,
+  title: name,
+  status,
+  evidence: ['Found.'],
+});
+
+function report(...checks: DoctorCheck[]): DoctorReport {
+  const count = (status: DoctorStatus) => checks.filter((each) => each.status === status).length;
+  const counts = { failed: count('failed'), warning: count('warning'), ok: count('ok'), skipped: count('skipped') };
+  return { examinedAt: AT, elapsedMs: 5, running: true, counts, checks };
+}
+
+function setUp(answer: (areas: readonly DoctorArea[] | undefined) => DoctorReport) {
+  const time = createFakeClock();
+  const changes = fakeChanges();
+  const { client, calls } = fakeClient({ 'doctor.run': ({ areas }: { areas?: DoctorArea[] }) => answer(areas) });
+  const page = new DoctorPage({ client, changes, time });
+  return { page, time, changes, asked: () => calls.map(({ input }) => input) };
+}
+
+describe('the Doctor page', () => {
+  it('checks everything when it opens, and again on request, without a pause', async () => {
+    const { page, asked } = setUp(() => report(check('dns', 'server'), check('root', 'key', 'failed')));
+    expect(page.running).toBe(true);
+    await settle();
+    expect([page.running, page.of('failed').map(({ id }) => id)]).toEqual([false, ['root.key']]);
+    page.runAgain();
+    page.runAgain();
+    expect(page.running).toBe(true);
+    await settle();
+    expect([page.running, asked()]).toEqual([false, [{}, {}]]);
+  });
+
+  it('checks after a change what that concerns, and keeps the rest', async () => {
+    const { page, changes, time, asked } = setUp((areas) =>
+      areas === undefined
+        ? report(check('dns', 'server'), check('domains', 'a.test'), check('clock', 'app'))
+        : report(check('clock', 'app', 'warning')),
+    );
+    await settle();
+    changes.tell({ type: 'clock.changed', at: AT });
+    changes.tell({ type: 'pets.changed', at: AT });
+    await time.pass(6_000);
+    expect(asked()).toEqual([{}, { areas: ['clock', 'domains'] }]);
+    expect(page.running).toBe(false);
+    expect(page.query.value?.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      'dns.server ok',
+      'clock.app warning',
+    ]);
+  });
+
+  it('checks everything when the connection is back, including what it missed', async () => {
+    let fails = false;
+    const { page, changes, time, asked } = setUp(() => {
+      if (fails) throw new Error('lost');
+      return report(check('dns', 'server'));
+    });
+    await settle();
+    fails = true;
+    changes.tell({ type: 'ca.changed', at: AT });
+    await time.pass(6_000);
+    expect([page.query.failure !== undefined, page.running]).toEqual([true, false]);
+    fails = false;
+    changes.tell({ type: 'clock.changed', at: AT });
+    await time.pass(6_000);
+    expect(asked().at(-1)).toEqual({ areas: ['trust', 'root', 'domains', 'clock'] });
+    changes.tell({ type: 'everything' });
+    await time.pass(6_000);
+    expect(asked().at(-1)).toEqual({});
+  });
+});
+
+it('a partial report replaces its part of the whole', () => {
+  const whole = report(check('engine', 'process'), check('dns', 'server', 'failed'), check('root', 'key'));
+  const part = report(check('dns', 'server'), check('dns', 'resolver', 'warning'));
+  const merged = merge(whole, part, ['dns']);
+  expect(merged.checks.map(({ id }) => id)).toEqual(['engine.process', 'dns.server', 'dns.resolver', 'root.key']);
+  expect(merged.counts).toEqual({ failed: 0, warning: 1, ok: 3, skipped: 0 });
+});
+
+it.each([
+  [{ failed: 0, warning: 0, ok: 9, skipped: 1 }, 'All is well'],
+  [{ failed: 0, warning: 2, ok: 9, skipped: 0 }, 'Nothing failed'],
+  [{ failed: 1, warning: 2, ok: 9, skipped: 0 }, 'One check failed'],
+  [{ failed: 3, warning: 0, ok: 9, skipped: 0 }, '3 checks failed'],
+])('%j: %s', (counts, verdict) => {
+  expect(verdictOf(counts)).toBe(verdict);
+});
+
+it.each([
+  [
+    { id: 'domains.a.test', area: 'domains', projectId: 'p' },
+    { page: 'domains', project: 'shop', item: 'a.test' },
+  ],
+  [{ id: 'domains.a.test', area: 'domains', projectId: 'gone' }, undefined],
+  [{ id: 'domains.platform', area: 'domains' }, undefined],
+  [
+    { id: 'upstreams.shop', area: 'upstreams', projectId: 'p' },
+    { page: 'general', project: 'shop' },
+  ],
+  [{ id: 'trust.system', area: 'trust' }, { page: 'certificates' }],
+  [{ id: 'root.key', area: 'root' }, { page: 'certificates' }],
+  [{ id: 'dns.resolver', area: 'dns' }, { page: 'settings' }],
+  [{ id: 'dns.server', area: 'dns' }, undefined],
+] as const)('%j is resolved at %j', (of, place) => {
+  expect(placeOfCheck(of, [{ id: 'p', slug: 'shop' }])?.place).toEqual(place);
+});

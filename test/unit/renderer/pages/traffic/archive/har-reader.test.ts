@@ -1,0 +1,162 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { toHar } from '../../../../../../main/traffic/har.ts';
+import { ArchiveLog } from '../../../../../../renderer/pages/traffic/archive/archive-log.svelte.ts';
+import { openArchive } from '../../../../../../renderer/pages/traffic/archive/har-reader.ts';
+import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
+import { entry, record, REDACTOR } from '../../../../../support/traffic-entries.ts';
+
+const fileOf = (content: string | object, name = 'capture.har'): File =>
+  new File([typeof content === 'string' ? content : JSON.stringify(content)], name);
+
+const harEntry = (rest: object = {}, request: object = {}) => ({
+  startedDateTime: '2026-11-20T09:00:00.000+01:00',
+  time: 12.5,
+  timings: { send: 0, wait: 10, receive: 2.5 },
+  request: {
+    method: 'POST',
+    url: 'https://api.example.test:8443/v1/pets?x=1#y',
+    httpVersion: 'h2',
+    headers: [{ name: ':path', value: '/' }, { name: 'Accept', value: '*/*' }, 'odd'],
+    postData: { mimeType: 'application/json', text: '{"name":"Réx"}' },
+    bodySize: -1,
+    ...request,
+  },
+  response: {
+    status: 201,
+    httpVersion: 'HTTP/2',
+    headers: [{ name: 'Content-Type', value: 'application/json' }],
+    content: { size: 12, text: Buffer.from('{"id":"é"}').toString('base64'), encoding: 'base64' },
+  },
+  ...rest,
+});
+
+const log = (...entries: unknown[]) => ({ log: { version: '1.2', pages: [{ title: '"entries":[' }], entries } });
+
+describe('a HAR file', () => {
+  it('is read as entries, newest first, with Vivarium’s own fields left empty', async () => {
+    const older = harEntry({ startedDateTime: '2026-11-20T07:00:00.000Z', response: { status: 0 } });
+    const { entries, left, name } = await openArchive(fileOf(log(older, harEntry())));
+    expect([name, left, entries.map(({ id, status }) => [id, status])]).toEqual([
+      'capture.har',
+      undefined,
+      [
+        ['har_2', 201],
+        ['har_1', null],
+      ],
+    ]);
+    expect(entries[0]).toMatchObject({
+      at: '2026-11-20T08:00:00.000Z',
+      method: 'POST',
+      target: '/v1/pets?x=1',
+      scheme: 'https',
+      httpVersion: '2.0',
+      authority: 'api.example.test:8443',
+      durationMs: 12.5,
+      firstByteMs: 10,
+      requestHeaders: [{ name: 'Accept', value: '*/*' }],
+      requestBody: { text: '{"name":"Réx"}', encoding: 'utf8', cut: false },
+      responseBody: { text: '{"id":"é"}', encoding: 'utf8', cut: false },
+      responseBytes: 12,
+    });
+  });
+
+  it('of Vivarium is read unchanged', async () => {
+    const kept = entry({
+      method: 'PUT',
+      target: '/v1/pets/1',
+      record: record({ responseBody: { chunks: [Buffer.from([0xff, 0x00, 0xfe])], bytes: 3 } }),
+    });
+    const { entries } = await openArchive(fileOf({ log: await toHar([kept], REDACTOR) }));
+    expect(entries).toMatchObject([
+      { method: 'PUT', target: '/v1/pets/1', responseBody: { text: '/wD+', encoding: 'base64', bytes: 3 } },
+    ]);
+  });
+
+  it('has form parameters, broken base64 as text, and long bodies cut off', async () => {
+    const params = [{ name: 'a b', value: 'ä' }, { name: 'c' }];
+    const [form, broken, long] = (
+      await openArchive(
+        fileOf(
+          log(
+            harEntry({}, { postData: { mimeType: 'application/x-www-form-urlencoded', params } }),
+            harEntry({ response: { status: 200, content: { text: 'no base64!', encoding: 'base64' } } }),
+            harEntry({ response: { status: 200, content: { text: 'x'.repeat(10_000_000), size: 10_000_000 } } }),
+          ),
+        ),
+      )
+    ).entries;
+    expect(form?.requestBody?.text).toBe('a+b=%C3%A4&c=');
+    expect(broken?.responseBody).toMatchObject({ text: 'no base64!', encoding: 'utf8' });
+    expect(long?.responseBody).toMatchObject({ text: 'x'.repeat(65_536), bytes: 10_000_000, cut: true });
+  });
+
+  it('omits what cannot be shown, and quotes the first of it', async () => {
+    const { entries, left } = await openArchive(
+      fileOf(log(harEntry(), harEntry({}, { url: 'data:text/html,x' }), { startedDateTime: '' }, harEntry())),
+    );
+    expect([entries.length, left?.count]).toEqual([2, 2]);
+    expect(left?.reason).toMatch(
+      /^entry 2 has no HTTP address as request.url \(data:text\/html,x\): \{"startedDateTime/,
+    );
+    const many = Array.from({ length: 10_003 }, () => harEntry());
+    const cut = await openArchive(fileOf(log(...many)));
+    expect([cut.entries.length, cut.left]).toEqual([
+      10_000,
+      { count: 3, reason: 'a list has 10,000 entries at most.' },
+    ]);
+  });
+
+  it.each([
+    ['', 'It is empty.'],
+    ['<html>', 'It is not a HAR file: it must begin with {"log": …, but begins with <html>'],
+    ['{"log":{"pages":[]}}', 'It is not a HAR file: it has no list "entries" in an object "log".'],
+    ['{"data":{"entries":[{}]}}', 'it has no list "entries" in an object "log"'],
+    ['{"log":{"entries":{}}}', 'it has no list "entries" in an object "log"'],
+    ['{"log":{"entries":[]}}', 'Its log has no entries.'],
+    ['{"log":{"entries":[{"request":{"method":"GET', 'It ends in the middle of an entry: {"request":{"method":"GET'],
+    [
+      '{"log":{"entries":[{"request": 5}]}}',
+      'None of its entries can be shown: entry 1 has no request: {"request": 5}',
+    ],
+    ['{"log":{"entries":[{nope}]}}', 'None of its entries can be shown: entry 1 is not JSON ('],
+    ['\xff', 'not UTF-8'],
+  ])('that is invalid is refused with the reason: %j', async (text, message) => {
+    const file = text === '\xff' ? new File([Uint8Array.of(0xff)], 'x.har') : fileOf(text);
+    await expect(openArchive(file)).rejects.toThrow(message);
+  });
+
+  it('that is too large is refused before it is read', async () => {
+    const file = { name: 'huge.har', size: 200_000_000 } as File;
+    await expect(openArchive(file)).rejects.toThrow('huge.har has 200 MB; a file of up to 64 MiB can be opened.');
+  });
+});
+
+it('the entries of a HAR file are filtered like recorded ones', async () => {
+  const archive = await openArchive(
+    fileOf(log(harEntry(), harEntry({ response: { status: 500 } }, { method: 'GET', url: 'http://b.test/x' }))),
+  );
+  const time = createFakeClock();
+  const list = new ArchiveLog(archive, time);
+  for (const [filter, ids] of [
+    ['method:post', 'har_1'],
+    ['status:5xx host:b.test', 'har_2'],
+    ['body:RÉX', 'har_1 har_2'],
+    ['header:application/json', 'har_1'],
+    ['-is:failed took:>10ms', 'har_1'],
+    ['key:none example', 'har_1'],
+    ['is:replay', ''],
+    ['', 'har_1 har_2'],
+  ] as const) {
+    const narrowing = list.narrow(filter);
+    await settle();
+    await narrowing;
+    expect(
+      list.entries
+        .map(({ id }) => id)
+        .toSorted()
+        .join(' '),
+      filter,
+    ).toBe(ids);
+  }
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { compareEntries, compareLines, differs } from '../../../../../../renderer/pages/traffic/bodies/compare.ts';
+import { makeDetail } from '../../../../../support/page-traffic.ts';
+
+const shown = (left: string, right: string): string =>
+  compareLines([...left], [...right])
+    .map((line) => `${line.left ?? '_'}${differs(line) ? '≠' : '='}${line.right ?? '_'}`)
+    .join(' ');
+
+describe('two texts', () => {
+  it.each([
+    ['', '', ''],
+    ['abc', 'abc', 'a=a b=b c=c'],
+    ['abc', 'axc', 'a=a b≠x c=c'],
+    ['abc', 'ac', 'a=a b≠_ c=c'],
+    ['ac', 'abc', 'a=a _≠b c=c'],
+    ['xaby', 'zabqw', 'x≠z a=a b=b y≠q _≠w'],
+    ['abcd', 'cdab', 'a≠_ b≠_ c=c d=d _≠a _≠b'],
+  ])('%j and %j have equal lines side by side', (left, right, lines) => {
+    expect(shown(left, right)).toBe(lines);
+  });
+
+  it('are compared at any length', () => {
+    const lines = (letter: string) => Array.from({ length: 3_000 }, (_, index) => `${letter}${index}`);
+    expect(compareLines(lines('a'), lines('b'))).toHaveLength(3_000);
+  });
+});
+
+it('two entries are compared by answer, body, headers and request', () => {
+  const other = makeDetail(2, {
+    status: 400,
+    responseBody: { text: '{"code":"invalid"}', encoding: 'utf8', bytes: 18, cut: false },
+  });
+  const parts = compareEntries(makeDetail(1), other).map(
+    ({ title, lines }) => `${title}: ${lines.filter(differs).length} of ${lines.length}`,
+  );
+  expect(parts).toEqual([
+    'Response: 1 of 2',
+    'Response body: 3 of 3',
+    'Response headers: 0 of 1',
+    'Request: 0 of 2',
+    'Request headers: 0 of 3',
+  ]);
+});

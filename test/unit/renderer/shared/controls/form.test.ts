@@ -1,0 +1,148 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { titledFailure } from '../../../../../renderer/connection/failure.ts';
+import { ConnectionLostError, OutcomeUnknownError } from '../../../../../renderer/connection/transport.ts';
+import { Form } from '../../../../../renderer/shared/controls/form.svelte.ts';
+import { Task } from '../../../../../renderer/shared/controls/task.svelte.ts';
+import { settle } from '../../../../support/fake-clock.ts';
+
+const issues = (...named: [path: string, message: string][]) =>
+  new ORPCError('invalid_request', {
+    message: 'The input is not acceptable.',
+    data: { issues: named.map(([path, message]) => ({ path, message })) },
+  });
+
+function setUp(error?: Error) {
+  const sent: unknown[] = [];
+  const form = new Form({
+    values: { name: '', plan: 'free' },
+    submit: async (values) => {
+      sent.push(values);
+      if (error !== undefined) throw error;
+      return 'made';
+    },
+    fieldOf: (code) => (code === 'in_use' ? 'name' : undefined),
+  });
+  form.values.name = 'Shop';
+  return { form, sent };
+}
+
+describe('a form', () => {
+  it('sends what was typed, and returns the answer', async () => {
+    const { form, sent } = setUp();
+    expect(await form.submit()).toBe('made');
+    expect(sent).toEqual([{ name: 'Shop', plan: 'free' }]);
+    expect([form.failure, form.faulty]).toEqual([undefined, false]);
+  });
+
+  it.each([
+    [
+      'a named field',
+      issues(['name', 'must be shorter'], ['name', 'must be lower case']),
+      'must be shorter',
+      undefined,
+    ],
+    [
+      'an error whose code belongs to a field',
+      new ORPCError('in_use', { message: 'It is taken.' }),
+      'It is taken.',
+      undefined,
+    ],
+    [
+      'a path without a field',
+      issues(['other', 'is unknown']),
+      undefined,
+      'The input is not acceptable. · other is unknown',
+    ],
+    ['the whole input', new ORPCError('conflict', { message: 'No.' }), undefined, 'No.'],
+    [
+      'a lost connection',
+      new ConnectionLostError(),
+      undefined,
+      'There is no connection to Vivarium. Try again when it is back.',
+    ],
+  ])('shows a fault where it belongs: %s', async (_what, error, fault, failure) => {
+    const { form } = setUp(error);
+    expect(await form.submit()).toBeUndefined();
+    expect([form.fault('name'), form.failure]).toEqual([fault, failure]);
+    expect(form.values.name).toBe('Shop');
+  });
+
+  it('finds the field of a path within an input, by the whole path or by its beginning', async () => {
+    const form = new Form({
+      values: { 'limits.perDay': '', cors: '' },
+      submit: () => Promise.reject(issues(['limits.perDay', 'is required'], ['cors[2]', 'must be an origin'])),
+    });
+    await form.submit();
+    expect([form.fault('limits.perDay'), form.fault('cors')]).toEqual(['is required', 'Entry 3 must be an origin']);
+  });
+
+  it('exposes the code of a refusal until it is sent again', async () => {
+    let refused = true;
+    const form = new Form({
+      values: { hostname: 'www.acme.test' },
+      submit: () =>
+        refused
+          ? Promise.reject(new ORPCError('plan_required', { message: 'The plan is Free.' }))
+          : Promise.resolve('done'),
+    });
+    await form.submit();
+    expect(form.code).toBe('plan_required');
+    refused = false;
+    await form.submit();
+    expect(form.code).toBeUndefined();
+  });
+
+  it('offers force for faults that permit it, until it is sent or reset', async () => {
+    const refusal = new ORPCError('invalid_request', {
+      message: 'The input is not acceptable.',
+      data: { issues: [{ path: 'name', message: 'is not visible yet', forcible: true }] },
+    });
+    const form = new Form({
+      values: { name: 'www' },
+      submit: (_values, { force }) => (force ? Promise.resolve('done') : Promise.reject(refusal)),
+    });
+    await form.submit();
+    expect([form.forcible, form.fault('name')]).toEqual([true, 'is not visible yet']);
+    form.reset();
+    expect([form.forcible, form.faulty]).toEqual([false, false]);
+    await form.submit();
+    expect(await form.submit({ force: true })).toBe('done');
+    expect(form.forcible).toBe(false);
+  });
+
+  it('is sent once at a time', async () => {
+    const { form, sent } = setUp();
+    await Promise.all([form.submit(), form.submit()]);
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a failure', () => {
+  it('has what was not done as its heading only if that is known', () => {
+    const title = 'The pet was not added.';
+    expect(titledFailure(title, new ConnectionLostError())).toMatch(/^The pet was not added\. There is no connection/);
+    expect(titledFailure(title, new OutcomeUnknownError())).toMatch(/^The outcome is unknown/);
+  });
+});
+
+describe('a task', () => {
+  it('runs once at a time, and keeps why it failed until the next try', async () => {
+    const { promise, reject } = Promise.withResolvers<string>();
+    let runs = 0;
+    const task = new Task(() => {
+      runs += 1;
+      return runs === 1 ? promise : Promise.resolve('done');
+    });
+    const first = task.start();
+    expect(await task.start()).toBeUndefined();
+    expect([runs, task.running]).toEqual([1, true]);
+    reject(new ORPCError('conflict', { message: 'Not now.' }));
+    expect(await first).toBeUndefined();
+    await settle();
+    expect([task.running, task.failure]).toEqual([false, 'Not now.']);
+    expect(await task.start()).toBe('done');
+    expect(task.failure).toBeUndefined();
+  });
+});

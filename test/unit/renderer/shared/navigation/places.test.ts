@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { formatPlace, readPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
+
+const PLACES: readonly [address: string, place: Place][] = [
+  ['/', { page: 'overview' }],
+  ['/projects/demo', { page: 'overview', project: 'demo' }],
+  ['/projects/demo/pets', { page: 'pets', project: 'demo' }],
+  ['/pets', { page: 'pets' }],
+  ['/projects/demo/pets?status=sold', { page: 'pets', project: 'demo', query: { status: 'sold' } }],
+  ['/projects/demo/domains/shop.acme.test', { page: 'domains', project: 'demo', item: 'shop.acme.test' }],
+  ['/projects', { page: 'projects' }],
+  ['/dns/acme.test', { page: 'dns', item: 'acme.test' }],
+  ['/certificates', { page: 'certificates' }],
+  ['/projects/a%2Fb/keys-and-limits', { page: 'limits', project: 'a/b' }],
+];
+
+describe('the addresses of places', () => {
+  it.each(PLACES)('%s is read, and written the same', (address, place) => {
+    const { pathname, search } = new URL(address, 'http://page');
+    expect(readPlace(pathname, search)).toEqual(place);
+    expect(formatPlace(place)).toBe(address);
+  });
+
+  it.each(['/nowhere', '/projects/demo/nowhere', '/projects/demo/general/1', '/dns/a/b', '/settings/x', '/%ff'])(
+    '%s leads nowhere',
+    (path) => {
+      expect(readPlace(path)).toBeNull();
+    },
+  );
+
+  it('omit empty filters', () => {
+    expect(readPlace('/pets', '?status=&search=')).toEqual({ page: 'pets' });
+    expect(formatPlace({ page: 'pets', query: { status: '' } })).toBe('/pets');
+  });
+});

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { firstNode, firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
+import { makeProject } from '../../../../support/page-world.ts';
+
+const project = makeProject('Demo');
+
+/** The words of `command` as a POSIX shell splits it. */
+const words = (command: string): string[] =>
+  execFileSync('sh', ['-c', `set -- ${command}\nprintf '%s\\n' "$@"`], { env: { VIVARIUM_KEY: 'viv_secret' } })
+    .toString()
+    .trimEnd()
+    .split('\n');
+
+describe('the first request', () => {
+  it('is a curl line with the key from the environment', () => {
+    const command = firstRequest({ project, environment: 'production', secure: false, dataDir: '/data' });
+    expect(words(command)).toEqual([
+      'curl',
+      '-H',
+      'Authorization: Bearer viv_secret',
+      'http://demo.vivarium.localhost:8080/v1/pets?limit=5',
+    ]);
+  });
+
+  it('over HTTPS trusts the root in the data folder, with any path', () => {
+    const command = firstRequest({ project, environment: 'staging', secure: true, dataDir: "/home/ada's data/" });
+    expect(words(command)).toEqual([
+      'curl',
+      '--cacert',
+      "/home/ada's data/ca/root.pem",
+      '-H',
+      'Authorization: Bearer viv_secret',
+      'https://demo-staging.vivarium.localhost:8443/v1/pets?limit=5',
+    ]);
+  });
+
+  it('supplies the address of a hostname that the system does not resolve', () => {
+    const own = makeProject('Shop', { hostname: 'www.acme.test' });
+    const command = firstRequest({ project: own, environment: 'production', secure: true, dataDir: '/data' });
+    expect(words(command).slice(0, 3)).toEqual(['curl', '--resolve', 'www.acme.test:8443:127.0.0.1']);
+  });
+
+  it('keeps the separators of a Windows path', () => {
+    const command = firstRequest({ project, environment: 'production', secure: true, dataDir: 'C:\\Users\\ada' });
+    expect(command).toContain("--cacert 'C:\\Users\\ada\\ca\\root.pem'");
+  });
+});
+
+describe('the same for Node', () => {
+  const at = { project, environment: 'production', secure: false, dataDir: '/data' } as const;
+
+  it('connects to this machine with the hostname in its field, and the embedded secret', () => {
+    expect(firstNode({ ...at, secret: 'viv_x' })).toBe(`import { get } from 'node:http';
+
+// demo.vivarium.localhost is this machine
+get('http://127.0.0.1:8080/v1/pets?limit=5', {
+  headers: {
+    Host: 'demo.vivarium.localhost:8080',
+    Authorization: 'Bearer ' + "viv_x",
+  },
+}, (response) => {
+  console.log(response.statusCode);
+  response.pipe(process.stdout);
+});`);
+  });
+
+  it('otherwise takes the key from the environment', () => {
+    expect(firstNode(at)).toContain("'Bearer ' + process.env.VIVARIUM_KEY");
+  });
+});

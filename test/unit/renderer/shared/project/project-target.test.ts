@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { domainRequest } from '../../../../../renderer/shared/domains/domain-requests.ts';
+import { firstNode, firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
+import { describeCallers } from '../../../../../renderer/shared/limits/plans.ts';
+import {
+  API_TARGET,
+  isOtherTarget,
+  readTarget,
+  targetOf,
+} from '../../../../../renderer/shared/project/project-target.ts';
+import { makeProject } from '../../../../support/page-world.ts';
+
+const saved = { kind: 'upstream' as const, url: 'https://127.0.0.1:3000', host: 'keep' as const, limited: true };
+
+describe('the fields of a target', () => {
+  it('have the engine’s defaults for omitted values, and keep the others', () => {
+    expect(readTarget(targetOf({ target: saved }))).toEqual({ ...saved, withoutKey: 'free', verifyCertificate: true });
+    expect(readTarget(targetOf({ target: { kind: 'upstream', url: 'http://a' } }))).toEqual({
+      kind: 'upstream',
+      url: 'http://a',
+      host: 'rewrite',
+      limited: false,
+      verifyCertificate: true,
+    });
+    expect(readTarget({ ...targetOf({ target: saved }), 'target.url': ' localhost:5173' })).toMatchObject({
+      url: 'http://localhost:5173',
+    });
+    const path = { ...saved, withoutKey: 'free' as const, verifyCertificate: true, checkPath: '/healthz' };
+    expect(readTarget(targetOf({ target: path }))).toEqual(path);
+    expect(readTarget({ ...API_TARGET, 'target.url': 'left over' })).toEqual({ kind: 'api' });
+  });
+
+  it('are another target only if the engine would see a difference', () => {
+    const values = targetOf({ target: saved });
+    expect(isOtherTarget(values, targetOf({ target: saved }))).toBe(false);
+    expect(isOtherTarget({ ...values, 'target.limited': false }, values)).toBe(true);
+    expect(isOtherTarget({ ...values, 'target.withoutKey': 'plan' }, values)).toBe(true);
+    expect(isOtherTarget({ ...API_TARGET, 'target.host': 'keep' }, API_TARGET)).toBe(false);
+  });
+});
+
+describe('the limits of a project', () => {
+  it('are explained for keys and for callers without one, whom only a target limits by the plan', () => {
+    const limits = { perMinute: 5, perDay: 100 };
+    expect(describeCallers({ limits, target: { kind: 'api' } })).toBe(
+      '5 a minute, 100 a day for each key; 60 a minute, 1,000 a day without one',
+    );
+    expect(describeCallers({ limits, target: { ...saved, withoutKey: 'plan' } })).toBe(
+      '5 a minute, 100 a day, for each key and each address without one',
+    );
+  });
+});
+
+describe('requests to paste for a project with an upstream', () => {
+  const project = {
+    ...makeProject('App'),
+    target: { ...saved, limited: false },
+    baseUrl: {
+      production: 'http://app.vivarium.localhost:8080',
+      staging: 'http://app-staging.vivarium.localhost:8080',
+    },
+  };
+  const at = { project, environment: 'production' as const, secure: false, dataDir: '/data' };
+
+  it('request its root, without a key, which the upstream would not check', () => {
+    expect(firstRequest(at)).toBe('curl http://app.vivarium.localhost:8080/');
+    expect(firstNode(at)).toMatch(
+      /get\('http:\/\/127\.0\.0\.1:8080\/', \{\n {2}headers: \{\n {4}Host: 'app\.vivarium\.localhost:8080',\n {2}\}/,
+    );
+    const status = { ports: { http: 8080, https: 8443, dns: 5380, control: 4780 }, dataDir: '/data' };
+    expect(domainRequest({ hostname: 'app.acme.test', secure: false, status, project })).toBe(
+      'curl --resolve app.acme.test:8080:127.0.0.1 \\\n  http://app.acme.test:8080/',
+    );
+  });
+
+  it('contain the key if its limits apply', () => {
+    const limited = { ...project, target: saved };
+    expect(firstRequest({ ...at, project: limited })).toContain('Bearer $VIVARIUM_KEY');
+    expect(firstNode({ ...at, project: limited })).toContain('process.env.VIVARIUM_KEY');
+  });
+});

@@ -1,0 +1,194 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import { BREAK_FOR_DEFAULT, type BreakEntry, type RunningBreak } from '../../../../../main/contract/breaks.ts';
+import { DRILL_ENTRY } from '../../../../../main/contract/drills.ts';
+import { findEntries, hostnamesOf } from '../../../../../renderer/pages/break/break-catalogue.ts';
+import { breakForm, narrowingOf } from '../../../../../renderer/pages/break/break-form.ts';
+import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer/shared/session/breaks.svelte.ts';
+import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
+import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+import { makeBreak as running } from '../../../../support/page-world.ts';
+
+const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
+  id,
+  family: 'http',
+  title: 'Empty response',
+  cause: 'The process crashed.',
+  symptoms: { curl: '`(52) Empty reply from server`' },
+  remedy: 'Restart it.',
+  selectors: ['hostname', 'path', 'method'],
+  at: 'request',
+  parameters: [],
+  ...change,
+});
+
+describe('the list of breaks', () => {
+  async function setUp(...first: RunningBreak[]) {
+    const time = createFakeClock();
+    let list = first;
+    const fake = fakeClient({
+      'breaks.list': () => list,
+      'breaks.start': (input: object) => running('brk_new', input),
+      'breaks.stop': ({ id }: { id: string }) => {
+        const stopped = list.find((one) => one.id === id);
+        list = list.filter((one) => one.id !== id);
+        return stopped;
+      },
+      'breaks.stopAll': () => list.splice(0),
+    });
+    const changes = fakeChanges();
+    const toasts = new Toasts(time);
+    const clock = { nowMs: Date.parse('2026-11-20T09:04:00.000Z') };
+    const breaks = new Breaks({ client: fake.client, changes, time, clock });
+    await settle();
+    return { ...fake, breaks, changes, clock, time, toasts };
+  }
+
+  it('is sorted by end, soonest first, and is read again after changes', async () => {
+    const { breaks, calls, changes, time } = await setUp(
+      running('late', { until: '2026-11-20T10:00:00.000Z' }),
+      running('soon'),
+    );
+    expect(breaks.running.map(({ id }) => id)).toEqual(['soon', 'late']);
+    changes.tell({ type: 'traffic.changed', at: '2026-11-20T09:00:00.000Z' });
+    changes.tell({ type: 'breaks.changed', at: '2026-11-20T09:00:00.000Z' });
+    await time.pass(1_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('repairs one, and Undo starts the same break again for its remaining time', async () => {
+    const { breaks, calls, toasts } = await setUp(running('one', { rate: 0.5, nth: 3 }), running('other'));
+    const [one] = breaks.running;
+    await breaks.repair(toasts, one);
+    expect(breaks.running.map(({ id }) => id)).toEqual(['other']);
+    toasts.undoLast();
+    await settle();
+    const { entry: id, on, rate, nth, seed, parameters } = running('one', { rate: 0.5, nth: 3 });
+    expect(calls.at(-1)).toEqual({
+      procedure: 'breaks.start',
+      input: { entry: id, on, rate, nth, seed, parameters, for: 'PT6M' },
+    });
+  });
+
+  it('repairs everything, and Undo does not restart what would have ended by now', async () => {
+    const { breaks, calls, clock, toasts } = await setUp(
+      running('one'),
+      running('other', { until: '2026-11-20T10:00:00.000Z' }),
+    );
+    await breaks.repair(toasts);
+    expect(breaks.running).toEqual([]);
+    expect(toasts.list.map(({ text }) => text)).toEqual(['Repaired 2 breaks.']);
+    clock.nowMs = Date.parse('2026-11-20T09:30:00.000Z');
+    toasts.undoLast();
+    await settle();
+    expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
+  });
+
+  it('ends a drill, which Undo does not restart', async () => {
+    const { breaks, calls, toasts } = await setUp(running('one'), running('drill', { entry: DRILL }));
+    await breaks.repair(toasts);
+    expect(toasts.list.map(({ text }) => text)).toEqual(['The drill has ended.', 'Repaired 1 break.']);
+    toasts.undoLast();
+    await settle();
+    expect(calls.filter(({ procedure }) => procedure === 'breaks.start')).toHaveLength(1);
+    expect(DRILL).toBe(DRILL_ENTRY);
+  });
+
+  it('marks the records whose answers are broken, but not those of breaks that act later', async () => {
+    const { breaks } = await setUp(
+      running('dns', { on: { hostname: 'shop.acme.test', type: 'AAAA' } }),
+      running('http', { entry: 'http.garbage', on: { hostname: 'www.acme.test' } }),
+    );
+    expect(breaks.ofRecord('shop.acme.test', 'AAAA')?.id).toBe('dns');
+    expect(breaks.ofRecord('shop.acme.test', 'A')).toBeUndefined();
+    expect(breaks.ofRecord('www.acme.test', 'CNAME')).toBeUndefined();
+  });
+
+  it.each([
+    ['shop.acme.test', 'shop.acme.test', true],
+    ['shop.acme.test', 'api.shop.acme.test', false],
+    ['*.acme.test', 'api.shop.acme.test', true],
+    ['*.acme.test', 'acme.test', false],
+    ['*.acme.test', 'badacme.test', false],
+    [undefined, 'acme.test', true],
+  ])('a break for %s strikes %s: %s', (hostname, asked, expected) => {
+    expect(covers(hostname === undefined ? {} : { hostname }, asked)).toBe(expected);
+  });
+
+  it.each([
+    [{ on: {} }, 'everything', ''],
+    [{ on: { hostname: 'a.test', method: 'POST', path: '/v1/*' } }, 'POST · /v1/* · a.test', ''],
+    [{ on: { type: 'AAAA' }, rate: 0.1, seen: 40, struck: 4 }, 'AAAA', '10 % · 4 of 40 struck'],
+    [{ rate: 0.125, nth: 3 }, 'shop.acme.test', '12.5 %, one in 3'],
+  ])('of %j tells where and how often', (change, where, count) => {
+    expect([placeOf(running('one', change).on), countOf(running('one', change))]).toEqual([where, count]);
+  });
+});
+
+describe('the catalogue', () => {
+  const CATALOGUE = [
+    entry('dns.nxdomain', {
+      family: 'dns',
+      title: 'The name does not exist',
+      symptoms: { chromium: '`ERR_NAME_NOT_RESOLVED`' },
+    }),
+    entry('http.empty'),
+  ];
+
+  it.each([
+    ['', 2],
+    ['err_name', 1],
+    ['empty reply', 1],
+    ['DNS exist', 1],
+    ['dns reply', 0],
+  ])('“%s” finds %i', (search, count) => {
+    expect(findEntries(CATALOGUE, search)).toHaveLength(count);
+  });
+
+  it('offers the hostnames of the chosen project first, with its served domains at the top', () => {
+    const projects = [
+      { id: 'prj_1', slug: 'demo' },
+      { id: 'prj_2', slug: 'shop' },
+    ];
+    const domains = [
+      { hostname: 'new.acme.test', projectId: 'prj_2', serving: { http: false, https: false } },
+      { hostname: 'shop.acme.test', projectId: 'prj_2', serving: { http: true, https: false } },
+    ];
+    expect(hostnamesOf(domains, projects, 'v.localhost', 'prj_2')).toEqual([
+      'shop.acme.test',
+      'new.acme.test',
+      'shop.v.localhost',
+      'shop-staging.v.localhost',
+      'demo.v.localhost',
+      'demo-staging.v.localhost',
+    ]);
+  });
+});
+
+describe('the form for a new break', () => {
+  const { client, calls } = fakeClient({ 'breaks.start': (input: object) => running('new', input) });
+
+  it('breaks everything of the hostname for ten minutes by default', async () => {
+    const form = breakForm(
+      client,
+      entry('http.empty', { parameters: [{ name: 'delayMs', description: '', default: 3 }] }),
+      'a.test',
+    );
+    await form.submit();
+    form.values = { ...form.values, method: ' post', rate: '12.5', nth: '2', 'parameters.delayMs': '20' };
+    await form.submit();
+    const common = { entry: 'http.empty', for: BREAK_FOR_DEFAULT };
+    expect(calls.map(({ input }) => input)).toEqual([
+      { ...common, on: { hostname: 'a.test' }, rate: 1, nth: 1, parameters: { delayMs: '3' } },
+      { ...common, on: { hostname: 'a.test', method: 'POST' }, rate: 0.125, nth: 2, parameters: { delayMs: '20' } },
+    ]);
+  });
+
+  it('has no share for a single edit, and no hostname if there is none to choose', async () => {
+    const root = entry('ca.root-ends', { family: 'ca', selectors: [], at: 'state' });
+    expect(narrowingOf(root)).toEqual([]);
+    await breakForm(client, root, 'a.test').submit();
+    expect(calls.at(-1)?.input).toMatchObject({ on: {}, rate: 1, nth: 1 });
+  });
+});

@@ -1,0 +1,94 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { describe, expect, it } from 'vitest';
+import type { SnapshotInfo } from '../../../../../main/contract/snapshots.ts';
+import { BEFORE_RESET, Snapshots } from '../../../../../renderer/shared/session/snapshots.svelte.ts';
+import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
+import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
+import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+
+const snapshot = (name: string, more: Partial<SnapshotInfo> = {}): SnapshotInfo => ({
+  name,
+  createdAt: '2026-11-22T12:00:00.000Z',
+  bytes: 200_000,
+  ...more,
+});
+
+async function setUp(answers: Answers = {}) {
+  const time = createFakeClock();
+  const toasts = new Toasts(time);
+  const fake = fakeClient({
+    'snapshots.list': () => [
+      snapshot('broken', { fault: 'it is cut off' }),
+      snapshot(BEFORE_RESET),
+      snapshot('demo'),
+      snapshot('older', { requests: 12 }),
+    ],
+    'snapshots.save': ({ name }: { name: string }) => snapshot(name),
+    'snapshots.restore': ({ name }: { name: string }) => snapshot(name),
+    'snapshots.remove': ({ name }: { name: string }) => snapshot(name),
+    ...answers,
+  });
+  const snapshots = new Snapshots({ client: fake.client, changes: fakeChanges(), time, toasts });
+  await settle();
+  const asked = () =>
+    fake.calls
+      .filter(({ procedure }) => procedure !== 'snapshots.list')
+      .map(({ procedure, input }) => [procedure, input]);
+  return { snapshots, toasts, asked };
+}
+
+describe('resetting the world', () => {
+  it('saves the present world first, which Undo restores', async () => {
+    const { snapshots, toasts, asked } = await setUp();
+    expect(snapshots.newest?.name).toBe('demo');
+    const resetting = snapshots.reset('demo');
+    expect(snapshots.resetting).toBe(true);
+    await snapshots.reset('older');
+    await resetting;
+    expect(snapshots.resetting).toBe(false);
+    expect(asked()).toEqual([
+      ['snapshots.save', { name: BEFORE_RESET, force: true, traffic: false }],
+      ['snapshots.restore', { name: 'demo' }],
+    ]);
+    toasts.undoLast();
+    await settle();
+    expect(asked().at(-1)).toEqual(['snapshots.restore', { name: BEFORE_RESET }]);
+    expect(toasts.list.map(({ text }) => text)).toEqual(['The world is as it was before the reset.']);
+  });
+
+  it('to the world before the last reset does not overwrite it first', async () => {
+    const { snapshots, toasts, asked } = await setUp();
+    await snapshots.reset(BEFORE_RESET);
+    expect(asked()).toEqual([['snapshots.restore', { name: BEFORE_RESET }]]);
+    expect(toasts.canUndo).toBe(false);
+  });
+
+  it('to one with traffic saves the present traffic too', async () => {
+    const { snapshots, asked } = await setUp();
+    await snapshots.reset('older');
+    expect(asked()[0]).toEqual(['snapshots.save', { name: BEFORE_RESET, force: true, traffic: true }]);
+  });
+
+  it('tells why it failed, with nothing to undo', async () => {
+    const { snapshots, toasts } = await setUp({
+      'snapshots.restore': () => Promise.reject(new Error('no')),
+    });
+    await snapshots.reset('demo');
+    expect([snapshots.resetting, toasts.canUndo]).toEqual([false, false]);
+    expect(toasts.list[0]?.text).toMatch(/^The world was not reset\./);
+  });
+});
+
+describe('saving a snapshot', () => {
+  it('replaces only one whose name was typed', async () => {
+    const { snapshots, asked } = await setUp();
+    for (const name of ['demo', 'new']) {
+      snapshots.saving.values.name = name;
+      snapshots.saving.values.traffic = name === 'new';
+      expect(snapshots.replaced?.name).toBe(name === 'demo' ? 'demo' : undefined);
+      await snapshots.save();
+      expect(asked().at(-1)).toEqual(['snapshots.save', { name, force: name === 'demo', traffic: name === 'new' }]);
+      expect(snapshots.saving.values).toEqual({ name: '', traffic: false });
+    }
+  });
+});

@@ -1,0 +1,103 @@
+// @vitest-environment ./test/support/page-environment.ts
+import { ORPCError } from '@orpc/client';
+import { describe, expect, it } from 'vitest';
+import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
+import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
+
+function setUp() {
+  const time = createFakeClock();
+  const toasts = new Toasts(time);
+  return { time, toasts, texts: () => toasts.list.map(({ text }) => text) };
+}
+
+describe('toasts', () => {
+  it('disappear after a while, but not while the user reads them', async () => {
+    const { time, toasts, texts } = setUp();
+    toasts.say('Copied.');
+    await time.pass(9_999);
+    expect(texts()).toEqual(['Copied.']);
+    toasts.hold();
+    await time.pass(60_000);
+    expect(texts()).toEqual(['Copied.']);
+    toasts.release();
+    await time.pass(10_000);
+    expect(texts()).toEqual([]);
+  });
+
+  it('that appear while the user reads stay as well', async () => {
+    const { time, toasts, texts } = setUp();
+    toasts.hold();
+    toasts.say('Copied.');
+    await time.pass(60_000);
+    expect(texts()).toEqual(['Copied.']);
+  });
+
+  it('are at most four; the oldest is removed first', () => {
+    const { toasts, texts } = setUp();
+    for (const text of ['1', '2', '3', '4', '5', '6']) toasts.say(text);
+    expect(texts()).toEqual(['3', '4', '5', '6']);
+  });
+
+  it('of one kind replace each other, and each can still be undone', async () => {
+    const { toasts, texts } = setUp();
+    const undone: string[] = [];
+    for (const name of ['Ada', 'Rex']) {
+      toasts.done({ text: `Sold ${name}.`, undo: async () => undone.push(name), undone: 'Back.', kind: 'sold' });
+    }
+    expect(texts()).toEqual(['Sold Rex.']);
+    for (let count = 0; count < 2; count++) {
+      toasts.undoLast();
+      await settle();
+    }
+    expect(undone).toEqual(['Rex', 'Ada']);
+  });
+
+  it('undo the last action first, even if its report is gone, and each action once', async () => {
+    const { time, toasts, texts } = setUp();
+    const undone: string[] = [];
+    const remove = (name: string) =>
+      toasts.done({ text: `Removed ${name}.`, undo: async () => undone.push(name), undone: `${name} is back.` });
+    remove('Ada');
+    remove('Rex');
+    await time.pass(20_000);
+    toasts.undoLast();
+    await settle();
+    toasts.undoLast();
+    await settle();
+    toasts.undoLast();
+    await settle();
+    expect(undone).toEqual(['Rex', 'Ada']);
+    expect(texts()).toEqual(['Rex is back.', 'Ada is back.']);
+    expect(toasts.canUndo).toBe(false);
+  });
+
+  it('report what failed, and why', async () => {
+    const { toasts, texts } = setUp();
+    await toasts.attempt('The zone could not be removed.', () =>
+      Promise.reject(new ORPCError('not_found', { message: 'There is no such zone.' })),
+    );
+    await toasts.attempt('Nothing.', () => Promise.resolve());
+    expect(toasts.list.map(({ tone }) => tone)).toEqual(['failed']);
+    expect(texts()).toEqual(['The zone could not be removed. There is no such zone.']);
+  });
+
+  it('report the result of an undo that is known only afterwards', async () => {
+    const { toasts, texts } = setUp();
+    let state = 'pending';
+    toasts.done({ text: 'Removed.', undo: async () => (state = 'verified'), undone: () => `It is back, ${state}.` });
+    toasts.undoLast();
+    await settle();
+    expect(texts()).toEqual(['It is back, verified.']);
+  });
+
+  it('report why something could not be undone', async () => {
+    const { toasts } = setUp();
+    const refused = new ORPCError('conflict', { message: 'There is a pet 7 already.' });
+    toasts.done({ text: 'Removed Ada.', undo: () => Promise.reject(refused), undone: 'Ada is back.' });
+    toasts.undoLast();
+    await settle();
+    expect(toasts.list.map(({ text, tone }) => [tone, text])).toEqual([
+      ['failed', 'It could not be undone. There is a pet 7 already.'],
+    ]);
+  });
+});
