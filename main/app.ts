@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { defaultDataDir } from './base/data-dir.ts';
-import { DATABASE_FILE, explainFullDisk } from './base/data-folder.ts';
+import { defaultDataDir } from './base/system/data-dir.ts';
+import { DATABASE_FILE, explainFullDisk } from './base/system/data-folder.ts';
 import { realTime } from './base/clock.ts';
 import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
@@ -17,23 +17,23 @@ import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/resources.ts';
 import { openEngineDoctor } from './composition/examination.ts';
 import { type Closer, DRAIN_MS_MAX, type FoundationOptions, openFoundation } from './composition/foundation.ts';
-import { ownCommand } from './base/own-command.ts';
+import { ownCommand } from './base/system/own-command.ts';
 import { openLan } from './composition/lan.ts';
 import { openEngineMachine, openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
 import { explainTakenPorts } from './composition/taken-ports.ts';
 import type { Services } from './contract/index.ts';
-import { FOLDER_READERS } from './examine.ts';
+import { FOLDER_READERS } from './offline/examine.ts';
 import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
-import { DOH_PATH } from './dns/doh.ts';
+import { DOH_PATH } from './dns/server/doh.ts';
 import { dohPath } from './composition/own-paths.ts';
-import { ownFile } from './proxy/own-paths.ts';
-import { createLooks } from './proxy/looks.ts';
+import { ownFile } from './proxy/front/own-paths.ts';
+import { createLooks } from './proxy/front/looks.ts';
 import { explainStart } from './store/database.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
-import type { DemoKey } from './services/demo.ts';
-import { noteOf } from './services/breaks.ts';
+import type { DemoKey } from './services/projects/demo.ts';
+import { noteOf } from './services/breaks/breaks.ts';
 
 export interface AppOptions extends FoundationOptions {
   /** The folder of the built interface; null if it has not been built. */

@@ -4,18 +4,18 @@
  */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { defaultDataDir } from './base/data-dir.ts';
-import { keepHeapSmall, findAssets, findProgramFile } from './base/program.ts';
+import { defaultDataDir } from './base/system/data-dir.ts';
+import { keepHeapSmall, findAssets, findProgramFile } from './base/system/program.ts';
 import { readLogLevel } from './base/log.ts';
 import type { Config } from './base/config.ts';
-import type { Io } from './cli/io.ts';
-import { NotRunningError, findRunning } from './cli/running.ts';
-import { readServeConfig } from './cli/serve-options.ts';
+import type { Io } from './cli/text/io.ts';
+import { NotRunningError, findRunning } from './cli/engine/running.ts';
+import { readServeConfig } from './cli/engine/serve-options.ts';
 import { type OwnArguments, readOwnArguments } from './electron/rules.ts';
-import type { EngineStart } from './supervise.ts';
+import type { EngineStart } from './host/supervise.ts';
 import { type DesktopServices, runDesktop } from './electron/desktop.ts';
 import { failBeforeStart, type OnStopSignal, runCommandLine } from './electron/ending.ts';
-import { openTemporaryFolder } from './base/temporary-folder.ts';
+import { openTemporaryFolder } from './base/system/temporary-folder.ts';
 
 const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
   env: process.env,
@@ -25,7 +25,7 @@ const place: Pick<Io, 'env' | 'platform' | 'homeDir' | 'workingDir'> = {
 };
 
 async function runCommand(words: readonly string[], onStopSignal: OnStopSignal): Promise<number> {
-  const [{ run }, { endWithReader }] = await Promise.all([import('./cli/run.ts'), import('./cli/io.ts')]);
+  const [{ run }, { endWithReader }] = await Promise.all([import('./cli/run.ts'), import('./cli/text/io.ts')]);
   let isServing = false;
   endWithReader(() => isServing);
   const { stdout, stderr, platform } = process;

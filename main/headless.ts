@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { type App, startApp } from './app.ts';
 import { realTime } from './base/clock.ts';
 import { type Config, DETACHED_VARIABLE, type RuntimeFile } from './base/config.ts';
-import { LOGS_FOLDER } from './base/data-folder.ts';
-import { keepHeapSmall, findAssets, findProgramFile } from './base/program.ts';
+import { LOGS_FOLDER } from './base/system/data-folder.ts';
+import { keepHeapSmall, findAssets, findProgramFile } from './base/system/program.ts';
 import { createLog, formatLogLine, type LogLine, readLogLevel, openLogFile } from './base/log.ts';
-import { openInBrowser } from './base/open-in-browser.ts';
-import { openTemporaryFolder } from './base/temporary-folder.ts';
-import { wantsColour } from './base/terminal.ts';
+import { openInBrowser } from './base/system/open-in-browser.ts';
+import { openTemporaryFolder } from './base/system/temporary-folder.ts';
+import { wantsColour } from './base/text/terminal.ts';
 import { VivariumError } from './contract/errors.ts';
-import { superviseEngine } from './supervise.ts';
-import { formatWelcome } from './welcome.ts';
+import { superviseEngine } from './host/supervise.ts';
+import { formatWelcome } from './host/welcome.ts';
 
 /** The process's streams, environment and signals; replaced in tests. */
 export interface HeadlessIo {

@@ -3,9 +3,9 @@
  * the engine.
  */
 import { homedir } from 'node:os';
-import { type Io, endWithReader } from './cli/io.ts';
+import { type Io, endWithReader } from './cli/text/io.ts';
 import { isNodeNewEnough, NODE_WANTED } from './cli/node-version.mjs';
-import { PROGRAM_FLAGS } from './cli/program-flags.mjs';
+import { PROGRAM_FLAGS } from './cli/launch/program-flags.mjs';
 import { run } from './cli/run.ts';
 
 if (!isNodeNewEnough()) {
@@ -13,7 +13,7 @@ if (!isNodeNewEnough()) {
   process.exit(1);
 }
 
-// NO_COLOR takes precedence (`main/base/terminal.ts`); Node would warn on standard error that it prefers FORCE_COLOR.
+// NO_COLOR takes precedence (`main/base/text/terminal.ts`); Node would warn on standard error that it prefers FORCE_COLOR.
 if ((process.env['NO_COLOR'] ?? '') !== '') delete process.env['FORCE_COLOR'];
 
 /** A closed terminal (SIGHUP) stops Vivarium as cleanly as Ctrl-C. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { isServedByAnotherUser } from '../base/port-holder.ts';
+import { isServedByAnotherUser } from '../base/system/port-holder.ts';
 import type { Answered } from './outcome.ts';
 import type { AcmeAttempt, AcmeIdentifier } from '../model/acme.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { canonicalAddress } from '../model/address.ts';
-import { HOSTNAME_LENGTH_MAX, normalizeHostname } from '../base/hostname.ts';
+import { HOSTNAME_LENGTH_MAX, normalizeHostname } from '../base/text/hostname.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import type { AcmeIdentifier } from '../model/acme.ts';
 import { isObject } from './jws.ts';

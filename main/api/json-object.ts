@@ -1,4 +1,4 @@
-import { parseExactJson, type ExactJson, closes, COLON, COMMA, JsonStructure, opens } from '../base/exact-json.ts';
+import { parseExactJson, type ExactJson, closes, COLON, COMMA, JsonStructure, opens } from '../base/text/exact-json.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** This API's bodies are flat; deeper nesting has no use and consumes stack in the parser. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
 import type { Clock } from './clock.ts';
 import { codeOf } from './error-code.ts';
-import { OWNER_ONLY } from './files.ts';
-import { printable } from './terminal.ts';
+import { OWNER_ONLY } from './system/files.ts';
+import { printable } from './text/terminal.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

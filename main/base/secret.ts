@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { isTrustedOwner, OWNER_ONLY, writeFileAtomically } from './files.ts';
+import { isTrustedOwner, OWNER_ONLY, writeFileAtomically } from './system/files.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

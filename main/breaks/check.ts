@@ -1,4 +1,4 @@
-import { isWithin, normalizeHostname } from '../base/hostname.ts';
+import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakParameter, BreakPoint, BreakSelector } from '../contract/breaks.ts';
 import { type InputIssue, VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';

@@ -1,4 +1,4 @@
-import { isWithin } from '../base/hostname.ts';
+import { isWithin } from '../base/text/hostname.ts';
 import type { BreakEntry, BreakPoint, BreakSelection, RunningBreak } from '../contract/breaks.ts';
 import type { Domain } from '../contract/domains.ts';
 import { isWildcard } from '../contract/wildcards.ts';

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../base/files.ts';
+import { writeFileAtomically } from '../base/system/files.ts';
 import { type Log, silentLog } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { fingerprint, fingerprintStart, namesKey } from './certificate.ts';
-import { createFile, readOwnFile } from './owned-files.ts';
+import { createFile, readOwnFile } from './stores/owned-files.ts';
 import {
   CERTIFICATE_MODE,
   loadOrCreateRoot,
@@ -16,7 +16,7 @@ import {
 import { intermediateOf } from './intermediate.ts';
 import { extendRoot, readRootCertificate, type Root, renewRoot, retractRoot } from './root.ts';
 import { type Signer } from './signer.ts';
-import type { OwnRoots } from './vivarium-roots.ts';
+import type { OwnRoots } from './stores/vivarium-roots.ts';
 
 /** The name of an earlier `root.pem`: `root-` and the first 8 digits of its fingerprint. */
 const OLDER_FILE = /^root-[0-9a-f]{8}\.pem$/;

@@ -1,4 +1,4 @@
-import { isWithin } from '../base/hostname.ts';
+import { isWithin } from '../base/text/hostname.ts';
 import { children, content, decode, encode, isContext, sequence, tagged, taggedOctets, type Node } from './der.ts';
 import { addressBytes } from '../model/address.ts';
 import { formatAddress, GENERAL_NAME, type LeafName } from './names.ts';

@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
-import type { Sealer } from '../base/desktop.ts';
+import type { Sealer } from '../base/system/desktop.ts';
 import { createTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { createFile, openFolder, readOwnBytes } from './owned-files.ts';
+import { createFile, openFolder, readOwnBytes } from './stores/owned-files.ts';
 import { ROOT_FILE_BYTES_MAX, ROOT_KEY_FILE } from './root-folder.ts';
 
 export const SEALED_KEY_FILE = 'root-key.sealed';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { normalizeHostname } from '../base/hostname.ts';
+import { normalizeHostname } from '../base/text/hostname.ts';
 import { addressBytes, canonicalAddress } from '../model/address.ts';
 import { isWildcard } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';

@@ -3,9 +3,9 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import { OWNER_ONLY } from '../base/files.ts';
+import { OWNER_ONLY } from '../base/system/files.ts';
 import { silentLog, type Log } from '../base/log.ts';
-import { createFile, openFolder, readOwnFile } from './owned-files.ts';
+import { createFile, openFolder, readOwnFile } from './stores/owned-files.ts';
 import { isP256 } from './certificate.ts';
 import { createRoot, openRoot, rootError, type Root } from './root.ts';
 

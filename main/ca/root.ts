@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { DEFAULT_SUFFIXES } from '../contract/root-suffixes.ts';
 import { HOUR_MS } from '../contract/duration.ts';
-import { isWithin, normalizeHostname } from '../base/hostname.ts';
+import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 import {
   COMMON_NAME_LENGTH_MAX,

@@ -1,5 +1,5 @@
 import { parse } from 'tldts';
-import { isWithin, normalizeHostname } from '../base/hostname.ts';
+import { isWithin, normalizeHostname } from '../base/text/hostname.ts';
 import { VivariumError } from '../contract/errors.ts';
 
 /** Disables validation: names arrive in normal form. */

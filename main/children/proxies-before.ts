@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { isWithin, type Scheme } from '../base/hostname.ts';
+import { isWithin, type Scheme } from '../base/text/hostname.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

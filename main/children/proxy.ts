@@ -10,7 +10,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { reasonOf } from '../base/error-code.ts';
-import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/hostname.ts';
+import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { endToEndFields } from '../base/http/hop-by-hop.ts';
 import { pairsOf } from '../base/http/message.ts';
 import { hashSecret, randomBase62 } from '../base/secret.ts';

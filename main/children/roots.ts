@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { realTime } from '../base/clock.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { joinCertificates } from './extra-roots.mjs';
 import type { Environment } from './proxies-before.ts';
 

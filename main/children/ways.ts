@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import { reasonOf } from '../base/error-code.ts';
-import { isWithin } from '../base/hostname.ts';
+import { isWithin } from '../base/text/hostname.ts';
 import { LruMap } from '../base/lru.ts';
 import { type Environment, type Place, proxyBefore } from './proxies-before.ts';
 

@@ -27,7 +27,7 @@ const isScript = /^['"]?vivarium\b/.test(process.env.npm_lifecycle_script ?? '')
 /** Whether the command is not on a shell's path, but npx finds it. Windows' shims hide their own path. */
 const byNpx = basename(dirname(process.argv[1])) === '.bin' || (isScript && process.platform === 'win32');
 
-/** What `main/base/own-command.ts` prints. */
+/** What `main/base/system/own-command.ts` prints. */
 process.env.VIVARIUM_COMMAND = byNpx ? 'npx vivarium' : runsByPath() ? `node ${quoted(process.argv[1])}` : 'vivarium';
 
 const isClone = existsSync(join(folder, 'launch.mjs'));
@@ -55,7 +55,7 @@ async function isReady() {
   const words = process.argv.slice(2).join('\n').split(/^--$/m)[0].split('\n');
   if (byNpx || isScript || !isNodeNewEnough() || words.some((word) => word === 'serve' || word === 'start'))
     return false;
-  const { isBuilt, isInstalled } = await import('./up-to-date.mjs');
+  const { isBuilt, isInstalled } = await import('./launch/up-to-date.mjs');
   const root = join(folder, '..', '..');
   return isInstalled(root) && isBuilt(root);
 }

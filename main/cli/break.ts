@@ -1,15 +1,15 @@
 import type { BreakEntry, BreakSelection, RunningBreak } from '../contract/breaks.ts';
-import { ownCommand, typed, typedIn } from '../base/own-command.ts';
+import { ownCommand, typed, typedIn } from '../base/system/own-command.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { didYouMean, suggest } from '../contract/nearest.ts';
-import { askFor } from './client.ts';
-import type { OwnCommand } from './command-line.ts';
-import { RemoteFailure, type Io } from './io.ts';
-import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from './flags.ts';
-import { localCommand } from './local-command.ts';
-import { canAsk, withQuestions } from './question.ts';
-import { findRunning } from './running.ts';
-import { columns, printable } from './text.ts';
+import { askFor } from './engine/client.ts';
+import type { OwnCommand } from './words/command-line.ts';
+import { RemoteFailure, type Io } from './text/io.ts';
+import { isOn, JSON_FLAG, lastOf, usageError, type Arguments, type Option } from './words/flags.ts';
+import { localCommand } from './words/local-command.ts';
+import { canAsk, withQuestions } from './words/question.ts';
+import { findRunning } from './engine/running.ts';
+import { columns, printable } from './text/text.ts';
 
 const value = (name: string, placeholder: string, does: string): Option => ({ name, kind: 'value', placeholder, does });
 

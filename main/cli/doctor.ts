@@ -1,13 +1,13 @@
 import { realTime } from '../base/clock.ts';
 import type { DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
-import { callProcedure } from './client.ts';
-import { withCommandLines } from './command-line.ts';
-import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './io.ts';
-import { isOn, JSON_FLAG, type Arguments, type Option } from './flags.ts';
-import { localCommand } from './local-command.ts';
-import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/runtime-file.ts';
-import { PORT_FLAGS, readServeConfig } from './serve-options.ts';
-import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, widthOf, wrap } from './text.ts';
+import { callProcedure } from './engine/client.ts';
+import { withCommandLines } from './words/command-line.ts';
+import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './text/io.ts';
+import { isOn, JSON_FLAG, type Arguments, type Option } from './words/flags.ts';
+import { localCommand } from './words/local-command.ts';
+import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
+import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
+import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, widthOf, wrap } from './text/text.ts';
 
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
@@ -45,7 +45,7 @@ export const DOCTOR = localCommand({
 });
 
 async function dropBadRows(dataDir: string, isJson: boolean, { stdout }: Io): Promise<number> {
-  const { dropBadRowsAtRest } = await import('../at-rest.ts');
+  const { dropBadRowsAtRest } = await import('../offline/at-rest.ts');
   const done = dropBadRowsAtRest(dataDir);
   const lines =
     done.copy === null
@@ -70,7 +70,7 @@ async function reportOn(dataDir: string, nextPorts: Required<RuntimePorts>): Pro
   const runtime = readRuntime(dataDir);
   const told = runtime.state === 'read' && runtime.alive ? await ask(runtime.control) : null;
   if (told !== null && 'report' in told) return told.report;
-  const { examine } = await import('../examine.ts');
+  const { examine } = await import('../offline/examine.ts');
   const ports = { ...nextPorts, ...(runtime.state === 'read' && runtime.alive && runtime.ports) };
   return examine({
     dataDir,

@@ -1,11 +1,11 @@
-import { ownCommand } from '../base/own-command.ts';
+import { ownCommand } from '../base/system/own-command.ts';
 import type { Drill } from '../contract/drills.ts';
-import { askFor } from './client.ts';
-import { isOn, JSON_FLAG, usageError } from './flags.ts';
-import type { OwnCommand } from './command-line.ts';
-import { localCommand } from './local-command.ts';
-import { findRunning } from './running.ts';
-import { columns, printable } from './text.ts';
+import { askFor } from './engine/client.ts';
+import { isOn, JSON_FLAG, usageError } from './words/flags.ts';
+import type { OwnCommand } from './words/command-line.ts';
+import { localCommand } from './words/local-command.ts';
+import { findRunning } from './engine/running.ts';
+import { columns, printable } from './text/text.ts';
 
 const ANSWER = 'answer';
 const START = 'start';

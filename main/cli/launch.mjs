@@ -9,8 +9,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runExclusively, showAlive } from './alone.mjs';
-import { interruptible, runNode, whenOrphaned } from './child.mjs';
+import { runExclusively, showAlive } from './launch/alone.mjs';
+import { interruptible, runNode, whenOrphaned } from './launch/child.mjs';
 import {
   couldNotRun,
   fetchElectron,
@@ -20,11 +20,11 @@ import {
   findSandboxFix,
   electronArguments,
   electronEnvironment,
-} from './desktop-start.mjs';
-import { install } from './install.mjs';
-import { cleanNpmEnvironment } from './npm-ci.mjs';
-import { PROGRAM_FLAGS } from './program-flags.mjs';
-import { BUILD_CONFIGS, buildStamp, isBuilt, listSources } from './up-to-date.mjs';
+} from './launch/desktop-start.mjs';
+import { install } from './launch/install.mjs';
+import { cleanNpmEnvironment } from './launch/npm-ci.mjs';
+import { PROGRAM_FLAGS } from './launch/program-flags.mjs';
+import { BUILD_CONFIGS, buildStamp, isBuilt, listSources } from './launch/up-to-date.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const isWindows = process.platform === 'win32';

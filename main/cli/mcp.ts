@@ -1,8 +1,8 @@
-import { isOn, lastOf, type Option } from './flags.ts';
-import { FAILURE_PREFIX, requireInput } from './io.ts';
-import { localCommand } from './local-command.ts';
+import { isOn, lastOf, type Option } from './words/flags.ts';
+import { FAILURE_PREFIX, requireInput } from './text/io.ts';
+import { localCommand } from './words/local-command.ts';
 import { TOOLS } from './mcp/tools.ts';
-import { columns } from './text.ts';
+import { columns } from './text/text.ts';
 
 const WRITES_FLAG: Option = {
   name: 'allow-writes',

@@ -1,8 +1,8 @@
-import { typed } from '../base/own-command.ts';
-import { findCommand, type Host } from './command.ts';
-import { COMMANDS } from './commands.ts';
-import { refuseEaten } from './eaten-options.ts';
-import { EXIT_FAILED, EXIT_OK, printFailure, writeHelp, type Io } from './io.ts';
+import { typed } from '../base/system/own-command.ts';
+import { findCommand, type Host } from './words/command.ts';
+import { COMMANDS } from './words/commands.ts';
+import { refuseEaten } from './words/eaten-options.ts';
+import { EXIT_FAILED, EXIT_OK, printFailure, writeHelp, type Io } from './text/io.ts';
 
 /** Options that may also precede the command. */
 const LEADING_VALUE = '--data-dir';
@@ -15,7 +15,7 @@ const LEADING_SWITCH = '--json';
 export async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   const { leading, name, rest } = splitCommand(args);
   if (name === null) {
-    if (io.stdout.isTTY === true) return (await import('./status.ts')).overview(leading, io);
+    if (io.stdout.isTTY === true) return (await import('./engine/status.ts')).overview(leading, io);
     return run(['help'], io, host);
   }
   const command = findCommand(COMMANDS, name, rest[0]);
@@ -42,7 +42,7 @@ export async function run(args: readonly string[], io: Io, host: Host): Promise<
   const [procedure, ...options] = rest;
   const words = procedure === undefined ? leading : [procedure, ...leading, ...options];
   const ownNames = COMMANDS.map((own) => own.name);
-  return (await import('./ask.ts')).ask(name, words, io, ownNames);
+  return (await import('./words/ask.ts')).ask(name, words, io, ownNames);
 }
 
 /** Words after `--` belong to another program. */

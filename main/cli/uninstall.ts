@@ -1,18 +1,18 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultDataDir, resolveDataDir } from '../base/data-dir.ts';
-import { ownCommand } from '../base/own-command.ts';
-import { readRuntime } from '../base/runtime-file.ts';
-import { widthLimit } from '../base/terminal.ts';
-import { posixWord, powerShellString } from '../base/shell.ts';
+import { defaultDataDir, resolveDataDir } from '../base/system/data-dir.ts';
+import { ownCommand } from '../base/system/own-command.ts';
+import { readRuntime } from '../base/system/runtime-file.ts';
+import { widthLimit } from '../base/text/terminal.ts';
+import { posixWord, powerShellString } from '../base/text/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { MachineChange, MachineChanges, MachineStatus } from '../contract/machine.ts';
-import { askFor } from './client.ts';
-import { isOn, JSON_FLAG } from './flags.ts';
-import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './io.ts';
-import { localCommand } from './local-command.ts';
-import { findRunning, NotRunningError } from './running.ts';
-import { printable, wrap } from './text.ts';
+import { askFor } from './engine/client.ts';
+import { isOn, JSON_FLAG } from './words/flags.ts';
+import { EXIT_FAILED, EXIT_OK, failureOf, type Io } from './text/io.ts';
+import { localCommand } from './words/local-command.ts';
+import { findRunning, NotRunningError } from './engine/running.ts';
+import { printable, wrap } from './text/text.ts';
 
 const DRY_RUN = { name: 'dry-run', kind: 'switch', does: 'Change nothing; print what would be done' } as const;
 /** The command `uninstall`. */
@@ -115,7 +115,7 @@ interface Report {
 }
 
 async function work(dataDir: string, dryRun: boolean, io: Io): Promise<Report> {
-  const { findTracesHere, readInstallation } = await import('../at-rest.ts');
+  const { findTracesHere, readInstallation } = await import('../offline/at-rest.ts');
   const running = await askRunning(dataDir);
   const { stores, machine } = running ?? readInstallation(dataDir);
   const sharedWith = findTwin(dataDir, io);

@@ -1,7 +1,7 @@
 import type { Answered } from '../acme/outcome.ts';
-import { isWithin } from '../base/hostname.ts';
+import { isWithin } from '../base/text/hostname.ts';
 import { apexOf } from '../domains/public-suffix.ts';
-import { resolve } from '../domains/resolution.ts';
+import { resolve } from '../domains/checks/resolution.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 
 /** The DNS queries of validations, through one resolver. */

@@ -4,10 +4,10 @@ import type { RunningBreak } from '../contract/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { DOH_PATH } from '../dns/doh.ts';
+import { DOH_PATH } from '../dns/server/doh.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
-import { LOOK_PREFIX } from '../proxy/looks.ts';
+import { LOOK_PREFIX } from '../proxy/front/looks.ts';
 import type { Dns } from './dns.ts';
 import type { Foundation } from './foundation.ts';
 

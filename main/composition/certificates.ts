@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isWithin } from '../base/hostname.ts';
-import { environmentOutside } from '../base/program.ts';
+import { isWithin } from '../base/text/hostname.ts';
+import { environmentOutside } from '../base/system/program.ts';
 import { openAuthority } from '../ca/authority.ts';
 import { createRevocationList, LIST_LIFETIME_MS, createLeaf, createRequestedLeaf } from '../ca/leaf.ts';
 import { describeRoot } from '../ca/root.ts';
@@ -12,11 +12,16 @@ import { createBrokenHandshakes } from '../ca/broken-handshakes.ts';
 import { createLeafContexts } from '../ca/leaf-contexts.ts';
 import { permits } from '../ca/constraints.ts';
 import { parseLeafName } from '../ca/names.ts';
-import { machineStores, findProgram } from '../ca/machine-stores.ts';
-import { makeTrustStore } from '../ca/nss-certutil.ts';
-import { createRunCommand, type RunCommand } from '../ca/run-command.ts';
-import { createTrustStores, type TrustLedger, type TrustStores, type TrustStoresOptions } from '../ca/truststores.ts';
-import type { OwnRoots } from '../ca/vivarium-roots.ts';
+import { machineStores, findProgram } from '../ca/stores/machine-stores.ts';
+import { makeTrustStore } from '../ca/stores/nss-certutil.ts';
+import { createRunCommand, type RunCommand } from '../ca/stores/run-command.ts';
+import {
+  createTrustStores,
+  type TrustLedger,
+  type TrustStores,
+  type TrustStoresOptions,
+} from '../ca/stores/truststores.ts';
+import type { OwnRoots } from '../ca/stores/vivarium-roots.ts';
 import type { Foundation } from './foundation.ts';
 import { openMachineLedger, trustLedger } from './machine.ts';
 

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CNAME_TARGET, listenAddresses, PLATFORM_ZONE, RUNTIME_FILE, type RuntimeFile } from '../base/config.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { loadControlToken, renewControlToken } from '../base/secret.ts';
 import { VERSION } from '../base/version.ts';
-import { boundConnections, readOpenFilesMax } from '../proxy/proxy-limits.ts';
+import { boundConnections, readOpenFilesMax } from '../proxy/front/proxy-limits.ts';
 import { countHops } from '../proxy/upstream/forwarded-headers.ts';
 import type { ControlRouter } from '../rpc/router.ts';
 import { createAccess } from '../rpc/access.ts';

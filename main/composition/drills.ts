@@ -1,12 +1,12 @@
 import { platformHostname } from '../base/config.ts';
-import { originOf } from '../base/hostname.ts';
-import { ownCommand } from '../base/own-command.ts';
+import { originOf } from '../base/text/hostname.ts';
+import { ownCommand } from '../base/system/own-command.ts';
 import type { Breaks } from '../breaks/breaks.ts';
 import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { Services } from '../contract/index.ts';
 import { DRILLS } from '../drills/catalogue/index.ts';
 import { createDrills, type Drills } from '../drills/drills.ts';
-import { createPractice } from '../services/drill-practice.ts';
+import { createPractice } from '../services/breaks/drill-practice.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';

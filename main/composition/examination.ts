@@ -1,9 +1,9 @@
 import type { StatusReport } from '../contract/status.ts';
 import { exampleOf } from '../contract/wildcards.ts';
-import type { DnsResult } from '../dns/client.ts';
-import { serverText } from '../dns/lookup.ts';
-import { typeCode } from '../dns/record.ts';
-import { formatValue } from '../dns/record-text.ts';
+import type { DnsResult } from '../dns/client/client.ts';
+import { serverText } from '../dns/client/lookup.ts';
+import { typeCode } from '../dns/wire/record.ts';
+import { formatValue } from '../dns/wire/record-text.ts';
 import type { Reply } from '../doctor/dns.ts';
 import { createEngineDoctor, type ExaminedEngine } from '../doctor/engine-doctor.ts';
 import type { Doctor } from '../doctor/examination.ts';
@@ -12,15 +12,15 @@ import { presentDomain } from '../domains/present.ts';
 import { parseName } from '../model/dns-name.ts';
 import { routeTarget } from '../model/route.ts';
 import { dialUpstream } from '../proxy/upstream/dial.ts';
-import { repairCommands, type RepairServices } from '../services/domain-repair.ts';
+import { repairCommands, type RepairServices } from '../services/domains/domain-repair.ts';
 import type { Certificates } from './certificates.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
-import type { Looks } from '../proxy/looks.ts';
+import type { Looks } from '../proxy/front/looks.ts';
 import type { Reach } from './reach.ts';
-import { ownCommand } from '../base/own-command.ts';
+import { ownCommand } from '../base/system/own-command.ts';
 
 export interface EngineDoctorParts {
   certificates: Certificates;

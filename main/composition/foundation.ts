@@ -4,9 +4,9 @@ import { type AdjustableClock, createClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createEventBus, type EventBus } from '../base/events.ts';
 import { createLog, type Log, type LogLevel, type LogLine } from '../base/log.ts';
-import type { DesktopFacts, OpenPreview, Sealer } from '../base/desktop.ts';
+import type { DesktopFacts, OpenPreview, Sealer } from '../base/system/desktop.ts';
 import { holdSettings, type SettingsHolder } from '../services/settings.ts';
-import { DATABASE_FILE, SNAPSHOT_FOLDER, removeLeftovers, tightenDataFolder } from '../base/data-folder.ts';
+import { DATABASE_FILE, SNAPSHOT_FOLDER, removeLeftovers, tightenDataFolder } from '../base/system/data-folder.ts';
 import { claimDataFolder } from '../store/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import type { AdjustableClock } from '../base/clock.ts';
-import { ownCommand } from '../base/own-command.ts';
-import { askSystem } from '../base/system-names.ts';
-import type { RunCommand } from '../ca/run-command.ts';
-import { findProgram } from '../ca/machine-stores.ts';
-import type { TrustLedger, TrustStores } from '../ca/truststores.ts';
+import { ownCommand } from '../base/system/own-command.ts';
+import { askSystem } from '../base/system/system-names.ts';
+import type { RunCommand } from '../ca/stores/run-command.ts';
+import { findProgram } from '../ca/stores/machine-stores.ts';
+import type { TrustLedger, TrustStores } from '../ca/stores/truststores.ts';
 import { codeOf } from '../machine/change.ts';
 import { type Entry, type Ledger, ledgerFolder, openLedger } from '../machine/ledger.ts';
 import { mayWrite } from '../machine/look.ts';

@@ -14,10 +14,10 @@ import {
   checkDohMessage,
   readDohRequest,
   SILENT,
-} from '../dns/doh.ts';
+} from '../dns/server/doh.ts';
 import type { Log } from '../base/log.ts';
-import { MESSAGE_OCTETS_MAX } from '../dns/message-writer.ts';
-import { readBody, octetsAnswer, refusal, type OwnPath } from '../proxy/own-paths.ts';
+import { MESSAGE_OCTETS_MAX } from '../dns/wire/message-writer.ts';
+import { readBody, octetsAnswer, refusal, type OwnPath } from '../proxy/front/own-paths.ts';
 
 /** DNS over HTTPS as a path of the proxy. */
 export const dohPath =

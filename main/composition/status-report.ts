@@ -1,7 +1,7 @@
 import { EVERY_ADDRESS, PLATFORM_ZONE } from '../base/config.ts';
 import { formatOffset } from '../contract/duration.ts';
 import { VERSION } from '../base/version.ts';
-import { typed } from '../base/own-command.ts';
+import { typed } from '../base/system/own-command.ts';
 import type { StatusReport } from '../contract/status.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../contract/duration.ts';
-import { HOSTS_FILE, type SystemAnswer } from '../base/system-names.ts';
+import { HOSTS_FILE, type SystemAnswer } from '../base/system/system-names.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { BROKEN_ON_PURPOSE } from '../model/dns-lookup.ts';

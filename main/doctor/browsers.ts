@@ -1,4 +1,4 @@
-import { commandLine } from '../base/own-command.ts';
+import { commandLine } from '../base/system/own-command.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 

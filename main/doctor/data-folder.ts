@@ -1,8 +1,8 @@
 import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '../base/error-code.ts';
-import { OWNER_ONLY } from '../base/files.ts';
-import { posixWord } from '../base/shell.ts';
+import { OWNER_ONLY } from '../base/system/files.ts';
+import { posixWord } from '../base/text/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { bytesText, finding } from './finding.ts';
 

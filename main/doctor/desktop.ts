@@ -1,4 +1,4 @@
-import type { DesktopFacts } from '../base/desktop.ts';
+import type { DesktopFacts } from '../base/system/desktop.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding } from './finding.ts';
 

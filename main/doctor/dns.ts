@@ -1,6 +1,6 @@
-import { commandLine } from '../base/own-command.ts';
-import { posixWord, powerShellString } from '../base/shell.ts';
-import { foreignOf, type SystemAnswer, explainElsewhere } from '../base/system-names.ts';
+import { commandLine } from '../base/system/own-command.ts';
+import { posixWord, powerShellString } from '../base/text/shell.ts';
+import { foreignOf, type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, addressText } from './finding.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { AdjustableClock } from '../base/clock.ts';
 import { CNAME_TARGET, LOOPBACK_ADDRESSES, PLATFORM_ZONE, platformHostname } from '../base/config.ts';
-import { DATABASE_FILE } from '../base/data-folder.ts';
-import type { DesktopFacts } from '../base/desktop.ts';
-import { findPortHolder } from '../base/port-holder.ts';
-import { askSystem, type SystemAnswer } from '../base/system-names.ts';
+import { DATABASE_FILE } from '../base/system/data-folder.ts';
+import type { DesktopFacts } from '../base/system/desktop.ts';
+import { findPortHolder } from '../base/system/port-holder.ts';
+import { askSystem, type SystemAnswer } from '../base/system/system-names.ts';
 import { createTurns } from '../base/turns.ts';
 import { VERSION } from '../base/version.ts';
 import type { StoreTrust } from '../contract/certificates.ts';

@@ -2,7 +2,7 @@ import { request as openHttp, type ClientRequest, type IncomingMessage } from 'n
 import { request as openHttps } from 'node:https';
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/error-code.ts';
-import type { PortHolder } from '../base/port-holder.ts';
+import type { PortHolder } from '../base/system/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, addressText } from './finding.ts';
 import { holderText, type PortName } from './ports.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
-import type { PortHolder } from '../base/port-holder.ts';
+import type { PortHolder } from '../base/system/port-holder.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, addressText, type Subject } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { shellWord } from '../base/shell.ts';
+import { shellWord } from '../base/text/shell.ts';
 import type { StoreTrust } from '../contract/certificates.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { finding, type Remedy, type Subject } from './finding.ts';

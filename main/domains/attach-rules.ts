@@ -1,8 +1,8 @@
 import type { PersonaId } from '../contract/personas.ts';
 import type { Plan } from '../contract/projects.ts';
 import { mention } from '../contract/mentions.ts';
-import { rivalOf } from './claims.ts';
-import { PERSONAS, wordsFor } from './personas.ts';
+import { rivalOf } from './personas/claims.ts';
+import { PERSONAS, wordsFor } from './personas/personas.ts';
 import { evaluateHostname, type HostnameRefusal } from './hostname-rules.ts';
 import type { DomainKind } from './public-suffix.ts';
 

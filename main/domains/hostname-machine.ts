@@ -1,7 +1,7 @@
 import { DAY_MS } from '../contract/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { DomainState } from '../contract/domains.ts';
-import type { VerificationVerdict } from './checks.ts';
+import type { VerificationVerdict } from './checks/checks.ts';
 
 /** How often an attached domain is re-verified. */
 export const RECHECK_INTERVAL_MS = DAY_MS;

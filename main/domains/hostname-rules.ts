@@ -8,7 +8,7 @@ import {
   type HostnameFault,
   type HostnameResult,
   isWithin,
-} from '../base/hostname.ts';
+} from '../base/text/hostname.ts';
 import { apexOf, isPublicSuffix, kindOf, type DomainKind } from './public-suffix.ts';
 
 /** Which rule a hostname breaks; `normalizeHostname` defines the syntax faults. */

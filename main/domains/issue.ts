@@ -3,7 +3,7 @@ import type { CaaVerdict } from '../contract/caa.ts';
 import type { Check, CheckCode } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
-import { caaLookupOver } from './caa-lookup.ts';
+import { caaLookupOver } from './checks/caa-lookup.ts';
 import type { CaaIssuer } from '../model/caa/set.ts';
 import { explainCaa } from '../model/caa/walk.ts';
 import type { CertificateEvent } from './certificate-machine.ts';
@@ -11,7 +11,7 @@ import type { DnsLookup } from '../model/dns-lookup.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { type Leaf, renewAtMs } from '../model/leaf.ts';
 import { apexOf } from './public-suffix.ts';
-import type { Rhythm } from './personas.ts';
+import type { Rhythm } from './personas/personas.ts';
 
 /** The part of the CA that custom domains use. */
 export interface CertificateIssuer {

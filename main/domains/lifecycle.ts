@@ -8,16 +8,16 @@ import type { Plan } from '../contract/projects.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
-import { claimOf, type DomainRules, rivalOf } from './claims.ts';
+import { claimOf, type DomainRules, rivalOf } from './personas/claims.ts';
 import { createDomainSet, type DomainRows, type DomainTransition, type AttachedDomain } from './domain-set.ts';
 import { LEAF_LIFETIME_MS, type Leaf } from '../model/leaf.ts';
 import { ATTACHED, isServed, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { evaluateHostname } from './hostname-rules.ts';
 import { type CertificateIssuer, gateChecks } from './issue.ts';
-import { PERSONAS, nextTry } from './personas.ts';
+import { PERSONAS, nextTry } from './personas/personas.ts';
 import { createSchedule, isCheckDue, createHostnameTurns } from './schedule.ts';
 import { afterClockWentBack, underPlan } from './suspend.ts';
-import { createVerifier, type RuledDomain, type Verifier, type VerifierOptions } from './verify.ts';
+import { createVerifier, type RuledDomain, type Verifier, type VerifierOptions } from './checks/verify.ts';
 
 /** The maximum number of domains over all projects; memory and the route table are sized for it. */
 export const DOMAINS_MAX = 20_000;

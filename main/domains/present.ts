@@ -1,11 +1,11 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
 import { exampleOf, isWildcard } from '../contract/wildcards.ts';
-import type { DomainRules } from './claims.ts';
+import type { DomainRules } from './personas/claims.ts';
 import type { AttachedDomain } from './domain-set.ts';
 import { isServed } from './hostname-machine.ts';
-import { instructionsFor, type ZoneFacts } from './instructions.ts';
-import { personaOf, worded } from './persona-words.ts';
+import { instructionsFor, type ZoneFacts } from './checks/instructions.ts';
+import { personaOf, worded } from './personas/persona-words.ts';
 
 export interface DomainContext {
   rules: DomainRules;

@@ -4,7 +4,7 @@ import type { Plan } from '../contract/projects.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type IssuanceState } from './certificate-machine.ts';
 import type { AttachedDomain } from './domain-set.ts';
-import { isGivenUp } from './persona-words.ts';
+import { isGivenUp } from './personas/persona-words.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 /** A domain after its project's plan changed; the same value when that changes nothing. */

@@ -1,9 +1,9 @@
 import { app } from 'electron';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/data-folder.ts';
+import { DESKTOP_FOLDER, LOGS_FOLDER, prepareDataFolder } from '../base/system/data-folder.ts';
 import { VERSION } from '../base/version.ts';
-import { openTemporaryFolder } from '../base/temporary-folder.ts';
+import { openTemporaryFolder } from '../base/system/temporary-folder.ts';
 
 /** As in `electron-builder.yml`: Windows groups windows and shortcuts by this id. */
 const APP_ID = 'localhost.vivarium.app';

@@ -1,8 +1,8 @@
 import { app } from 'electron';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { posix } from 'node:path';
-import { AUTOSTART_ENTRY } from '../base/desktop.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { AUTOSTART_ENTRY } from '../base/system/desktop.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { autostartEntry, HIDDEN_SWITCH } from './rules.ts';
 
 /** Whether the system starts Vivarium when the user logs in. */

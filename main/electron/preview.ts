@@ -1,7 +1,7 @@
 import { BrowserWindow, session, type Session, type WebContents } from 'electron';
 import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { PreviewRequest } from '../base/desktop.ts';
+import type { PreviewRequest } from '../base/system/desktop.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { denyPermissions, isFetchable, isOwnCertificate, isPreviewable } from './rules.ts';
 import { revealInTime } from './window-state.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import type { LoginItem } from './login-item.ts';
 import type { ShowMessage } from './window.ts';
 

@@ -1,7 +1,7 @@
 import type { Session } from 'electron';
 import { X509Certificate } from 'node:crypto';
 import { posix } from 'node:path';
-import type { PreviewRequest } from '../base/desktop.ts';
+import type { PreviewRequest } from '../base/system/desktop.ts';
 import { readAssetPath } from '../rpc/page-files.ts';
 import { PAGE_ORIGIN, PAGE_URL, isPageUrl } from './page.ts';
 

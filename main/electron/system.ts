@@ -1,7 +1,7 @@
 import { app, safeStorage, shell } from 'electron';
 import { basename } from 'node:path';
 import type { Log } from '../base/log.ts';
-import type { DesktopFacts, Sealer } from '../base/desktop.ts';
+import type { DesktopFacts, Sealer } from '../base/system/desktop.ts';
 import { externalAddress } from './rules.ts';
 import type { ShowMessage } from './window.ts';
 

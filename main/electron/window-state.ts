@@ -2,7 +2,7 @@ import type { BrowserWindow } from 'electron';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { RealTime } from '../base/clock.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import type { Log } from '../base/log.ts';
 
 /** A rectangle on the screens, in device-independent pixels, as Electron reports it. */

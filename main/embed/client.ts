@@ -1,8 +1,8 @@
 import type { ContractProcedure, ErrorMap, Meta } from '@orpc/contract';
 import type { z } from 'zod';
-import type { Running } from '../base/runtime-file.ts';
-import { callProcedure } from '../cli/client.ts';
-import { RemoteFailure } from '../cli/io.ts';
+import type { Running } from '../base/system/runtime-file.ts';
+import { callProcedure } from '../cli/engine/client.ts';
+import { RemoteFailure } from '../cli/text/io.ts';
 import { type ErrorCode, VivariumError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Engine } from './engines.ts';

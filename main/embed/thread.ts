@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { type App, startApp } from '../app.ts';
-import { isFolderLocked } from '../at-rest.ts';
+import { isFolderLocked } from '../offline/at-rest.ts';
 import { formatLogLine } from '../base/log.ts';
-import { findAssets, findProgramFile } from '../base/program.ts';
-import { isAlive } from '../base/runtime-file.ts';
+import { findAssets, findProgramFile } from '../base/system/program.ts';
+import { isAlive } from '../base/system/runtime-file.ts';
 import { type Children, openChildren } from '../children/children.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { removeLeftBehind } from './folders.ts';

@@ -1,5 +1,5 @@
 import { encode } from 'uqr';
-import { originOf } from '../base/hostname.ts';
+import { originOf } from '../base/text/hostname.ts';
 import { escapeHtml, type Page } from '../base/http/page.ts';
 import { exampleOf } from '../contract/wildcards.ts';
 

@@ -1,4 +1,4 @@
-import { posixWord, powerShellString, shellWord } from '../base/shell.ts';
+import { posixWord, powerShellString, shellWord } from '../base/text/shell.ts';
 
 /** A program to start, without a shell. */
 export interface Program {

@@ -1,4 +1,4 @@
-import { foreignOf, hostsLines } from '../base/system-names.ts';
+import { foreignOf, hostsLines } from '../base/system/system-names.ts';
 import { type Change, hindered, type Look } from './change.ts';
 import { withBlock } from './step.ts';
 

@@ -2,9 +2,9 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, rm
 import { join, posix, win32 } from 'node:path';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import type { DataDirInputs } from '../base/data-dir.ts';
+import type { DataDirInputs } from '../base/system/data-dir.ts';
 import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/files.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './change.ts';
 import { renderPosixUndo } from './script-posix.ts';

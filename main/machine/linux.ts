@@ -1,4 +1,4 @@
-import { isWithin } from '../base/hostname.ts';
+import { isWithin } from '../base/text/hostname.ts';
 import { type Change, hindered, type Look, ownFile, type Wish } from './change.ts';
 import { planBrowsers } from './browsers.ts';
 import { planHosts } from './hosts.ts';

@@ -1,4 +1,4 @@
-import { posixPrintf, posixWord } from '../base/shell.ts';
+import { posixPrintf, posixWord } from '../base/text/shell.ts';
 import { markLines, type Step } from './step.ts';
 
 /** The subject of a script: a change, or an entry of the ledger. */

@@ -1,4 +1,4 @@
-import { powerShellString } from '../base/shell.ts';
+import { powerShellString } from '../base/text/shell.ts';
 import type { Scripted } from './script-posix.ts';
 import { markLines, type Step } from './step.ts';
 

@@ -1,4 +1,4 @@
-import { powerShellString } from '../base/shell.ts';
+import { powerShellString } from '../base/text/shell.ts';
 import { type Change, hindered, type Look, type Wish } from './change.ts';
 import { planHosts } from './hosts.ts';
 import type { CommandStep } from './step.ts';

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { isWithin } from '../base/hostname.ts';
+import { isWithin } from '../base/text/hostname.ts';
 
 /**
  * Domain names in normal form: absolute, lower case (RFC 4343), without the trailing dot; the root is the empty string.

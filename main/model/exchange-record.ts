@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { Scheme } from '../base/hostname.ts';
+import type { Scheme } from '../base/text/hostname.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { NamedFault } from './fault.ts';
 import type { Decision } from './rate-decision.ts';

@@ -1,6 +1,6 @@
 import type { Plan, PlanLimits, TargetSetting } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
-import type { Authority, Scheme } from '../base/hostname.ts';
+import type { Authority, Scheme } from '../base/text/hostname.ts';
 import type { RateState } from './rate-decision.ts';
 
 /** An HTTP server that requests are forwarded to. */

@@ -1,10 +1,10 @@
 import { type Answer, bodyOf } from '../base/http/answer.ts';
 import type { HttpRequest } from '../base/http/message.ts';
-import { originOf } from '../base/hostname.ts';
+import { originOf } from '../base/text/hostname.ts';
 import { escapeHtml, loadPageTemplate } from '../base/http/page.ts';
 import { type Problem, problemAnswer } from '../model/problem.ts';
 import type { Redirect } from '../model/route.ts';
-import type { Listener } from './connection.ts';
+import type { Listener } from './front/connection.ts';
 import { ALLOWED_METHODS } from './problem.ts';
 
 /** Limit on the hostnames an error page lists. */

@@ -2,7 +2,7 @@ import type { HttpExchange } from '../base/http/message.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
 import { type Capture, sentHead } from './capture.ts';
-import type { Exchange, RunningRecord } from './connection.ts';
+import type { Exchange, RunningRecord } from './front/connection.ts';
 
 /** The initial record of an exchange. */
 export function beginRecord(

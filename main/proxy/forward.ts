@@ -7,9 +7,9 @@ import { rateFields, type Problem } from '../model/problem.ts';
 import type { RateState } from '../model/rate-decision.ts';
 import type { UpstreamDestination } from '../model/route.ts';
 import { headText } from './capture.ts';
-import { cutExchange, type Exchange } from './connection.ts';
-import type { Connections } from './connections.ts';
-import type { FrameWatch } from './frames.ts';
+import { cutExchange, type Exchange } from './front/connection.ts';
+import type { Connections } from './front/connections.ts';
+import type { FrameWatch } from './tunnels/frames.ts';
 import type { UpstreamContext, UpstreamTarget } from './target.ts';
 
 export interface ForwardServices {

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
-import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/hostname.ts';
+import { DEFAULT_PORT, parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { canonicalAddress } from '../model/address.ts';
 
 /** A client, as reported by the trusted proxies in front of Vivarium. */

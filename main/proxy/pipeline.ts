@@ -1,7 +1,7 @@
 import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
 import { asHttp1, isHttp2, type HttpRequest } from '../base/http/message.ts';
-import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/hostname.ts';
+import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/text/hostname.ts';
 import { limitsWithoutKey } from '../contract/plan-limits.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
@@ -9,19 +9,19 @@ import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-
 import { refusedByLimit, type Problem } from '../model/problem.ts';
 import type { Redirect, Route } from '../model/route.ts';
 import { OPTIONS_ANSWER, redirectAnswer, renderProblem, type ErrorPages } from './answer.ts';
-import { readAuthority, type SentAuthority } from './authority.ts';
-import { isOwnPort } from './connect-request.ts';
-import type { Connection, Exchange, RunningRecord } from './connection.ts';
+import { readAuthority, type SentAuthority } from './front/authority.ts';
+import { isOwnPort } from './tunnels/connect-request.ts';
+import type { Connection, Exchange, RunningRecord } from './front/connection.ts';
 import { breakRequest } from './faults/break-stage.ts';
 import { forward, type ForwardServices, type Upgrade, withRate } from './forward.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
-import { createFrameWatch } from './frames.ts';
-import { surveyHeaders, type HeaderSurvey } from './request-head.ts';
+import { createFrameWatch } from './tunnels/frames.ts';
+import { surveyHeaders, type HeaderSurvey } from './front/request-head.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
-import type { Looks } from './looks.ts';
-import { ownPathOf } from './own-paths.ts';
+import type { Looks } from './front/looks.ts';
+import { ownPathOf } from './front/own-paths.ts';
 import * as problem from './problem.ts';
-import type { ProxyLimits } from './proxy-limits.ts';
+import type { ProxyLimits } from './front/proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Target, UpstreamTarget } from './target.ts';
 

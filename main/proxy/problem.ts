@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import type { Scheme } from '../base/hostname.ts';
+import type { Scheme } from '../base/text/hostname.ts';
 import { problemOf, type Problem } from '../model/problem.ts';
-import type { RequestTargetFault } from './request-head.ts';
+import type { RequestTargetFault } from './front/request-head.ts';
 
 /** A request with an ambiguous meaning; the connection closes after the answer. */
 const malformed = (heading: string, message: string): Problem =>

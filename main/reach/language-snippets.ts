@@ -1,4 +1,4 @@
-import { asGo } from '../base/request-code.ts';
+import { asGo } from '../base/text/request-code.ts';
 import type { Snippet } from '../contract/reach.ts';
 import { requestOf, rootOf, type SnippetContext } from './snippet-context.ts';
 

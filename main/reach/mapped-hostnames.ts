@@ -1,4 +1,4 @@
-import { normalizeHostname } from '../base/hostname.ts';
+import { normalizeHostname } from '../base/text/hostname.ts';
 import { exampleOf, isWildcard, wildcardOver } from '../contract/wildcards.ts';
 import { VivariumError } from '../contract/errors.ts';
 

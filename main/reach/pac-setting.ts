@@ -1,6 +1,6 @@
 import type { InstructionStep } from '../contract/reach.ts';
-import { isWithin } from '../base/hostname.ts';
-import { posixWord, powerShellString } from '../base/shell.ts';
+import { isWithin } from '../base/text/hostname.ts';
+import { posixWord, powerShellString } from '../base/text/shell.ts';
 
 export interface PacFacts {
   hostname: string;

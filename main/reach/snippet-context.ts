@@ -1,5 +1,5 @@
-import { originOf } from '../base/hostname.ts';
-import type { CopiedRequest } from '../base/request-shell.ts';
+import { originOf } from '../base/text/hostname.ts';
+import type { CopiedRequest } from '../base/text/request-shell.ts';
 import type { ReachedAddress } from './mapped-hostnames.ts';
 
 /** Parameters of the snippets. */

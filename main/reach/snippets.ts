@@ -1,6 +1,6 @@
-import { originOf } from '../base/hostname.ts';
-import { asCurl, asHttpie, asPowerShell } from '../base/request-shell.ts';
-import { posixWord, powerShellString } from '../base/shell.ts';
+import { originOf } from '../base/text/hostname.ts';
+import { asCurl, asHttpie, asPowerShell } from '../base/text/request-shell.ts';
+import { posixWord, powerShellString } from '../base/text/shell.ts';
 import type { Snippet } from '../contract/reach.ts';
 import { languageSnippets } from './language-snippets.ts';
 import { requestOf, rootOf, type SnippetContext, type SnippetFacts, snippetContext } from './snippet-context.ts';

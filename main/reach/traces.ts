@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
-import { AUTOSTART_ENTRY } from '../base/desktop.ts';
-import { posixWord } from '../base/shell.ts';
+import { AUTOSTART_ENTRY } from '../base/system/desktop.ts';
+import { posixWord } from '../base/text/shell.ts';
 import { pacSetting } from './pac-setting.ts';
 import { ENVIRONMENT_VARIABLES, ROOT_VARIABLES } from './snippets.ts';
 

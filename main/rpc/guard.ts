@@ -1,4 +1,4 @@
-import { DEFAULT_PORT } from '../base/hostname.ts';
+import { DEFAULT_PORT } from '../base/text/hostname.ts';
 
 /**
  * Decides which requests may reach the control port at all, before any token is checked.

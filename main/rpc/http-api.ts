@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createProcedureClient, type AnyProcedure } from '@orpc/server';
 import { isAsyncIteratorObject } from '@orpc/shared';
 import type { Clock } from '../base/clock.ts';
-import { FORM_HEADER, inFormOf } from '../base/own-command.ts';
+import { FORM_HEADER, inFormOf } from '../base/system/own-command.ts';
 import type { Log } from '../base/log.ts';
 import { didYouMean } from '../contract/nearest.ts';
 import { VivariumError } from '../contract/errors.ts';

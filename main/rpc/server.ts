@@ -17,7 +17,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { bindPort } from '../base/bind-port.ts';
+import { bindPort } from '../base/system/bind-port.ts';
 import { pairsOf, readBearerToken } from '../base/http/message.ts';
 import type { Clock } from '../base/clock.ts';
 import { LOOPBACK_ADDRESSES } from '../base/config.ts';

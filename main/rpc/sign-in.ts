@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { readBearerToken } from '../base/http/message.ts';
-import { findConnectionOwner, isAnotherUser } from '../base/port-holder.ts';
+import { findConnectionOwner, isAnotherUser } from '../base/system/port-holder.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Access } from './access.ts';

@@ -4,7 +4,7 @@ import { formatDuration, parseDuration } from '../contract/duration.ts';
 import type { ClockMove, ClockReading } from '../contract/clock.ts';
 import type { CertificateState, DomainState } from '../contract/domains.ts';
 import type { Services } from '../contract/index.ts';
-import { inputError } from './project-rules.ts';
+import { inputError } from './projects/project-rules.ts';
 
 export function createClockServices(options: {
   clock: AdjustableClock;

@@ -2,7 +2,7 @@ import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import type { Services } from '../contract/index.ts';
 import type { BrowserKind, BrowserState, OpenedBrowser, ReachProxy, ReachSnippets } from '../contract/reach.ts';
-import { type SystemAnswer, explainElsewhere } from '../base/system-names.ts';
+import { type SystemAnswer, explainElsewhere } from '../base/system/system-names.ts';
 import type { ReachedAddress } from '../reach/mapped-hostnames.ts';
 
 export function createReachServices(options: {

@@ -3,9 +3,9 @@ import type { AdjustableClock } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Services } from '../contract/index.ts';
 import type { SnapshotInfo } from '../contract/snapshots.ts';
-import type { DemoKey } from './demo.ts';
+import type { DemoKey } from './projects/demo.ts';
 import type { Effects, SnapshotRow, SnapshotRows } from './dependencies.ts';
-import type { Runs } from './runs.ts';
+import type { Runs } from './runs/runs.ts';
 import type { RestoredEntry, StoredTraffic, TrafficStorage } from '../traffic/stored.ts';
 
 /** The worlds before the last restorations of files; the oldest is replaced. */

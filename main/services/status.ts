@@ -3,7 +3,7 @@ import type { DoctorArea, DoctorReport } from '../contract/doctor.ts';
 import type { Services } from '../contract/index.ts';
 import type { RequestRates, StatusReport } from '../contract/status.ts';
 import type { ProjectRows } from './dependencies.ts';
-import { existingProject } from './projects.ts';
+import { existingProject } from './projects/projects.ts';
 
 export function createStatusServices(options: {
   projects: Pick<ProjectRows, 'get' | 'list'>;

@@ -1,13 +1,13 @@
 import { closeSync, existsSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { emptyDataFolder, LOCK_FILE, prepareDataFolder } from '../base/data-folder.ts';
+import { emptyDataFolder, LOCK_FILE, prepareDataFolder } from '../base/system/data-folder.ts';
 import { codeOf, reasonOf } from '../base/error-code.ts';
-import { OWNER_ONLY } from '../base/files.ts';
-import { ownCommand } from '../base/own-command.ts';
-import { readRuntime } from '../base/runtime-file.ts';
+import { OWNER_ONLY } from '../base/system/files.ts';
+import { ownCommand } from '../base/system/own-command.ts';
+import { readRuntime } from '../base/system/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { finishRestore } from './folder-restore.ts';
+import { finishRestore } from './copies/folder-restore.ts';
 
 export interface FolderLock {
   /** Removes Vivarium's files from a folder that the claim created; leaves any other folder unchanged. */

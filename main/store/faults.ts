@@ -1,8 +1,8 @@
 import { codeOf } from '../base/error-code.ts';
 import { dirname } from 'node:path';
 import { VivariumError } from '../contract/errors.ts';
-import { type Backups, isWhole } from './backups.ts';
-import { beginAnewSteps, restoreSteps } from './restore.ts';
+import { type Backups, isWhole } from './copies/backups.ts';
+import { beginAnewSteps, restoreSteps } from './copies/restore.ts';
 
 /** The database that an error refers to. */
 export interface DatabaseFile {

@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf } from '../base/error-code.ts';
 import { damaged, foreign, newerSchema, unwritable, type DatabaseFile } from './faults.ts';
-import { readVersion } from './migrations.ts';
-import { startedFiles } from './restore.ts';
-import { refuseBadRows } from './rows.ts';
+import { readVersion } from './migrations/migrations.ts';
+import { startedFiles } from './copies/restore.ts';
+import { refuseBadRows } from './tables/rows.ts';
 
 /** "VIVA": the PRAGMA application_id of every database made by Vivarium. Never changes. */
 export const APPLICATION_ID = 0x56495641;

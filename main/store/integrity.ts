@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { nextTurn } from '../base/turns.ts';
-import { isWhole, createBackups } from './backups.ts';
+import { isWhole, createBackups } from './copies/backups.ts';
 import { damageOf } from './faults.ts';
 import { FULL_CHECK_BYTES_MAX, lossOf, sizeOf, walksOf } from './inspect.ts';
-import { restoreCommands } from './restore.ts';
-import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './rows.ts';
+import { restoreCommands } from './copies/restore.ts';
+import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './tables/rows.ts';
 
 /** The result of reading a database to its end. */
 export type IntegrityReading =

@@ -3,15 +3,15 @@ import type { AdjustableClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
 import type { AcmeRows } from '../model/acme.ts';
-import { createAcmeRows } from './acme.ts';
-import { writeBackupFile } from './backup-file.ts';
-import { SNAPSHOT_FOLDER } from '../base/data-folder.ts';
-import { createBreaks, type Breaks } from './breaks.ts';
+import { createAcmeRows } from './tables/acme.ts';
+import { writeBackupFile } from './copies/backup-file.ts';
+import { SNAPSHOT_FOLDER } from '../base/system/data-folder.ts';
+import { createBreaks, type Breaks } from './tables/breaks.ts';
 import type { Connection } from './connection.ts';
-import { createClockSettings, type ClockSettings, createSettings, type Settings } from './settings.ts';
-import { scheduleDailyBackup } from './daily-backup.ts';
+import { createClockSettings, type ClockSettings, createSettings, type Settings } from './tables/settings.ts';
+import { scheduleDailyBackup } from './copies/daily-backup.ts';
 import { openDatabase, refuseBackup, type DatabaseOptions, type OpenDatabase } from './database.ts';
-import { createDatasets } from './datasets.ts';
+import { createDatasets } from './tables/datasets.ts';
 import {
   createDeploys,
   type Deploys,
@@ -19,18 +19,18 @@ import {
   type Requests,
   createProjects,
   type Projects,
-} from './projects.ts';
-import { createDomains, type Domains, createRevocations, type Revocations } from './domains.ts';
-import { createKeys, type Keys } from './keys.ts';
-import { createLimits, type Limits } from './limits.ts';
+} from './tables/projects.ts';
+import { createDomains, type Domains, createRevocations, type Revocations } from './tables/domains.ts';
+import { createKeys, type Keys } from './tables/keys.ts';
+import { createLimits, type Limits } from './tables/limits.ts';
 import { watchDatabaseFile } from './lost-file.ts';
-import { createOrders, type Orders } from './orders.ts';
-import { createPets, type Pets } from './pets.ts';
-import { createOwned, type Owned } from './owned.ts';
-import { createPurge } from './purge.ts';
-import { createRecords, type Records } from './records.ts';
-import { createSnapshots, type Snapshots } from './snapshots.ts';
-import { createSerials, type Serials, createZones, type Zones } from './zones.ts';
+import { createOrders, type Orders } from './tables/orders.ts';
+import { createPets, type Pets } from './tables/pets.ts';
+import { createOwned, type Owned } from './tables/owned.ts';
+import { createPurge } from './tables/purge.ts';
+import { createRecords, type Records } from './tables/records.ts';
+import { createSnapshots, type Snapshots } from './copies/snapshots.ts';
+import { createSerials, type Serials, createZones, type Zones } from './tables/zones.ts';
 
 /** Vivarium's storage. Results of returned methods and resolved promises survive a power failure. */
 export interface Store {

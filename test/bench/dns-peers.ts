@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DnsClient } from '../../main/dns/client.ts';
-import { TYPE_CODES } from '../../main/dns/record.ts';
+import type { DnsClient } from '../../main/dns/client/client.ts';
+import { TYPE_CODES } from '../../main/dns/wire/record.ts';
 import { findTool } from '../support/tools.ts';
 import { freePort } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { connectClient } from '../support/page-acme.ts';
-import { copyBy, expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { connectClient } from '../support/page/page-acme.ts';
+import { copyBy, expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

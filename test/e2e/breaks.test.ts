@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { RunningBreak } from '../../main/contract/breaks.ts';
-import { expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, expectToFit, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

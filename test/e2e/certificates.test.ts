@@ -10,8 +10,8 @@ import type { Project } from '../../main/contract/projects.ts';
 import { importInto, makeDatabase } from '../integration/ca/machine.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { createFakeSealer } from '../support/fake-sealer.ts';
-import { buildPage } from '../support/page-build.ts';
-import { expectNoFaults, useEnginePages } from '../support/page-on-engine.ts';
+import { buildPage } from '../support/page/page-build.ts';
+import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const COMMANDS_TIMEOUT_MS = 180_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../main/base/config.ts';
 import { type Engine, startEngine, track } from '../support/engine.ts';
-import { buildPage } from '../support/page-build.ts';
-import { useEnginePages } from '../support/page-on-engine.ts';
+import { buildPage } from '../support/page/page-build.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
 import { startProgram } from '../support/program.ts';
 
 const openPage = useEnginePages();

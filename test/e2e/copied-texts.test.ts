@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Engine } from '../support/engine.ts';
-import { connectClient } from '../support/page-acme.ts';
-import { copiedTexts, copiedTextsInSources, unreadableCopiedTexts } from '../support/page-copied.ts';
-import { EVERY_PAGE, FULL_PROJECT, fillEveryPage, settled } from '../support/page-every.ts';
-import { useEnginePages } from '../support/page-on-engine.ts';
+import { connectClient } from '../support/page/page-acme.ts';
+import { copiedTexts, copiedTextsInSources, unreadableCopiedTexts } from '../support/page/page-copied.ts';
+import { EVERY_PAGE, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HOSTS, titleOf, useDesktop, windowState, type Desktop } from '../support/desktop.ts';
+import { HOSTS, titleOf, useDesktop, windowState, type Desktop } from '../support/desktop/desktop.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

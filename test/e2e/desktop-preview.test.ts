@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Desktop, HOSTS, startDesktop, titleOf, useDesktop, WAYLAND_SESSION } from '../support/desktop.ts';
+import { type Desktop, HOSTS, startDesktop, titleOf, useDesktop, WAYLAND_SESSION } from '../support/desktop/desktop.ts';
 import { FREE_PORTS } from '../support/program.ts';
 
 /** Starting the app and a window, on a busy machine. */

@@ -35,9 +35,9 @@ import {
   startDesktop,
   useDesktop,
   windowState,
-} from '../support/desktop.ts';
-import { ELECTRON } from '../support/desktop-on-stand-in.ts';
-import { signInWith } from '../support/rpc-control.ts';
+} from '../support/desktop/desktop.ts';
+import { ELECTRON } from '../support/desktop/desktop-on-stand-in.ts';
+import { signInWith } from '../support/rpc/rpc-control.ts';
 import { track } from '../support/engine.ts';
 import { FREE_PORTS, runProgram, startProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -11,7 +11,7 @@ import {
   WAYLAND_SESSION,
   windowState,
   type Desktop,
-} from '../support/desktop.ts';
+} from '../support/desktop/desktop.ts';
 
 /** The one project gets a name over the control port, and the page shows it. */
 async function seeLiveChange(desktop: Desktop, name: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RecordInfo, ZoneDnssec, ZoneInfo } from '../../main/contract/zones.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 import { requireTool } from '../support/tools.ts';
 
 const openPage = useEnginePages();

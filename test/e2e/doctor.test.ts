@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Engine } from '../support/engine.ts';
-import { expectNoFaults, pressAll, runCommand, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, pressAll, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const openPage = useEnginePages();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { useEnginePages } from '../support/page-on-engine.ts';
-import { fillEveryPage, FULL_PROJECT } from '../support/page-every.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
+import { fillEveryPage, FULL_PROJECT } from '../support/page/page-every.ts';
 
 const openPage = useEnginePages();
 

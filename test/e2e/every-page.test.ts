@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { unreadableButtons, unreadableTexts } from '../support/page-contrast.ts';
-import { EVERY_PAGE, FULL_DOMAIN, FULL_PROJECT, fillEveryPage, settled } from '../support/page-every.ts';
-import { useEnginePages } from '../support/page-on-engine.ts';
+import { unreadableButtons, unreadableTexts } from '../support/page/page-contrast.ts';
+import { EVERY_PAGE, FULL_DOMAIN, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
+import { useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

@@ -7,7 +7,7 @@ import {
   runCommand,
   useEnginePages,
   waitForFocus,
-} from '../support/page-on-engine.ts';
+} from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

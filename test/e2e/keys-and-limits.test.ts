@@ -2,7 +2,13 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, expectToFit, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import {
+  expectNoFaults,
+  expectToFit,
+  runCommand,
+  waitForFocus,
+  useEnginePages,
+} from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

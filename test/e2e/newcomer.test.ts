@@ -7,9 +7,9 @@ import { makeDatabase } from '../integration/ca/machine.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { track } from '../support/engine.ts';
 import { FREE_PORTS } from '../support/program.ts';
-import { copyBy } from '../support/page-on-engine.ts';
-import { paste } from '../support/paste.ts';
-import { commandsOf, README } from '../support/pasted-documents.ts';
+import { copyBy } from '../support/page/page-on-engine.ts';
+import { paste } from '../support/documents/paste.ts';
+import { commandsOf, README } from '../support/documents/pasted-documents.ts';
 import { requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -12,7 +12,7 @@ import {
   runCommand,
   waitForFocus,
   useEnginePages,
-} from '../support/page-on-engine.ts';
+} from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, holdCalls, runCommand, waitForFocus, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, holdCalls, runCommand, waitForFocus, useEnginePages } from '../support/page/page-on-engine.ts';
 import { closedPort } from '../support/ports.ts';
 
 const openPage = useEnginePages();

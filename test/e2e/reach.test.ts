@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium, folderForSocket } from '../support/chromium.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { expectNoFaults, runCommand, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
 import { findTool, requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

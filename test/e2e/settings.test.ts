@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../main/contract/settings.ts';
 import type { Engine } from '../support/engine.ts';
-import { expectNoFaults, expectToFit, pressAll, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, expectToFit, pressAll, useEnginePages } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

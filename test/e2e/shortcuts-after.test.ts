@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { FULL_PROJECT } from '../support/page-every.ts';
-import { holdCalls, runCommand, useEnginePages, waitForFocus } from '../support/page-on-engine.ts';
+import { FULL_PROJECT } from '../support/page/page-every.ts';
+import { holdCalls, runCommand, useEnginePages, waitForFocus } from '../support/page/page-on-engine.ts';
 
 const openPage = useEnginePages();
 

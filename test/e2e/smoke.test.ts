@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DESKTOP_PROGRAM } from '../support/desktop.ts';
-import { ELECTRON } from '../support/desktop-on-stand-in.ts';
+import { DESKTOP_PROGRAM } from '../support/desktop/desktop.ts';
+import { ELECTRON } from '../support/desktop/desktop-on-stand-in.ts';
 import { PROGRAM } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -12,9 +12,9 @@ import {
   expectToFit,
   waitForFocus,
   useEnginePages,
-} from '../support/page-on-engine.ts';
+} from '../support/page/page-on-engine.ts';
 
-import { settled } from '../support/page-every.ts';
+import { settled } from '../support/page/page-every.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 
 const openPage = useEnginePages();

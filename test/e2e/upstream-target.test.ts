@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../../main/contract/projects.ts';
-import { expectNoFaults, useEnginePages } from '../support/page-on-engine.ts';
+import { expectNoFaults, useEnginePages } from '../support/page/page-on-engine.ts';
 import { startUpstream } from '../support/upstream-server.ts';
 import { closedPort } from '../support/ports.ts';
 

@@ -56,7 +56,7 @@ function findInstalled(
 
 /** The launcher's own JavaScript, which has no types because it runs in any Node. */
 const { findElectron, electronEnvironment } = (await import(
-  new URL('../../main/cli/desktop-start.mjs', import.meta.url).href
+  new URL('../../main/cli/launch/desktop-start.mjs', import.meta.url).href
 )) as {
   findElectron: (root: string) => string | null;
   electronEnvironment: (env: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;

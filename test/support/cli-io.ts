@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { PassThrough, Writable } from 'node:stream';
-import type { Host } from '../../main/cli/command.ts';
-import type { Io } from '../../main/cli/io.ts';
+import type { Host } from '../../main/cli/words/command.ts';
+import type { Io } from '../../main/cli/text/io.ts';
 import { run } from '../../main/cli/run.ts';
-import type { Finished } from './rpc-cli.ts';
+import type { Finished } from './rpc/rpc-cli.ts';
 
 const HOST: Host = {
   self: ['false'],

@@ -6,12 +6,12 @@ import type { Plan } from '../../main/contract/projects.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
 import type { Leaf } from '../../main/model/leaf.ts';
 import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
-import type { Look } from '../../main/domains/http-look.ts';
+import type { Look } from '../../main/domains/checks/http-look.ts';
 import { presentDomain } from '../../main/domains/present.ts';
-import type { ProviderFacts } from '../../main/domains/provider.ts';
+import type { ProviderFacts } from '../../main/domains/personas/provider.ts';
 import { dnsOver, PLATFORM, type FakeDns, type Failures } from '../unit/domains/zones.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
-import { zoneOf } from './dns-tables.ts';
+import { zoneOf } from './dns/dns-tables.ts';
 
 const DAY_MS = 86_400_000;
 

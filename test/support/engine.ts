@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type App, startApp } from '../../main/app.ts';
 import type { Config } from '../../main/base/config.ts';
 import type { LogLine } from '../../main/base/log.ts';
-import type { Sealer } from '../../main/base/desktop.ts';
+import type { Sealer } from '../../main/base/system/desktop.ts';
 import type { Project } from '../../main/contract/projects.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -1,4 +1,4 @@
-import type { Sealer } from '../../main/base/desktop.ts';
+import type { Sealer } from '../../main/base/system/desktop.ts';
 
 /** A fake keyring: seals by reversing the text, and refuses or fails as a test requires. */
 export interface FakeSealer extends Sealer {

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import { textRecordOf, createRemoteClient } from './acme-remote.ts';
+import { textRecordOf, createRemoteClient } from './acme/acme-remote.ts';
 import { createCsr } from './certificate-request.ts';
 import type { Engine } from './engine.ts';
 

@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { silentLog } from '../../main/base/log.ts';
 import type { StoreTrust } from '../../main/contract/certificates.ts';
 import type { DoctorReport } from '../../main/contract/doctor.ts';
-import { createExchange } from '../../main/dns/exchange.ts';
-import { ZoneSet } from '../../main/dns/zone-set.ts';
-import { createZone } from '../../main/dns/zone.ts';
+import { createExchange } from '../../main/dns/server/exchange.ts';
+import { ZoneSet } from '../../main/dns/zones/zone-set.ts';
+import { createZone } from '../../main/dns/zones/zone.ts';
 import { launchChromium } from './chromium.ts';
 import { type Shown, startFirefox } from './firefox.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ELECTRON } from './desktop-on-stand-in.ts';
+import { ELECTRON } from './desktop/desktop-on-stand-in.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

@@ -10,8 +10,8 @@ import {
 } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import { track } from './engine.ts';
-import type { TestCertificates } from './proxy-certificates.ts';
-import { DEMO, routeFor, SHOP, testSnapshot } from './proxy-harness.ts';
+import type { TestCertificates } from './proxy/proxy-certificates.ts';
+import { DEMO, routeFor, SHOP, testSnapshot } from './proxy/proxy-harness.ts';
 import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 
 /** A server behind the proxy, with the requests that it received. */

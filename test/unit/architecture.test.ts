@@ -40,22 +40,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Of the machines, only types and pure rules: a test below defines pure.
   services: [...BELOW, ...MACHINES],
   composition: [...BELOW, ...MACHINES, 'services'],
-  // The doctor without an engine: of the command line’s parts, the only one that may import machines.
-  examine: ['doctor', 'proxy', 'store', 'base', 'contract'],
-  // What the command line does with a data folder that no engine uses.
-  'at-rest': [...BELOW, 'ca', 'machine', 'reach', 'store', 'composition'],
-  // The check of a vivarium.yaml by itself: its plan for an empty world.
-  'check-file': ['services', 'world', 'dns', 'contract'],
-  app: [...BELOW, ...MACHINES, 'services', 'composition', 'examine'],
-  supervise: ['app', 'contract', 'base'],
+  // What is done without an engine: the doctor, the check of a vivarium.yaml, a data folder that no engine uses. Of the
+  // command line’s parts, the only one that may import machines.
+  offline: [...BELOW, ...MACHINES, 'services', 'composition'],
+  app: [...BELOW, ...MACHINES, 'services', 'composition', 'offline'],
+  // What runs an app, however it is started: a new start after a failure, the banner.
+  host: ['app', 'contract', 'base'],
   // What a rehearsal does and how it is reported; the command line runs it.
   // A year of renewals follows the rules of the ACME server, which are pure.
   rehearsal: [...BELOW, 'main/acme/profiles.ts', 'main/acme/renewal-info.ts'],
   // A file is also read and written without an engine. Answers to assistants contain no secrets, by Traffic's pure rule.
   cli: [
-    'examine',
-    'at-rest',
-    'check-file',
+    'offline',
     'children',
     'world',
     'rehearsal',
@@ -68,21 +64,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'main/domains/public-suffix.ts',
   ],
   // An engine in another program's process.
-  embed: ['app', 'at-rest', 'children', 'cli', 'contract', 'base'],
-  welcome: ['base'],
-  headless: ['app', 'supervise', 'welcome', 'contract', 'base'],
-  electron: ['app', 'supervise', 'rpc', 'contract', 'base'],
+  embed: ['app', 'offline', 'children', 'cli', 'contract', 'base'],
+  headless: ['app', 'host', 'contract', 'base'],
+  electron: ['app', 'host', 'rpc', 'contract', 'base'],
   vivarium: ['cli', 'headless'],
-  desktop: ['electron', 'cli', 'headless', 'app', 'supervise', 'contract', 'base'],
+  desktop: ['electron', 'cli', 'headless', 'app', 'host', 'contract', 'base'],
   preload: [],
   // JSON in pieces, requests as code and the words of commands, which page and engine both write; a test asserts that
   // they run in the page.
   renderer: [
     'contract',
-    'main/base/exact-json.ts',
-    'main/base/request-code.ts',
-    'main/base/request-shell.ts',
-    'main/base/shell.ts',
+    'main/base/text/exact-json.ts',
+    'main/base/text/request-code.ts',
+    'main/base/text/request-shell.ts',
+    'main/base/text/shell.ts',
   ],
 };
 
@@ -123,7 +118,7 @@ const everything = [...engine, ...sources('preload', ['.ts']), ...sources('rende
 const byPath = new Map(engine.map((file) => [file.path, file]));
 const tests = sources('test', ['.ts']);
 
-/** The part of the architecture that a file belongs to: `main/dns/zone.ts` is `dns`, `main/app.ts` is `app`. */
+/** The part of the architecture that a file belongs to: `main/dns/zones/zone.ts` is `dns`, `main/app.ts` is `app`. */
 function partOf(path: string): string {
   const [top = '', second = ''] = path.split('/');
   if (top !== 'main') return top;
@@ -195,10 +190,10 @@ describe('imports', () => {
   it('do not occur in what the page shares with the engine', () => {
     const shared = engine.filter(({ path }) => MAY_IMPORT.renderer?.includes(path));
     const inPage = [
-      'main/base/exact-json.ts',
-      'main/base/request-code.ts',
-      'main/base/request-shell.ts',
-      'main/base/shell.ts',
+      'main/base/text/exact-json.ts',
+      'main/base/text/request-code.ts',
+      'main/base/text/request-shell.ts',
+      'main/base/text/shell.ts',
     ];
     expect(shared.map(({ path }) => path)).toEqual(inPage);
     expect([...new Set(shared.flatMap(valueImportsOf))].toSorted()).toEqual(['./request-shell.ts', './shell.ts']);
@@ -252,6 +247,45 @@ describe('imports', () => {
       .filter(({ specifier }) => isRelative(specifier) && !/\.(ts|mjs|json|svelte)$/.test(specifier))
       .map(({ from, specifier }) => `${from}: ${specifier}`);
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('the rooms', () => {
+  /** What each room of the page may import of the others; `app` may import them all. */
+  const ROOMS: Record<string, readonly string[]> = {
+    pages: ['shared', 'connection'],
+    shared: ['connection'],
+    connection: ['shared/time'],
+  };
+
+  it('of the page import what is below them, and pages never each other', () => {
+    const wrong = everything.flatMap(importsOf).flatMap(({ from, specifier }) => {
+      const [top, room = '', page] = from.split('/');
+      const allowed = ROOMS[room];
+      if (top !== 'renderer' || allowed === undefined || !isRelative(specifier)) return [];
+      const own = room === 'pages' ? `pages/${page}` : room;
+      const path = resolve(from, specifier);
+      if (path.startsWith('main/') || [own, ...allowed].some((may) => path.startsWith(`renderer/${may}/`))) return [];
+      return [`${from} imports ${specifier}: what two pages use belongs into renderer/shared.`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['main', 25],
+    ['renderer', 25],
+    ['test', 40],
+  ])('of %s have at most %i files directly in a folder', (top, max) => {
+    const full = [...Map.groupBy(sources(top, ['.ts', '.mjs', '.svelte', '.css']), ({ path }) => dirname(path))]
+      // A file a namespace.
+      .filter(([folder, inside]) => inside.length > max && folder !== 'main/contract')
+      .map(([folder, inside]) => `${folder} has ${inside.length} files; divide it by what they are about`);
+    expect(full).toEqual([]);
+  });
+
+  it('of main hold everything but the app and its entries', () => {
+    const alone = engine.map(({ path }) => path).filter((path) => path.split('/').length === 2);
+    expect(alone).toEqual(['main/app.ts', 'main/desktop.ts', 'main/headless.ts', 'main/vivarium.ts']);
   });
 });
 
@@ -316,7 +350,7 @@ describe('the real clock', () => {
   it('is read only in main/base/clock.ts', () => {
     const wrong = engine
       // The launcher runs before anything is installed, and never in the engine.
-      .filter(({ path }) => path !== 'main/base/clock.ts' && !/^main\/cli\/[\w-]+\.mjs$/.test(path))
+      .filter(({ path }) => path !== 'main/base/clock.ts' && !/^main\/cli\/(?:launch\/)?[\w-]+\.mjs$/.test(path))
       .flatMap((file) =>
         file.text
           .split('\n')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
 import { DEFAULT_PORTS } from '../../main/base/config.ts';
-import { readServeConfig } from '../../main/cli/serve-options.ts';
+import { readServeConfig } from '../../main/cli/engine/serve-options.ts';
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'container', name), 'utf8');
 const containerfile = read('Containerfile');

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeLlms } from '../support/llms.ts';
-import { GUIDES, README } from '../support/pasted-documents.ts';
-import { makeBreakTables } from '../support/break-tables.ts';
+import { makeLlms } from '../support/documents/llms.ts';
+import { GUIDES, README } from '../support/documents/pasted-documents.ts';
+import { makeBreakTables } from '../support/breaks/break-tables.ts';
 import { makeBrokenTlsPage } from '../support/broken-tls-page.ts';
-import { makeReference } from '../support/reference.ts';
+import { makeReference } from '../support/documents/reference.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const IMAGES = 'docs/images';

@@ -15,7 +15,7 @@ const entry = (name: string, texts: EntryTexts): BreakEntry => ({
 
 /**
  * Custom domains: edits with an exact inverse. Verification then reports the code of the entry's name. Symptoms
- * are those of the names that `test/integration/engine/broken-domains.test.ts` queries.
+ * are those of the names that `test/integration/engine/breaks/broken-domains.test.ts` queries.
  */
 export const DOMAIN_ENTRIES: readonly BreakEntry[] = [
   entry('no-record', {

@@ -15,7 +15,7 @@ const entry = (name: string, texts: EntryTexts): BreakEntry => ({
 /**
  * Faults of this machine for practising with the doctor. The machine itself is not changed: four faults affect
  * Vivarium, and three affect only the doctor's evidence (`probe`). The symptoms, in which “…” replaces variable parts,
- * are tested by `test/integration/engine/broken-machine.test.ts`.
+ * are tested by `test/integration/engine/breaks/broken-machine.test.ts`.
  */
 export const MACHINE_ENTRIES: readonly BreakEntry[] = [
   entry('port-taken', {

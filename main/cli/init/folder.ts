@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { slugify } from '../../contract/projects.ts';
-import { readAppFolder, type AppFolder } from '../app-name.ts';
-import { readArguments } from '../flags.ts';
-import { hostnameOf } from '../run-of-file.ts';
+import { readAppFolder, type AppFolder } from '../run/app-name.ts';
+import { readArguments } from '../words/flags.ts';
+import { hostnameOf } from '../run/run-of-file.ts';
 import { schemaFor, VIVARIUM_FILES } from './vivarium-file.ts';
 
 /** The findings of `vivarium init` in a folder. */
@@ -116,7 +116,7 @@ function withoutRun(script = ''): string | null {
 async function servedByScript(script = '', { name }: AppFolder): Promise<ServedApp | null> {
   const [, words] = /\bvivarium run\b(.*?)(?: --(?: .*)?)?$/.exec(script) ?? [];
   if (words === undefined) return null;
-  const { RUN } = await import('../run-app.ts');
+  const { RUN } = await import('../run/run-app.ts');
   try {
     const [word = slugify(name)] = readArguments(words.split(' ').filter(Boolean), RUN.options).positionals;
     return { word, project: slugify(word), file: 'package.json' };

@@ -1,6 +1,6 @@
 import { platformHostname } from '../../base/config.ts';
 import { slugify } from '../../contract/projects.ts';
-import { usageError } from '../flags.ts';
+import { usageError } from '../words/flags.ts';
 import { AGENTS_FILE, withAgents } from './agents.ts';
 import type { InitFolder, PackageFile } from './folder.ts';
 import { withScripts } from './package-text.ts';

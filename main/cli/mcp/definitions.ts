@@ -1,6 +1,6 @@
-import { REFERENCES } from '../field-help.ts';
-import type { JsonSchema } from '../json-schema.ts';
-import { findProcedure, type CliProcedure } from '../procedures.ts';
+import { REFERENCES } from '../words/field-help.ts';
+import type { JsonSchema } from '../words/json-schema.ts';
+import { findProcedure, type CliProcedure } from '../words/procedures.ts';
 import { isWriting, TOOLS, type Tool } from './tools.ts';
 
 /** A tool as a client lists it. */

@@ -1,4 +1,4 @@
-import { normalizeHostname } from '../../base/hostname.ts';
+import { normalizeHostname } from '../../base/text/hostname.ts';
 import type { Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/projects.ts';

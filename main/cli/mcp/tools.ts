@@ -9,7 +9,7 @@ import type { Project } from '../../contract/projects.ts';
 import { isReading } from '../../contract/reading.ts';
 import type { StatusReport } from '../../contract/status.ts';
 import type { TrafficEntry } from '../../contract/traffic.ts';
-import { RemoteFailure } from '../io.ts';
+import { RemoteFailure } from '../text/io.ts';
 import { repairDomain, type Ask } from './repair.ts';
 
 /** A task in the user's words, with the parameters of a procedure of the contract. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 import { asHttp1, isHttp2 } from '../../base/http/message.ts';
-import { cutExchange, resetConnection } from '../connection.ts';
+import { cutExchange, resetConnection } from '../front/connection.ts';
 import { changedFields, type HeldAnswer, writeHeldHead } from './held-answer.ts';
 import { type Breaking, endByHand, numberOf, type Struck } from './struck.ts';
 

@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { RateState } from '../../model/rate-decision.ts';
 import type { Answer } from '../../base/http/answer.ts';
-import { cutExchange, type Exchange } from '../connection.ts';
+import { cutExchange, type Exchange } from '../front/connection.ts';
 import type { HeldAnswer } from './held-answer.ts';
 
 /** A request that a running break has chosen. */

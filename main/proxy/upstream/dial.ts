@@ -2,7 +2,7 @@ import { lookup as systemLookup, type LookupAddress, type LookupOptions } from '
 import { type Socket, BlockList, connect, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type SecureContext, connect as tlsConnect, createSecureContext, getCACertificates } from 'node:tls';
-import { DEFAULT_PORT, isWithin } from '../../base/hostname.ts';
+import { DEFAULT_PORT, isWithin } from '../../base/text/hostname.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { type UpstreamDiagnosis, codeOf, describeUpstreamFault } from './upstream-problem.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Scheme } from '../../base/hostname.ts';
+import type { Scheme } from '../../base/text/hostname.ts';
 import type { Client } from '../forwarded-client.ts';
 import { isHopByHop, namedByConnection } from '../../base/http/hop-by-hop.ts';
 

@@ -4,7 +4,7 @@ import { LruMap } from '../../base/lru.ts';
 import type { HttpRequest } from '../../base/http/message.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { loopDetected } from '../problem.ts';
-import type { ProxyLimits } from '../proxy-limits.ts';
+import type { ProxyLimits } from '../front/proxy-limits.ts';
 import type { UpstreamContext, UpstreamTarget } from '../target.ts';
 import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
 import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { createProxyServer } from 'http-proxy';
 import type { HttpRequest } from '../../base/http/message.ts';
 import type { Log } from '../../base/log.ts';
-import type { ProxyLimits } from '../proxy-limits.ts';
+import type { ProxyLimits } from '../front/proxy-limits.ts';
 import type { UpgradeContext } from '../target.ts';
 import type { Forwarding, TransferControl } from './forwarding.ts';
 import type { ResponseHead } from './relay.ts';

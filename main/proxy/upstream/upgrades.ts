@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { pairsOf } from '../../base/http/message.ts';
 import { endToEndFields } from '../../base/http/hop-by-hop.ts';
 import { RATE_FIELDS, rateFields } from '../../model/problem.ts';
-import type { ProxyLimits } from '../proxy-limits.ts';
+import type { ProxyLimits } from '../front/proxy-limits.ts';
 import type { UpgradeContext } from '../target.ts';
 import type { Forwarding } from './forwarding.ts';
 

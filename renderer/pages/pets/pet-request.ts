@@ -1,5 +1,5 @@
-import { asCurl } from '../../../main/base/request-shell.ts';
-import { posixWord } from '../../../main/base/shell.ts';
+import { asCurl } from '../../../main/base/text/request-shell.ts';
+import { posixWord } from '../../../main/base/text/shell.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import { rootFile } from '../../shared/project/first-request.ts';
 import { columnFilters, type PetFilter, type PetsTab } from '../../shared/pets/pet-filter.ts';

@@ -1,4 +1,4 @@
-import { posixWord } from '../../../main/base/shell.ts';
+import { posixWord } from '../../../main/base/text/shell.ts';
 import type { Client } from '../../connection/transport.ts';
 
 export type DnsAnswer = Awaited<ReturnType<Client['dns']['query']>>;

@@ -1,4 +1,4 @@
-import { posixWord } from '../../../main/base/shell.ts';
+import { posixWord } from '../../../main/base/text/shell.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { StatusReport } from '../../../main/contract/status.ts';
 import { rootFile } from '../project/first-request.ts';

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
-import { createDnsClient, type DnsClient, type DnsResult } from '../../../main/dns/client.ts';
-import { TYPE_CODES } from '../../../main/dns/record.ts';
+import { createDnsClient, type DnsClient, type DnsResult } from '../../../main/dns/client/client.ts';
+import { TYPE_CODES } from '../../../main/dns/wire/record.ts';
 import { installedPeers, missingPeers, startPeer } from '../dns-peers.ts';
 import { end, type Figure, startVivarium, temporaryFolder, type Vivarium } from '../harness.ts';
 

@@ -1,7 +1,7 @@
-import { ask } from '../../support/acme-client.ts';
-import { serveChallenges } from '../../support/acme-kills.ts';
-import { mutatedRequest, requestTemplates } from '../../support/acme-mutations.ts';
-import { createRemoteClient } from '../../support/acme-remote.ts';
+import { ask } from '../../support/acme/acme-client.ts';
+import { serveChallenges } from '../../support/acme/acme-kills.ts';
+import { mutatedRequest, requestTemplates } from '../../support/acme/acme-mutations.ts';
+import { createRemoteClient } from '../../support/acme/acme-remote.ts';
 import { type Fuzzer, inParallel } from './fuzzer.ts';
 
 /** Seeds of single messages. */

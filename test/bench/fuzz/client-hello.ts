@@ -5,7 +5,7 @@ import {
   record,
   records,
   serverNameExtension,
-} from '../../support/proxy-client-hello.ts';
+} from '../../support/proxy/proxy-client-hello.ts';
 import { sendPieces, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { framed, message, opt } from '../../support/dns-client.ts';
+import { framed, message, opt } from '../../support/dns/dns-client.ts';
 import { sendPieces, type Fuzzer, inParallel, plain, split } from './fuzzer.ts';
 import { mutate, pick } from './mutate.ts';
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
-import { openSite } from '../../support/acme-site.ts';
-import { ACME_CLIENTS, isInstalled, outputOf } from '../../support/break-acme-clients.ts';
+import { openSite } from '../../support/acme/acme-site.ts';
+import { ACME_CLIENTS, isInstalled, outputOf } from '../../support/breaks/break-acme-clients.ts';
 
 /**
  * The whole table takes minutes: `BREAK_SYMPTOMS=FILE npx vitest run test/integration/acme/broken-ca.test.ts` writes

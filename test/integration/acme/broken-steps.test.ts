@@ -6,8 +6,8 @@ import { validateHttp } from '../../../main/acme/validate-http.ts';
 import { CA_ENTRIES } from '../../../main/breaks/catalogue/ca.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
 import type { FaultSource } from '../../../main/model/fault.ts';
-import { ask, certificateIdOf, createTestClient, problemOf, type TestClient } from '../../support/acme-client.ts';
-import { createTestServer, root, type TestServer } from '../../support/acme-endpoint.ts';
+import { ask, certificateIdOf, createTestClient, problemOf, type TestClient } from '../../support/acme/acme-client.ts';
+import { createTestServer, root, type TestServer } from '../../support/acme/acme-endpoint.ts';
 import { createCsr, p256 } from '../../support/certificate-request.ts';
 import { freePort } from '../../support/ports.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Received } from '../../support/acme-client.ts';
-import { createRemoteClient, textRecordOf } from '../../support/acme-remote.ts';
+import type { Received } from '../../support/acme/acme-client.ts';
+import { createRemoteClient, textRecordOf } from '../../support/acme/acme-remote.ts';
 import { createCsr } from '../../support/certificate-request.ts';
 import { startEngine, track } from '../../support/engine.ts';
 

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AcmeExplanation, AcmeOrderInfo } from '../../../main/contract/acme.ts';
-import { openSite, serveFiles, type Site } from '../../support/acme-site.ts';
+import { openSite, serveFiles, type Site } from '../../support/acme/acme-site.ts';
 import { track } from '../../support/engine.ts';
 import type { TLSSocket } from 'node:tls';
 import { freePort } from '../../support/ports.ts';

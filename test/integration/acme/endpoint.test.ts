@@ -9,9 +9,9 @@ import {
   ORIGIN,
   problemOf,
   type TestClient,
-} from '../../support/acme-client.ts';
-import { createTestServer, root, type TestServer } from '../../support/acme-endpoint.ts';
-import { mutatedRequest, requestTemplates } from '../../support/acme-mutations.ts';
+} from '../../support/acme/acme-client.ts';
+import { createTestServer, root, type TestServer } from '../../support/acme/acme-endpoint.ts';
+import { mutatedRequest, requestTemplates } from '../../support/acme/acme-mutations.ts';
 import { createCsr, p256, rsa } from '../../support/certificate-request.ts';
 
 const NAME = 'app.acme.test';

@@ -1,7 +1,7 @@
 import { FlattenedSign } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { ask, createTestClient, ORIGIN, problemOf, type TestClient } from '../../support/acme-client.ts';
-import { createTestServer, type TestServer } from '../../support/acme-endpoint.ts';
+import { ask, createTestClient, ORIGIN, problemOf, type TestClient } from '../../support/acme/acme-client.ts';
+import { createTestServer, type TestServer } from '../../support/acme/acme-endpoint.ts';
 import { p256 } from '../../support/certificate-request.ts';
 
 const NEW_ACCOUNT = `${ORIGIN}/acme/new-account`;

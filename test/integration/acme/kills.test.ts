@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type KillPoint, killDuringOrders } from '../../support/acme-kills.ts';
+import { type KillPoint, killDuringOrders } from '../../support/acme/acme-kills.ts';
 import { freePort } from '../../support/ports.ts';
 import { startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { DAY_MS } from '../../../main/contract/duration.ts';
-import { createAcmeServices } from '../../../main/services/acme.ts';
-import { ask, certificateIdOf, createTestClient, ORIGIN } from '../../support/acme-client.ts';
-import { createTestServer, root } from '../../support/acme-endpoint.ts';
+import { createAcmeServices } from '../../../main/services/certificates/acme.ts';
+import { ask, certificateIdOf, createTestClient, ORIGIN } from '../../support/acme/acme-client.ts';
+import { createTestServer, root } from '../../support/acme/acme-endpoint.ts';
 
 /** What the operator of the CA does while a client has an account. */
 async function operated() {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
-import type { TestClient } from '../../support/acme-client.ts';
-import { createRemoteClient } from '../../support/acme-remote.ts';
+import type { TestClient } from '../../support/acme/acme-client.ts';
+import { createRemoteClient } from '../../support/acme/acme-remote.ts';
 import { startEngine, track } from '../../support/engine.ts';
 import { freePort } from '../../support/ports.ts';
 import { startUpstream } from '../../support/upstream-server.ts';

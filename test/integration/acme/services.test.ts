@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { AcmeError } from '../../../main/acme/problem.ts';
 import { createRates } from '../../../main/acme/rates.ts';
 import { DAY_MS } from '../../../main/contract/duration.ts';
-import { createAcmeServices } from '../../../main/services/acme.ts';
-import { createTestClient, ORIGIN } from '../../support/acme-client.ts';
-import { createTestServer } from '../../support/acme-endpoint.ts';
+import { createAcmeServices } from '../../../main/services/certificates/acme.ts';
+import { createTestClient, ORIGIN } from '../../support/acme/acme-client.ts';
+import { createTestServer } from '../../support/acme/acme-endpoint.ts';
 
 const CALL = { signal: undefined };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DNS_ENTRIES } from '../../../main/breaks/catalogue/dns.ts';
-import type { Said } from '../../support/break-dns-clients.ts';
+import type { Said } from '../../support/breaks/break-dns-clients.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const start = promisify(execFile);
@@ -62,7 +62,7 @@ ip link set lan0 up
 ip link set lan1 up
 for name in resolv.conf nsswitch.conf; do mount --bind "$1/$name" "/etc/$name"; done
 exec "$2" "$3" "$4"`;
-  const program = [process.execPath, join(ROOT, 'test/support/break-dns-clients.ts'), JSON.stringify(programs)];
+  const program = [process.execPath, join(ROOT, 'test/support/breaks/break-dns-clients.ts'), JSON.stringify(programs)];
   const namespaces = ['-rmnpf', '--mount-proc', '--kill-child', 'sh', '-c', script, 'sh', etc];
   const { stdout } = await start('unshare', [...namespaces, ...program]);
   return {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { openAuthority } from '../../../main/ca/authority.ts';
-import { type Command, type RunCommand, createRunCommand } from '../../../main/ca/run-command.ts';
-import { machineStores, type MachineOptions } from '../../../main/ca/machine-stores.ts';
-import { createTrustStores, type TrustLedger, type TrustStoresOptions } from '../../../main/ca/truststores.ts';
+import { type Command, type RunCommand, createRunCommand } from '../../../main/ca/stores/run-command.ts';
+import { machineStores, type MachineOptions } from '../../../main/ca/stores/machine-stores.ts';
+import { createTrustStores, type TrustLedger, type TrustStoresOptions } from '../../../main/ca/stores/truststores.ts';
 import { run } from './commands.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

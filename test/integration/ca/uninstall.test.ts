@@ -10,7 +10,7 @@ import { codeOf } from '../../../main/machine/change.ts';
 import { type Entry, openLedger } from '../../../main/machine/ledger.ts';
 import { type Step, withBlock } from '../../../main/machine/step.ts';
 import { startEngine } from '../../support/engine.ts';
-import { runCli } from '../../support/rpc-cli.ts';
+import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { createMachine, importInto, listed, makeDatabase } from './machine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -5,9 +5,9 @@ import { createSecureContext, connect as connectTls, createServer as createTlsSe
 import { describe, expect, test } from 'vitest';
 import { openChildrenProxy } from '../../../main/children/proxy.ts';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 const FAR = 'far.example.com';

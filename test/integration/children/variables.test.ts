@@ -4,9 +4,9 @@ import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openChildren } from '../../../main/children/children.ts';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { sendRaw } from '../../support/proxy-raw.ts';
-import { writeProgram } from '../../support/pasted-documents.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { sendRaw } from '../../support/proxy/proxy-raw.ts';
+import { writeProgram } from '../../support/documents/pasted-documents.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A certificate in PEM by name. */

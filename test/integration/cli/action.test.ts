@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { RuntimeFile } from '../../../main/base/config.ts';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

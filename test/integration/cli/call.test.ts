@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { finished, runCli, startFakeEngine, startCli, writeRuntime } from '../../support/rpc-cli.ts';
-import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
-import { countingStream } from '../../support/rpc-streams.ts';
+import { finished, runCli, startFakeEngine, startCli, writeRuntime } from '../../support/rpc/rpc-cli.ts';
+import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
+import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('vivarium call', () => {

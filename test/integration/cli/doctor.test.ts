@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { claimDataFolder } from '../../../main/store/data-folder.ts';
 import { startEngine } from '../../support/engine.ts';
-import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 

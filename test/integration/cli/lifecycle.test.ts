@@ -3,12 +3,12 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { askForStatus } from '../../../main/cli/engine-status.ts';
-import { isAlive } from '../../../main/base/runtime-file.ts';
+import { askForStatus } from '../../../main/cli/engine/engine-status.ts';
+import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
-import { requestStop } from '../../../main/cli/engine-commands.ts';
+import { requestStop } from '../../../main/cli/words/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
-import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
+import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { takenPort } from '../../support/ports.ts';
 

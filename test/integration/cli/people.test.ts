@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VERSION } from '../../../main/base/version.ts';
 import { run } from '../../../main/cli/run.ts';
-import { widthOf } from '../../../main/cli/text.ts';
+import { widthOf } from '../../../main/cli/text/text.ts';
 import { runHere } from '../../support/cli-io.ts';
-import { makeEntry } from '../../support/page-traffic.ts';
+import { makeEntry } from '../../support/page/page-traffic.ts';
 import { DEFAULT_SETTINGS } from '../../../main/contract/default-settings.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { finished, runCli, startFakeEngine, startCli } from '../../support/rpc-cli.ts';
-import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
-import { countingStream } from '../../support/rpc-streams.ts';
+import { finished, runCli, startFakeEngine, startCli } from '../../support/rpc/rpc-cli.ts';
+import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
+import { countingStream } from '../../support/rpc/rpc-streams.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 // These commands run in this process, ten times as fast; `call.test.ts` runs them as built.

@@ -5,15 +5,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isAlive } from '../../../main/base/runtime-file.ts';
-import { posixWord } from '../../../main/base/shell.ts';
+import { isAlive } from '../../../main/base/system/runtime-file.ts';
+import { posixWord } from '../../../main/base/text/shell.ts';
 import type { Run } from '../../../main/contract/runs.ts';
 import { type Engine, startEngine, track } from '../../support/engine.ts';
-import { openSocket, sendRaw } from '../../support/proxy-raw.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { openSocket, sendRaw } from '../../support/proxy/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM, startProgram } from '../../support/program.ts';
-import { finished, runCli, startCli } from '../../support/rpc-cli.ts';
+import { finished, runCli, startCli } from '../../support/rpc/rpc-cli.ts';
 import { startUpstream, until } from '../../support/upstream-server.ts';
 
 /**

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const APP_PROCESS = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'app-process.ts');
+const APP_PROCESS = join(import.meta.dirname, '..', '..', '..', 'main', 'cli', 'run', 'app-process.ts');
 
 /** Windows' shell as far as the watcher uses it: `set /p` waits for a line or the end, and `taskkill` is written down. */
 const CMD = `#!/bin/sh

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startEngine } from '../../support/engine.ts';
-import { runCli } from '../../support/rpc-cli.ts';
+import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** What newcomers typed, and what each says: the cause, and a next step that can be followed. */

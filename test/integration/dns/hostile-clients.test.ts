@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CONNECTIONS_MAX, IDLE_MS_MAX } from '../../../main/dns/connections.ts';
-import { framed, headerOf, message, opt, TcpClient, UdpClient } from '../../support/dns-client.ts';
-import { startDns, type RunningDns } from '../../support/dns-server.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
+import { CONNECTIONS_MAX, IDLE_MS_MAX } from '../../../main/dns/server/connections.ts';
+import { framed, headerOf, message, opt, TcpClient, UdpClient } from '../../support/dns/dns-client.ts';
+import { startDns, type RunningDns } from '../../support/dns/dns-server.ts';
+import { zoneOf } from '../../support/dns/dns-tables.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
 describe('the server survives any input', () => {

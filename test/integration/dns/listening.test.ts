@@ -3,9 +3,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { headerOf, message, TcpClient, UdpClient } from '../../support/dns-client.ts';
-import { startDns } from '../../support/dns-server.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
+import { headerOf, message, TcpClient, UdpClient } from '../../support/dns/dns-client.ts';
+import { startDns } from '../../support/dns/dns-server.ts';
+import { zoneOf } from '../../support/dns/dns-tables.ts';
 import { freePort } from '../../support/ports.ts';
 
 const ZONES = [zoneOf('acme.test', 'www A 192.0.2.1')];

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { platformZone } from '../../../main/dns/platform-zone.ts';
-import { startDns, type RunningDns } from '../../support/dns-server.ts';
-import { zoneOf } from '../../support/dns-tables.ts';
+import { platformZone } from '../../../main/dns/zones/platform-zone.ts';
+import { startDns, type RunningDns } from '../../support/dns/dns-server.ts';
+import { zoneOf } from '../../support/dns/dns-tables.ts';
 
 describe('Node’s own resolver', () => {
   let dns: RunningDns;

@@ -1,13 +1,13 @@
 import { Packet } from 'dns2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatRecord } from '../../../main/dns/record-text.ts';
-import { typeCode, type RecordData } from '../../../main/dns/record.ts';
-import { readData } from '../../../main/dns/wire-reader.ts';
-import { message, opt, TcpClient, UdpClient } from '../../support/dns-client.ts';
-import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns-agreement.ts';
-import { dig, run } from '../../support/dns-dig.ts';
-import { startDns, type RunningDns } from '../../support/dns-server.ts';
-import { DNS_TABLES, linesOf, zoneOf } from '../../support/dns-tables.ts';
+import { formatRecord } from '../../../main/dns/wire/record-text.ts';
+import { typeCode, type RecordData } from '../../../main/dns/wire/record.ts';
+import { readData } from '../../../main/dns/wire/wire-reader.ts';
+import { message, opt, TcpClient, UdpClient } from '../../support/dns/dns-client.ts';
+import { expectDelvAgrees, expectDigAgrees, expectNodeAgrees } from '../../support/dns/dns-agreement.ts';
+import { dig, run } from '../../support/dns/dns-dig.ts';
+import { startDns, type RunningDns } from '../../support/dns/dns-server.ts';
+import { DNS_TABLES, linesOf, zoneOf } from '../../support/dns/dns-tables.ts';
 
 describe.each(DNS_TABLES)('$title', ({ zones, facts }) => {
   let dns: RunningDns;

@@ -6,17 +6,17 @@ import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
-import { askSystem } from '../../../main/base/system-names.ts';
+import { askSystem } from '../../../main/base/system/system-names.ts';
 import { createClock } from '../../../main/base/clock.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
-import { createDnsClient } from '../../../main/dns/client.ts';
-import { platformZone } from '../../../main/dns/platform-zone.ts';
-import { TYPE_CODES } from '../../../main/dns/record.ts';
+import { createDnsClient } from '../../../main/dns/client/client.ts';
+import { platformZone } from '../../../main/dns/zones/platform-zone.ts';
+import { TYPE_CODES } from '../../../main/dns/wire/record.ts';
 import { performHandshake } from '../../../main/doctor/handshake.ts';
 import { askListener } from '../../../main/doctor/listeners.ts';
 import { takenAddresses } from '../../../main/doctor/ports.ts';
-import { startDns } from '../../support/dns-server.ts';
+import { startDns } from '../../support/dns/dns-server.ts';
 import { closedPort, freePort } from '../../support/ports.ts';
 
 const clock = createClock();
@@ -123,7 +123,7 @@ it.runIf(canMount)(
     writeFileSync(join(folder, 'hosts'), hosts);
     writeFileSync(join(folder, 'nsswitch.conf'), 'hosts: files\n');
     const script = `
-    import { askSystem } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/system-names.ts'))};
+    import { askSystem } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/system/system-names.ts'))};
     import { createClock } from ${JSON.stringify(join(import.meta.dirname, '../../../main/base/clock.ts'))};
     const names = ['here.test', 'shop.test', 'none.test'];
     console.log(JSON.stringify(await Promise.all(names.map((name) => askSystem(name, createClock())))));`;

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { BACKUPS_KEPT } from '../../../main/store/backups.ts';
+import { BACKUPS_KEPT } from '../../../main/store/copies/backups.ts';
 import { dropBadRowsOf, openDatabase } from '../../../main/store/database.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { signInWith } from '../../support/rpc-control.ts';
+import { signInWith } from '../../support/rpc/rpc-control.ts';
 import { FREE_PORTS, startProgram } from '../../support/program.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

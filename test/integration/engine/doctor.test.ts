@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import type { DoctorCheck, DoctorReport } from '../../../main/contract/doctor.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { splitShellLine } from '../../support/rpc-shell.ts';
+import { splitShellLine } from '../../support/rpc/rpc-shell.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 

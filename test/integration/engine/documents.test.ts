@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectPasted, GUIDES, README, type Expected, wordsIn } from '../../support/pasted-documents.ts';
+import { expectPasted, GUIDES, README, type Expected, wordsIn } from '../../support/documents/pasted-documents.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
 /** Every line starts a separate program. */

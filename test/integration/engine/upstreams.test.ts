@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { startEngine, track } from '../../support/engine.ts';
 import { startProgram } from '../../support/program.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 

@@ -1,13 +1,13 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UP } from '../../../main/cli/world.ts';
+import { UP } from '../../../main/cli/world/world.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { WorldChange } from '../../../main/contract/world.ts';
 import { worldSchema } from '../../../main/world/schema.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { runHere } from '../../support/cli-io.ts';
-import { runCli } from '../../support/rpc-cli.ts';
+import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ZONE_TEXT = 'shop CNAME cname.vivarium.localhost.\n@ CAA 0 issue "vivarium.localhost"\n';

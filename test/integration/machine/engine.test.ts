@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { MachinePlan } from '../../../main/contract/machine.ts';
 import { startEngine } from '../../support/engine.ts';
-import { runCli } from '../../support/rpc-cli.ts';
+import { runCli } from '../../support/rpc/rpc-cli.ts';
 import { makeRoot, SET_UPS, treeOf } from './set-ups.ts';
 
 const HOSTNAME = 'demo.vivarium.localhost';

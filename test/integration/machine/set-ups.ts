@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeFileAtomically } from '../../../main/base/files.ts';
+import { writeFileAtomically } from '../../../main/base/system/files.ts';
 import type { MachineChange, MachineChanges } from '../../../main/contract/machine.ts';
 import type { Wish } from '../../../main/machine/change.ts';
 import type { Program } from '../../../main/machine/elevation.ts';

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { shellWord } from '../../../main/base/shell.ts';
+import { shellWord } from '../../../main/base/text/shell.ts';
 import { isNodeNewEnough, NODE_RANGE } from '../../../main/cli/node-version.mjs';
 import { installTarball, PACKING_MS_MAX, run } from '../../support/tarball.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -88,7 +88,7 @@ it('a clone’s command is the launcher', async () => {
 describe('package.json', () => {
   it('names the Node of a clone’s launcher, and in the tarball the Node that runs it', async () => {
     const clone = temporaryFolder();
-    for (const path of ['package.json', 'main/cli/node-version.mjs', 'main/cli/tarball-manifest.mjs'])
+    for (const path of ['package.json', 'main/cli/node-version.mjs', 'main/cli/launch/tarball-manifest.mjs'])
       cpSync(join(ROOT, path), join(clone, path));
     // There is nothing to build here.
     writeFileSync(join(clone, 'main', 'cli', 'launch.mjs'), '');

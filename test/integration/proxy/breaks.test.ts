@@ -8,8 +8,15 @@ import { HTTP_ENTRIES } from '../../../main/breaks/catalogue/http.ts';
 import type { Fault, RequestFacts } from '../../../main/model/fault.ts';
 import { FAULTS } from '../../../main/proxy/faults/break-stage.ts';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, DEMO_SECRET, type RunningProxy, SHOP, startProxy } from '../../support/proxy-harness.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  DEMO_SECRET,
+  type RunningProxy,
+  SHOP,
+  startProxy,
+} from '../../support/proxy/proxy-harness.ts';
 import { snapshotTo, startUpstream, until } from '../../support/upstream-server.ts';
 
 const ENTRIES = [...CONNECTION_ENTRIES, ...HTTP_ENTRIES, ...API_ENTRIES].filter(

@@ -9,8 +9,8 @@ import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { type BrokenHandshake, NO_FAULTS } from '../../../main/model/fault.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { DEMO, type RunningProxy, SHOP, startProxy, untilConnections } from '../../support/proxy-harness.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEMO, type RunningProxy, SHOP, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
 
 const clock = createClock();
 const root = createRoot({ realNowMs: clock.state().realNow, owner: 'anna@laptop' });

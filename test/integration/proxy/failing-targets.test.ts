@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Log, silentLog } from '../../../main/base/log.ts';
-import { DEMO, startProxy, untilConnections, type Handler, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, sendRaw } from '../../support/proxy-raw.ts';
+import {
+  DEMO,
+  startProxy,
+  untilConnections,
+  type Handler,
+  type RunningProxy,
+} from '../../support/proxy/proxy-harness.ts';
+import { openSocket, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
 const handlers: Record<string, Handler> = {
   '/throws': () => {

@@ -2,9 +2,15 @@ import { connect as http2Connect, constants, type ClientHttp2Session, type Incom
 import { Duplex } from 'node:stream';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { buildClientHello, extension, record, records, serverNameExtension } from '../../support/proxy-client-hello.ts';
-import { curl, runCommand } from '../../support/proxy-command.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import {
+  buildClientHello,
+  extension,
+  record,
+  records,
+  serverNameExtension,
+} from '../../support/proxy/proxy-client-hello.ts';
+import { curl, runCommand } from '../../support/proxy/proxy-command.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -15,8 +21,8 @@ import {
   testSnapshot,
   untilConnections,
   type RunningProxy,
-} from '../../support/proxy-harness.ts';
-import { closed, openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { closed, openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
 let certificates: TestCertificates;
 let running: RunningProxy;

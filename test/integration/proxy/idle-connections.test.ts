@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   afterBody,
   DEFAULT_LEAF,
@@ -11,8 +11,8 @@ import {
   startProxy,
   untilConnections,
   type RunningProxy,
-} from '../../support/proxy-harness.ts';
-import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
 
 let running: RunningProxy;

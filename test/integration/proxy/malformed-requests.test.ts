@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bodyOf, sendAnswer } from '../../../main/base/http/answer.ts';
-import { DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+import { DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
 let running: RunningProxy;
 beforeAll(async () => {

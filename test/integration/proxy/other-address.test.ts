@@ -1,9 +1,16 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ownFile, type OwnPlace } from '../../../main/proxy/own-paths.ts';
-import { closed, openSocket, parseRaw, readToEnd } from '../../support/proxy-raw.ts';
-import { DEMO, MOVED, SHOP, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
+import { ownFile, type OwnPlace } from '../../../main/proxy/front/own-paths.ts';
+import { closed, openSocket, parseRaw, readToEnd } from '../../support/proxy/proxy-raw.ts';
+import {
+  DEMO,
+  MOVED,
+  SHOP,
+  startProxy,
+  untilConnections,
+  type RunningProxy,
+} from '../../support/proxy/proxy-harness.ts';
 
 /** Linux has all of 127.0.0.0/8 on loopback. */
 const OTHER = '127.0.0.2';

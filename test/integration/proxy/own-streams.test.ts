@@ -3,9 +3,9 @@ import { connect, constants, type ClientHttp2Session, type OutgoingHttpHeaders }
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../../main/base/http/answer.ts';
-import { octetsAnswer, ownFile } from '../../../main/proxy/own-paths.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
+import { octetsAnswer, ownFile } from '../../../main/proxy/front/own-paths.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
 
 let certificates: TestCertificates;
 let running: RunningProxy;

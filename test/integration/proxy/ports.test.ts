@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { bindPort } from '../../../main/base/bind-port.ts';
+import { bindPort } from '../../../main/base/system/bind-port.ts';
 
 const opened: Server[] = [];
 const make = (): Server => {

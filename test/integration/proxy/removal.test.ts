@@ -1,7 +1,7 @@
 import { connect as http2Connect } from 'node:http2';
 import { connect as tlsConnect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -11,8 +11,8 @@ import {
   startProxy,
   testSnapshot,
   type RunningProxy,
-} from '../../support/proxy-harness.ts';
-import { closed, openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { closed, openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
 let certificates: TestCertificates;
 let running: RunningProxy;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { curl } from '../../support/proxy-command.ts';
+import { curl } from '../../support/proxy/proxy-command.ts';
 import {
   DEMO,
   DEMO_SECRET,
@@ -10,9 +10,9 @@ import {
   SHOP_SECRET,
   startProxy,
   type RunningProxy,
-} from '../../support/proxy-harness.ts';
-import { openSocket, readUntil, sendRaw } from '../../support/proxy-raw.ts';
-import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/proxy-limits.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
+import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/front/proxy-limits.ts';
 
 let running: RunningProxy;
 let base: string;

@@ -1,6 +1,6 @@
 import { connect as http2Connect, constants } from 'node:http2';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -8,8 +8,8 @@ import {
   untilConnections,
   type Handler,
   type RunningProxy,
-} from '../../support/proxy-harness.ts';
-import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
 /** Real timeouts, short enough to wait for. */
 const SHORT = {

@@ -1,9 +1,9 @@
 import { connect as http2Connect } from 'node:http2';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
-import { closed, openSocket, readToEnd, readUntil } from '../../support/proxy-raw.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { closed, openSocket, readToEnd, readUntil } from '../../support/proxy/proxy-raw.ts';
 
 let certificates: TestCertificates;
 let running: RunningProxy;

@@ -2,8 +2,8 @@ import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { curl } from '../../support/proxy-command.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { curl } from '../../support/proxy/proxy-command.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -15,8 +15,8 @@ import {
   startProxy,
   testSnapshot,
   untilConnections,
-} from '../../support/proxy-harness.ts';
-import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { startRawUpstream } from '../../support/upstream-server.ts';
 
 let running: RunningProxy;

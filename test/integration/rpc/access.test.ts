@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
-import { bodyOf, exchangeRaw, requestRaw, statusOf } from '../../support/rpc-raw.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
+import { bodyOf, exchangeRaw, requestRaw, statusOf } from '../../support/rpc/rpc-raw.ts';
 
 const TOKEN_LINE = `Authorization: Bearer ${CONTROL_TOKEN}`;
 

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { ORPCError } from '@orpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BODY_BYTES_MAX } from '../../../main/rpc/body.ts';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
-import { bodyOf, exchangeRaw, openRaw, requestRaw, statusOf } from '../../support/rpc-raw.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
+import { bodyOf, exchangeRaw, openRaw, requestRaw, statusOf } from '../../support/rpc/rpc-raw.ts';
 
 const CALL = 'POST /api/projects/list';
 const call = (port: number) => [`Host: 127.0.0.1:${port}`, `Authorization: Bearer ${CONTROL_TOKEN}`];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
-import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
+import { SAMPLE_PET, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 
 describe('a procedure called over HTTP', () => {
   it('answers 200 with the JSON result, and receives the validated input', async () => {

@@ -3,8 +3,8 @@ import { KEEP_ALIVE_MS } from '../../../main/rpc/event-stream.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import type { ChangeEvent } from '../../../main/contract/events.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc-control.ts';
-import { countingStream } from '../../support/rpc-streams.ts';
+import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc/rpc-control.ts';
+import { countingStream } from '../../support/rpc/rpc-streams.ts';
 
 async function watch(control: Control) {
   const caller = new AbortController();

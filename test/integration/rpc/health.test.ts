@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
-import { requestRaw, statusOf } from '../../support/rpc-raw.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
+import { requestRaw, statusOf } from '../../support/rpc/rpc-raw.ts';
 
 it('/healthz answers 503 until every listener is ready, and then 200 with nothing but ok', async () => {
   const { server, url } = await startControl();

@@ -5,9 +5,9 @@ import { WebSocket } from 'ws';
 import { contract } from '../../../main/contract/index.ts';
 import { isReading, OUTCOME_MS_MAX } from '../../../main/contract/reading.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import type { ContractClient } from '../../support/rpc-browser.ts';
-import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc-control.ts';
-import { SAMPLE_PET } from '../../support/rpc-fake-services.ts';
+import type { ContractClient } from '../../support/rpc/rpc-browser.ts';
+import { CONTROL_TOKEN, startControl, type Control } from '../../support/rpc/rpc-control.ts';
+import { SAMPLE_PET } from '../../support/rpc/rpc-fake-services.ts';
 
 const PET = { projectId: 'p', name: 'Ghost', categoryId: '1' };
 

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startControl } from '../../support/rpc-control.ts';
-import { bodyOf, requestRaw, statusOf } from '../../support/rpc-raw.ts';
+import { startControl } from '../../support/rpc/rpc-control.ts';
+import { bodyOf, requestRaw, statusOf } from '../../support/rpc/rpc-raw.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PAGE = '<!doctype html><title>Vivarium</title>';

@@ -7,7 +7,7 @@ import { createRouter } from '../../../main/rpc/router.ts';
 import { createControlServer } from '../../../main/rpc/server.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { freePort } from '../../support/ports.ts';
-import { createFakeServices } from '../../support/rpc-fake-services.ts';
+import { createFakeServices } from '../../support/rpc/rpc-fake-services.ts';
 
 async function occupy(host: string, port: number): Promise<number | null> {
   const server = createServer();

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
 
 const MAX = 256;
 

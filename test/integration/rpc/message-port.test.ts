@@ -7,10 +7,10 @@ import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';
 import { upgradeMessagePort } from '../../../main/rpc/message-port.ts';
 import { createRouter } from '../../../main/rpc/router.ts';
-import type { ContractClient } from '../../support/rpc-browser.ts';
+import type { ContractClient } from '../../support/rpc/rpc-browser.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
-import { countingStream } from '../../support/rpc-streams.ts';
+import { createFakeServices, SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
+import { countingStream } from '../../support/rpc/rpc-streams.ts';
 
 function connectWindow() {
   const fake = createFakeServices();

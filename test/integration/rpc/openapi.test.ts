@@ -3,8 +3,8 @@ import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../../main/contract/errors.ts';
 import { contract } from '../../../main/contract/index.ts';
-import { startControl } from '../../support/rpc-control.ts';
-import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { startControl } from '../../support/rpc/rpc-control.ts';
+import { SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 
 interface Media {
   content: Record<string, { schema: object }>;

@@ -5,7 +5,7 @@ import { createClock } from '../../../main/base/clock.ts';
 import { createAccess } from '../../../main/rpc/access.ts';
 import { createSignIn } from '../../../main/rpc/sign-in.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { CONTROL_TOKEN, signInWith, startControl } from '../../support/rpc-control.ts';
+import { CONTROL_TOKEN, signInWith, startControl } from '../../support/rpc/rpc-control.ts';
 
 const ask = (url: string, token: string | null) =>
   fetch(`${url}/sign-in`, { method: 'POST', headers: token === null ? {} : { authorization: `Bearer ${token}` } });

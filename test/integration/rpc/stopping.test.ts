@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { startControl } from '../../support/rpc-control.ts';
-import { openRaw } from '../../support/rpc-raw.ts';
-import { connectBrowser } from '../../support/rpc-browser.ts';
+import { startControl } from '../../support/rpc/rpc-control.ts';
+import { openRaw } from '../../support/rpc/rpc-raw.ts';
+import { connectBrowser } from '../../support/rpc/rpc-browser.ts';
 
 describe('stopping the control server', () => {
   it('lets a running call finish, and accepts no other', async () => {

@@ -6,10 +6,10 @@ import { VivariumError } from '../../../main/contract/errors.ts';
 import { PING_INTERVAL_MS, SOCKETS_MAX } from '../../../main/rpc/sockets.ts';
 import { SESSION_CALLS_MAX } from '../../../main/rpc/session.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { connectBrowser, openBrowserSocket, refusedStatus } from '../../support/rpc-browser.ts';
-import { CONTROL_TOKEN, startControl } from '../../support/rpc-control.ts';
-import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
-import { countingStream } from '../../support/rpc-streams.ts';
+import { connectBrowser, openBrowserSocket, refusedStatus } from '../../support/rpc/rpc-browser.ts';
+import { CONTROL_TOKEN, startControl } from '../../support/rpc/rpc-control.ts';
+import { SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
+import { countingStream } from '../../support/rpc/rpc-streams.ts';
 
 describe('the interface in a browser, over WebSocket', () => {
   it('calls procedures with oRPC’s client', async () => {

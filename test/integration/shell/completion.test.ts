@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openTerminal, type ShellName } from '../../support/pasting.ts';
+import { openTerminal, type ShellName } from '../../support/documents/pasting.ts';
 import { runHere } from '../../support/cli-io.ts';
 import { PROGRAM } from '../../support/program.ts';
-import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc-cli.ts';
-import { SAMPLE_PROJECT } from '../../support/rpc-fake-services.ts';
+import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
+import { SAMPLE_PROJECT } from '../../support/rpc/rpc-fake-services.ts';
 import { requireTool } from '../../support/tools.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { TrafficDetail } from '../../../main/contract/traffic.ts';
 import { entryCode } from '../../../renderer/pages/traffic/entry/entry-request.ts';
-import { makeDetail } from '../../support/page-traffic.ts';
-import { openTerminal, SHELLS, type ShellName } from '../../support/pasting.ts';
+import { makeDetail } from '../../support/page/page-traffic.ts';
+import { openTerminal, SHELLS, type ShellName } from '../../support/documents/pasting.ts';
 
 /**
  * Requests from strangers are recorded, copied as curl, and pasted into a user's shell: the shell has to run curl, and

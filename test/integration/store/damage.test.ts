@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
-import { createBackups } from '../../../main/store/backups.ts';
+import { createBackups } from '../../../main/store/copies/backups.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { allPets, faultOf, HERE } from '../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile, watchedLog } from './files.ts';

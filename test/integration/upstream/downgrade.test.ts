@@ -2,8 +2,8 @@ import { connect as http2Connect } from 'node:http2';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { sendHttp2 } from '../../support/http2-raw.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy-harness.ts';
+import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
 import { snapshotTo, startUpstream } from '../../support/upstream-server.ts';
 
 type Fields = readonly (readonly [string, string])[];

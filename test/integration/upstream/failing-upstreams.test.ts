@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { curl } from '../../support/proxy-command.ts';
-import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { curl } from '../../support/proxy/proxy-command.ts';
+import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 import { closedPort } from '../../support/ports.ts';
 

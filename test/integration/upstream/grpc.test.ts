@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy-harness.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
 import { findGrpcio } from '../../support/tools.ts';
 import { snapshotTo } from '../../support/upstream-server.ts';
 

@@ -1,7 +1,7 @@
 import { connect as http2Connect } from 'node:http2';
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -9,8 +9,8 @@ import {
   startProxy,
   untilConnections,
   type RunningProxy,
-} from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+} from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
 
 /** Real timeouts, short enough to wait for. */

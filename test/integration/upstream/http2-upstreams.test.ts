@@ -14,9 +14,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { type ServeStream, snapshotTo, startHttp2Upstream, until } from '../../support/upstream-server.ts';
 
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF, 'localhost']);

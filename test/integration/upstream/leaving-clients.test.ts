@@ -2,9 +2,15 @@ import { connect as http2Connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  startProxy,
+  untilConnections,
+  type RunningProxy,
+} from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;

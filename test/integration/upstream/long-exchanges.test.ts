@@ -3,9 +3,16 @@ import { type ClientHttp2Stream, connect as http2Connect } from 'node:http2';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, type Handler, SHOP, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import {
+  DEFAULT_LEAF,
+  DEMO,
+  type Handler,
+  SHOP,
+  startProxy,
+  type RunningProxy,
+} from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startUpstream, until, type Upstream } from '../../support/upstream-server.ts';
 
 /** The limits are Vivarium's own; the fake clock lets the time pass. */

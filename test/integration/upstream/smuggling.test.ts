@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
-import { DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, sendRaw } from '../../support/proxy-raw.ts';
+import { DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startUpstream, type Upstream } from '../../support/upstream-server.ts';
 
 /** What the attacker wants the upstream to parse as a separate request. */

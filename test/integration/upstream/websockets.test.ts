@@ -15,9 +15,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, SHOP, startProxy, untilConnections } from '../../support/proxy-harness.ts';
-import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
+import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
 
 async function startEcho(): Promise<{ url: string; server: WebSocketServer }> {

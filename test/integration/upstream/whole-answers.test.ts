@@ -12,9 +12,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { NO_FAULTS } from '../../../main/model/fault.ts';
 import { track } from '../../support/engine.ts';
 import { framesOf } from '../../support/http2-raw.ts';
-import { createTestCertificates } from '../../support/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, type RunningProxy, startProxy } from '../../support/proxy-harness.ts';
-import { sendRaw } from '../../support/proxy-raw.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, type RunningProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { sendRaw } from '../../support/proxy/proxy-raw.ts';
 import {
   type ServeStream,
   snapshotTo,

@@ -19,11 +19,11 @@ export const ENGINE: readonly Mutant[] = [
   },
   {
     id: 'engine.slug-of-a-staging-hostname',
-    file: 'main/services/project-rules.ts',
+    file: 'main/services/projects/project-rules.ts',
     find: 'slug.endsWith(STAGING_SUFFIX)',
     replace: 'slug === STAGING_SUFFIX',
     breaks: "a project takes the hostname of another one's staging",
-    tests: ['test/unit/services/project-rules.test.ts'],
+    tests: ['test/unit/services/projects/project-rules.test.ts'],
   },
   {
     id: 'engine.pac-with-a-dot',
@@ -51,20 +51,20 @@ export const ENGINE: readonly Mutant[] = [
   },
   {
     id: 'engine.rounded-int64',
-    file: 'main/base/exact-json.ts',
+    file: 'main/base/text/exact-json.ts',
     find: 'const NEEDS_LITERALS = /\\d{16}|\\d[.eE]/;',
     replace: 'const NEEDS_LITERALS = /\\d{20}|\\d[.eE]/;',
     breaks: 'an id beyond 2^53 comes back as another one',
-    tests: ['test/unit/base/exact-json.test.ts'],
+    tests: ['test/unit/base/text/exact-json.test.ts'],
   },
   {
     id: 'engine.page-after-the-largest-id',
-    file: 'main/store/pet-listing.ts',
+    file: 'main/store/tables/pet-listing.ts',
     find: 'after === INT64_MAX ? []',
     replace: 'after > INT64_MAX ? []',
     breaks: 'a page after the largest id fails',
     tests: [
-      'test/unit/store/pet-listing.test.ts',
+      'test/unit/store/tables/pet-listing.test.ts',
       'test/unit/store/pet-pages.test.ts',
       'test/unit/store/pet-ids.test.ts',
     ],

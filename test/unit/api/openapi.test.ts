@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { openApiText } from '../../../main/api/openapi.ts';
 import type { Operation } from '../../../main/api/operation.ts';
 import { OPERATIONS } from '../../../main/api/operations.ts';
-import { parseExactJson } from '../../../main/base/exact-json.ts';
+import { parseExactJson } from '../../../main/base/text/exact-json.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
 const SERVERS = [

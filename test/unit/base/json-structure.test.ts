@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonStructure } from '../../../main/base/exact-json.ts';
+import { JsonStructure } from '../../../main/base/text/exact-json.ts';
 
 /** The structural characters of a text that arrives in pieces. */
 function structureOf(...pieces: string[]): string {

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { StateBreak } from '../../../main/breaks/state-break.ts';
 import { BREAKS_MAX } from '../../../main/contract/breaks.ts';
-import { emptyAnswer } from '../../../main/dns/answer.ts';
-import { markedAs } from '../../../main/dns/wrong-answers.ts';
+import { emptyAnswer } from '../../../main/dns/zones/answer.ts';
+import { markedAs } from '../../../main/dns/server/wrong-answers.ts';
 import { nameOf } from '../../../main/model/fault.ts';
 import { breaksOn, type Parts, request } from './parts.ts';
 

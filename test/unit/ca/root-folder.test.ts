@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog, type Log } from '../../../main/base/log.ts';
 import { describeRoot, createRoot } from '../../../main/ca/root.ts';
 import { createLeaf } from '../../../main/ca/leaf.ts';
-import { createFile } from '../../../main/ca/owned-files.ts';
+import { createFile } from '../../../main/ca/stores/owned-files.ts';
 import { loadOrCreateRoot } from '../../../main/ca/root-folder.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../support/fake-clock.ts';
 

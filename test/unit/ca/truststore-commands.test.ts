@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { pasteable, type Command, type CommandResult } from '../../../main/ca/run-command.ts';
-import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/nss-certutil.ts';
+import { pasteable, type Command, type CommandResult } from '../../../main/ca/stores/run-command.ts';
+import { addCommand, candidates, deleteCommand, withHandles } from '../../../main/ca/stores/nss-certutil.ts';
 import { createRoot, extendRoot } from '../../../main/ca/root.ts';
-import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/truststore-linux.ts';
-import { createMacosStore } from '../../../main/ca/truststore-macos.ts';
-import { createWindowsStore, windowsCertutil } from '../../../main/ca/truststore-windows.ts';
-import { createTrustStores, type TrustChange, type TrustLedger } from '../../../main/ca/truststores.ts';
-import type { Served, TrustStore } from '../../../main/ca/truststore.ts';
-import { sha1Of } from '../../../main/ca/vivarium-roots.ts';
+import { linuxTrustCommands, linuxUntrustCommands, SYSTEM_LAYOUTS } from '../../../main/ca/stores/truststore-linux.ts';
+import { createMacosStore } from '../../../main/ca/stores/truststore-macos.ts';
+import { createWindowsStore, windowsCertutil } from '../../../main/ca/stores/truststore-windows.ts';
+import { createTrustStores, type TrustChange, type TrustLedger } from '../../../main/ca/stores/truststores.ts';
+import type { Served, TrustStore } from '../../../main/ca/stores/truststore.ts';
+import { sha1Of } from '../../../main/ca/stores/vivarium-roots.ts';
 import { FAKE_NOW_MS } from '../../support/fake-clock.ts';
 
 const old = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });

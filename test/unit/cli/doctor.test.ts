@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DoctorReport } from '../../../main/contract/doctor.ts';
 import { renderReport } from '../../../main/cli/doctor.ts';
-import { createStyle, widthOf } from '../../../main/cli/text.ts';
+import { createStyle, widthOf } from '../../../main/cli/text/text.ts';
 
 const LONG = 'It answers at 127.0.0.1 and at ::1, and so does every other name that ends in the zone of this machine.';
 

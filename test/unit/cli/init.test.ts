@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkFile } from '../../../main/check-file.ts';
-import { COMMANDS } from '../../../main/cli/commands.ts';
+import { checkFile } from '../../../main/offline/check-file.ts';
+import { COMMANDS } from '../../../main/cli/words/commands.ts';
 import { initByQuestions } from '../../../main/cli/init.ts';
 import { readInitFolder } from '../../../main/cli/init/folder.ts';
 import { withScripts } from '../../../main/cli/init/package-text.ts';
 import { vivariumFile, withSchemaFor } from '../../../main/cli/init/vivarium-file.ts';
-import { findProcedure } from '../../../main/cli/procedures.ts';
+import { findProcedure } from '../../../main/cli/words/procedures.ts';
 import { slugify } from '../../../main/contract/projects.ts';
 import { readWorld } from '../../../main/world/read.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';

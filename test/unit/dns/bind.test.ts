@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VivariumError } from '../../../main/contract/errors.ts';
-import { bindAddresses, type Opener } from '../../../main/dns/server.ts';
+import { bindAddresses, type Opener } from '../../../main/dns/server/server.ts';
 
 /** Sockets that fail where `fault` requires it, and know which of them are open. */
 function fakeSockets(fault: (socket: string, port: number, attempt: number) => string | null) {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalData, CanonicalOrder, labelCount } from '../../../main/dns/canonical.ts';
-import { typeBitmap } from '../../../main/dns/denial.ts';
-import type { ResponseRecord } from '../../../main/dns/message-reader.ts';
-import { formatRecord } from '../../../main/dns/record-text.ts';
-import { typeCode } from '../../../main/dns/record.ts';
-import { dsText, keyTag } from '../../../main/dns/signing-key.ts';
-import { keysAt, nextSigningMs, ROLL_MS, validityAt } from '../../../main/dns/zone-signer.ts';
+import { canonicalData, CanonicalOrder, labelCount } from '../../../main/dns/wire/canonical.ts';
+import { typeBitmap } from '../../../main/dns/zones/denial.ts';
+import type { ResponseRecord } from '../../../main/dns/wire/message-reader.ts';
+import { formatRecord } from '../../../main/dns/wire/record-text.ts';
+import { typeCode } from '../../../main/dns/wire/record.ts';
+import { dsText, keyTag } from '../../../main/dns/zones/signing-key.ts';
+import { keysAt, nextSigningMs, ROLL_MS, validityAt } from '../../../main/dns/zones/zone-signer.ts';
 import { dnsName } from '../../../main/model/dns-name.ts';
-import { DNS_TABLES, zoneOf } from '../../support/dns-tables.ts';
-import { signedZones, signingWith } from '../../support/dns-signed.ts';
+import { DNS_TABLES, zoneOf } from '../../support/dns/dns-tables.ts';
+import { signedZones, signingWith } from '../../support/dns/dns-signed.ts';
 import { FAKE_NOW_MS as NOW } from '../../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DesktopFacts } from '../../../main/base/desktop.ts';
-import type { SystemAnswer } from '../../../main/base/system-names.ts';
+import type { DesktopFacts } from '../../../main/base/system/desktop.ts';
+import type { SystemAnswer } from '../../../main/base/system/system-names.ts';
 import type { DoctorCheck } from '../../../main/contract/doctor.ts';
 import type { Check, Domain } from '../../../main/contract/domains.ts';
 import { evaluateBrowser } from '../../../main/doctor/browsers.ts';

@@ -1,8 +1,8 @@
-import { typeCode, CLASS_IN, type ResourceRecord, type RRset } from '../../../main/dns/record.ts';
-import { answer } from '../../../main/dns/responder.ts';
-import { createZone, type Zone } from '../../../main/dns/zone.ts';
+import { typeCode, CLASS_IN, type ResourceRecord, type RRset } from '../../../main/dns/wire/record.ts';
+import { answer } from '../../../main/dns/server/responder.ts';
+import { createZone, type Zone } from '../../../main/dns/zones/zone.ts';
 import type { DnsLookup, DnsReply, DnsSource, QuestionType } from '../../../main/model/dns-lookup.ts';
-import { zoneOf, readZoneFile, zoneSetOf } from '../../support/dns-tables.ts';
+import { zoneOf, readZoneFile, zoneSetOf } from '../../support/dns/dns-tables.ts';
 
 export const LOCAL: DnsSource = { local: true, name: 'Vivarium’s DNS' };
 export const RESOLVER: DnsSource = { local: false, name: '192.0.2.53:53' };

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { App } from '../../../main/app.ts';
-import { bindPort } from '../../../main/base/bind-port.ts';
+import { bindPort } from '../../../main/base/system/bind-port.ts';
 import { DEFAULT_PORTS, type Config } from '../../../main/base/config.ts';
 import { silentLog } from '../../../main/base/log.ts';
 import { VivariumError } from '../../../main/contract/errors.ts';

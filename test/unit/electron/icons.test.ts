@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { encodeIcns, encodeIco, pictureSizes } from '../../support/icon-files.ts';
+import { encodeIcns, encodeIco, pictureSizes } from '../../support/documents/icon-files.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'resources', 'icons');
 const icon = (name: string): Buffer => readFileSync(join(FOLDER, name));

@@ -9,7 +9,7 @@ import {
   relativeText,
   wireLength,
 } from '../../../main/model/dns-name.ts';
-import { wireName } from '../../support/dns-client.ts';
+import { wireName } from '../../support/dns/dns-client.ts';
 
 describe('a written name', () => {
   test.each([

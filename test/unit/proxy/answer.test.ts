@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { prefersHtml, loadErrorPages } from '../../../main/proxy/answer.ts';
-import { PAGES_DIRECTORY } from '../../support/proxy-harness.ts';
+import { PAGES_DIRECTORY } from '../../support/proxy/proxy-harness.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test.each([

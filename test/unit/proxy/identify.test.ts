@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hashSecret } from '../../../main/base/secret.ts';
 import { hashToken, identifyKey, createInternalTokens, NO_INTERNAL_TOKENS } from '../../../main/proxy/identify.ts';
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
-import { DEMO_SECRET, SHOP_SECRET, testSnapshot } from '../../support/proxy-harness.ts';
+import { DEMO_SECRET, SHOP_SECRET, testSnapshot } from '../../support/proxy/proxy-harness.ts';
 
 test('only a possible secret of ours is hashed', () => {
   expect(hashToken(`Bearer ${DEMO_SECRET}`)).toBe(hashSecret(DEMO_SECRET));

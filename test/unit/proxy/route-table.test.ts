@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
 import { EMPTY_SNAPSHOT } from '../../../main/model/route.ts';
-import { DEMO, MOVED, routeFor, SHOP, STAGING, testSnapshot } from '../../support/proxy-harness.ts';
+import { DEMO, MOVED, routeFor, SHOP, STAGING, testSnapshot } from '../../support/proxy/proxy-harness.ts';
 
 const table = buildRouteTable(testSnapshot());
 const { routes, redirects } = testSnapshot();

@@ -1,5 +1,5 @@
-import { createPetImport, type ImportedRow } from '../../../main/services/pet-import.ts';
-import type { ImportForm } from '../../../main/services/import-text.ts';
+import { createPetImport, type ImportedRow } from '../../../main/services/pets/pet-import.ts';
+import type { ImportForm } from '../../../main/services/pets/import-text.ts';
 
 /** Everything that an import reads from a text in pieces. */
 export async function readAllRows(form: ImportForm, pieces: readonly string[]): Promise<ImportedRow[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHUNK_PETS } from '../../../main/store/pet-writer.ts';
+import { CHUNK_PETS } from '../../../main/store/tables/pet-writer.ts';
 import type { NewPet } from '../../../main/model/pet.ts';
 import { allPets, HERE, memoryParts, memoryStore, pet } from './parts.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { INT64_MAX, INT64_MIN } from '../../../main/contract/values.ts';
-import { PAGE_OF_STATUS_SQL, PAGE_SQL } from '../../../main/store/pets.ts';
+import { PAGE_OF_STATUS_SQL, PAGE_SQL } from '../../../main/store/tables/pets.ts';
 import { allPets, faultOf, HERE, memoryParts, memoryStore, pet, query, STAGING } from './parts.ts';
 
 describe('pages of pets', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { checkFile } from '../../../main/check-file.ts';
+import { checkFile } from '../../../main/offline/check-file.ts';
 import { filesNamedIn, readWorld } from '../../../main/world/read.ts';
 import { SCHEMA_FILE, worldSchema } from '../../../main/world/schema.ts';
 import { readSource } from '../../../main/world/source.ts';

@@ -1,4 +1,4 @@
-import { targetOf } from '../../../../main/base/request-shell.ts';
+import { targetOf } from '../../../../main/base/text/request-shell.ts';
 import type { HeaderField, ReceivedResponse, SentRequest } from '../../../../main/contract/api.ts';
 
 /** A request as sent on the wire. */

@@ -1,4 +1,4 @@
-import { posixWord } from '../../../../main/base/shell.ts';
+import { posixWord } from '../../../../main/base/text/shell.ts';
 
 export interface ClientSettings {
   directory: string;

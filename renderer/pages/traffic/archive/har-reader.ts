@@ -1,4 +1,4 @@
-import { CLOSE_BRACKET, closes, COLON, COMMA, JsonStructure, opens } from '../../../../main/base/exact-json.ts';
+import { CLOSE_BRACKET, closes, COLON, COMMA, JsonStructure, opens } from '../../../../main/base/text/exact-json.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { HarFault, harDetail } from './har-entry.ts';
 import { textPieces, UnreadableFileError } from '../../../shared/display/text-pieces.ts';

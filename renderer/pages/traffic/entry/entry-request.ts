@@ -1,4 +1,4 @@
-import { asAxios, asFetch, asGo, asPython, takesBody } from '../../../../main/base/request-code.ts';
+import { asAxios, asFetch, asGo, asPython, takesBody } from '../../../../main/base/text/request-code.ts';
 import {
   asCurl,
   asHttpie,
@@ -6,8 +6,8 @@ import {
   hasDotSegments,
   SENDER_FIELDS,
   type CopiedRequest,
-} from '../../../../main/base/request-shell.ts';
-import { posixWord, powerShellString } from '../../../../main/base/shell.ts';
+} from '../../../../main/base/text/request-shell.ts';
+import { posixWord, powerShellString } from '../../../../main/base/text/shell.ts';
 import type { HeaderField } from '../../../../main/contract/api.ts';
 import type { StatusReport } from '../../../../main/contract/status.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';

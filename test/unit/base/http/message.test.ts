@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasBearerCredentials, readBearerToken, pairsOf, withoutFields } from '../../../../main/base/http/message.ts';
-import { originOf } from '../../../../main/base/hostname.ts';
+import { originOf } from '../../../../main/base/text/hostname.ts';
 import { rawResponse } from '../../../../main/base/http/answer.ts';
 
 describe('the bearer token of an Authorization field', () => {

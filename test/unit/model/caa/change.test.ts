@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CaaVerdict } from '../../../../main/contract/caa.ts';
-import { caaLookupOver } from '../../../../main/domains/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
 import { formatCaa, type CaaRecord } from '../../../../main/model/caa/value.ts';
 import { type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
-import { zoneOf } from '../../../support/dns-tables.ts';
+import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { dnsOver } from '../../domains/zones.ts';
 
 /** The actions of a user who follows the advice: edits of record sets, by their owner. */

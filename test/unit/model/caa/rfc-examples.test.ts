@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { caaLookupOver } from '../../../../main/domains/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
 import { explainCaa } from '../../../../main/model/caa/walk.ts';
-import { zoneOf } from '../../../support/dns-tables.ts';
+import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { dnsOver, LOCAL } from '../../domains/zones.ts';
 
 /**

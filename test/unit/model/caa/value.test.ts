@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseValue } from '../../../../main/dns/record-text.ts';
+import { parseValue } from '../../../../main/dns/wire/record-text.ts';
 import { evaluateSet } from '../../../../main/model/caa/set.ts';
 import { type CaaRecord, parseIssueValue } from '../../../../main/model/caa/value.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { caaLookupOver } from '../../../../main/domains/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
 import { explainCaa } from '../../../../main/model/caa/walk.ts';
-import type { Zone } from '../../../../main/dns/zone.ts';
-import { zoneOf } from '../../../support/dns-tables.ts';
+import type { Zone } from '../../../../main/dns/zones/zone.ts';
+import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { dnsOver, LOCAL, RESOLVER, type Failures } from '../../domains/zones.ts';
 
 /** One question to a CA: may it issue? The records are zone-file text. */

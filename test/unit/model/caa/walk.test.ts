@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { caaVerdict } from '../../../../main/contract/caa.ts';
-import { caaLookupOver } from '../../../../main/domains/caa-lookup.ts';
+import { caaLookupOver } from '../../../../main/domains/checks/caa-lookup.ts';
 import { walkCaa, type CaaLookup, explainCaa } from '../../../../main/model/caa/walk.ts';
-import { zoneOf } from '../../../support/dns-tables.ts';
+import { zoneOf } from '../../../support/dns/dns-tables.ts';
 import { dnsOver, RESOLVER } from '../../domains/zones.ts';
 
 const REQUEST = { issuer: 'ca.example', method: 'http-01', accountUri: null };

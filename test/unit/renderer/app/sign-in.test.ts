@@ -6,7 +6,7 @@ import { KeptValues } from '../../../../renderer/shared/session/storage.ts';
 import { createMemoryStorage, openStorage } from '../../../../renderer/shared/session/storage.ts';
 import { Preferences } from '../../../../renderer/shared/session/preferences.svelte.ts';
 import { createFakeClock, settle } from '../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../support/page-link.ts';
+import { createFakeTransport } from '../../../support/page/page-link.ts';
 
 function setUp(storage = createMemoryStorage(), neighbour: string | null = null) {
   const tokens: string[] = [];

@@ -6,7 +6,7 @@ import { BEAT_ANSWER_MS_MAX, BEAT_INTERVAL_MS, SILENCE_MS_MAX } from '../../../.
 import { RESEND_MS_MAX } from '../../../../renderer/connection/submits.svelte.ts';
 import { ConnectionLostError, OutcomeUnknownError } from '../../../../renderer/connection/transport.ts';
 import { createFakeClock, settle } from '../../../support/fake-clock.ts';
-import { createFakeTransport, type FakeTransport } from '../../../support/page-link.ts';
+import { createFakeTransport, type FakeTransport } from '../../../support/page/page-link.ts';
 
 function setUp() {
   const time = createFakeClock();

@@ -6,8 +6,8 @@ import { createRouter } from '../../../../main/rpc/router.ts';
 import { createMessagePortTransport } from '../../../../renderer/connection/message-port.ts';
 import type { Client } from '../../../../renderer/connection/transport.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
-import { createFakeServices, SAMPLE_PET, SAMPLE_PROJECT } from '../../../support/rpc-fake-services.ts';
-import { countingStream } from '../../../support/rpc-streams.ts';
+import { createFakeServices, SAMPLE_PET, SAMPLE_PROJECT } from '../../../support/rpc/rpc-fake-services.ts';
+import { countingStream } from '../../../support/rpc/rpc-streams.ts';
 
 /** A page's transport, and what the main process does with the ports that it receives. */
 function setUp() {

@@ -6,7 +6,7 @@ import { KeptValues } from '../../../../../renderer/shared/session/storage.ts';
 import { Session } from '../../../../../renderer/shared/session/session.svelte.ts';
 import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
 
 const move = (offsetMs: number, happened: string[] = []) => ({
   now: new Date(FAKE_NOW_MS + offsetMs).toISOString(),

@@ -10,8 +10,8 @@ import { ApiReference } from '../../../../../renderer/pages/api/api-reference.sv
 import type { Trial } from '../../../../../renderer/pages/api/trial/api-trial.svelte.ts';
 import { collectHeaders, fillPath, writeBody } from '../../../../../renderer/pages/api/trial/trial-request.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
-import { makeKey } from '../../../../support/page-world.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { makeKey } from '../../../../support/page/page-world.ts';
 
 const BASE_URL = 'http://demo.vivarium.localhost:8080/v1';
 const SERVERS = [{ url: BASE_URL, description: 'production' as const }];

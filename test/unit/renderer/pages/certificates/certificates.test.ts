@@ -11,7 +11,7 @@ import {
 } from '../../../../../renderer/pages/certificates/certificates-page.svelte.ts';
 import { lifeInList, lifeOf } from '../../../../../renderer/shared/domains/leaf-life.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
 
 const DAY_MS = 86_400_000;
 const FROM = '2026-11-20T09:00:00.000Z';

@@ -7,8 +7,8 @@ import { DomainActions } from '../../../../../renderer/pages/domains/domain-acti
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient, type Answers } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { makeDomain } from '../../../../support/page-domains.ts';
-import { CREATED_AT, makeBreak, makeProject } from '../../../../support/page-world.ts';
+import { makeDomain } from '../../../../support/page/page-domains.ts';
+import { CREATED_AT, makeBreak, makeProject } from '../../../../support/page/page-world.ts';
 
 const HOST = 'www.acme.test';
 const PROJECT = {

@@ -8,8 +8,8 @@ import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts'
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { makeDomain } from '../../../../support/page-domains.ts';
-import { makeProject } from '../../../../support/page-world.ts';
+import { makeDomain } from '../../../../support/page/page-domains.ts';
+import { makeProject } from '../../../../support/page/page-world.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
 

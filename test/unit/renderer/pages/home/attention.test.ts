@@ -3,8 +3,8 @@ import type { Check } from '../../../../../main/contract/domains.ts';
 import { listAttention, type AttentionSources } from '../../../../../renderer/pages/home/attention.ts';
 import { nameCallers } from '../../../../../renderer/shared/limits/callers.ts';
 import { FAKE_NOW_MS } from '../../../../support/fake-clock.ts';
-import { makeDomain } from '../../../../support/page-domains.ts';
-import { CREATED_AT, makeKey, makeUsage } from '../../../../support/page-world.ts';
+import { makeDomain } from '../../../../support/page/page-domains.ts';
+import { CREATED_AT, makeKey, makeUsage } from '../../../../support/page/page-world.ts';
 
 const NOTHING: AttentionSources = {
   warnings: [],

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Connection } from '../../../../../renderer/connection/connection.svelte.ts';
 import { figuresOf, partOf, RequestHistory } from '../../../../../renderer/pages/home/request-history.svelte.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
-import { makeRates } from '../../../../support/page-world.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { makeRates } from '../../../../support/page/page-world.ts';
 
 async function setUp() {
   const time = createFakeClock();

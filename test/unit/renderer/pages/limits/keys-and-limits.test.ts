@@ -12,8 +12,8 @@ import { createMemoryStorage } from '../../../../../renderer/shared/session/stor
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { UnreadSecrets } from '../../../../../renderer/shared/session/unread-secrets.svelte.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
-import { makeKey, makeProject } from '../../../../support/page-world.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { makeKey, makeProject } from '../../../../support/page/page-world.ts';
 
 async function setUp(project: Project = makeProject('Demo', { plan: 'pro' }), domains = 0) {
   const time = createFakeClock();

@@ -18,8 +18,8 @@ import {
 } from '../../../../../renderer/shared/display/text-pieces.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
-import { NO_FILTER } from '../../../../support/page-pets.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { NO_FILTER } from '../../../../support/page/page-pets.ts';
 
 async function setUp() {
   const time = createFakeClock();

@@ -11,9 +11,9 @@ import { createMemoryStorage } from '../../../../../renderer/shared/session/stor
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { Works } from '../../../../../renderer/shared/session/works.svelte.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
-import { NO_FILTER, stubPetList } from '../../../../support/page-pets.ts';
-import { makePets } from '../../../../support/page-world.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { NO_FILTER, stubPetList } from '../../../../support/page/page-pets.ts';
+import { makePets } from '../../../../support/page/page-world.ts';
 
 async function setUp() {
   const time = createFakeClock();

@@ -9,7 +9,7 @@ import {
   tracksOf,
   type ColumnId,
 } from '../../../../../renderer/pages/traffic/traffic-columns.ts';
-import { makeEntry } from '../../../../support/page-traffic.ts';
+import { makeEntry } from '../../../../support/page/page-traffic.ts';
 
 describe('the columns of the entries', () => {
   it.each([

@@ -9,7 +9,7 @@ import {
 } from '../../../../../renderer/pages/traffic/traffic-log.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { fakeTraffic, makeEntry } from '../../../../support/page-traffic.ts';
+import { fakeTraffic, makeEntry } from '../../../../support/page/page-traffic.ts';
 
 const newestFirst = (count: number, from = 1): TrafficEntry[] =>
   Array.from({ length: count }, (_, index) => makeEntry(from + count - 1 - index));

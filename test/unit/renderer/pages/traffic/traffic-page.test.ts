@@ -8,8 +8,8 @@ import { settingsQuery } from '../../../../../renderer/shared/session/settings-q
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { fakeTraffic, makeDetail, makeEntry } from '../../../../support/page-traffic.ts';
-import { makeKey, makeProject } from '../../../../support/page-world.ts';
+import { fakeTraffic, makeDetail, makeEntry } from '../../../../support/page/page-traffic.ts';
+import { makeKey, makeProject } from '../../../../support/page/page-world.ts';
 
 async function setUp(path = '/projects/demo/traffic', views = new KeptValues(createMemoryStorage(), '')) {
   const time = createFakeClock();

@@ -4,7 +4,7 @@ import type { CaaVerdict } from '../../../../../main/contract/caa.ts';
 import { canBeMade, makeEdits } from '../../../../../renderer/shared/domains/caa-edits.ts';
 import { pathOf } from '../../../../../renderer/shared/domains/caa-path.ts';
 import { pasteOf } from '../../../../../renderer/pages/domains/attach/check-paste.ts';
-import { fakeZones, makeDomain, makeRecord, makeZone } from '../../../../support/page-domains.ts';
+import { fakeZones, makeDomain, makeRecord, makeZone } from '../../../../support/page/page-domains.ts';
 
 const RECORD = 'acme.test. CAA 0 issue "other.example"';
 

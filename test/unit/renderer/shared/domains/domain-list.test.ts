@@ -6,7 +6,7 @@ import {
   readFilter,
   readSort,
 } from '../../../../../renderer/shared/domains/domain-list.ts';
-import { makeDomain } from '../../../../support/page-domains.ts';
+import { makeDomain } from '../../../../support/page/page-domains.ts';
 
 const DOMAINS = [
   makeDomain('tenant-10.acme.test'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, CheckCode, Domain } from '../../../../../main/contract/domains.ts';
 import { nextCheckOf, summaryOf } from '../../../../../renderer/shared/domains/domain-summary.ts';
-import { makeDomain } from '../../../../support/page-domains.ts';
+import { makeDomain } from '../../../../support/page/page-domains.ts';
 
 const failed = (code: CheckCode, rest: Partial<Check> = {}): Check => ({
   code,

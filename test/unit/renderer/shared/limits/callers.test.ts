@@ -7,7 +7,7 @@ import {
   urgentFirst,
 } from '../../../../../renderer/shared/limits/callers.ts';
 import { FAKE_NOW_MS } from '../../../../support/fake-clock.ts';
-import { makeKey, makeUsage } from '../../../../support/page-world.ts';
+import { makeKey, makeUsage } from '../../../../support/page/page-world.ts';
 
 const limits = { perMinute: 60, perDay: 1_000 };
 const at = (offsetMs: number): string => new Date(FAKE_NOW_MS + offsetMs).toISOString();

@@ -10,8 +10,8 @@ import {
   writeFilter,
 } from '../../../../../renderer/shared/pets/pet-filter.ts';
 import { unsupportedByApi, petRequest } from '../../../../../renderer/pages/pets/pet-request.ts';
-import { NO_FILTER } from '../../../../support/page-pets.ts';
-import { makeProject } from '../../../../support/page-world.ts';
+import { NO_FILTER } from '../../../../support/page/page-pets.ts';
+import { makeProject } from '../../../../support/page/page-world.ts';
 
 describe('the filter of an address', () => {
   it.each<[Record<string, string>, Partial<PetFilter>]>([

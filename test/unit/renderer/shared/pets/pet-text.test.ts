@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PetRecord } from '../../../../../main/contract/pets.ts';
 import { inListOrder, readPasted, rowText, type RowFormat } from '../../../../../renderer/shared/pets/pet-text.ts';
 import { readRows } from '../../../services/import-rows.ts';
-import { NO_FILTER } from '../../../../support/page-pets.ts';
+import { NO_FILTER } from '../../../../support/page/page-pets.ts';
 
 const PETS: PetRecord[] = [
   { id: '9223372036854775807', name: 'Rex, "the"\tdog\nII', categoryId: '-9223372036854775808', status: 'sold' },

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { firstNode, firstRequest } from '../../../../../renderer/shared/project/first-request.ts';
-import { makeProject } from '../../../../support/page-world.ts';
+import { makeProject } from '../../../../support/page/page-world.ts';
 
 const project = makeProject('Demo');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findProjects, PROJECTS_SHOWN_MAX } from '../../../../../renderer/shared/project/project-filter.ts';
-import { makeProject } from '../../../../support/page-world.ts';
+import { makeProject } from '../../../../support/page/page-world.ts';
 
 const projects = [
   makeProject('Happy Paws'),

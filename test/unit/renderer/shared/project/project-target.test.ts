@@ -8,7 +8,7 @@ import {
   readTarget,
   targetOf,
 } from '../../../../../renderer/shared/project/project-target.ts';
-import { makeProject } from '../../../../support/page-world.ts';
+import { makeProject } from '../../../../support/page/page-world.ts';
 
 const saved = { kind: 'upstream' as const, url: 'https://127.0.0.1:3000', host: 'keep' as const, limited: true };
 

@@ -8,7 +8,7 @@ import { Breaks, countOf, covers, DRILL, placeOf } from '../../../../../renderer
 import { Toasts } from '../../../../../renderer/shared/session/toasts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { makeBreak as running } from '../../../../support/page-world.ts';
+import { makeBreak as running } from '../../../../support/page/page-world.ts';
 
 const entry = (id: string, change: Partial<BreakEntry> = {}): BreakEntry => ({
   id,

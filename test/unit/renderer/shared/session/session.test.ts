@@ -7,8 +7,8 @@ import { Session } from '../../../../../renderer/shared/session/session.svelte.t
 import { ProjectSelection } from '../../../../../renderer/shared/session/project-selection.svelte.ts';
 import { createMemoryStorage } from '../../../../../renderer/shared/session/storage.ts';
 import { createFakeClock, FAKE_NOW_MS, settle } from '../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../support/page-link.ts';
-import { makePets, makeProject, makeStatus } from '../../../../support/page-world.ts';
+import { createFakeTransport } from '../../../../support/page/page-link.ts';
+import { makePets, makeProject, makeStatus } from '../../../../support/page/page-world.ts';
 
 function setUp(storage = createMemoryStorage()) {
   const time = createFakeClock();

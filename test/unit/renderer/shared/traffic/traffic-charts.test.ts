@@ -10,7 +10,7 @@ import {
 import { TrafficCharts } from '../../../../../renderer/shared/traffic/traffic-charts.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../support/fake-clock.ts';
-import { makeSummary } from '../../../../support/page-traffic.ts';
+import { makeSummary } from '../../../../support/page/page-traffic.ts';
 
 describe('the charts of traffic', () => {
   it('label their lines with figures, and put everything into a sentence', () => {

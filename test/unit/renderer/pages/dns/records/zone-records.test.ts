@@ -10,7 +10,7 @@ import { ZoneImport } from '../../../../../../renderer/pages/dns/zone-import.sve
 import { settingsQuery } from '../../../../../../renderer/shared/session/settings-query.ts';
 import { ZoneRecords } from '../../../../../../renderer/pages/dns/records/zone-records.svelte.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../../support/page-link.ts';
+import { createFakeTransport } from '../../../../../support/page/page-link.ts';
 
 const RECORD: RecordInfo = {
   ...{ id: 'rec_1', zone: 'acme.test', name: 'www', type: 'A', ttl: 3600, value: '192.0.2.1' },

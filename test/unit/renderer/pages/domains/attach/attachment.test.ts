@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/client';
 import { describe, expect, it } from 'vitest';
 import { Attachment } from '../../../../../../renderer/pages/domains/attach/attachment.svelte.ts';
 import { fakeClient, type Answers } from '../../../../../support/fake-client.ts';
-import { makeDomain } from '../../../../../support/page-domains.ts';
+import { makeDomain } from '../../../../../support/page/page-domains.ts';
 
 /** Refuses with `code` until `fix` is called. */
 function setUp(code: string, answers: Answers = {}) {

@@ -7,7 +7,7 @@ import {
   describePlan,
   readLocalRecords,
 } from '../../../../../../renderer/pages/domains/attach/record-plan.ts';
-import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page-domains.ts';
+import { fakeZones, makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page/page-domains.ts';
 
 const SUBDOMAIN = makeDomain('www.acme.test');
 const APEX = makeDomain('acme.test', {

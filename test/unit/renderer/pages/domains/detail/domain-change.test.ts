@@ -6,8 +6,8 @@ import {
   summaryOfChange,
 } from '../../../../../../renderer/pages/domains/detail/domain-change.ts';
 import type { LocalRecords } from '../../../../../../renderer/pages/domains/attach/record-plan.ts';
-import { makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page-domains.ts';
-import { CREATED_AT } from '../../../../../support/page-world.ts';
+import { makeDomain, makeRecord, makeZone, TARGET } from '../../../../../support/page/page-domains.ts';
+import { CREATED_AT } from '../../../../../support/page/page-world.ts';
 
 const NOW = Date.parse(CREATED_AT);
 const check = (code: CheckCode, outcome: Check['outcome']): Check => ({ code, outcome, message: code });

@@ -12,7 +12,7 @@ import { readLicences } from '../../../../../../renderer/pages/machine/settings/
 import { settingsQuery } from '../../../../../../renderer/shared/session/settings-query.ts';
 import { Toasts } from '../../../../../../renderer/shared/session/toasts.svelte.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../../support/page-link.ts';
+import { createFakeTransport } from '../../../../../support/page/page-link.ts';
 
 async function setUp(stored: Partial<Settings> = {}) {
   const time = createFakeClock();

@@ -6,9 +6,9 @@ import { Connection } from '../../../../../../renderer/connection/connection.sve
 import { PetList } from '../../../../../../renderer/pages/pets/pet-list.svelte.ts';
 import { PetRows } from '../../../../../../renderer/pages/pets/grid/pet-rows.svelte.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../../support/page-link.ts';
-import { type ListInput, NO_FILTER, stubPetList } from '../../../../../support/page-pets.ts';
-import { makePets } from '../../../../../support/page-world.ts';
+import { createFakeTransport } from '../../../../../support/page/page-link.ts';
+import { type ListInput, NO_FILTER, stubPetList } from '../../../../../support/page/page-pets.ts';
+import { makePets } from '../../../../../support/page/page-world.ts';
 
 const newcomer = (id: string): PetRecord => ({ id, name: `New ${id}`, categoryId: '1', status: 'sold' });
 

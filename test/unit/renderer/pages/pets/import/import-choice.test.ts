@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Connection } from '../../../../../../renderer/connection/connection.svelte.ts';
 import { ImportChoice } from '../../../../../../renderer/pages/pets/import/import-choice.svelte.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
-import { createFakeTransport } from '../../../../../support/page-link.ts';
+import { createFakeTransport } from '../../../../../support/page/page-link.ts';
 
 const PREVIEW = { delimiter: 'semicolon', titles: ['Titel', 'Kind'], columns: {}, rows: [] };
 

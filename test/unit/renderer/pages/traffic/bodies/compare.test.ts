@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareEntries, compareLines, differs } from '../../../../../../renderer/pages/traffic/bodies/compare.ts';
-import { makeDetail } from '../../../../../support/page-traffic.ts';
+import { makeDetail } from '../../../../../support/page/page-traffic.ts';
 
 const shown = (left: string, right: string): string =>
   compareLines([...left], [...right])

@@ -5,7 +5,7 @@ import { EntryDetail, RUNNING_MS } from '../../../../../../renderer/pages/traffi
 import { protocolOf } from '../../../../../../renderer/pages/traffic/entry/entry-look.ts';
 import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
-import { makeDetail } from '../../../../../support/page-traffic.ts';
+import { makeDetail } from '../../../../../support/page/page-traffic.ts';
 
 async function setUp() {
   let kept: 'kept' | 'gone' | 'broken' = 'kept';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { changesOf, editOf } from '../../../../../../renderer/pages/traffic/entry/entry-edit.ts';
-import { makeDetail } from '../../../../../support/page-traffic.ts';
+import { makeDetail } from '../../../../../support/page/page-traffic.ts';
 
 it('only the edited parts of a request differ when it is sent again', () => {
   const before = editOf(makeDetail(1));

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { statusLook, timeline } from '../../../../../../renderer/pages/traffic/entry/entry-look.ts';
 import { entryCode, type CodeLanguage } from '../../../../../../renderer/pages/traffic/entry/entry-request.ts';
 import type { TrafficDetail } from '../../../../../../main/contract/traffic.ts';
-import { makeDetail } from '../../../../../support/page-traffic.ts';
+import { makeDetail } from '../../../../../support/page/page-traffic.ts';
 import { temporaryFolder } from '../../../../../support/temporary-folder.ts';
 import { startUpstream } from '../../../../../support/upstream-server.ts';
 

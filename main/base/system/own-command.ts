@@ -1,0 +1,90 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, relative } from 'node:path';
+import { impliedDataDir } from './data-dir.ts';
+import { findOptionalProgramFile } from './program.ts';
+import { shellWord } from '../text/shell.ts';
+
+/** In a clone of the sources, where npm provides the command; absent in an installed Vivarium. */
+const LAUNCHER = ['main', 'cli', 'launch.mjs'] as const;
+
+/** The command that the user typed, such as `npx vivarium`; set by `bin.mjs` and removed by npm's scripts. */
+const COMMAND_VARIABLE = 'VIVARIUM_COMMAND';
+
+/** Where a command will be typed. */
+export interface Origin {
+  env: Readonly<Record<string, string | undefined>>;
+  platform: NodeJS.Platform;
+  workingDir: string;
+  homeDir: string;
+}
+
+/** A command with its variable words quoted for this machine's shells: commandLine`vivarium domains get ${hostname}`. */
+export const commandLine = (texts: TemplateStringsArray, ...words: readonly string[]): string =>
+  String.raw({ raw: texts }, ...words.map((word) => shellWord(word, process.platform)));
+
+/** What commands begin with where they will be typed, and the data folder of those that name none. */
+interface Form {
+  program: string;
+  impliedDir: string | null;
+}
+
+/** Set while an engine answers a command, which may have been typed in another folder, and as another program. */
+const asking = new AsyncLocalStorage<Form>();
+
+const formOf = (origin: Origin): Form => ({ program: program(origin), impliedDir: impliedDataDir(origin) });
+
+const form = (origin?: Origin): Form =>
+  origin === undefined
+    ? (asking.getStore() ??
+      formOf({ env: process.env, platform: process.platform, workingDir: process.cwd(), homeDir: homedir() }))
+    : formOf(origin);
+
+/** Tells an engine how its caller types commands. */
+export const FORM_HEADER = 'vivarium-commands';
+
+export function formHeader(): string {
+  const { program, impliedDir } = form();
+  return new URLSearchParams({ program, ...(impliedDir !== null && { dir: impliedDir }) }).toString();
+}
+
+/** Prints the commands of an answer in the form of its header; without one, as this process types them. */
+export function inFormOf<Answer>(header: string | undefined, answer: () => Answer): Answer {
+  if (header === undefined) return answer();
+  const words = new URLSearchParams(header);
+  return asking.run({ program: words.get('program') ?? 'vivarium', impliedDir: words.get('dir') }, answer);
+}
+
+/** `vivarium clock reset` in the form that works for who asked: `npm run -s vivarium -- clock reset`. */
+export const typed = (command: string, origin?: Origin): string => command.replace(/^vivarium\b/, form(origin).program);
+
+/** The same for the commands that a message quotes or ends with. */
+export const typedIn = (message: string): string =>
+  message.replaceAll(/(?<=[`"]|: )vivarium(?= [a-z])/g, () => form().program);
+
+/** The same in all command lines of a help text, which are indented. */
+export function typedHelp(text: string, origin?: Origin): string {
+  const own = form(origin).program;
+  return text.replaceAll(/^( {2,}(?:\w+=\S+ )?)vivarium(?= |$)/gm, (_line, before: string) => `${before}${own}`);
+}
+
+/** Like `typed`, with the data folder, unless it is the default one or the command names one. */
+export function ownCommand(dataDir: string, origin?: Origin): (command: string) => string {
+  return (command) => {
+    const words = typed(command, origin);
+    return dataDir === form(origin).impliedDir || command.includes(' --data-dir ')
+      ? words
+      : `${words} --data-dir ${shellWord(dataDir, origin?.platform ?? process.platform)}`;
+  };
+}
+
+function program({ env, platform, workingDir }: Origin): string {
+  const chosen = env[COMMAND_VARIABLE];
+  if (chosen) return chosen;
+  const launcher = findOptionalProgramFile(...LAUNCHER);
+  if (launcher === null) return 'vivarium';
+  const clone = dirname(dirname(dirname(launcher)));
+  const place = relative(clone, workingDir);
+  const isInside = place.split(/[\\/]/)[0] !== '..' && !isAbsolute(place);
+  return isInside ? 'npm run -s vivarium --' : `npm --prefix ${shellWord(clone, platform)} run -s vivarium --`;
+}

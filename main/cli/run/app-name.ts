@@ -1,0 +1,75 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { LABEL_LENGTH_MAX } from '../../base/text/hostname.ts';
+import { slugify } from '../../contract/projects.ts';
+import { packageName } from '../words/default-project.ts';
+
+/** What a folder reveals about the app in it. */
+export interface AppFolder {
+  /** From `package.json`, git, or the folder. */
+  name: string;
+  /** The branch of a git worktree as a label; null elsewhere, and for `main` and `master`. */
+  worktree: string | null;
+}
+
+/** Where an app is to be served. */
+export interface AppPlace {
+  /** The slug of the project, if no hostname is given. */
+  name?: string;
+  hostname?: string;
+}
+
+/** The names that a folder suggests. */
+export async function readAppFolder(folder: string): Promise<AppFolder> {
+  const git = await findGit(folder);
+  const root = git?.root === folder ? git.repository : basename(folder);
+  return { name: (await packageName(folder)) ?? root, worktree: git?.worktree ?? null };
+}
+
+/** A word with a dot is a hostname, any other a name; a worktree's label is put in front of both. */
+export function placeOf(word: string | undefined, { name, worktree }: AppFolder): AppPlace {
+  if (word?.includes('.') !== true) {
+    const own = word ?? name;
+    return { name: worktree === null ? own : `${worktree}-${own}` };
+  }
+  if (worktree === null) return { hostname: word };
+  return { hostname: word.startsWith('*.') ? `*.${worktree}${word.slice(1)}` : `${worktree}.${word}` };
+}
+
+interface Git {
+  root: string;
+  repository: string;
+  worktree: string | null;
+}
+
+/** Branches that most repositories have: their worktree is the app itself. */
+const MAIN_BRANCHES: ReadonlySet<string> = new Set(['main', 'master', 'trunk']);
+
+/** The closest folder with `.git`: a folder, or in a worktree a file that names one (gitrepository-layout(5)). */
+async function findGit(folder: string): Promise<Git | null> {
+  for (let root = folder; ; root = dirname(root)) {
+    const path = join(root, '.git');
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory() === true) return { root, repository: basename(root), worktree: null };
+    if (found?.isFile() === true) return readWorktree(root, path);
+    if (dirname(root) === root) return null;
+  }
+}
+
+async function readWorktree(root: string, path: string): Promise<Git> {
+  const plain = { root, repository: basename(root), worktree: null };
+  const own = /^gitdir: (.+)$/m.exec(await textOf(path))?.[1];
+  if (own === undefined) return plain;
+  const gitDir = resolve(root, own);
+  // A submodule's is in `modules`.
+  if (basename(dirname(gitDir)) !== 'worktrees') return plain;
+  const common = dirname(dirname(gitDir));
+  const repository = basename(common) === '.git' ? basename(dirname(common)) : basename(common, '.git');
+  const branch = /^ref: refs\/heads\/(.+)$/m.exec(await textOf(join(gitDir, 'HEAD')))?.[1] ?? basename(root);
+  return { root, repository, worktree: MAIN_BRANCHES.has(branch) ? null : labelOf(branch) };
+}
+
+/** At most 63 characters (RFC 1035 §2.3.4); null where no letter or digit is left. */
+const labelOf = (branch: string): string | null => slugify(branch).slice(0, LABEL_LENGTH_MAX) || null;
+
+const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');

@@ -1,0 +1,428 @@
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { realTime, sleep } from '../../base/clock.ts';
+import { resolveDataDir } from '../../base/system/data-dir.ts';
+import { commandLine, ownCommand, typed } from '../../base/system/own-command.ts';
+import type { Listener } from '../../base/system/process-ports.ts';
+import { readRuntime } from '../../base/system/runtime-file.ts';
+import { posixWord } from '../../base/text/shell.ts';
+import { openTemporaryFolder } from '../../base/system/temporary-folder.ts';
+import { type Children, openChildren } from '../../children/children.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import type { MappedRun, OpenedRun } from '../../contract/runs.ts';
+import { placeOf, readAppFolder } from './app-name.ts';
+import { checkFree, choosePort, freePort, openAt, schemeOf } from './app-port.ts';
+import { startApp, type AppProcess } from './app-process.ts';
+import { withCommandLines, withTypedCommands } from '../words/command-line.ts';
+import type { Host, LoadedCommand } from '../words/command.ts';
+import { findAnswering } from '../engine/engine-status.ts';
+import { DATA_DIR_FLAG, HELP_FLAG, isOn, lastOf, readArguments, usageError, type Option } from '../words/flags.ts';
+import { withPortFlags } from './framework-flags.ts';
+import { FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
+import { formatHelp } from '../words/local-command.ts';
+import { runOfFile } from './run-of-file.ts';
+import { openLease, type Lease, type LeaseEvents } from './run-lease.ts';
+import { startInBackground } from '../engine/start.ts';
+import { printable } from '../text/text.ts';
+import { ALLOW_FLAG, allowedBy } from '../world/world-file.ts';
+
+const PORT_FLAG: Option = {
+  name: 'port',
+  kind: 'value',
+  placeholder: 'N',
+  does: 'The port to serve if the command opens several; passed to it as PORT',
+};
+const PROJECT_FLAG: Option = {
+  name: 'project',
+  kind: 'value',
+  placeholder: 'PROJECT',
+  does: 'An existing project to use; its target is restored at the end',
+};
+const WILDCARD_FLAG: Option = {
+  name: 'wildcard',
+  kind: 'switch',
+  does: 'Also serve every name directly below the hostname',
+};
+const KEEP_HOST_FLAG: Option = {
+  name: 'keep-host',
+  kind: 'switch',
+  does: 'Send the requested hostname to the command in Host',
+};
+const NO_ENV_FLAG: Option = {
+  name: 'no-env',
+  kind: 'switch',
+  does: 'Set no proxy and no certificates in the command’s environment',
+};
+const OPTIONS = [
+  PORT_FLAG,
+  PROJECT_FLAG,
+  WILDCARD_FLAG,
+  KEEP_HOST_FLAG,
+  NO_ENV_FLAG,
+  ALLOW_FLAG,
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+];
+
+export const RUN: LoadedCommand = {
+  options: OPTIONS,
+  word: 'hostname',
+  help: () =>
+    formatHelp({
+      name: 'run',
+      title: 'serve your dev server at its own hostname, over HTTPS',
+      usage: ['[NAME | HOSTNAME] [options] -- COMMAND …', '[NAME | HOSTNAME] [options]'],
+      options: OPTIONS,
+      notes: [
+        'Starts Vivarium in the background if it is not running, then the command with PORT, HOST and VIVARIUM_URL, and',
+        'with node_modules/.bin first on its PATH. Once the command listens on a port, the hostname leads there: with a',
+        'project, a deploy, a zone, a record, a domain and a certificate. What was not there before is removed when the',
+        'command ends.',
+        '',
+        'By a local proxy and the certificates of Vivarium, which it gets in its environment, the command itself reaches',
+        'https://app.acme.test/ and all other hostnames of Vivarium. The proxy passes on its other requests, unrecorded.',
+        '',
+        'HOSTNAME has a dot: app.acme.test. NAME has none: shop is served at shop.vivarium.localhost. Without both,',
+        'the name is that of package.json, of the git repository or of the folder. In a git worktree, its branch',
+        'comes first: fix-ui.app.acme.test, fix-ui-shop.vivarium.localhost.',
+        '',
+        'Without a command, it takes "run" of a project in this folder’s vivarium.yaml, and the hostname of that project.',
+        '',
+        'Ctrl-C ends the command; a second one kills it. Exit code: the command’s; 1 when it could not be served.',
+      ],
+      examples: [
+        'vivarium run app.acme.test -- npm run dev',
+        'vivarium run -- next dev',
+        'vivarium run',
+        'vivarium run api.acme.test --wildcard -- python3 manage.py runserver',
+        'vivarium run shop --port 9000 -- docker compose up',
+      ],
+    }),
+  run,
+};
+
+/** Polling intervals of the command's ports, before and after it is served. */
+const LOOK_MS = 250;
+const LOOK_AGAIN_MS = 1_000;
+/** Polling interval on systems where a poll starts programs. */
+const LOOK_AGAIN_BY_PROGRAM_MS = 3_000;
+
+/** How long the command may go without an open port before a message says so. */
+const PORTLESS_MS = 15_000;
+
+interface Asked {
+  word: string | undefined;
+  command: readonly string[];
+  port: number | null;
+  projectId: string | undefined;
+  wildcard: boolean;
+  allowed: readonly string[];
+  keepHost: boolean;
+  noEnv: boolean;
+  dataDir: string;
+}
+
+async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+  try {
+    const read = readAsked(args, io);
+    const ofFile = read.command.length > 0 ? null : await runOfFile(read.projectId ?? read.word, read.allowed, io);
+    const asked = { ...read, command: ofFile?.command ?? read.command };
+    if (asked.command.length === 0) throw noCommand();
+    const say = (text: string) => void io.stderr.write(`${FAILURE_PREFIX}${printable(text)}\n`);
+    const given = asked.port ?? portOf(io.env['PORT']) ?? (await freePort());
+    if (asked.port !== null) await checkFree(asked.port);
+    const place =
+      ofFile?.place ??
+      (asked.projectId !== undefined && asked.word?.includes('.') !== true
+        ? {}
+        : placeOf(asked.word, await readAppFolder(io.workingDir)));
+    const engine = (await findAnswering(asked.dataDir)) ?? (await startInBackground(asked.dataDir, io, host));
+    const words = [...asked.command].map(posixWord).join(' ');
+    const input = {
+      ...place,
+      ...(asked.projectId !== undefined && { projectId: asked.projectId }),
+      wildcard: asked.wildcard,
+      ...(asked.keepHost && { keepHost: true }),
+      pid: process.pid,
+      folder: io.workingDir,
+      command: words.slice(0, SHOWN_MAX),
+    };
+    const lease = await openLease(asked.dataDir, engine.running, input, createReports(asked, io, say));
+    let children: Children | null = null;
+    try {
+      const command = await withPortFlags(asked.command, given, io.workingDir);
+      if (!asked.noEnv) children = await openRunChildren(asked, lease.opened, io, say);
+      const env = {
+        ...withBinFolders(io),
+        ...children?.variables,
+        PORT: String(given),
+        HOST: '127.0.0.1',
+        VIVARIUM_URL: lease.opened.urls[0],
+      };
+      await children?.check(command, env);
+      return await superviseApp(await startApp(command, env, io), lease, { ...asked, given }, io, say);
+    } finally {
+      await children?.close();
+      await lease.close();
+    }
+  } catch (error) {
+    return printFailure(withTypedCommands(error), args.slice(0, dashesOf(args)), io);
+  }
+}
+
+function noCommand(words: readonly string[] = ['app.acme.test', 'npm', 'run', 'dev']): VivariumError {
+  const command = words[0]?.includes('.') === true ? words.toSpliced(1, 0, '--') : ['--', ...words];
+  const line = typed(`vivarium run ${command.map(posixWord).join(' ')}`);
+  return usageError(`The command is missing. Write it after two dashes: ${line}`);
+}
+
+const SHOWN_MAX = 8_192;
+
+const dashesOf = (args: readonly string[]): number => (args.includes('--') ? args.indexOf('--') : args.length);
+
+function readAsked(args: readonly string[], io: Io): Asked {
+  const dashes = dashesOf(args);
+  const read = readArguments(args.slice(0, dashes), OPTIONS);
+  const command = args.slice(dashes + 1);
+  const [word, ...others] = read.positionals;
+  if (others.length > 0 && command.length === 0) throw noCommand(read.positionals);
+  if (others.length > 0)
+    throw usageError(
+      `Unexpected argument ${JSON.stringify(others[0])}: one name or hostname, then -- and the command.`,
+    );
+  const text = lastOf(read, PORT_FLAG.name);
+  const port = text === undefined ? null : portOf(text);
+  if (text !== undefined && port === null) {
+    throw usageError(`--port must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
+  }
+  const projectId = lastOf(read, PROJECT_FLAG.name);
+  if (projectId !== undefined && word !== undefined && !word.includes('.')) {
+    throw usageError(
+      `--project names the project already; write a hostname or nothing in place of ${JSON.stringify(word)}.`,
+    );
+  }
+  const dataDir = resolveDataDir(lastOf(read, DATA_DIR_FLAG.name), io);
+  const [wildcard, keepHost] = [isOn(read, WILDCARD_FLAG.name), isOn(read, KEEP_HOST_FLAG.name)];
+  return {
+    word,
+    command,
+    port,
+    projectId,
+    wildcard,
+    keepHost,
+    noEnv: isOn(read, NO_ENV_FLAG.name),
+    allowed: allowedBy(read),
+    dataDir,
+  };
+}
+
+function portOf(text: string | undefined): number | null {
+  const port = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0;
+  return port > 0 && port < 65_536 ? port : null;
+}
+
+async function openRunChildren(
+  { dataDir }: Asked,
+  { caFile }: OpenedRun,
+  { env }: Io,
+  report: (message: string) => void,
+): Promise<Children> {
+  // Vivarium may be restarted on other ports.
+  const enginePort = (): number | null => {
+    const runtime = readRuntime(dataDir);
+    return runtime.state === 'read' ? (runtime.ports.http ?? null) : null;
+  };
+  const children = await openChildren({ folder: openTemporaryFolder(), caFile, env, enginePort, report });
+  report(
+    'What the command requests elsewhere passes a proxy of this run, unchanged and unrecorded (--no-env: no proxy).',
+  );
+  return children;
+}
+
+/** The words that run a text as the system's shell does. */
+export const shellWords = (command: string, platform: NodeJS.Platform): string[] =>
+  platform === 'win32' ? [command] : ['/bin/sh', '-c', command];
+
+/** The environment with the `node_modules/.bin` folders first on its PATH, as npm has them. */
+export function withBinFolders({
+  env,
+  workingDir,
+}: Pick<Io, 'env' | 'workingDir'>): Record<string, string | undefined> {
+  const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
+  return { ...env, [path]: [...binFolders(workingDir), env[path] ?? ''].join(delimiter) };
+}
+
+/** The `node_modules/.bin` of the folder and of its parents. */
+function binFolders(folder: string): string[] {
+  const bin = join(folder, 'node_modules', '.bin');
+  const above = dirname(folder) === folder ? [] : binFolders(dirname(folder));
+  return existsSync(bin) ? [bin, ...above] : above;
+}
+
+/** Watches the command's ports until it has ended; resolves with the exit code. */
+async function superviseApp(
+  app: AppProcess,
+  lease: Lease,
+  { port: asked, given }: { port: number | null; given: number },
+  io: Io,
+  say: (text: string) => void,
+): Promise<number> {
+  const ended = new AbortController();
+  const code = app.exited.finally(() => ended.abort());
+  passSignals(app, io);
+  let refusal: unknown = null;
+  const watching = watchPorts(app, lease, { asked, given, ended: ended.signal }, io, say).catch((error: unknown) => {
+    refusal = error;
+    app.signal('SIGTERM');
+    return app.end();
+  });
+  try {
+    const exitCode = await code;
+    await watching;
+    if (refusal === null) return exitCode;
+    return printFailure(refusal, [], io);
+  } finally {
+    await app.end();
+  }
+}
+
+/** npm and launchers forward a Ctrl-C that the terminal has already sent: within this time, both count as one. */
+const SAME_SIGNAL_MS = 500;
+
+/**
+ * The first signal is forwarded; a later one kills. Terminal resizes and stops are forwarded too. Signals are
+ * caught until this process ends: a signal must not interrupt the undo of the run.
+ */
+function passSignals(app: AppProcess, io: Io): void {
+  let firstMs: number | null = null;
+  io.onStopSignal((signal) => {
+    const nowMs = realTime.monotonic();
+    if (firstMs !== null && nowMs - firstMs < SAME_SIGNAL_MS) return;
+    app.signal(firstMs === null ? (signal as NodeJS.Signals) : 'SIGKILL');
+    firstMs ??= nowMs;
+    // The command is suspended during the question.
+    app.signal('SIGCONT');
+  });
+  if (io.platform === 'win32') return;
+  const resized = () => app.signal('SIGWINCH');
+  const continued = () => app.signal('SIGCONT');
+  const stopped = () => {
+    app.signal('SIGSTOP');
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  process.on('SIGWINCH', resized).on('SIGCONT', continued).on('SIGTSTP', stopped);
+}
+
+/** Serves the command where it listens, and again where it moves. @throws VivariumError when the port is not clear. */
+async function watchPorts(
+  app: AppProcess,
+  lease: Lease,
+  { asked, given, ended }: { asked: number | null; given: number; ended: AbortSignal },
+  io: Io,
+  say: (text: string) => void,
+): Promise<void> {
+  const begunMs = realTime.monotonic();
+  let current: Listener | null = null;
+  let before = '';
+  let isSilent = true;
+  const lookAgainMs = io.platform === 'linux' ? LOOK_AGAIN_MS : LOOK_AGAIN_BY_PROGRAM_MS;
+  while (!ended.aborted) {
+    // Another program, such as Docker's proxy, may listen for the command.
+    const found: readonly Listener[] =
+      asked === null
+        ? await choosePort(await app.listeners(), { given, current: current?.port ?? null })
+        : await openAt(asked);
+    const ports = found.map(({ port }) => port).join(' ');
+    // A server may open its ports one after another.
+    const isSettled = ports === before || ports === String(given);
+    before = ports;
+    if (isSettled && found.length > 0 && !ended.aborted) {
+      const next = found.length === 1 ? (found[0] ?? null) : await askForPort(app, found, io);
+      if (next === null) return;
+      if (next.port !== current?.port || next.host !== current.host) {
+        current = next;
+        lease.serve(`${(await schemeOf(next)) ?? 'http'}://${next.host}:${next.port}`);
+      }
+    }
+    if (isSilent && current === null && realTime.monotonic() - begunMs > PORTLESS_MS) {
+      isSilent = false;
+      say(
+        `The command has not opened a port for ${PORTLESS_MS / 1_000} s; still waiting. If another program opens it, set it with --port.`,
+      );
+    }
+    await sleep(current === null ? LOOK_MS : lookAgainMs, ended);
+  }
+  if (current === null) say('The command has ended before it opened a port, so nothing was served.');
+}
+
+/** Asks in a terminal; null when the command ends meanwhile. @throws VivariumError that names the ports elsewhere */
+async function askForPort(app: AppProcess, found: readonly Listener[], io: Io): Promise<Listener | null> {
+  const listed = found.map(({ port }) => port).join(', ');
+  if (io.stdout.isTTY === true && io.stderr.isTTY === true && process.stdin.isTTY) {
+    const answer = await app.whileHeld(async () => {
+      io.stderr.write(`${FAILURE_PREFIX}The command has opened the ports ${listed}. Which one should be served? `);
+      const reader = createInterface({ input: process.stdin, terminal: false });
+      const line = once(reader, 'line').then(([text]) => String(text).trim());
+      try {
+        return await Promise.race([line, once(reader, 'close').then(() => ''), app.exited.then(() => null)]);
+      } finally {
+        reader.close();
+      }
+    });
+    const chosen = found.find(({ port }) => String(port) === answer) ?? null;
+    if (chosen !== null || answer === null) return chosen;
+  }
+  throw new VivariumError(
+    'conflict',
+    `The command has opened the ports ${listed}. Choose one: ${typed(`vivarium run --port ${found[0]?.port ?? 'N'} -- …`)}`,
+  );
+}
+
+/** What the lease reports, on standard error. */
+function createReports({ dataDir }: Asked, io: Io, say: (text: string) => void): LeaseEvents {
+  const own = ownCommand(dataDir, io);
+  let shown = '';
+  return {
+    mapped: (result, url) => void report(result, url),
+    refused(message, url, isFinal) {
+      say(isFinal ? withCommandLines(message, own) : `${url} does not answer yet: ${message}`);
+    },
+    lost: () =>
+      say(
+        'Vivarium has stopped or is restoring a snapshot. Your command keeps running and will be served again afterwards.',
+      ),
+    back: () => say('Vivarium is serving it again.'),
+  };
+
+  async function report({ run, domains }: MappedRun, url: string): Promise<void> {
+    const failed = domains.flatMap(({ steps }) => steps.filter(({ ok }) => !ok));
+    const lines = [
+      ...failed.map(({ message, fix }) => withCommandLines(`${message} ${fix ?? ''}`.trimEnd(), own)),
+      ...(await Promise.all(run.urls.map((address, index) => addressLine(address, domains[index])))).flat(),
+    ];
+    const text = lines.join('\n');
+    if (text === shown) return say(`Now at ${url}.`);
+    shown = text;
+    for (const line of lines) say(line);
+    say(`They lead to ${url}. What goes through: ${own('vivarium open')}`);
+  }
+
+  /** The address, if this machine resolves the hostname to itself; otherwise how to open it. */
+  async function addressLine(address: string, domain: MappedRun['domains'][number] | undefined): Promise<string[]> {
+    if (domain === undefined) return [address];
+    if (!domain.serving.https) return [];
+    const { hostname } = new URL(address);
+    return [
+      (await isFound(hostname)) ? address : `${address}  Open it: ${own(commandLine`vivarium reach open ${hostname}`)}`,
+    ];
+  }
+}
+
+/** Whether this machine resolves the hostname to itself, as a browser would. */
+async function isFound(hostname: string): Promise<boolean> {
+  const addresses = await lookup(hostname, { all: true }).catch(() => []);
+  return addresses.length > 0 && addresses.every(({ address }) => /^(?:127\.|::1$)/.test(address));
+}

@@ -1,0 +1,122 @@
+import { realTime, sleep } from '../../base/clock.ts';
+import { codeOf, reasonOf } from '../../base/error-code.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { askForStatus, isServing } from '../engine/engine-status.ts';
+import { localCommand } from './local-command.ts';
+import { type Running, isAlive } from '../../base/system/runtime-file.ts';
+import { parseDuration } from '../../contract/duration.ts';
+import { type Option, lastOf, usageError } from './flags.ts';
+import { askForSignInLink, openInBrowser } from '../../base/system/open-in-browser.ts';
+
+/** Longer than the engine's drain time for requests in progress on each listener. */
+const END_MS_MAX = 30_000;
+const LOOK_MS = 100;
+
+export const STOP = localCommand({
+  name: 'stop',
+  title: 'stop the Vivarium that runs on the data folder',
+  options: [],
+  notes: [
+    'Lets requests in progress finish, and returns when Vivarium has ended.',
+    '',
+    'Exit code 0; 1 when it did not end; 2 when no Vivarium is running on the data folder.',
+  ],
+  examples: ['vivarium stop', 'vivarium stop --data-dir ./vivarium-data'],
+  async run(_read, dataDir, io) {
+    // The answer proves that the process is this Vivarium: a number in a file may be another process's by now.
+    const { running } = await askForStatus(dataDir);
+    const { pid } = running;
+    // On Windows, a signal would end it at once.
+    if (io.platform === 'win32') await requestStop(running);
+    else terminate(pid);
+    const begunMs = realTime.monotonic();
+    while (isAlive(pid)) {
+      if (realTime.monotonic() - begunMs > END_MS_MAX) {
+        throw new VivariumError('unavailable', `Process ${pid} has not ended within ${END_MS_MAX / 1_000} s.`);
+      }
+      await sleep(LOOK_MS);
+    }
+    io.stdout.write('Stopped.\n');
+  },
+});
+
+/** Asks for the stop through the control port. */
+export async function requestStop({ url, token }: Running): Promise<void> {
+  const response = await fetch(`${url}/stop`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  if (!response.ok) throw new VivariumError('unavailable', `Vivarium refused to stop (HTTP ${response.status}).`);
+}
+
+function terminate(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (cause) {
+    // It ended in the meantime.
+    if (codeOf(cause) === 'ESRCH') return;
+    throw new VivariumError('forbidden', `Process ${pid} cannot be stopped (${reasonOf(cause)}).`, {
+      cause,
+    });
+  }
+}
+
+const TIMEOUT_FLAG: Option = {
+  name: 'timeout',
+  kind: 'value',
+  placeholder: 'DURATION',
+  does: 'The longest wait, such as 30s (the default) or 2m; a number means seconds',
+};
+const DEFAULT_TIMEOUT = '30s';
+
+export const WAIT = localCommand({
+  name: 'wait',
+  title: 'wait until a Vivarium serves the data folder',
+  options: [TIMEOUT_FLAG],
+  notes: ['Exit code 0 once it listens on all its ports; 1 after the time limit.'],
+  examples: ['vivarium wait', 'vivarium wait --timeout 2m'],
+  async run(read, dataDir) {
+    const timeout = lastOf(read, TIMEOUT_FLAG.name) ?? DEFAULT_TIMEOUT;
+    const timeoutMs = readTimeout(timeout);
+    const begunMs = realTime.monotonic();
+    const left = () => timeoutMs - (realTime.monotonic() - begunMs);
+    // A time of 0 looks once.
+    while (!(await isServing(dataDir, Math.ceil(Math.max(left(), LOOK_MS))))) {
+      const leftMs = left();
+      if (leftMs <= 0)
+        throw new VivariumError('unavailable', `No Vivarium served ${dataDir} within ${timeoutMs / 1_000} s.`);
+      await sleep(Math.min(LOOK_MS, leftMs));
+    }
+  },
+});
+
+function readTimeout(text: string): number {
+  try {
+    const milliseconds = parseDuration(/^[0-9.]+$/.test(text) ? `${text}s` : text);
+    if (milliseconds >= 0) return milliseconds;
+  } catch {
+    // Said below.
+  }
+  throw usageError(
+    `--timeout must be a duration such as 30s or 2m, or a number of seconds, not ${JSON.stringify(text)}.`,
+  );
+}
+
+export const OPEN = localCommand({
+  name: 'open',
+  title: 'open the interface in the default browser, signed in',
+  options: [],
+  notes: [
+    'Where no browser can be opened, it prints a link that signs in once, within a minute.',
+    '',
+    'Exit code 0; 2 when no Vivarium is running on the data folder.',
+  ],
+  examples: ['vivarium open'],
+  async run(_read, dataDir, io) {
+    const { running } = await askForStatus(dataDir);
+    const link = await askForSignInLink(running);
+    const opened = await openInBrowser(link, io);
+    io.stdout.write(
+      opened
+        ? `Opened ${running.url} in the browser.\n`
+        : `No browser could be opened. This link works once, within a minute:\n\n  ${link}\n`,
+    );
+  },
+});

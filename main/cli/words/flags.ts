@@ -1,0 +1,132 @@
+import { posixWord } from '../../base/text/shell.ts';
+import { didYouMean } from '../../contract/nearest.ts';
+import { VivariumError } from '../../contract/errors.ts';
+
+/** One `--name` of a command. A switch takes no value and can be negated as `--no-name`; other flags need a value. */
+export interface Flag {
+  name: string;
+  kind: 'switch' | 'value';
+  /** May be repeated; for other flags the last occurrence wins. */
+  repeatable?: boolean;
+  /** One letter: `f` for `-f`. */
+  short?: string;
+  /** Another name, not shown. */
+  alias?: string;
+  /** Whether its value may be omitted, which means an empty one; a value must then be attached: `--lan=en0`. */
+  mayLackValue?: boolean;
+  /** Whether an empty value is valid; other flags refuse it, because it comes from an unset variable of a script. */
+  mayBeEmpty?: boolean;
+}
+
+/** A flag with its texts for the help and for shell completion. */
+export interface Option extends Flag {
+  /** The name of its value, such as `DIR`; none for a switch. */
+  placeholder?: string;
+  does: string;
+  /** The environment variable that sets it too. */
+  variable?: string;
+}
+
+export interface Arguments {
+  /** The values of each flag, in order; a switch has "true" or "false". */
+  flags: Map<string, string[]>;
+  positionals: string[];
+}
+
+export const HELP_FLAG: Option = { name: 'help', kind: 'switch', short: 'h', does: 'This text' };
+export const DATA_DIR_FLAG: Option = { name: 'data-dir', kind: 'value', placeholder: 'DIR', does: 'The data folder' };
+export const JSON_FLAG: Option = { name: 'json', kind: 'switch', does: 'The result as JSON' };
+export const OUTPUT_FLAG: Option = {
+  name: 'output',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'Write the result to a file',
+};
+
+/** The options of every procedure besides its inputs. */
+export const PROCEDURE_FLAGS: readonly Option[] = [
+  JSON_FLAG,
+  OUTPUT_FLAG,
+  { ...DATA_DIR_FLAG, does: 'The data folder of the Vivarium to ask' },
+  HELP_FLAG,
+];
+
+/**
+ * Reads `--name value`, `--name=value`, `--switch`, `--no-switch`, and `--` before positionals. A value may start with
+ * one dash (a negative number); one with two dashes needs the form `--name=--value`.
+ * @throws VivariumError `invalid_request` for an unknown flag, a missing value, and a switch with a value.
+ */
+export function readArguments(args: readonly string[], known: readonly Flag[]): Arguments {
+  const flags = new Map<string, string[]>();
+  const positionals: string[] = [];
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const short = known.find((flag) => flag.short !== undefined && arg === `-${flag.short}`);
+    const word = short === undefined ? arg : `--${short.name}`;
+    if (word === '--') {
+      positionals.push(...rest.splice(0));
+    } else if (!word.startsWith('--')) {
+      if (/^-[a-z]/i.test(word)) throw usageError(`There is no option ${word}.`);
+      positionals.push(word);
+    } else {
+      const { flag, value } = readFlag(word, rest, known);
+      flags.set(flag.name, [...(flags.get(flag.name) ?? []), value]);
+    }
+  }
+  return { flags, positionals };
+}
+
+/** Cells of the help's table of options. */
+export const optionRows = (options: readonly Option[]): string[][] =>
+  options.map(({ name, short, placeholder, mayLackValue, does, variable }) => [
+    `${short === undefined || name === HELP_FLAG.name ? '' : `-${short}, `}--${name}${placeholder === undefined ? '' : mayLackValue === true ? `[=${placeholder}]` : ` ${placeholder}`}`,
+    does,
+    variable ?? '',
+  ]);
+
+/** The effective value of a flag: the last occurrence. */
+export const lastOf = (read: Arguments, name: string): string | undefined => read.flags.get(name)?.at(-1);
+
+export const isOn = (read: Arguments, name: string): boolean => lastOf(read, name) === 'true';
+
+export const usageError = (message: string): VivariumError => new VivariumError('invalid_request', message);
+
+function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag: Flag; value: string } {
+  const equals = word.indexOf('=');
+  const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
+  const attached = equals < 0 ? null : word.slice(equals + 1);
+  const flag = known.find((candidate) => candidate.name === name || candidate.alias === name);
+  if (flag !== undefined) {
+    if (flag.kind === 'switch') return { flag, value: switchValue(name, attached) };
+    if (flag.mayLackValue === true) return { flag, value: attached ?? '' };
+    const value = attached ?? nextValue(name, rest);
+    if (value === '' && flag.mayBeEmpty !== true) throw usageError(`--${name} needs a value.`);
+    return { flag, value };
+  }
+  const denied = known.find((candidate) => candidate.kind === 'switch' && `no-${candidate.name}` === name);
+  if (denied !== undefined && attached === null) return { flag: denied, value: 'false' };
+  const names = known.map((candidate) => `--${candidate.name}`);
+  const near = didYouMean(`--${name}`, names);
+  // `--port` is far from `--http-port` in letters only.
+  const longer = names.find((candidate) => candidate.endsWith(`-${name}`));
+  const hint = near === '' && longer !== undefined ? ` Did you mean "${longer}"?` : near;
+  throw usageError(`There is no option --${name}.${hint}`);
+}
+
+function switchValue(name: string, attached: string | null): string {
+  if (attached === null) return 'true';
+  if (attached !== 'true' && attached !== 'false') {
+    throw usageError(`--${name} takes no value but true and false, not ${JSON.stringify(attached)}.`);
+  }
+  return attached;
+}
+
+function nextValue(name: string, rest: string[]): string {
+  const next = rest[0];
+  if (next === undefined || next.startsWith('--')) {
+    const hint = next === undefined ? '' : `; if it is meant to be ${next}, write --${name}=${posixWord(next)}`;
+    throw usageError(`--${name} needs a value${hint}.`);
+  }
+  rest.shift();
+  return next;
+}

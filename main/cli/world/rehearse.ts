@@ -1,0 +1,261 @@
+import { basename } from 'node:path';
+import { realTime } from '../../base/clock.ts';
+import { typed } from '../../base/system/own-command.ts';
+import { seedIdentifiers } from '../../base/secret.ts';
+import { posixWord } from '../../base/text/shell.ts';
+import type { ResolvedWorld } from '../../contract/world.ts';
+import type { Project } from '../../contract/projects.ts';
+import {
+  formatJunit,
+  formatMarkdown,
+  formatReport,
+  hasFailed,
+  reportJson,
+  type Report,
+} from '../../rehearsal/report.ts';
+import { rehearse, type Stage } from '../../rehearsal/rehearse.ts';
+import { EVENT_KINDS, EVENTS } from '../../rehearsal/renewals/events.ts';
+import { POLICIES } from '../../rehearsal/renewals/policies.ts';
+import { jsonOf, reportOf } from '../../rehearsal/renewals/report.ts';
+import { type AppProcess, startApp } from '../run/app-process.ts';
+import { askFor } from '../engine/client.ts';
+import type { Host, LoadedCommand } from '../words/command.ts';
+import {
+  type Arguments,
+  DATA_DIR_FLAG,
+  HELP_FLAG,
+  isOn,
+  JSON_FLAG,
+  lastOf,
+  readArguments,
+  usageError,
+  type Option,
+} from '../words/flags.ts';
+import { EXIT_FAILED, EXIT_OK, type Io, printFailure, writeFileNamed } from '../text/io.ts';
+import { formatHelp } from '../words/local-command.ts';
+import { type OwnEngine, startOwnEngine } from '../run/own-engine.ts';
+import { rehearseRenewals, RENEWALS_OPTIONS, RENEWALS_WORD } from './rehearse-renewals.ts';
+import { shellWords, withBinFolders } from '../run/run-app.ts';
+import { jsonLine, printable } from '../text/text.ts';
+import { ALLOW_FLAG, allowedBy, formatIssue, readWorldFile } from './world-file.ts';
+
+const JUNIT: Option = {
+  name: 'junit',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'The report as JUnit’s XML, into this file',
+};
+const MARKDOWN: Option = {
+  name: 'markdown',
+  kind: 'value',
+  placeholder: 'FILE',
+  does: 'The report as Markdown, into this file',
+};
+const OPTIONS = [ALLOW_FLAG, JUNIT, MARKDOWN, ...RENEWALS_OPTIONS, JSON_FLAG, HELP_FLAG];
+
+/** Every command takes the data folder; a file's engine has its own. */
+const RENEWALS_ONLY = RENEWALS_OPTIONS.filter(({ name }) => name !== DATA_DIR_FLAG.name);
+
+/** Exit code if the file has a fault, or no engine started. */
+const EXIT_NOT_REHEARSED = 2;
+
+export const REHEARSE: LoadedCommand = {
+  options: OPTIONS,
+  fileWord: 0,
+  help: () =>
+    formatHelp({
+      name: 'rehearse',
+      title: 'run the steps of a vivarium.yaml on a separate engine, or a year of certificate renewals',
+      usage: ['FILE [options] [-- COMMAND …]', 'renewals [HOSTNAME …] [options]'],
+      options: OPTIONS,
+      notes: [
+        'Starts an engine on free ports and an empty data folder, applies the file, stops the clock at the file’s "clock"',
+        'or else at the beginning of today in UTC, runs the "steps" until one fails, and checks "expect". COMMAND runs after the last step.',
+        'Nothing is left, and no other Vivarium is touched.',
+        '',
+        'Commands get VIVARIUM_URL (the first project), VIVARIUM_DATA_DIR for commands such as "vivarium clock advance",',
+        'VIVARIUM_KEY (the first key of the file) and VIVARIUM_KEYS (all, as JSON). They reach and trust the hostnames, through',
+        'a local proxy. Their output goes to standard error, the report to standard output.',
+        '',
+        '"renewals" follows the certificates that ACME clients have from the running Vivarium, or hostnames, through a year with a',
+        'mass revocation, an outage of the CA, a CAA record and a lost authorization, and reports when names went dark, and why.',
+        'With --client, that command runs instead, on a separate engine. It obtains and renews certificates for the hostnames;',
+        'it gets VIVARIUM_ACME_DIRECTORY, _ROOT (a file), _HTTP_PORT, _TLS_PORT and _FOLDER (removed at the end).',
+        ...POLICIES.map(({ name, title }) => `Policy ${name}: ${title}`),
+        ...EVENT_KINDS.map((kind) => `Event ${kind}: ${EVENTS[kind].title}`),
+        '',
+        'Exit code 0 when all expectations hold; 1 when one does not; 2 when it could not run.',
+      ],
+      examples: [
+        'vivarium rehearse vivarium.yaml',
+        'vivarium rehearse vivarium.yaml --junit report.xml -- npm test',
+        'vivarium rehearse vivarium.yaml --json',
+        'vivarium rehearse renewals shop.acme.test --profile letsencrypt-2028',
+        'vivarium rehearse renewals shop.acme.test --client "caddy run" --day 1s',
+        'vivarium rehearse renewals --policy third-left --event caa=30d --event outage=none',
+      ],
+    }),
+  run,
+};
+
+async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
+  const dashes = args.includes('--') ? args.indexOf('--') : args.length;
+  try {
+    const read = readArguments(args.slice(0, dashes), OPTIONS);
+    const command = args.slice(dashes + 1);
+    const [path, ...surplus] = read.positionals;
+    if (path === RENEWALS_WORD) return await runRenewals(read, io, host);
+    const stray = RENEWALS_ONLY.find(({ name }) => read.flags.has(name));
+    if (stray !== undefined) throw usageError(`--${stray.name} is for "rehearse renewals".`);
+    if (path === undefined || path === '') {
+      throw usageError(`Name a file: ${typed('vivarium rehearse vivarium.yaml')}`);
+    }
+    if (surplus.length > 0) throw usageError(`Unexpected argument ${JSON.stringify(surplus[0])}.`);
+    if (dashes < args.length && command.length === 0) throw usageError('The command after the two dashes is missing.');
+    const report = await rehearseFile(path, allowedBy(read), command.length === 0 ? null : command, io, host);
+    return await give(report, read, io);
+  } catch (error) {
+    printFailure(error, args.slice(0, dashes), io);
+    return EXIT_NOT_REHEARSED;
+  }
+}
+
+async function give(report: Report, read: Arguments, io: Io, json = reportJson(report)): Promise<number> {
+  const text = formatReport(report).split('\n').map(printable).join('\n');
+  io.stdout.write(isOn(read, JSON_FLAG.name) ? jsonLine(JSON.stringify(json), io.stdout) : text);
+  const junit = lastOf(read, JUNIT.name);
+  const markdown = lastOf(read, MARKDOWN.name);
+  if (junit !== undefined) await writeFileNamed(junit, formatJunit(report), io);
+  if (markdown !== undefined) await writeFileNamed(markdown, formatMarkdown(report), io);
+  return hasFailed(report) ? EXIT_FAILED : EXIT_OK;
+}
+
+async function runRenewals(read: Arguments, io: Io, host: Host): Promise<number> {
+  const renewals = await rehearseRenewals(read, io, host);
+  return give(reportOf(renewals), read, io, jsonOf(renewals));
+}
+
+async function rehearseFile(
+  path: string,
+  allowed: readonly string[],
+  command: readonly string[] | null,
+  io: Io,
+  host: Host,
+): Promise<Report> {
+  const { text, files } = await readWorldFile(path, allowed, io);
+  const world = await readChecked(path, text, files);
+  const interrupted = new AbortController();
+  const stopListening = io.onStopSignal(() => interrupted.abort(usageError('The rehearsal was interrupted.')));
+  let engine: OwnEngine | null = null;
+  try {
+    engine = await startOwnEngine(io, host);
+    interrupted.signal.throwIfAborted();
+    const stage = await prepare(
+      engine,
+      {
+        text,
+        files,
+        isClockSet: world.clock !== undefined,
+        first: Object.keys(world.projects ?? {})[0],
+        seed: world.seed ?? 0,
+      },
+      io,
+      interrupted.signal,
+    );
+    const words = command === null ? '' : ` -- ${command.map(posixWord).join(' ')}`;
+    return await rehearse(
+      {
+        file: basename(path),
+        repeat: `vivarium rehearse ${posixWord(path)}${words}`,
+        steps: world.steps ?? [],
+        command,
+        expectations: world.expect ?? {},
+      },
+      stage,
+    );
+  } finally {
+    // A terminal may send the signal more than once; the folder is still removed.
+    await engine?.stop();
+    stopListening();
+  }
+}
+
+/** @throws VivariumError with the first faults of the file */
+async function readChecked(path: string, text: string, files: Record<string, string>): Promise<ResolvedWorld> {
+  const [{ checkFile }, { readWorld }] = await Promise.all([
+    import('../../offline/check-file.ts'),
+    import('../../world/read.ts'),
+  ]);
+  const issues = await checkFile(text, files);
+  if (issues.length > 0) throw usageError(issues.map((issue) => formatIssue(path, issue)).join('\n'));
+  return (await readWorld(text, files)).world;
+}
+
+/** Applies the file, with the clock stopped before anything in it can fall due. */
+async function prepare(
+  { runtime: { pid, dataDir, control, http, https, dns }, children }: OwnEngine,
+  {
+    text,
+    files,
+    isClockSet,
+    first,
+    seed,
+  }: { text: string; files: Record<string, string>; isClockSet: boolean; first: string | undefined; seed: number },
+  io: Io,
+  signal: AbortSignal,
+): Promise<Stage> {
+  seedIdentifiers(seed);
+  const call = <Answer>(procedure: string, input: object) =>
+    askFor<Answer>({ ...control, pid, dataDir }, procedure, input, signal);
+  if (!isClockSet) {
+    const { now } = await call<{ now: string }>('clock.freeze', {});
+    // Rate windows begin at the same moment in each rehearsal.
+    await call('clock.set', { to: `${now.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z` });
+  }
+  const { keys } = await call<{ keys: Key[] }>('world.apply', { text, files });
+  const project = first === undefined ? null : await call<Project>('projects.get', { projectId: first });
+  const env = {
+    ...withBinFolders(io),
+    ...children.variables,
+    VIVARIUM_URL: project?.secureBaseUrl.production,
+    VIVARIUM_KEY: keys[0]?.secret,
+    VIVARIUM_KEYS: JSON.stringify(
+      Object.fromEntries(keys.map(({ project: slug, name, secret }) => [`${slug}/${name}`, secret])),
+    ),
+    VIVARIUM_DATA_DIR: dataDir,
+  };
+  const shownPorts = new RegExp(`:(?:${[http, https, dns].map(({ port }) => port).join('|')})(?![0-9])`, 'g');
+  return {
+    call,
+    interruption: signal,
+    steady: (shown) => shown.replaceAll(shownPorts, ''),
+    async run(command, timeoutMs) {
+      const words = typeof command !== 'string' ? command : shellWords(command, io.platform);
+      await children.check(words, env);
+      return endInTime(await startApp(words, env, { ...io, toStderr: true }), timeoutMs, signal);
+    },
+  };
+}
+
+interface Key {
+  project: string;
+  name: string;
+  secret: string;
+}
+
+/** The exit code; null if the command did not end in time and was killed with its children. */
+async function endInTime(app: AppProcess, timeoutMs: number, signal: AbortSignal): Promise<number | null> {
+  const over = Promise.withResolvers<null>();
+  const finish = () => over.resolve(null);
+  const timer = realTime.schedule(timeoutMs, finish);
+  signal.addEventListener('abort', finish);
+  // Interrupted while the command was starting.
+  if (signal.aborted) finish();
+  try {
+    return await Promise.race([app.exited, over.promise]);
+  } finally {
+    timer.cancel();
+    signal.removeEventListener('abort', finish);
+    await app.end();
+  }
+}

@@ -1,0 +1,179 @@
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { createTurns } from '../../base/turns.ts';
+import { RCODES } from '../zones/answer.ts';
+import { askTcp, askUdp, type ServerAddress, type TransportFailure } from './client-transport.ts';
+import { readResponse, type Response, type ResponseRecord } from '../wire/message-reader.ts';
+import { wireName, type DomainName } from '../../model/dns-name.ts';
+import { CLASS_IN, QUESTION_TYPES } from '../wire/record.ts';
+
+/** Attempts over UDP: datagrams get lost, and a server that misses three is down. */
+const UDP_ATTEMPTS = 3;
+
+/** Real milliseconds per datagram. Shorter than the 5 s of `dig` and `resolv.conf`, because servers here are near. */
+const UDP_TIMEOUT_MS = 1_500;
+const TCP_TIMEOUT_MS = 4_000;
+
+/** Concurrent queries; each uses a socket. */
+const IN_FLIGHT_MAX = 64;
+/** Queued queries; enough for more than 1,000 domains verified at once. */
+const WAITING_MAX = 20_000;
+
+/** The UDP payload size that this client advertises (DNS Flag Day 2020). */
+const UDP_OCTETS_TAKEN = 1232;
+
+const FLAG_RD = 0x0100;
+
+export interface DnsQuestion {
+  name: DomainName;
+  /** The wire code. */
+  type: number;
+  /** Ask for signatures and proofs (RFC 3225). */
+  dnssecOk?: boolean;
+}
+
+/** The result of a query. Network failures are values, not rejections. */
+export type DnsResult =
+  | {
+      kind: 'answered';
+      /** As a mnemonic; `RCODE11` for codes without one here. */
+      rcode: string;
+      answers: readonly ResponseRecord[];
+      authority: readonly ResponseRecord[];
+      additional: readonly ResponseRecord[];
+      transport: 'udp' | 'tcp';
+      id: number;
+      /** The set flags, in the notation of `dig`. */
+      flags: readonly string[];
+      /** The response's length. */
+      octets: number;
+      /** The UDP payload size that the server accepts; absent without EDNS. */
+      ednsOctets?: number;
+      /** The server's extended error (RFC 8914). */
+      detail?: string;
+    }
+  | { kind: 'failed'; reason: TransportFailure['failure']; detail?: string };
+
+export interface DnsClient {
+  /**
+   * Queries one server over UDP, and over TCP when the reply is truncated (RFC 7766 §5). Sends up to three datagrams,
+   * 1.5 s apart; over TCP once, for 4 s. All times are real time.
+   */
+  ask(server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
+  /** Queries over a single transport; a UDP reply may be truncated. */
+  askOver(transport: 'udp' | 'tcp', server: ServerAddress, question: DnsQuestion): Promise<DnsResult>;
+  /** Ends pending queries as `unreachable`. */
+  close(): void;
+}
+
+export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
+  const stopping = new AbortController();
+  const turns = createTurns(IN_FLIGHT_MAX);
+
+  async function ask(server: ServerAddress, question: DnsQuestion): Promise<DnsResult> {
+    if (stopping.signal.aborted) return { kind: 'failed', reason: 'unreachable', detail: 'Vivarium is stopping' };
+    if (turns.waiting() >= WAITING_MAX) {
+      return { kind: 'failed', reason: 'timeout', detail: `more than ${WAITING_MAX} questions are waiting` };
+    }
+    return turns.take(() => exchange(server, question));
+  }
+
+  async function exchange(server: ServerAddress, question: DnsQuestion): Promise<DnsResult> {
+    let edns = true;
+    let result = await overUdp(server, question, edns);
+    if (!('failure' in result) && refusesEdns(result)) {
+      edns = false;
+      result = await overUdp(server, question, edns);
+    }
+    if ('failure' in result) return failed(result);
+    return result.truncated ? overTcp(server, question, edns) : answered(result, 'udp');
+  }
+
+  async function overTcp(server: ServerAddress, question: DnsQuestion, edns: boolean): Promise<DnsResult> {
+    const { query, read } = prepare(question, edns);
+    const whole = await askTcp({ server, query, read, timeoutMs: TCP_TIMEOUT_MS, clock, signal: stopping.signal });
+    if ('failure' in whole) return failed(whole);
+    return whole.truncated ? failed({ failure: 'malformed' }) : answered(whole, 'tcp');
+  }
+
+  async function overUdp(server: ServerAddress, question: DnsQuestion, edns: boolean) {
+    let last: TransportFailure = { failure: 'timeout' };
+    for (let attempt = 0; attempt < UDP_ATTEMPTS; attempt++) {
+      let broken = false;
+      const { query, read } = prepare(question, edns, () => (broken = true));
+      const wait = { timeoutMs: UDP_TIMEOUT_MS, clock, signal: stopping.signal };
+      const reply = await askUdp({ server, query, read, ...wait });
+      if (!('failure' in reply)) return reply;
+      last = broken && reply.failure === 'timeout' ? { failure: 'malformed' } : reply;
+      if (reply.failure !== 'timeout') return last;
+    }
+    return last;
+  }
+
+  return {
+    ask,
+    async askOver(transport, server, question) {
+      if (transport === 'tcp') return overTcp(server, question, true);
+      const result = await overUdp(server, question, true);
+      return 'failure' in result ? failed(result) : answered(result, 'udp');
+    },
+    close: () => stopping.abort(),
+  };
+}
+
+/** A query with an unpredictable id, and a reader that matches replies by id and question (RFC 5452 §9.1). */
+function prepare(question: DnsQuestion, edns: boolean, onBroken?: () => void) {
+  const id = randomInt(0x1_0000);
+  const read = (message: Buffer): Response | null => {
+    const response = readResponse(message);
+    if (response === null) {
+      if (message.length >= 2 && message.readUInt16BE(0) === id) onBroken?.();
+      return null;
+    }
+    return response.id === id && repeats(response, question) ? response : null;
+  };
+  return { query: writeQuery(id, question, edns), read };
+}
+
+/** Whether the response matches the question. Only errors may omit it: some servers answer them with a bare header. */
+function repeats({ question, rcode }: Response, asked: DnsQuestion): boolean {
+  if (question === null) return rcode !== RCODES.NOERROR && rcode !== RCODES.NXDOMAIN;
+  return question.name === asked.name && question.type === asked.type && question.class === CLASS_IN;
+}
+
+/** RFC 6891 §7: servers without EDNS answer FORMERR or NOTIMP without OPT; retry without EDNS. */
+const refusesEdns = ({ rcode, edns }: Response): boolean =>
+  rcode === RCODES.BADVERS || (!edns && (rcode === RCODES.FORMERR || rcode === RCODES.NOTIMP));
+
+const failed = ({ failure, detail }: TransportFailure): DnsResult => ({
+  kind: 'failed',
+  reason: failure,
+  ...(detail !== undefined && { detail }),
+});
+
+const RCODE_NAMES = new Map<number, string>(Object.entries(RCODES).map(([name, code]) => [code, name]));
+
+const answered = (response: Response, transport: 'udp' | 'tcp'): DnsResult => {
+  const { rcode, answer, authority, additional, id, flags, octets, ednsOctets, detail } = response;
+  return {
+    kind: 'answered',
+    rcode: RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`,
+    answers: answer,
+    authority,
+    additional,
+    transport,
+    id,
+    flags,
+    octets,
+    ...(ednsOctets !== undefined && { ednsOctets }),
+    ...(detail !== undefined && { detail }),
+  };
+};
+
+/** A query with RD set and, by default, EDNS. */
+function writeQuery(id: number, { name, type, dnssecOk }: DnsQuestion, edns: boolean): Buffer {
+  const uint16 = (...values: number[]) => Buffer.from(values.flatMap((value) => [value >>> 8, value & 0xff]));
+  const opt = [Buffer.from([0]), uint16(QUESTION_TYPES.OPT, UDP_OCTETS_TAKEN, 0, dnssecOk === true ? 0x8000 : 0, 0)];
+  const header = uint16(id, FLAG_RD, 1, 0, 0, edns ? 1 : 0);
+  return Buffer.concat([header, wireName(name), uint16(type, CLASS_IN), ...(edns ? opt : [])]);
+}

@@ -1,0 +1,187 @@
+import { addressBytes } from '../../model/address.ts';
+import { wireName, type DomainName } from '../../model/dns-name.ts';
+import { HEADER_OCTETS } from '../wire/message-guard.ts';
+import { CLASS_IN, QUESTION_TYPES, TYPE_CODES } from '../wire/record.ts';
+import { MessageFault, WireReader } from '../wire/wire-reader.ts';
+
+/** RFC 6762 §10: for records with an address or a host. */
+const TTL_SECONDS = 120;
+/** RFC 6762 §6.7: for clients that keep no multicast cache. */
+const LEGACY_TTL_SECONDS = 10;
+
+/** RFC 6762 §10.2, §5.4: the top bit of the class, which means "unique records" or "answer by unicast". */
+const TOP_BIT = 0x8000;
+const FLAGS_ANSWER = 0x8400;
+const TYPE_NSEC = 47;
+
+/** Maximum number of records read from one message. */
+const RECORDS_MAX = 100;
+
+const SERVICE: DomainName = '_http._tcp.local';
+const SERVICES: DomainName = '_services._dns-sd._udp.local';
+
+/** The announced name of this machine, its address, and its web page. */
+export interface Announced {
+  /** `vivarium`, with a number if another machine has that name. */
+  label: string;
+  address: string;
+  port: number;
+}
+
+export const hostOfLabel = (label: string): DomainName => `${label}.local`;
+const instanceOf = ({ label }: Announced): DomainName => `${label}.${SERVICE}`;
+
+/** The relevant parts of a multicast DNS message. */
+export interface MulticastMessage {
+  id: number;
+  questions: readonly { name: DomainName; type: number; unicast: boolean }[];
+  /** The A and AAAA records of a response; none for a query. */
+  addresses: readonly { name: DomainName; type: number; data: Buffer }[];
+}
+
+/** Null when malformed. */
+export function readMulticast(message: Buffer): MulticastMessage | null {
+  if (message.length < HEADER_OCTETS) return null;
+  try {
+    return new MulticastReader(message).read();
+  } catch (error) {
+    if (error instanceof MessageFault || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+class MulticastReader extends WireReader {
+  read(): MulticastMessage {
+    const isAnswer = (this.message.readUInt16BE(2) & 0x8000) !== 0;
+    const questions = Array.from({ length: this.#count(4) }, () => {
+      const [name, type, kind] = [this.name(), this.uint16(), this.uint16()];
+      return { name, type, unicast: (kind & TOP_BIT) !== 0 };
+    });
+    const addresses = Array.from({ length: isAnswer ? this.#count(6) + this.#count(8) + this.#count(10) : 0 }, () => {
+      const [name, type] = [this.name(), this.uint16()];
+      this.octets(6);
+      const data = Buffer.from(this.octets(this.uint16()));
+      return type === TYPE_CODES.A || type === TYPE_CODES.AAAA ? [{ name, type, data }] : [];
+    });
+    return { id: this.message.readUInt16BE(0), questions: isAnswer ? [] : questions, addresses: addresses.flat() };
+  }
+
+  #count(offset: number): number {
+    return Math.min(this.message.readUInt16BE(offset), RECORDS_MAX);
+  }
+}
+
+/**
+ * Whether another machine owns the announced name (RFC 6762 §8.1, §9). Before the announcement, any other one wins;
+ * after it, the one with the higher address keeps the name.
+ */
+export function losesName({ addresses }: MulticastMessage, announced: Announced, isAnnounced: boolean): boolean {
+  const own = hostRecord(announced);
+  return addresses
+    .filter(({ name, type, data }) => name === own.name && type === own.type && !data.equals(own.data))
+    .some(({ data }) => !isAnnounced || Buffer.compare(data, own.data) > 0);
+}
+
+interface WireRecord {
+  name: DomainName;
+  type: number;
+  data: Buffer;
+  /** Whether other machines may also have records of this name and type. */
+  shared?: true;
+}
+
+const hostRecord = ({ label, address }: Announced): WireRecord => ({
+  name: hostOfLabel(label),
+  type: address.includes(':') ? TYPE_CODES.AAAA : TYPE_CODES.A,
+  data: addressBytes(address),
+});
+
+/** RFC 6762 §6.1: states that the name has no other address types, so clients need not wait for them. */
+function onlyAddress(announced: Announced): WireRecord {
+  const { name, type } = hostRecord(announced);
+  // The bitmap of one type (RFC 4034 §4.1.2), in the block of types below 256.
+  const bits = Buffer.alloc((type >> 3) + 1);
+  bits[type >> 3] = 0x80 >> (type & 7);
+  return { name, type: TYPE_NSEC, data: Buffer.concat([wireName(name), Buffer.of(0, bits.length), bits]) };
+}
+
+/** The page as a service (RFC 6763 §4). */
+function serviceRecords(announced: Announced): WireRecord[] {
+  const instance = instanceOf(announced);
+  const srv = Buffer.alloc(6);
+  srv.writeUInt16BE(announced.port, 4);
+  const path = Buffer.from('path=/', 'latin1');
+  return [
+    { name: SERVICES, type: TYPE_CODES.PTR, data: wireName(SERVICE), shared: true },
+    { name: SERVICE, type: TYPE_CODES.PTR, data: wireName(instance), shared: true },
+    { name: instance, type: TYPE_CODES.SRV, data: Buffer.concat([srv, wireName(hostOfLabel(announced.label))]) },
+    { name: instance, type: TYPE_CODES.TXT, data: Buffer.concat([Buffer.of(path.length), path]) },
+  ];
+}
+
+/** The response to questions about announced records; null if there are none. */
+export function answerMulticast(
+  { id, questions }: Pick<MulticastMessage, 'id' | 'questions'>,
+  announced: Announced,
+  { legacy }: { legacy: boolean },
+): Buffer | null {
+  const host = hostRecord(announced);
+  const all = [host, ...serviceRecords(announced)];
+  const asked = questions.flatMap(({ name, type }) => {
+    const found = all.filter((record) => record.name === name && (record.type === type || type === QUESTION_TYPES.ANY));
+    return found.length === 0 && name === host.name ? [onlyAddress(announced)] : found;
+  });
+  if (asked.length === 0) return null;
+  const additional = [host, onlyAddress(announced)].filter(({ type }) => asked.every((record) => record.type !== type));
+  const [question] = questions;
+  if (!legacy || question === undefined) return encode({ answers: asked, additional });
+  return encode({ id, question, answers: asked, additional, ttlSeconds: LEGACY_TTL_SECONDS });
+}
+
+/** Announces all records; with `ttlSeconds` 0, withdraws them (RFC 6762 §10.1). */
+export const announcement = (announced: Announced, ttlSeconds = TTL_SECONDS): Buffer =>
+  encode({ answers: [hostRecord(announced), ...serviceRecords(announced)], additional: [], ttlSeconds });
+
+/** A probe for the name (RFC 6762 §8.1). It asks for multicast, because the socket receives no unicast. */
+export function probe(announced: Announced): Buffer {
+  const name = hostOfLabel(announced.label);
+  return encode({
+    question: { name, type: QUESTION_TYPES.ANY },
+    authority: [hostRecord(announced)],
+    answers: [],
+    additional: [],
+  });
+}
+
+function encode(message: {
+  id?: number;
+  question?: { name: DomainName; type: number };
+  answers: readonly WireRecord[];
+  authority?: readonly WireRecord[];
+  additional: readonly WireRecord[];
+  ttlSeconds?: number;
+}): Buffer {
+  const { id = 0, question, answers, authority = [], additional, ttlSeconds = TTL_SECONDS } = message;
+  const legacy = id !== 0;
+  const header = Buffer.alloc(HEADER_OCTETS);
+  const counts = [question === undefined ? 0 : 1, answers.length, authority.length, additional.length];
+  header.writeUInt16BE(id, 0);
+  header.writeUInt16BE(answers.length === 0 ? 0 : FLAGS_ANSWER, 2);
+  counts.forEach((count, index) => header.writeUInt16BE(count, 4 + 2 * index));
+  const asked = question === undefined ? [] : [wireName(question.name), Buffer.alloc(4)];
+  if (question !== undefined) {
+    asked[1]?.writeUInt16BE(question.type, 0);
+    asked[1]?.writeUInt16BE(CLASS_IN, 2);
+  }
+  // A probe only proposes its records, and one-shot clients do not know the top bit.
+  const unique = legacy || authority.length > 0 ? 0 : TOP_BIT;
+  const records = [...answers, ...authority, ...additional].map(({ name, type, data, shared }) => {
+    const fixed = Buffer.alloc(10);
+    fixed.writeUInt16BE(type, 0);
+    fixed.writeUInt16BE(CLASS_IN | (shared === true ? 0 : unique), 2);
+    fixed.writeUInt32BE(ttlSeconds, 4);
+    fixed.writeUInt16BE(data.length, 8);
+    return Buffer.concat([wireName(name), fixed, data]);
+  });
+  return Buffer.concat([header, ...asked, ...records]);
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '../../base/clock.ts';
+import { isWithin } from '../../base/text/hostname.ts';
+import { LruMap } from '../../base/lru.ts';
+import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
+import { ipv4Octets, ipv6Groups } from '../../model/address.ts';
+import { parentOf, type DomainName } from '../../model/dns-name.ts';
+import type { RecordData, ResourceRecord } from '../wire/record.ts';
+import { ZoneSet } from './zone-set.ts';
+import { createZone } from './zone.ts';
+
+/** A short TTL, because hostnames and the machine's addresses change. */
+const TTL_SECONDS = 5;
+
+/** The DNS answers for other devices: the served hostnames at this machine's address, and no stored zones. */
+export interface DeviceZones {
+  readonly zones: ZoneSet;
+  /** Replaces the hostnames, in normal form; in force when it returns. */
+  publish(hostnames: Iterable<string>): void;
+}
+
+/** Whether devices can be served the name: names under `localhost` mean the device itself (RFC 6761 §6.3). */
+export const isForDevices = (hostname: string): boolean => !isWithin(hostname, 'localhost');
+
+/**
+ * Builds a zone for each hostname with only its address and HTTPS record: TXT and other records stay private, and no
+ * answer is much larger than its question.
+ * @param nameServer this machine's name for the devices; it gets the address too
+ * @param service the HTTPS record of each hostname; null for none
+ */
+export function createDeviceZones(options: {
+  address: string;
+  nameServer: DomainName;
+  service: () => RecordData | null;
+}): DeviceZones {
+  const { address, nameServer, service } = options;
+  const zones = new ZoneSet();
+  /** The names with an address, by the apex of their zone. */
+  let shown = new Map<DomainName, readonly DomainName[]>();
+
+  function put(apex: DomainName, names: readonly DomainName[]): void {
+    const type = address.includes(':') ? 'AAAA' : 'A';
+    const records: ResourceRecord[] = names.map((name) => ({ name, ttlSeconds: TTL_SECONDS, data: { type, address } }));
+    const [soa] = createZone({ apex, nameServer }).records;
+    if (soa?.data.type === 'SOA') {
+      records.push({ ...soa, ttlSeconds: TTL_SECONDS, data: { ...soa.data, minimumSeconds: TTL_SECONDS } });
+    }
+    zones.put(createZone({ apex, nameServer, records }));
+  }
+
+  const deviceZones: DeviceZones = {
+    zones,
+    publish(hostnames) {
+      const served = new Set([...hostnames].filter(isForDevices));
+      const next = new Map([[nameServer, [nameServer]]]);
+      for (const name of served) {
+        const apex = isWildcard(name) ? parentOf(name) : name;
+        next.set(apex, [...(next.get(apex) ?? []), name]);
+      }
+      for (const apex of shown.keys()) if (!next.has(apex)) zones.remove(apex);
+      for (const [apex, names] of next) if (shown.get(apex)?.join() !== names.join()) put(apex, names);
+      shown = next;
+      const record = service();
+      zones.setServices((name) => (served.has(name) || served.has(wildcardOver(name)) ? record : null));
+    },
+  };
+  deviceZones.publish([]);
+  return deviceZones;
+}
+
+/** Datagrams per second from one network, and the burst allowed: more than the devices of a home or an office send. */
+export const SENDER_RATE = 200;
+export const SENDER_BURST = 400;
+
+/** Networks remembered; with more, the counts of the least recently seen are dropped. */
+const NETWORKS_MAX = 1_024;
+
+/**
+ * Limits the answers to one sender, by its network: a datagram's sender can be forged, and answers must not flood the
+ * victim. Networks are those of response rate limiting in BIND and NSD: /24 and /56.
+ */
+export function createSenderLimit(clock: Pick<Clock, 'monotonic'>): (address: string) => boolean {
+  const known = new LruMap<{ left: number; atMs: number }>(NETWORKS_MAX);
+  return (address) => {
+    const nowMs = clock.monotonic();
+    const bucket = known.use(networkOf(address), () => ({ left: SENDER_BURST, atMs: nowMs }));
+    bucket.left = Math.min(SENDER_BURST, bucket.left + ((nowMs - bucket.atMs) * SENDER_RATE) / 1_000);
+    bucket.atMs = nowMs;
+    if (bucket.left < 1) return false;
+    bucket.left -= 1;
+    return true;
+  };
+}
+
+function networkOf(address: string): string {
+  if (!address.includes(':')) return ipv4Octets(address).slice(0, 3).join('.');
+  const [a = 0, b = 0, c = 0, d = 0] = ipv6Groups(address.split('%', 1)[0] ?? '');
+  return [a, b, c, d & 0xff00].join(':');
+}

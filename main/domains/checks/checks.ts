@@ -1,0 +1,207 @@
+import type { Check, CheckCode } from '../../contract/domains.ts';
+import { isBroken, type LookupFailure, RESOLVER_FIXES } from '../../model/dns-lookup.ts';
+import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
+
+/** The problems that a check of the hostname can find before its certificate, in display order. */
+export const VERIFICATION_CODES = [
+  'no_record',
+  'zone_doubled',
+  'ns_mismatch',
+  'lookup_failed',
+  'dnssec_bogus',
+  'wrong_target',
+  'stale_target',
+  'cname_with_siblings',
+  'a_conflict',
+  'cname_at_apex',
+  'alias_mismatch',
+  'alias_unsupported',
+  'chain_loop',
+  'chain_too_long',
+  'not_propagated',
+  'proxied',
+  'not_served',
+  'moved',
+  'claimed_elsewhere',
+  'txt_missing',
+  'wildcard_risk',
+] as const satisfies readonly CheckCode[];
+
+export type VerificationCode = (typeof VERIFICATION_CODES)[number];
+
+/** A check of verification; `code` names what was checked, `outcome` the result. */
+export type VerificationCheck = Check & { code: VerificationCode };
+
+export const inOrder = (checks: readonly VerificationCheck[]): VerificationCheck[] =>
+  VERIFICATION_CODES.flatMap((code) => checks.filter((check) => check.code === code));
+
+/** `unknown`: a query went unanswered, and no other check failed. */
+export type VerificationVerdict = 'ok' | 'failed' | 'unknown';
+
+/** The result that drives the lifecycle; `unknown` without any checks. */
+export function verdictOf(checks: readonly Check[]): VerificationVerdict {
+  if (checks.some(({ outcome }) => outcome === 'failed')) return 'failed';
+  return checks.length === 0 || checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'ok';
+}
+
+/** Checks that fail because a record is still missing. */
+const ABSENCES: ReadonlySet<CheckCode> = new Set(['no_record', 'ns_mismatch', 'not_propagated', 'txt_missing']);
+
+/** Whether records are only missing and none is wrong; such a domain is `pending`, not `misconfigured`. */
+export const hasFoundNothing = (checks: readonly Check[]): boolean =>
+  verdictOf(checks) !== 'ok' && checks.every(({ code, outcome }) => outcome !== 'failed' || ABSENCES.has(code));
+
+/** The values used in the fixes for one domain. */
+export interface Wanted {
+  hostname: string;
+  /** The expected record: `CNAME cname.vivarium.localhost`. */
+  expected: string;
+  /** The same record as a zone-file line: `www CNAME cname.vivarium.localhost`. */
+  line: string;
+  /** The zone of that line. */
+  zone: string;
+}
+
+/** The name has no records at all; `missing` names the queried types. */
+export function noRecordCheck(wanted: Wanted, { end, source }: Resolution, missing: string): VerificationCheck {
+  const { hostname, expected, line, zone } = wanted;
+  const check = { code: 'no_record', outcome: 'failed', expected } as const;
+  switch (end.kind) {
+    case 'outside':
+      return {
+        ...check,
+        found: 'no zone',
+        message: `${hostname} is in no zone of Vivarium’s DNS.`,
+        fix: `Create the zone ${zone}, and add this record to it: ${line}`,
+      };
+    case 'delegated':
+      return {
+        ...check,
+        code: 'ns_mismatch',
+        expected: `no NS records at ${end.cut}`,
+        found: `delegated to ${end.servers.join(', ')}`,
+        message: `${hostname} is ${delegationText(hostname, end)}, so the zone ${zone} does not apply to it.`,
+        fix: `Remove the NS records of ${end.cut} from the zone ${zone}, and add this record there: ${line}${end.cut === hostname ? '' : `. Or create the zone ${end.cut} here for the names below it.`}`,
+      };
+    case 'nxdomain':
+      return {
+        ...check,
+        found: 'NXDOMAIN',
+        message: `${hostname} does not exist (NXDOMAIN from ${source.name}).`,
+        fix: `Add this record to the zone ${zone}: ${line}`,
+      };
+    default:
+      return {
+        ...check,
+        found: `no ${missing}`,
+        message: `${hostname} exists, and has no ${missing} record (${source.name}).`,
+        fix: `Add this record to the zone ${zone}: ${line}`,
+      };
+  }
+}
+
+/** A CNAME loop or an endless chain; null for any other resolution. */
+export function chainCheck(wanted: Wanted, { name, chain, end }: Resolution): VerificationCheck | null {
+  const found = [name, ...chain].join(' → ');
+  const base = { outcome: 'failed', expected: wanted.expected, found } as const;
+  if (end.kind === 'loop') {
+    return {
+      ...base,
+      code: 'chain_loop',
+      message: `The CNAMEs from ${name} form a loop and never resolve.`,
+      fix: `Break the loop with this record in the zone ${wanted.zone}: ${wanted.line}`,
+    };
+  }
+  if (end.kind !== 'too_long') return null;
+  return {
+    ...base,
+    code: 'chain_too_long',
+    message: `More than ${CNAME_HOPS_MAX} CNAMEs follow ${name}; resolvers give up on such chains.`,
+    fix: `Point to the target directly with this record in the zone ${wanted.zone}: ${wanted.line}`,
+  };
+}
+
+/** The description of each failure; `fix` if the resolver is not to blame. */
+const FAILURES: Record<LookupFailure, { found: string; happened: string; fix?: string }> = {
+  servfail: {
+    found: 'SERVFAIL',
+    happened: 'was answered with SERVFAIL',
+    fix: 'Check the zone’s name servers (a broken ALIAS, DNSSEC, a server that is down), then re-verify.',
+  },
+  refused: {
+    found: 'REFUSED',
+    happened: 'was REFUSED',
+  },
+  referral: {
+    found: 'a referral',
+    happened: 'was answered with a referral to other servers only',
+  },
+  rcode: { found: 'an error', happened: 'was answered with an error', fix: 'Re-verify later.' },
+  timeout: {
+    found: 'no answer in time',
+    happened: 'was not answered in time',
+  },
+  unreachable: {
+    found: 'resolver unreachable',
+    happened: 'could not be sent',
+  },
+  malformed: {
+    found: 'unreadable answer',
+    happened: 'was answered with a message that cannot be read',
+  },
+  bogus: {
+    found: 'wrong signatures',
+    happened: 'was answered with wrong signatures (DNSSEC)',
+    fix: 'Correct the signatures of the zone, or end its break if it was broken on purpose, then re-verify.',
+  },
+  chain_loop: {
+    found: 'a loop of CNAMEs',
+    happened: 'ended in a loop of CNAMEs',
+    fix: 'Break the loop at the name where it begins, then re-verify.',
+  },
+  chain_too_long: {
+    found: 'too many CNAMEs',
+    happened: 'led through too many CNAMEs',
+    fix: 'Shorten the chain of CNAMEs, then re-verify.',
+  },
+};
+
+/** The failure of a resolution, or null. An endless chain counts as a failure if only its end was needed. */
+function failureOf({ end }: Resolution): { reason: LookupFailure; detail?: string } | null {
+  if (end.kind === 'failed') return end;
+  if (end.kind === 'loop') return { reason: 'chain_loop' };
+  return end.kind === 'too_long' ? { reason: 'chain_too_long' } : null;
+}
+
+/** One check for all unanswered queries, with the message of the first; null when all were answered. */
+export function lookupCheck(resolutions: readonly Resolution[], expected: string): VerificationCheck | null {
+  const failed = resolutions.flatMap((resolution) => {
+    const failure = failureOf(resolution);
+    return failure === null ? [] : [{ resolution, failure }];
+  });
+  const [first] = failed;
+  if (first === undefined) return null;
+  const { name, chain, source } = first.resolution;
+  const same = failed.filter(({ resolution }) => resolution.name === name);
+  const types = [...new Set(same.map(({ resolution }) => resolution.type))].join(', ');
+  const { reason } = first.failure;
+  const { found, happened } = FAILURES[reason];
+  const { detail } = first.failure;
+  const ofResolver = isBroken(detail) ? 'Repair what is broken on purpose' : RESOLVER_FIXES[reason];
+  const fix = ofResolver === undefined ? FAILURES[reason].fix : `${ofResolver}, then re-verify.`;
+  const at = chain.at(-1);
+  const by = first.failure.reason === 'unreachable' ? 'to' : 'by';
+  const isBogus = first.failure.reason === 'bogus';
+  const through = at === undefined ? '' : `, which leads to ${at},`;
+  return {
+    // CAs validate these answers since March 2026 (CA/Browser Forum, ballot SC-085).
+    ...(isBogus ? { code: 'dnssec_bogus', outcome: 'failed' } : { code: 'lookup_failed', outcome: 'unknown' }),
+    expected,
+    found: `${found}${detail === undefined ? '' : `: ${detail}`} (${source.name})`,
+    message: `The question for ${types} of ${name}${through} ${happened} ${by} ${source.name}, so ${isBogus ? 'resolvers that validate find nothing, and no CA issues' : 'it is not known whether the domain is right'}.`,
+    fix,
+  };
+}
+
+/** The CNAME chain of a resolution in words: `a.example.net → b.example.net`. */
+export const chainText = (chain: readonly string[]): string => chain.join(' → ');

@@ -1,0 +1,189 @@
+import { randomBase62 } from '../../base/secret.ts';
+import type { EpochMs } from '../../base/clock.ts';
+import { createTurns, nextTurn } from '../../base/turns.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { certificateEventDue, nextCertificate, type CertificateEvent } from '../certificate-machine.ts';
+import type { CaaIssuer } from '../../model/caa/set.ts';
+import { type Claimant, type DomainRules, foreignProofs } from '../personas/claims.ts';
+import { hasFoundNothing, inOrder, verdictOf } from './checks.ts';
+import { addressesToLookAt, afterLooks, type LookOverHttp } from './http-look.ts';
+import type { DnsLookup } from '../../model/dns-lookup.ts';
+import type { DomainSet, AttachedDomain } from '../domain-set.ts';
+import { nextHostname, RECHECK_INTERVAL_MS } from '../hostname-machine.ts';
+import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from '../issue.ts';
+import { observe } from './observe.ts';
+import { type Persona, nextTry } from '../personas/personas.ts';
+import { isGivenUp } from '../personas/persona-words.ts';
+import type { ProviderFacts } from '../personas/provider.ts';
+import { evaluate } from './verification.ts';
+
+/** Long enough to be unique, short enough to fit beside most names. */
+const RANDOM_LABEL_LENGTH = 20;
+
+/** The dependencies of the rules for a domain. */
+export type RuledDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'verifiedAtMs'>;
+
+export interface LifecycleSettings {
+  issuanceDelayMs: number;
+  identity: CaaIssuer;
+}
+
+export interface VerifierOptions {
+  now: () => EpochMs;
+  domains: DomainSet;
+  dns: DnsLookup;
+  issuer: CertificateIssuer;
+  /** The requirements of the project's persona. */
+  rules: (domain: RuledDomain) => DomainRules;
+  /** The other projects with the same persona. */
+  others: (projectId: string) => readonly Claimant[];
+  /** The records stored for a hostname in Vivarium's zones; null outside them, or with another resolver. */
+  provider: (hostname: string) => ProviderFacts | null;
+  settings: () => LifecycleSettings;
+  look: LookOverHttp;
+}
+
+/**
+ * The asynchronous steps of a domain. Queries come first; their results are applied synchronously to the current
+ * domain, which may have been suspended or removed meanwhile. The caller serialises steps per hostname, and commits.
+ */
+export interface Verifier {
+  /** Checks the DNS and issues when due. `asked`: requested by the user; restarts a failed issuance. */
+  verify(domain: AttachedDomain, asked: boolean): Promise<void>;
+  /** Runs the certificate event that is due. */
+  certificateDue(domain: AttachedDomain): Promise<void>;
+  /** Attempts issuance now, in any certificate state. */
+  renew(domain: AttachedDomain): Promise<void>;
+  /** Whether hostnames are waiting for their leaves; each leaf takes one turn of the event loop. */
+  isIssuing(): boolean;
+}
+
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { now, domains, dns, issuer, provider, settings } = options;
+  // A leaf takes almost a millisecond, and the answers for many hostnames arrive together.
+  const issuance = createTurns(1);
+  let issuing = 0;
+
+  /** @throws VivariumError not_found when the domain was removed or replaced meanwhile. */
+  function current(domain: AttachedDomain): AttachedDomain {
+    const found = domains.current(domain);
+    if (found !== null) return found;
+    throw new VivariumError(
+      'not_found',
+      `${domain.hostname} was removed, or a snapshot restored, while it was being checked.`,
+    );
+  }
+
+  async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {
+    const { hostname, kind } = domain;
+    const randomLabel = () => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
+    const { claim: own, ...rules } = options.rules(domain);
+    const foreign = foreignProofs(rules.persona, hostname, () => options.others(domain.projectId));
+    const claim = own === null ? null : { ...own, foreign };
+    const zone = provider(hostname)?.zone;
+    const observation = await observe(dns, {
+      hostname,
+      kind,
+      cnameTarget: rules.cnameTarget,
+      randomLabel,
+      zone,
+      proofNames: [...(claim?.proofs ?? []), ...foreign].map(({ name }) => name),
+    });
+    const verifiedBefore = domain.verifiedAtMs !== null;
+    const checks = evaluate(observation, { ...rules, kind, verifiedBefore, provider: provider(hostname), claim });
+    const looks = addressesToLookAt(observation, checks).map(async (address) => {
+      return { address, look: await options.look(hostname, address) };
+    });
+    return inOrder(afterLooks(hostname, checks, await Promise.all(looks)));
+  }
+
+  /** The next check of a hostname: daily, or by the persona's rhythm, or when a pending record becomes visible. */
+  function nextCheckMs(
+    { hostname, state, seriesAtMs }: Pick<AttachedDomain, 'hostname' | 'state' | 'seriesAtMs'>,
+    { checks: rhythm }: Persona,
+    checks: AttachedDomain['checks'],
+    nowMs: EpochMs,
+  ): EpochMs | null {
+    const isDaily = state === 'verified' || rhythm === null || seriesAtMs === null;
+    const usualMs = isDaily ? nowMs + RECHECK_INTERVAL_MS : nextTry(rhythm, seriesAtMs, nowMs);
+    const waits = checks.some(({ code }) => code === 'not_propagated');
+    const visibleAtMs = waits ? (provider(hostname)?.visibleAtMs ?? null) : null;
+    if (visibleAtMs === null) return usualMs;
+    return Math.min(usualMs ?? Infinity, Math.max(visibleAtMs, nowMs + 1));
+  }
+
+  function takeChecks(
+    domain: AttachedDomain,
+    checks: AttachedDomain['checks'],
+    asked: boolean,
+  ): CertificateEvent | null {
+    const before = current(domain);
+    const atMs = now();
+    const state = { state: before.state, stateBefore: before.stateBefore, verifiedAtMs: before.verifiedAtMs };
+    const after = nextHostname(state, {
+      type: 'checked',
+      atMs,
+      verdict: verdictOf(checks),
+      hasFoundNothing: hasFoundNothing(checks),
+    });
+    const isBegun = before.seriesAtMs !== null && !(asked && isGivenUp(before));
+    const seriesAtMs = after.state === 'verified' ? null : isBegun ? before.seriesAtMs : atMs;
+    const checked = { ...before, ...after, checks, lastCheckedAtMs: atMs, seriesAtMs };
+    const { persona } = options.rules(before);
+    const nextCheckAtMs = after.state === 'suspended' ? null : nextCheckMs(checked, persona, checks, atMs);
+    domains.put({ ...checked, nextCheckAtMs });
+    if (after.state !== 'verified') return null;
+    const delayMs = settings().issuanceDelayMs;
+    if (before.state !== 'verified' || before.certificate.state === 'none') {
+      return { type: 'hostname_verified', atMs, delayMs };
+    }
+    return asked ? { type: 'reverified', atMs, delayMs } : null;
+  }
+
+  /** Applies an event to the certificate machine and runs its attempt. Returns whether there was one. */
+  async function tell(domain: AttachedDomain, event: CertificateEvent): Promise<boolean> {
+    const before = current(domain);
+    const { state, attempts } = nextCertificate(before.certificate, event);
+    domains.put({ ...before, certificate: state });
+    if (!attempts) return false;
+    const { identity } = settings();
+    const caa = before.state === 'verified' ? await gateChecks(dns, before.hostname, identity) : null;
+    issuing++;
+    await issuance.take(nextTurn);
+    issuing--;
+    const then = current(domain);
+    const attempt = attemptToIssue(then, caa, { issuer, nowMs: now(), rhythm: options.rules(then).persona.issuance });
+    const certificate = nextCertificate(then.certificate, attempt.event).state;
+    const taken = certificate.state === 'issued' ? attempt.leaf : null;
+    domains.put({ ...then, certificate, certificateChecks: attempt.checks }, taken);
+    return true;
+  }
+
+  /** The checks of the next issuance, updated even when none is due. */
+  async function showGate(domain: AttachedDomain): Promise<void> {
+    const caa = await gateChecks(dns, domain.hostname, settings().identity);
+    const suffix = suffixCheck(domain.hostname, issuer);
+    domains.put({ ...current(domain), certificateChecks: suffix === null ? caa : [...caa, suffix] });
+  }
+
+  return {
+    async verify(domain, asked) {
+      const checks = await look(domain);
+      const event = takeChecks(domain, checks, asked);
+      const attempted = event !== null && (await tell(domain, event));
+      const { state } = current(domain);
+      if (asked && state === 'verified' && !attempted) await showGate(domain);
+      else if (state !== 'verified') domains.put({ ...current(domain), certificateChecks: [] });
+    },
+    async certificateDue(domain) {
+      const event = certificateEventDue(current(domain).certificate, now());
+      if (event !== null) await tell(domain, event);
+    },
+    async renew(domain) {
+      const { state } = current(domain).certificate;
+      const type = state === 'issued' || state === 'expired' ? 'renewal_due' : 'reverified';
+      await tell(domain, { type, atMs: now(), delayMs: 0 });
+    },
+    isIssuing: () => issuing > 0,
+  };
+}

@@ -1,0 +1,90 @@
+import { parseAuthority, type Authority } from '../../base/text/hostname.ts';
+import { type HeaderSurvey, readRequestTarget } from './request-head.ts';
+import type { Problem } from '../../model/problem.ts';
+import * as problem from '../problem.ts';
+import type { Scheme } from '../../base/text/hostname.ts';
+
+/** An authority as sent, with its parsed form. */
+export interface SentAuthority {
+  text: string;
+  authority: Authority;
+}
+
+/** The parts of a request that determine its authority. */
+export interface AuthorityFacts {
+  method: string;
+  /** The request target as sent; over HTTP/2 the `:path`. */
+  target: string;
+  /** `1.1`, `1.0`, `2.0`, … as Node reports it. */
+  httpVersion: string;
+  /** Whether the request came through an HTTP/2 session; an HTTP/1 parser can also report version 2.0. */
+  http2: boolean;
+  /** HTTP/2's `:authority`; null over HTTP/1.x, or if an HTTP/2 client sent `Host` instead. */
+  pseudoAuthority: string | null;
+  /** HTTP/2's `:scheme`. */
+  pseudoScheme: string | null;
+  /** The listener's scheme. */
+  scheme: Scheme;
+  headers: HeaderSurvey;
+  limits: { headerFieldsMax: number; targetLengthMax: number };
+  /** The authority of the previous request on this connection; usually the same, which saves parsing it again. */
+  known: SentAuthority | null;
+}
+
+export type AuthorityVerdict =
+  /** `path` is in origin form, or `*`. `absolute`: the target was a URL, as sent to a proxy. */
+  { ok: true; authority: SentAuthority; path: string; absolute: boolean } | { ok: false; problem: Problem };
+
+/**
+ * Determines the single authority of a request: exactly one `Host`, an `:authority` that agrees with it, or the
+ * authority of an absolute-form target, which overrides `Host` (RFC 9112 §3.2.2). The port of `Host` may differ from
+ * the listener's, for example behind a forwarded port or in a container, so it is not compared.
+ */
+export function readAuthority(facts: AuthorityFacts): AuthorityVerdict {
+  const fault = findFault(facts);
+  if (fault !== null) return refuse(fault);
+  const read = readRequestTarget(facts.method, facts.target);
+  if (!read.ok) return refuse(problem.unreadableTarget(read.fault));
+  const { target } = read;
+  const scheme = target.form === 'absolute' ? target.scheme : facts.pseudoScheme;
+  if (scheme !== null && scheme !== facts.scheme) return refuse(problem.wrongScheme(scheme, facts.scheme));
+  const text = target.form === 'absolute' ? target.authority : (facts.pseudoAuthority ?? facts.headers.host);
+  if (text === null) return refuse(problem.missingHost(facts.httpVersion));
+  const authority = facts.known?.text === text ? facts.known : sentAuthority(text);
+  if (authority === null) return refuse(problem.unreadableAuthority());
+  const absolute = target.form === 'absolute';
+  return { ok: true, authority, path: target.form === 'asterisk' ? '*' : target.path, absolute };
+}
+
+function sentAuthority(text: string): SentAuthority | null {
+  const authority = parseAuthority(text);
+  return authority === null ? null : { text, authority };
+}
+
+const refuse = (found: Problem): AuthorityVerdict => ({ ok: false, problem: found });
+
+function findFault(facts: AuthorityFacts): Problem | null {
+  const { headers, limits } = facts;
+  if (facts.target.length > limits.targetLengthMax) return problem.targetTooLong(limits.targetLengthMax);
+  if (headers.fields > limits.headerFieldsMax) return problem.tooManyFields(limits.headerFieldsMax);
+  if (headers.hostFields > 1) return problem.severalHosts();
+  return facts.http2 ? findHttp2Fault(facts) : findHttp1Fault(facts);
+}
+
+function findHttp1Fault({ httpVersion, headers }: AuthorityFacts): Problem | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return problem.unsupportedVersion(httpVersion);
+  // RFC 9112 §3.2: HTTP/1.1 requires Host for every form of target.
+  if (headers.host === null && httpVersion === '1.1') return problem.missingHost(httpVersion);
+  if (headers.transferEncoding === null) return null;
+  // RFC 9112 §6.1: an HTTP/1.0 hop may have forwarded Transfer-Encoding without decoding it.
+  if (httpVersion === '1.0') return problem.uncertainFraming('An HTTP/1.0 request cannot have a Transfer-Encoding.');
+  return headers.transferEncoding.trim().toLowerCase() === 'chunked'
+    ? null
+    : problem.uncertainFraming('The only supported Transfer-Encoding is chunked.');
+}
+
+/** RFC 9113 §8.3.1: a `Host` that differs from `:authority` makes the request malformed. */
+function findHttp2Fault({ pseudoAuthority, headers }: AuthorityFacts): Problem | null {
+  if (pseudoAuthority === null || headers.host === null) return null;
+  return pseudoAuthority.toLowerCase() === headers.host.toLowerCase() ? null : problem.conflictingHost();
+}

@@ -1,0 +1,105 @@
+import { VivariumError } from '../../contract/errors.ts';
+import type { ImportColumns, ImportDelimiter, ImportFormat } from '../../contract/pets.ts';
+
+/** The format of a text. */
+export interface ImportForm {
+  format: ImportFormat;
+  /** The separator of CSV cells; determined from the header line if undefined. */
+  delimiter?: ImportDelimiter | undefined;
+  /** The column title of a field; the field's own name if undefined, no column if empty. */
+  columns?: ImportColumns | undefined;
+}
+
+/** One parsed row: the pet as written, or the fault. */
+export type Source = ({ value: unknown } | { fault: string }) & {
+  /** The line where it begins, numbered from 1 as in an editor: line breaks in quoted cells count. */
+  line: number;
+  /** The row as written, at most `QUOTED_MAX` characters of it. */
+  text: () => string;
+};
+
+/** Reads rows from text in pieces that may be cut anywhere. */
+export interface TextReader {
+  /** The detected format; the titles are empty until the header line or the first element has been read. */
+  readonly found: { delimiter?: ImportDelimiter; titles: readonly string[]; columns: ImportColumns };
+  /**
+   * The rows that end in this piece.
+   * @throws VivariumError invalid_request when the text as a whole can't be read.
+   */
+  read(piece: string): Promise<Source[]> | Source[];
+  /**
+   * The remaining rows at the end of the text.
+   * @throws as `read`.
+   */
+  end(): Promise<Source[]> | Source[];
+}
+
+/** Longer than any pet; bounds the memory used for text without structure. */
+export const ROW_CHARACTERS_MAX = 100_000;
+
+/** Maximum length of a row quoted in a report. */
+export const QUOTED_MAX = 200;
+
+export const FIELDS = ['id', 'name', 'categoryId', 'status'] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** The fault of a text that can't be read as a whole. */
+export const refusedText = (message: string): VivariumError =>
+  new VivariumError('invalid_request', `text: ${message}`, { issues: [{ path: 'text', message }] });
+
+/** The accepted titles of each field, in lower case; the first one in a header line counts. */
+const TITLES: Record<Field, readonly string[]> = {
+  id: ['id'],
+  name: ['name'],
+  categoryId: ['categoryid', 'category_id', 'category id', 'category'],
+  status: ['status'],
+};
+
+const folded = (title: string): string => title.trim().toLowerCase();
+
+/** The title of each field in a header line: the chosen one, or one of the field's own. */
+export function columnsOf(titles: readonly string[], chosen: ImportColumns = {}): ImportColumns {
+  const columns: ImportColumns = {};
+  const has = (wanted: string): string | undefined => titles.find((title) => folded(title) === wanted);
+  const taken = new Set(Object.values(chosen).map(folded));
+  for (const field of FIELDS) {
+    const title =
+      chosen[field] === undefined
+        ? TITLES[field]
+            .filter((own) => !taken.has(own))
+            .map(has)
+            .find((found) => found !== undefined)
+        : has(folded(chosen[field]));
+    if (title !== undefined) columns[field] = title;
+  }
+  return columns;
+}
+
+/** The position of each field's column. @throws VivariumError invalid_request when one is missing or occurs twice. */
+export function positionsOf(
+  titles: readonly string[],
+  columns: ImportColumns,
+  chosen: ImportColumns = {},
+): (readonly [Field, number])[] {
+  for (const field of FIELDS) {
+    const title = chosen[field];
+    if (title !== undefined && title !== '' && columns[field] === undefined) {
+      throw refusedText(`has no column "${title}" for ${field}; its header line has ${titles.join(', ')}.`);
+    }
+  }
+  for (const needed of ['name', 'categoryId'] as const) {
+    if (columns[needed] !== undefined) continue;
+    throw refusedText(
+      `needs a header line with the columns name and categoryId (id and status may follow); "${needed}" is missing.`,
+    );
+  }
+  return FIELDS.filter((field) => columns[field] !== undefined).map((field) => {
+    const wanted = folded(columns[field] ?? '');
+    const places = titles.flatMap((title, index) => (folded(title) === wanted ? [index] : []));
+    const [first, second] = places;
+    if (first === undefined || second !== undefined) {
+      throw refusedText(`has the column "${columns[field] ?? ''}" twice in its header line.`);
+    }
+    return [field, first] as const;
+  });
+}

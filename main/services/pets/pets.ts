@@ -1,0 +1,176 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Dataset, IdRange, PetPatch } from '../../model/pet.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import type { Services } from '../../contract/index.ts';
+import type { PetRecord } from '../../contract/pets.ts';
+import type { Environment, PetStatus } from '../../contract/values.ts';
+import type { NewPetRow, PetRow, PetRows, ProjectRows } from '../dependencies.ts';
+import { createReport, type ReportWriter, type ImportedRow, previewImport } from './pet-import.ts';
+import { createOpenImports } from './open-imports.ts';
+import type { PetSeeds } from './pet-seeds.ts';
+import { existingProject } from '../projects/projects.ts';
+import { restoredMeanwhile } from '../snapshots.ts';
+
+export function createPetServices(options: {
+  clock: Pick<Clock, 'realTimer'>;
+  projects: ProjectRows;
+  pets: PetRows;
+  seeds: () => PetSeeds;
+  /** Calls its listener when all pets were replaced by those of a snapshot. */
+  onRestored: (listener: () => void) => void;
+}): Services['pets'] {
+  const { projects, pets } = options;
+  const imports = createOpenImports(options.clock);
+  let world = new AbortController();
+  options.onRestored(() => {
+    world.abort(restoredMeanwhile());
+    world = new AbortController();
+    imports.clear();
+  });
+
+  /** Aborts with the caller, and when a snapshot is restored, so the rest does not reach the new world. */
+  const ending = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? world.signal : AbortSignal.any([signal, world.signal]);
+
+  function datasetOf(input: { projectId: string; environment: Environment }): Dataset {
+    existingProject(projects, input.projectId);
+    return { projectId: input.projectId, environment: input.environment };
+  }
+
+  return {
+    async list(input, { signal }) {
+      const { status = null, search = null, sort, descending, limit } = input;
+      const from =
+        input.after === undefined
+          ? {
+              offset: input.offset ?? 0,
+              anchor: input.anchor === undefined ? null : BigInt(input.anchor),
+              before: input.before,
+            }
+          : { after: BigInt(input.after) };
+      const where = {
+        ...(input.name !== undefined && { name: input.name }),
+        ...(input.categoryId !== undefined && { categoryId: BigInt(input.categoryId) }),
+        ...(input.ids?.first !== undefined && { first: BigInt(input.ids.first) }),
+        ...(input.ids?.last !== undefined && { last: BigInt(input.ids.last) }),
+      };
+      const query = { status, search, where, sort, descending, limit, from };
+      const { items, total, offset, next } = await pets.list(datasetOf(input), query, signal);
+      return {
+        items: items.map(presentPet),
+        total,
+        ...(offset !== null && { offset }),
+        ...(next !== null && { next: String(next) }),
+      };
+    },
+    get(input) {
+      const dataset = datasetOf(input);
+      const row = pets.get(dataset, BigInt(input.id));
+      if (row !== null) return presentPet(row);
+      throw new VivariumError('not_found', `There is no pet ${input.id} in ${dataset.environment} of this project.`);
+    },
+    create: (input) =>
+      presentPet(
+        pets.insert(datasetOf(input), {
+          ...(input.id !== undefined && { id: BigInt(input.id) }),
+          name: input.name,
+          categoryId: BigInt(input.categoryId),
+          status: input.status,
+        }),
+      ),
+    update: (input) => presentPet(pets.update(datasetOf(input), BigInt(input.id), patchOf(input))),
+    remove: (input) => presentPet(pets.remove(datasetOf(input), BigInt(input.id))),
+    getMany({ ids, ...input }) {
+      const found = pets.getMany(datasetOf(input), ids.map(BigInt));
+      return { pets: found.map(presentPet), missing: missingOf(ids, found) };
+    },
+    updateMany({ changes, ...input }) {
+      const wanted = changes.map((change) => ({ ...patchOf(change), id: BigInt(change.id) }));
+      const before = pets.updateMany(datasetOf(input), wanted);
+      const ids = changes.map(({ id }) => id);
+      return { before: before.map(presentPet), missing: missingOf(ids, before) };
+    },
+    removeMany({ ids, ...input }) {
+      const removed = pets.removeMany(datasetOf(input), ids.map(BigInt));
+      return { removed: removed.map(presentPet), missing: missingOf(ids, removed) };
+    },
+    async clear(input, context) {
+      const signal = ending(context.signal);
+      const dataset = datasetOf(input);
+      const limit = input.limit ?? Number.MAX_SAFE_INTEGER;
+      let removed = 0;
+      for (const ids of input.ids?.map(rangeOf) ?? [undefined]) {
+        if (removed < limit) removed += await pets.clear(dataset, limit - removed, signal, ids);
+      }
+      return { removed, left: pets.count(dataset, null) };
+    },
+    async import(input, context) {
+      const signal = ending(context.signal);
+      const dataset = datasetOf(input);
+      const { format, delimiter, columns, importId, more, text } = input;
+      const report = createReport();
+      const id = await imports.take({ dataset, format, delimiter, columns, importId, more }, async (reading) => {
+        const take = (rows: readonly ImportedRow[]) => takeRows({ pets, dataset, report, signal }, rows);
+        for await (const rows of reading.read(text)) await take(rows);
+        if (!more) for await (const rows of reading.end()) await take(rows);
+      });
+      return { ...report.report(), ...(id !== undefined && { importId: id }) };
+    },
+    previewImport: (input) => previewImport(pets, datasetOf(input), input),
+    async seed(input, context) {
+      const signal = ending(context.signal);
+      const dataset = datasetOf(input);
+      const rows = options.seeds().generate(input.count, input.skip);
+      const report = createReport();
+      const results = await pets.insertMany(dataset, rows, signal);
+      results.forEach((result, index) => report.add({ row: index + 1 }, result));
+      return report.report();
+    },
+  };
+}
+
+interface Taking {
+  pets: PetRows;
+  dataset: Dataset;
+  report: ReportWriter;
+  signal: AbortSignal | undefined;
+}
+
+/** Inserts the valid rows of a batch and reports on all of them. */
+async function takeRows({ pets, dataset, report, signal }: Taking, rows: readonly ImportedRow[]): Promise<void> {
+  const good = rows.map((row) => row.pet).filter((pet): pet is NewPetRow => pet !== null);
+  const results = (await pets.insertMany(dataset, good, signal)).values();
+  for (const row of rows) {
+    report.add(row, row.pet === null ? row.message : (results.next().value ?? ''));
+  }
+}
+
+interface Patch {
+  name?: string | undefined;
+  categoryId?: string | undefined;
+  status?: PetStatus | undefined;
+}
+
+const patchOf = ({ name, categoryId, status }: Patch): PetPatch => ({
+  ...(name !== undefined && { name }),
+  ...(categoryId !== undefined && { categoryId: BigInt(categoryId) }),
+  ...(status !== undefined && { status }),
+});
+
+function missingOf(ids: readonly string[], found: readonly PetRow[]): string[] {
+  if (ids.length === found.length) return [];
+  const known = new Set(found.map(({ id }) => String(id)));
+  return ids.filter((id) => !known.has(id));
+}
+
+const rangeOf = ({ first, last }: { first: string | number; last: string | number }): IdRange => ({
+  first: BigInt(first),
+  last: BigInt(last),
+});
+
+const presentPet = (row: PetRow): PetRecord => ({
+  id: String(row.id),
+  name: row.name,
+  categoryId: String(row.categoryId),
+  status: row.status,
+});

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { CNAME_TARGET } from '../../base/config.ts';
+import { isWithin } from '../../base/text/hostname.ts';
+import type { Log } from '../../base/log.ts';
+import type { Domain } from '../../contract/domains.ts';
+import { target } from '../../contract/projects.ts';
+import type { Services } from '../../contract/index.ts';
+import { closestZone, nameWithin, recordNames } from '../../contract/record-plan.ts';
+import type { RecordInfo, ZoneInfo } from '../../contract/zones.ts';
+import type { Lifecycle } from '../../domains/lifecycle.ts';
+import type { ProjectRows, SettingRows } from '../dependencies.ts';
+
+/** The state that a run found, to determine at its end what it changed. */
+const runTrace = z.object({
+  projectId: z.string(),
+  /** The slug of the project that it created; null if the project existed. */
+  created: z.string().nullable(),
+  /** The project's target before the run. */
+  target,
+  /** The target that the run set last. */
+  url: z.string().nullable(),
+  hostnames: z.array(
+    z.object({ hostname: z.string(), attached: z.boolean(), records: z.array(z.string()), hasZone: z.boolean() }),
+  ),
+});
+export type RunTrace = z.infer<typeof runTrace>;
+
+export interface RunJournal {
+  put(id: string, trace: RunTrace): void;
+  /** Undoes one run; failures are logged. */
+  undo(id: string): Promise<void>;
+  undoAll(): Promise<void>;
+  /** Reads the stored journal again after the store was replaced. */
+  reload(): void;
+}
+
+/** The journal's name in the table of settings. */
+const SETTING = 'runs';
+
+const CALL = { signal: undefined };
+
+/** The runs that have changed something; stored immediately, so a killed engine undoes them at its next start. */
+export function createRunJournal(parts: {
+  services: () => Pick<Services, 'projects' | 'keys' | 'domains' | 'zones' | 'records'>;
+  projects: Pick<ProjectRows, 'get'>;
+  lifecycle: Pick<Lifecycle, 'find' | 'list'>;
+  settings: SettingRows;
+  log: Log;
+}): RunJournal {
+  const { projects, lifecycle, settings, log } = parts;
+  const read = () => new Map(Object.entries(z.record(z.string(), runTrace).catch({}).parse(settings.get()[SETTING])));
+  let traces = read();
+  const save = () => settings.set(SETTING, Object.fromEntries(traces));
+
+  async function undo(trace: RunTrace): Promise<void> {
+    const { domains } = parts.services();
+    const removed = new Map<string, Domain>();
+    for (const { hostname, attached } of trace.hostnames) {
+      if (!attached && lifecycle.find(hostname)?.projectId === trace.projectId)
+        removed.set(hostname, await domains.remove({ hostname }, CALL));
+    }
+    for (const place of trace.hostnames) await undoRecords(place, removed.get(place.hostname));
+    await undoProject(trace);
+  }
+
+  /** Removes the records that the domain required, and the zone created for them once it is otherwise empty. */
+  async function undoRecords(place: RunTrace['hostnames'][number], domain: Domain | undefined): Promise<void> {
+    const { zones, records } = parts.services();
+    const zone = closestZone(place.hostname, (await zones.list({}, CALL)) as ZoneInfo[]);
+    if (zone === null) return;
+    const own = nameWithin(place.hostname, zone.name);
+    // In a zone that existed before, claims at other names may be older than the run.
+    const names = domain === undefined || place.hasZone ? [own] : recordNames(domain, zone.name);
+    for (const name of names) {
+      for (const record of (await records.list({ zone: zone.name, name }, CALL)) as RecordInfo[]) {
+        const isAsked = pointsToPlatform(record) || isInstruction(record, domain);
+        if (!place.records.includes(record.id) && isAsked) await records.remove({ id: record.id }, CALL);
+      }
+    }
+    if (place.hasZone) return;
+    if ((await records.list({ zone: zone.name }, CALL)).length === 0) {
+      await zones.remove({ name: zone.name }, CALL);
+      return;
+    }
+    // Another run has a record in the zone, and removes the zone instead.
+    for (const other of traces.values()) {
+      for (const there of other.hostnames) if (isWithin(there.hostname, zone.name)) there.hasZone = false;
+    }
+  }
+
+  async function undoProject({ projectId, created, target, url }: RunTrace): Promise<void> {
+    const service = parts.services().projects;
+    const now = projects.get(projectId);
+    if (now === null) return;
+    const isOurs = url === null || (now.target.kind === 'upstream' && now.target.url === url);
+    if (created !== null && isOurs && (await isAsCreated(projectId, created))) {
+      await service.remove({ projectId }, CALL);
+    } else if (isOurs && url !== null) await service.update({ projectId, target }, CALL);
+  }
+
+  /** Whether a project is unchanged since a run created it. */
+  async function isAsCreated(projectId: string, slug: string): Promise<boolean> {
+    const now = projects.get(projectId);
+    const keys = await parts.services().keys.list({ projectId }, CALL);
+    return (
+      now?.slug === slug &&
+      now.plan === 'pro' &&
+      now.redirects.length === 0 &&
+      keys.length === 0 &&
+      !lifecycle.list().some((domain) => domain.projectId === projectId)
+    );
+  }
+
+  async function undoOne(id: string): Promise<void> {
+    const trace = traces.get(id);
+    if (trace === undefined) return;
+    traces.delete(id);
+    try {
+      await undo(trace);
+    } catch (error) {
+      log.error('What a command changed could not be undone', { hostnames: trace.hostnames, error });
+    }
+    save();
+  }
+
+  return {
+    put(id, trace) {
+      traces.set(id, trace);
+      save();
+    },
+    undo: undoOne,
+    async undoAll() {
+      for (const id of traces.keys()) await undoOne(id);
+    },
+    reload() {
+      traces = read();
+    },
+  };
+}
+
+const pointsToPlatform = ({ type, value }: RecordInfo): boolean =>
+  ['CNAME', 'ALIAS', 'ANAME'].includes(type) && value.replace(/\.$/, '') === CNAME_TARGET;
+
+const isInstruction = ({ type, value }: RecordInfo, domain: Domain | undefined): boolean =>
+  domain?.instructions.some((wanted) => wanted.type === type && wanted.value === value.replace(/\.$/, '')) === true;

@@ -1,0 +1,158 @@
+import { VivariumError } from '../../contract/errors.ts';
+import type { Services } from '../../contract/index.ts';
+import type { WorldChange, WorldKind } from '../../contract/world.ts';
+import type { OwnedRow } from '../dependencies.ts';
+
+type Used =
+  | 'clock.freeze'
+  | 'clock.set'
+  | 'clock.reset'
+  | 'settings.update'
+  | 'zones.create'
+  | 'zones.remove'
+  | 'zones.import'
+  | 'zones.dnssec'
+  | 'records.remove'
+  | 'projects.create'
+  | 'projects.update'
+  | 'projects.remove'
+  | 'keys.create'
+  | 'keys.revoke'
+  | 'pets.import'
+  | 'pets.seed'
+  | 'domains.attach'
+  | 'domains.remove'
+  | 'domains.setRedirects'
+  | 'domains.setPrimary'
+  | 'requests.save';
+
+type InputOf<Name> = Name extends `${infer Namespace extends keyof Services}.${infer Procedure}`
+  ? Procedure extends keyof Services[Namespace]
+    ? Services[Namespace][Procedure] extends (input: infer Input, context: never) => unknown
+      ? Input
+      : never
+    : never
+  : never;
+
+/** A call of a procedure; a project is named by its slug, which exists when the step is reached. */
+export type Call = { [Name in Used]: { procedure: Name; input: InputOf<Name> } }[Used];
+
+/** Records a successful deploy without a request: a project with domains was deployed, and its upstream may be down. */
+export interface NotedDeploy {
+  procedure: 'deployed';
+  input: { projectId: string };
+}
+
+export type Entry = Pick<OwnedRow, 'kind' | 'what'>;
+export type Claim = Entry & Pick<OwnedRow, 'created' | 'detail'>;
+
+/** One change towards the state of the file. */
+export interface Step {
+  changes: WorldChange[];
+  /** Entries that the file owns from now on; stored before the calls, so that ownership survives a killed engine. */
+  claims: Claim[];
+  calls: (Call | NotedDeploy)[];
+  /** Entries that the file no longer owns after the calls. */
+  releases: Entry[];
+}
+
+export interface WorldPlan {
+  steps: Step[];
+  /** The number of entries that need no change. */
+  left: number;
+  /** Sentences about owned entries that are kept, with the reason. */
+  kept: string[];
+  /** Problems with their path in the file; the steps are then incomplete. */
+  issues: { path: readonly string[]; message: string }[];
+}
+
+/** The applied file. */
+export interface Ownership {
+  /** The absolute path; null for a text without one, which owns nothing and may change everything. */
+  file: string | null;
+  rows: readonly OwnedRow[];
+  /** Whether the file takes over what exists. */
+  adopt: boolean;
+}
+
+/** The problem of a name that appears in two spellings, such as in different case. */
+export const TWICE = 'appears twice in the file; remove one of them';
+
+export type Plan = ReturnType<typeof createPlan>;
+
+/** Collects the steps of a plan, and checks the ownership of entries. */
+export function createPlan({ file, rows, adopt }: Ownership) {
+  const result: WorldPlan = { steps: [], left: 0, kept: [], issues: [] };
+  const owners = new Map(rows.map((row) => [entryKey(row), row]));
+  const refuse = (path: readonly string[], message: string) => void result.issues.push({ path, message });
+  const ownerOf = (kind: WorldKind, what: string) => owners.get(entryKey({ kind, what }));
+  const keep = () => void result.left++;
+  const add = (step: Partial<Step>) =>
+    void result.steps.push({ changes: [], claims: [], calls: [], releases: [], ...step });
+  /** Takes over an entry that needs no change; `detail` is stored for one without an owner. */
+  function takeOver(kind: WorldKind, what: string, detail: unknown = null): Claim[] {
+    const owner = ownerOf(kind, what);
+    if (!adopt || file === null || owner?.file === file) return [];
+    return [{ kind, what, created: owner?.created ?? false, detail: owner?.detail ?? detail }];
+  }
+  return {
+    result,
+    file,
+    rows: file === null ? [] : rows.filter((row) => row.file === file),
+    refuse,
+    keep,
+    add,
+    takeOver,
+    /** Counts an entry that needs no change, and lets an adopting file own it. */
+    keepAs(kind: WorldKind, what: string, detail: unknown = null): void {
+      const claims = takeOver(kind, what, detail);
+      if (claims.length > 0) add({ claims });
+      keep();
+    },
+    owns: (kind: WorldKind, what: string) => file !== null && ownerOf(kind, what)?.file === file,
+    /** The stored detail of an entry that the file owns, or takes over from another file. */
+    detailOf(kind: WorldKind, what: string): unknown {
+      const owner = ownerOf(kind, what);
+      return owner !== undefined && (owner.file === file || adopt) ? owner.detail : undefined;
+    },
+    /** The claim of a step; none without a file. An entry with an owner keeps its origin. */
+    claim(kind: WorldKind, what: string, { created, detail }: Pick<OwnedRow, 'created' | 'detail'>): Claim[] {
+      if (file === null) return [];
+      const before = ownerOf(kind, what);
+      const isList = kind === 'records';
+      return [
+        { kind, what, created: before?.created ?? created, detail: isList ? detail : (before?.detail ?? detail) },
+      ];
+    },
+    /**
+     * Whether the file may contain an existing entry, and change it if `changes`: it must own or adopt it. Otherwise
+     * the entry is refused at `path`.
+     */
+    mayState(kind: WorldKind, what: string, path: readonly string[], changes: boolean): boolean {
+      const owner = ownerOf(kind, what);
+      if (file === null || adopt || owner?.file === file) return true;
+      if (owner !== undefined)
+        refuse(path, `belongs to ${owner.file}; remove it from one of the files, or adopt it (--adopt)`);
+      else if (changes && kind !== 'setting' && kind !== 'clock')
+        refuse(
+          path,
+          'already exists with other content, and no file owns it; remove it from the file, or adopt it (--adopt)',
+        );
+      else return true;
+      return false;
+    },
+    /** The value of a check that throws; undefined after refusing it. */
+    attempt<Value>(path: readonly string[], check: () => Value): Value | undefined {
+      try {
+        return check();
+      } catch (error) {
+        if (!(error instanceof VivariumError)) throw error;
+        const [issue] = error.issues;
+        refuse(path, issue?.message ?? error.message);
+        return undefined;
+      }
+    },
+  };
+}
+
+const entryKey = ({ kind, what }: Entry): string => `${kind} ${what}`;

@@ -1,0 +1,197 @@
+import type { Clock, EpochMs } from '../../base/clock.ts';
+import { createIdSeries } from '../../base/secret.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import type { ResourceRecord } from '../../dns/wire/record.ts';
+import { changeRRset, isVisible } from '../../dns/zones/propagation.ts';
+import { formatZoneValue } from '../../dns/wire/record-text.ts';
+import type { RecordRows, VersionChanges, VersionRow } from '../dependencies.ts';
+import { RECORDS_MAX } from '../../contract/zones.ts';
+import { ENDING_MAX } from './zone-rules.ts';
+
+/** Stores record changes; each becomes visible once it has propagated. */
+export interface RecordWriter {
+  /**
+   * Adds all records in one transaction; an existing record only gets the new TTL, and an SOA replaces the zone's.
+   * Returns the number of new ones. `nowMs`: one moment for all parts of an import, which then become visible
+   * together; they are on disk once the records are synced.
+   */
+  put(zone: string, records: readonly ResourceRecord[], nowMs?: EpochMs): number;
+  /** Replaces a current record. The new one keeps its id, unless it already exists. */
+  replace(record: VersionRow, wanted: ResourceRecord): void;
+  /** Changes RRsets in one transaction: puts records, and removes current ones by value. */
+  change(zone: string, changes: readonly RRsetEdit[]): void;
+  /** Removes a current record; returns the time from which it is no longer answered. */
+  remove(record: VersionRow): number;
+}
+
+export interface RRsetEdit {
+  name: string;
+  type: string;
+  put: WantedRRset['put'];
+  gone: readonly string[];
+}
+
+type RRsetKey = Pick<VersionRow, 'name' | 'type'>;
+type Version = Pick<VersionRow, 'id' | 'ttlSeconds' | 'value' | 'visibleFromMs' | 'visibleUntilMs'>;
+type NewVersion = Omit<VersionRow, 'key'>;
+/** A change to one RRset: records to add, and values to remove. */
+type Change = Partial<Pick<RRsetEdit, 'put' | 'gone'>>;
+
+export function createRecordWriter(options: {
+  clock: Pick<Clock, 'now'>;
+  records: RecordRows;
+  propagationMs: () => number;
+  /** Called once the change is stored, with its immediate effect on the answers; in force when it returns. */
+  onChanged: (zone: string, change: VisibleChange) => void;
+}): RecordWriter {
+  const { clock, records } = options;
+
+  /** Adds the stored changes of one RRset to `changes`. Returns the new records. */
+  function plan(zone: string, key: RRsetKey, change: Change, changes: Collected, nowMs = clock.now()): number {
+    const time = { nowMs, delayMs: options.propagationMs() };
+    const { name, type } = key;
+    const { put = [], gone = [] } = change;
+    // A change affects few of the versions there, regardless of their number.
+    const values = [...put.map(({ value }) => value), ...gone];
+    const before = records.concerned({ zone, name, type }, values, time.nowMs + time.delayMs);
+    const leaving = new Set(gone);
+    const remove = new Set(before.filter((version) => leaving.has(version.value)).map(({ id }) => id));
+    const after = changeRRset(before, { put, remove }, time);
+    if (after === before) return 0;
+    changes.isEmpty = false;
+    const isSeen = (version: Version): boolean => isVisible(version, nowMs);
+    const kept = new Map(after.filter(isStored).map((version) => [version.key, version]));
+    const known = new Set<string>();
+    for (const version of before) {
+      if (version.visibleUntilMs === null) known.add(version.id);
+      const now = kept.get(version.key);
+      const stays = now !== undefined && isSeen(now);
+      if (isSeen(version) && !stays) changes.visible.gone.push(version);
+      if (!isSeen(version) && stays) changes.visible.added.push(now);
+      if (now === undefined) changes.ended.push(version.key);
+      else if (now !== version) {
+        changes.moved.push({ ...now, visibleAtMs: Math.min(now.visibleAtMs, now.visibleFromMs ?? now.visibleAtMs) });
+      }
+    }
+    const begun = after.filter((version) => !isStored(version));
+    const visibleAtMs = time.nowMs + time.delayMs;
+    for (const version of begun) {
+      const stored = { ...version, name, type, zone, visibleAtMs };
+      changes.begun.push(stored);
+      if (isSeen(stored)) changes.visible.added.push(stored);
+    }
+    return begun.filter(({ id }) => !known.has(id)).length;
+  }
+
+  function store(zone: string, changes: Collected, created: number, apply = records.apply): void {
+    if (changes.begun.length > 0) checkRoom(records.count(), created, changes);
+    // A pending change moves the serial when it becomes visible.
+    const { begun, moved, ended } = changes;
+    apply({ begun, moved, ended, visibleIn: options.propagationMs() === 0 ? zone : null });
+    options.onChanged(zone, changes.visible);
+  }
+
+  return {
+    put(zone, wanted, nowMs) {
+      const changes = nothingCollected();
+      let created = 0;
+      for (const { name, type, put } of rrsetsOf(wanted)) {
+        const change = type === 'SOA' ? replacing(records.rrset(zone, name, type), put.slice(-1)) : { put };
+        created += plan(zone, { name, type }, change, changes, nowMs);
+      }
+      const apply = nowMs === undefined ? records.apply : records.applyPart;
+      if (!changes.isEmpty) store(zone, changes, created, apply);
+      return created;
+    },
+    replace(record, { name, ttlSeconds, data }) {
+      const changes = nothingCollected();
+      const { zone } = record;
+      const key = { name, type: data.type };
+      const value = formatZoneValue(data);
+      const put = [{ id: record.id, ttlSeconds, value }];
+      if (name !== record.name || data.type !== record.type) {
+        plan(zone, record, { gone: [record.value] }, changes);
+        plan(zone, key, { put }, changes);
+      } else {
+        plan(zone, key, { put, gone: value === record.value ? [] : [record.value] }, changes);
+      }
+      if (!changes.isEmpty) store(zone, changes, 0);
+    },
+    change(zone, edits) {
+      const changes = nothingCollected();
+      let created = 0;
+      for (const { name, type, put, gone } of edits) {
+        created += plan(zone, { name, type }, { put, gone }, changes) - gone.length;
+      }
+      if (!changes.isEmpty) store(zone, changes, Math.max(0, created));
+    },
+    remove(record) {
+      const changes = nothingCollected();
+      plan(record.zone, record, { gone: [record.value] }, changes);
+      store(record.zone, changes, 0);
+      return clock.now() + options.propagationMs();
+    },
+  };
+}
+
+/** The versions that a change makes visible, and those that it ends, immediately. */
+interface VisibleChange {
+  gone: readonly Omit<VersionRow, 'key'>[];
+  added: readonly Omit<VersionRow, 'key'>[];
+}
+
+interface Collected extends Omit<VersionChanges, 'visibleIn'> {
+  isEmpty: boolean;
+  visible: { gone: NewVersion[]; added: NewVersion[] };
+  begun: NewVersion[];
+  moved: VersionRow[];
+  ended: number[];
+}
+
+/** The change that leaves one record in an RRset. */
+function replacing(current: readonly VersionRow[], put: WantedRRset['put']): Change {
+  const others = current.filter(({ value }) => value !== put[0]?.value);
+  return { put, gone: others.map(({ value }) => value) };
+}
+
+const nothingCollected = (): Collected => ({
+  isEmpty: true,
+  visible: { gone: [], added: [] },
+  begun: [],
+  moved: [],
+  ended: [],
+});
+
+const isStored = (version: Version): version is VersionRow => 'key' in version;
+
+function checkRoom(count: { current: number; versions: number }, created: number, changes: Collected): void {
+  if (count.current + created > RECORDS_MAX) {
+    throw new VivariumError(
+      'conflict',
+      `There are ${count.current} records; the maximum is ${RECORDS_MAX}. Remove some, or import fewer.`,
+    );
+  }
+  if (count.versions + changes.begun.length - changes.ended.length > RECORDS_MAX + ENDING_MAX) {
+    throw new VivariumError(
+      'conflict',
+      `${count.versions - count.current} changes are still propagating; wait for them, or advance the clock.`,
+    );
+  }
+}
+
+interface WantedRRset extends RRsetKey {
+  put: { id: string; ttlSeconds: number; value: string }[];
+}
+
+/** Groups records by RRset; for a repeated value the last TTL wins. */
+function rrsetsOf(wanted: readonly ResourceRecord[]): Iterable<WantedRRset> {
+  const rrsets = new Map<string, WantedRRset>();
+  const nextId = createIdSeries('rec');
+  for (const { name, ttlSeconds, data } of wanted) {
+    const key = `${data.type} ${name}`;
+    let rrset = rrsets.get(key);
+    if (rrset === undefined) rrsets.set(key, (rrset = { name, type: data.type, put: [] }));
+    rrset.put.push({ id: nextId(), ttlSeconds, value: formatZoneValue(data) });
+  }
+  return rrsets.values();
+}

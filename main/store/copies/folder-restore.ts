@@ -1,0 +1,213 @@
+import Sqlite from 'better-sqlite3';
+import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { z } from 'zod';
+import { DATABASE_FILE, RESTORE_FOLDER } from '../../base/system/data-folder.ts';
+import { codeOf, reasonOf } from '../../base/error-code.ts';
+import { OWNER_ONLY, writeFileAtomically } from '../../base/system/files.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { BACKED_UP_FILES, BACKUP_ID, FILES_TABLE, isKeptFile } from './backup-file.ts';
+import { headerFault } from './backup-reading.ts';
+import { syncFolder, syncPath } from './backups.ts';
+import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from '../inspect.ts';
+import { readVersion } from '../migrations/migrations.ts';
+import { asideFolder } from './restore.ts';
+import { badRows } from '../tables/rows.ts';
+
+/** A database's files; SQLite would apply a leftover log to any database of that name. */
+const DATABASE_PARTS = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`];
+
+/** Certificates are public; every other file of a backup is for its owner only. */
+const CERTIFICATE = /\/root(?:-[0-9a-f]{8})?\.pem$/;
+
+/** Once this file is in the restore folder, the new content is in force, and an interrupted restore is completed. */
+const PLAN_FILE = 'plan.json';
+
+const plan = z.object({
+  /** The folder for the previous content, relative to the data folder. */
+  aside: z.string(),
+  /** Names in the data folder to move away, and the names that replace them. */
+  replaced: z.array(z.string()),
+  added: z.array(z.string()),
+});
+
+/** The result of a restoration. */
+export interface Restored {
+  schema: number;
+  /** The folder that holds the previous content; null when there was none. */
+  aside: string | null;
+  /** False for a copy of the database alone, as in the folder `backups`: the root and the keys are kept. */
+  whole: boolean;
+  /** Whether there was another root before: programs that trust the old one do not trust the new one. */
+  rootChanged: boolean;
+}
+
+/**
+ * Replaces the content of a data folder with a backup: a file of `writeBackupFile`, or one of the folder `backups`. The
+ * caller holds the folder's lock. A process that ends in the middle leaves either the previous content, or the new one
+ * after the next `finishRestore`; nothing is deleted.
+ *
+ * @throws VivariumError not_found, conflict (not a backup, or one of a newer Vivarium), internal_error (a damaged
+ * backup), unavailable (a file cannot be written), with nothing changed.
+ */
+export function restoreFolder(directory: string, file: string): Restored {
+  const staging = join(directory, RESTORE_FOLDER);
+  const whole = inspectBackup(file);
+  try {
+    rmSync(staging, { recursive: true, force: true });
+    mkdirSync(staging, { mode: 0o700 });
+    const { schema, added } = unpack(file, staging);
+    const replaced = [...DATABASE_PARTS, ...(whole ? BACKED_UP_FILES : [])];
+    const isNew = !replaced.some((name) => existsSync(join(directory, name)));
+    const rootChanged = isOtherRoot(directory, staging);
+    const aside = asideFolder(join(directory, DATABASE_FILE));
+    commit(staging, { aside: relative(directory, aside), replaced, added });
+    finishRestore(directory);
+    return { schema, aside: isNew ? null : aside, whole, rootChanged };
+  } catch (error) {
+    const isCommitted = existsSync(join(staging, PLAN_FILE));
+    if (!isCommitted) rmSync(staging, { recursive: true, force: true });
+    throw explainRestoring(error, file, isCommitted);
+  }
+}
+
+/** Whether it is a backup of a whole folder. */
+function inspectBackup(file: string): boolean {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) throw new VivariumError('not_found', `There is no file ${file}.`);
+  let header: Buffer;
+  try {
+    header = readHeader(file);
+  } catch (cause) {
+    throw new VivariumError('unavailable', `${file} can't be read (${reasonOf(cause)}).`, { cause });
+  }
+  const fault = headerFault(header, size, [BACKUP_ID, APPLICATION_ID]);
+  if (fault !== null) {
+    throw new VivariumError('conflict', `${file} can't be restored: ${fault}. Nothing was changed.`);
+  }
+  if (header.readUInt32BE(APPLICATION_ID_OFFSET) === BACKUP_ID) return true;
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return false;
+  throw new VivariumError(
+    'conflict',
+    `${file} is a database in use or not closed (its -wal is there); make a backup of it with "vivarium backup create".`,
+  );
+}
+
+/** Unpacks the backup into an empty folder, and reads all of its pages. */
+function unpack(file: string, folder: string): { schema: number; added: string[] } {
+  const database = join(folder, DATABASE_FILE);
+  copyFileSync(file, database);
+  chmodSync(database, OWNER_ONLY);
+  const sqlite = new Sqlite(database);
+  try {
+    sqlite.pragma('journal_mode = DELETE');
+    const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
+    if (finding !== 'ok') throw damagedBackup(file, finding.replaceAll('\n', ' '));
+    const isWhole = isWholeBackup(sqlite);
+    const bad = isWhole ? badRows(sqlite).find((each) => each !== null) : undefined;
+    if (bad) throw damagedBackup(file, `Vivarium can't use ${bad.what}`);
+    const added = [DATABASE_FILE, ...(isWhole ? unpackFiles(sqlite, folder, file) : [])];
+    return { schema: readVersion(sqlite), added };
+  } finally {
+    sqlite.close();
+    syncPath(database, 'r+');
+  }
+}
+
+const isWholeBackup = (sqlite: Sqlite.Database): boolean =>
+  sqlite.pragma('application_id', { simple: true }) === BACKUP_ID;
+
+function unpackFiles(sqlite: Sqlite.Database, folder: string, file: string): string[] {
+  // Backups of older versions have no digests.
+  const rows = sqlite
+    .prepare<[], { path: string; content: Buffer; sha256?: string }>(`SELECT * FROM ${FILES_TABLE}`)
+    .all();
+  const foreign = rows.find(({ path }) => !isKeptFile(path));
+  if (foreign !== undefined) throw damagedBackup(file, `it contains the unknown file ${JSON.stringify(foreign.path)}`);
+  // SQLite's check covers the structure of its pages, not their content.
+  const damaged = rows.find(({ content, sha256 }) => sha256 !== undefined && sha256 !== hash('sha256', content));
+  if (damaged !== undefined) throw damagedBackup(file, `${damaged.path} in it differs from what was stored`);
+  for (const { path, content } of rows) {
+    const target = join(folder, path);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    writeFileAtomically(target, content, CERTIFICATE.test(path) ? 0o644 : OWNER_ONLY);
+    syncFolder(dirname(target));
+  }
+  // Overwrites the pages: the root's private key must not stay in the database.
+  sqlite.pragma('secure_delete = ON');
+  sqlite.exec(`DROP TABLE ${FILES_TABLE}`);
+  sqlite.pragma(`application_id = ${APPLICATION_ID}`);
+  const fault = rootFault(folder);
+  if (fault !== null) throw damagedBackup(file, fault);
+  return BACKED_UP_FILES.filter((name) => existsSync(join(folder, name)));
+}
+
+/** Why an unpacked root can't be used; a sealed key is opened by its keyring only. */
+function rootFault(folder: string): string | null {
+  const [certificate, key, sealed] = ['root.pem', 'root-key.pem', 'root-key.sealed'].map((name) =>
+    join(folder, 'ca', name),
+  ) as [string, string, string];
+  if (!existsSync(certificate)) return 'it has no root (ca/root.pem)';
+  if (!existsSync(key)) return existsSync(sealed) ? null : 'it has no private key of the root (ca/root-key.pem)';
+  try {
+    const isOf = new X509Certificate(readFileSync(certificate)).checkPrivateKey(createPrivateKey(readFileSync(key)));
+    return isOf ? null : 'the private key in it is not that of its root';
+  } catch {
+    return 'the root in it can’t be read';
+  }
+}
+
+function isOtherRoot(directory: string, staging: string): boolean {
+  const [before, after] = [directory, staging].map((folder) => join(folder, 'ca', 'root.pem'));
+  if (before === undefined || after === undefined || !existsSync(before) || !existsSync(after)) return false;
+  return !readFileSync(before).equals(readFileSync(after));
+}
+
+function commit(staging: string, content: z.infer<typeof plan>): void {
+  syncFolder(staging);
+  writeFileAtomically(join(staging, PLAN_FILE), JSON.stringify(content), OWNER_ONLY);
+  syncFolder(staging);
+}
+
+/**
+ * Completes a restoration that was interrupted after its new content was complete, and removes one that was interrupted
+ * before. Every start does this, under the folder's lock.
+ */
+export function finishRestore(directory: string): void {
+  const staging = join(directory, RESTORE_FOLDER);
+  const planFile = join(staging, PLAN_FILE);
+  if (existsSync(planFile)) {
+    const { aside, replaced, added } = plan.parse(JSON.parse(readFileSync(planFile, 'utf8')));
+    const asidePath = join(directory, aside);
+    for (const name of replaced) {
+      const target = join(directory, name);
+      const isDone = added.includes(name) && !existsSync(join(staging, name));
+      if (!isDone && existsSync(target)) {
+        mkdirSync(asidePath, { recursive: true, mode: 0o700 });
+        renameSync(target, join(asidePath, name));
+      }
+    }
+    for (const name of added) {
+      if (existsSync(join(staging, name))) renameSync(join(staging, name), join(directory, name));
+    }
+    if (existsSync(asidePath)) syncFolder(asidePath);
+    syncFolder(directory);
+    rmSync(planFile);
+  }
+  rmSync(staging, { recursive: true, force: true });
+}
+
+const damagedBackup = (file: string, what: string): VivariumError =>
+  new VivariumError('internal_error', `The backup ${file} is damaged: ${what}. Nothing was changed.`);
+
+function explainRestoring(error: unknown, file: string, isCommitted: boolean): unknown {
+  if (error instanceof VivariumError) return error;
+  const code = codeOf(error);
+  if (code === null) return error;
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedBackup(file, String(error));
+  const outcome = isCommitted ? 'The next start completes it.' : 'Nothing was changed.';
+  return new VivariumError('unavailable', `${file} could not be restored (${reasonOf(error)}). ${outcome}`, {
+    cause: error,
+  });
+}

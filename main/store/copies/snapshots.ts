@@ -1,0 +1,419 @@
+import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import { hash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CLOCK_MAX_MS, type AdjustableClock, type EpochMs } from '../../base/clock.ts';
+import { codeOf, reasonOf } from '../../base/error-code.ts';
+import { OWNER_ONLY } from '../../base/system/files.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { BACKUP_ID, FILES_TABLE, type KeptFile, writeCopy } from './backup-file.ts';
+import { headerFault, SNAPSHOT_ID, USER_VERSION_OFFSET } from './backup-reading.ts';
+import type { Connection } from '../connection.ts';
+import { checkCopy, sizeOf } from './database-copy.ts';
+import { createSignal } from '../tables/datasets.ts';
+import { damageOf } from '../faults.ts';
+import { APPLICATION_ID, APPLICATION_ID_OFFSET, isAboutValue, readHeader } from '../inspect.ts';
+import { latestVersion, migrate, MIGRATIONS } from '../migrations/migrations.ts';
+import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
+import { brokenReference, findBadRow } from '../tables/rows.ts';
+import { showsRealTime } from '../tables/settings.ts';
+
+export const SNAPSHOTS_MAX = 50;
+
+/** The total size of all snapshots. */
+export const SNAPSHOT_BYTES_MAX = 1024 ** 3;
+
+const FILE = /^snapshot-([a-z0-9][a-z0-9._-]{0,63})\.db$/;
+const LEFTOVER = /^snapshot-.*\.[0-9a-f]{12}\.tmp(?:-journal)?$/;
+
+/** The member of the table with the facts; an exported file has no other. */
+const FACTS = 'snapshot.json';
+const DEMO_KEY = 'demo-key.json';
+/** The output of `main/traffic/stored.ts`. */
+const TRAFFIC = 'traffic.jsonl.zst';
+
+const facts = z.object({
+  name: z.string(),
+  /** On the app's clock, which continues from here unless it showed the real time. */
+  createdAtMs: z.int().min(0).max(CLOCK_MAX_MS),
+  /** The key identifier of the root that signed its leaves, in hexadecimal. */
+  root: z.string(),
+  /** Recorded requests in it; absent without them. */
+  requests: z.int().min(0).optional(),
+});
+export type SnapshotFacts = z.infer<typeof facts>;
+
+/** A snapshot as listed; `fault` says why it cannot be restored. */
+export interface StoredSnapshot {
+  name: string;
+  createdAtMs: EpochMs;
+  bytes: number;
+  /** Whether the clock showed the real time; a restoration returns to it. */
+  realTime: boolean;
+  /** Recorded requests in it; null when it leaves the traffic alone. */
+  requests: number | null;
+  fault: string | null;
+}
+
+/** A snapshot that can be restored: checked, and of this Vivarium's schema. */
+export interface OpenedSnapshot extends StoredSnapshot, Omit<SnapshotFacts, 'requests'> {
+  /** The database that replaces the current content. */
+  database: string;
+  /** The readable key of the demo project at that time; null without one. */
+  demoKey: string | null;
+  /** The recorded traffic, unread; null without. */
+  traffic: Buffer | null;
+  /** Removes the temporary files of opening it. */
+  close(): void;
+}
+
+export interface SnapshotTarget extends Omit<SnapshotFacts, 'requests'> {
+  /** A file outside the folder, to give to others, without secrets; absolute. Null for the folder. */
+  file: string | null;
+  /** Replaces a snapshot of that name, or in that file. */
+  force: boolean;
+  demoKey: string | null;
+  /** Recorded traffic without secrets, and the number of its entries. */
+  traffic: { content: Buffer; entries: number } | null;
+}
+
+/** Copies of the whole database under names. */
+export interface Snapshots {
+  /** Newest first, by real time. */
+  list(): StoredSnapshot[];
+  /**
+   * Consistent while the database is in use: it contains each change completely or not at all.
+   * @throws VivariumError conflict when it exists and is not to be replaced, or there are too many; unavailable when it
+   * cannot be written; internal_error when the database is damaged.
+   */
+  save(target: SnapshotTarget): Promise<StoredSnapshot>;
+  /** @throws VivariumError not_found; conflict for a file that is not a snapshot, damaged, or of a newer Vivarium. */
+  open(source: { name: string } | { file: string }): Promise<OpenedSnapshot>;
+  /**
+   * Replaces all content, in one transaction, in which everything read from the store before is read again. An error of
+   * any part leaves the content as it was. `present`: the root and the readable key of the demo project.
+   */
+  restore(snapshot: OpenedSnapshot, present: Pick<OpenedSnapshot, 'root' | 'demoKey'>): void;
+  /** Calls `listener` with the readable key of the demo project when all content was replaced, in the same turn. */
+  onRestored(listener: (demoKey: string | null) => void): void;
+  /** @throws VivariumError not_found */
+  remove(name: string): StoredSnapshot;
+}
+
+/** Snapshots in `folder`, which is created on first use. */
+export function createSnapshots(options: {
+  connection: Connection;
+  folder: string;
+  clock: Pick<AdjustableClock, 'state'>;
+  /** Called around the replacement; `onRestored` comes last. */
+  before: () => void;
+  after: () => void;
+}): Snapshots {
+  const { connection, folder, clock } = options;
+  const { sqlite } = connection;
+  const restored = createSignal<string | null>();
+  const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
+  /**
+   * The files that this process has written or read through, by path: they are restored without another check.
+   */
+  const checked = new Map<string, string>();
+  for (const entry of entriesOf(folder)) if (LEFTOVER.test(entry)) rmSync(join(folder, entry), { force: true });
+
+  function list(): StoredSnapshot[] {
+    const found = entriesOf(folder).flatMap((entry) => {
+      const name = FILE.exec(entry)?.[1];
+      const path = join(folder, entry);
+      const writtenAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      return name === undefined || writtenAtMs === undefined ? [] : [{ ...describe(path, name), writtenAtMs }];
+    });
+    found.sort((a, b) => b.writtenAtMs - a.writtenAtMs || (a.name < b.name ? -1 : 1));
+    return found.map(({ writtenAtMs: _, ...snapshot }) => snapshot);
+  }
+
+  function find(name: string): StoredSnapshot {
+    if (statSync(pathOf(name), { throwIfNoEntry: false }) !== undefined) return describe(pathOf(name), name);
+    const names = list().map((snapshot) => snapshot.name);
+    const there = names.length === 0 ? 'There is none yet' : `There are: ${names.slice(0, NAMED_MAX).join(', ')}`;
+    throw new VivariumError('not_found', `There is no snapshot "${name}". ${there}.`);
+  }
+
+  function refuseTooMany(name: string, trafficBytes: number): void {
+    const others = list().filter((snapshot) => snapshot.name !== name);
+    const bytes = others.reduce((sum, snapshot) => sum + snapshot.bytes, sizeOf(sqlite) + trafficBytes);
+    if (others.length < SNAPSHOTS_MAX && bytes <= SNAPSHOT_BYTES_MAX) return;
+    const why =
+      others.length >= SNAPSHOTS_MAX
+        ? `There are ${SNAPSHOTS_MAX} snapshots already`
+        : `With this one, the snapshots would take more than ${SNAPSHOT_BYTES_MAX / 1024 ** 2} MiB`;
+    throw new VivariumError(
+      'conflict',
+      `${why}; remove one first: vivarium snapshot remove ${others.at(-1)?.name ?? ''}`,
+    );
+  }
+
+  return {
+    list,
+    async save({ name, createdAtMs, root, file, force, demoKey, traffic }) {
+      if (file === null) {
+        refuseTooMany(name, traffic?.content.length ?? 0);
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+      }
+      const path = file ?? pathOf(name);
+      const realTime = showsRealTime(sqlite);
+      const written = await writeCopy({
+        sqlite,
+        file: path,
+        applicationId: SNAPSHOT_ID,
+        checkTarget: () => refuseReplacing(path, { name, isHanded: file !== null, force }),
+        files: () => [
+          fileOf(FACTS, JSON.stringify({ name, createdAtMs, root, requests: traffic?.entries })),
+          ...(demoKey === null || file !== null ? [] : [fileOf(DEMO_KEY, demoKey)]),
+          ...(traffic === null ? [] : [{ path: TRAFFIC, content: traffic.content }]),
+        ],
+        ...(file !== null && { edit: removeSecrets }),
+      });
+      if (file === null) checked.set(path, identityOf(path));
+      const { bytes } = written;
+      return { name, createdAtMs, bytes, realTime, requests: traffic?.entries ?? null, fault: null };
+    },
+    async open(source) {
+      const path = 'file' in source ? source.file : (find(source.name), pathOf(source.name));
+      const bytes = inspect(path);
+      try {
+        const identity = identityOf(path);
+        const isForeign = 'file' in source;
+        const isChecked = checked.get(path) === identity;
+        const opened = await openChecked(path, { folder, isForeign, isChecked, tables: tablesOf(sqlite) });
+        if (!isForeign) checked.set(path, identity);
+        return { ...opened, bytes, fault: null };
+      } catch (error) {
+        throw explainOpening(error, path);
+      }
+    },
+    restore(snapshot, present) {
+      const { database: file, root, createdAtMs, demoKey, realTime } = snapshot;
+      const readAnew = (key: string | null) => {
+        options.after();
+        restored.emit(key);
+      };
+      options.before();
+      const offsetMs = realTime ? 0 : createdAtMs - clock.state().realNow;
+      try {
+        replaceContent(connection, { file, isOfThisRoot: root === present.root, offsetMs }, () => readAnew(demoKey));
+      } catch (error) {
+        readAnew(present.demoKey);
+        throw error;
+      }
+    },
+    onRestored: (listener) => void restored.subscribe(listener),
+    remove(name) {
+      const snapshot = find(name);
+      rmSync(pathOf(name), { force: true });
+      checked.delete(pathOf(name));
+      return snapshot;
+    },
+  };
+}
+
+function identityOf(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+/** Names in the message about a missing one. */
+const NAMED_MAX = 10;
+
+const fileOf = (path: string, text: string): KeptFile => ({ path, content: Buffer.from(text) });
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function refuseReplacing(path: string, { name, isHanded, force }: { name: string; isHanded: boolean; force: boolean }) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  const what = isHanded ? path : `The snapshot "${name}"`;
+  if (!force) throw new VivariumError('conflict', `${what} exists; choose another name, or replace it with --force.`);
+  if (!isHanded || (found.isFile() && headerFault(readHeader(path), found.size, [SNAPSHOT_ID]) === null)) return;
+  throw new VivariumError(
+    'conflict',
+    `${path} is not a Vivarium snapshot, so it is not replaced; choose another name.`,
+  );
+}
+
+const unrestorable = (path: string, why: string): VivariumError =>
+  new VivariumError('conflict', `${path} can't be restored: ${why}. Nothing was changed.`);
+
+function explainOpening(error: unknown, path: string): unknown {
+  const damage = damageOf(error);
+  if (damage !== null) return unrestorable(path, `it is damaged: ${damage}`);
+  const code = codeOf(error);
+  if (code === null) return unrestorable(path, error instanceof Error ? error.message : String(error));
+  return new VivariumError(
+    'unavailable',
+    `${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The size of a file that its header shows to be a snapshot. @throws VivariumError not_found, conflict, unavailable */
+function inspect(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new VivariumError('not_found', `There is no file ${path}.`);
+  const fault = found.isFile() ? faultOf(path, found.size) : 'it is a folder';
+  if (fault !== null) throw unrestorable(path, fault);
+  return found.size;
+}
+
+function faultOf(path: string, size: number): string | null {
+  try {
+    const header = readHeader(path);
+    const id = header.length > APPLICATION_ID_OFFSET ? header.readUInt32BE(APPLICATION_ID_OFFSET) : 0;
+    if (id === BACKUP_ID) return 'it is a backup, which "vivarium backup restore" restores';
+    if (id === APPLICATION_ID) return 'it is a database of Vivarium, not a snapshot';
+    return headerFault(header, size, [SNAPSHOT_ID]);
+  } catch (error) {
+    return `it can’t be read (${reasonOf(error)})`;
+  }
+}
+
+function describe(path: string, name: string): StoredSnapshot {
+  const found = statSync(path);
+  const fault = faultOf(path, found.size);
+  const read = fault === null ? readFactsOf(path) : null;
+  return {
+    name,
+    createdAtMs: read?.createdAtMs ?? Math.floor(found.mtimeMs),
+    bytes: found.size,
+    realTime: read?.realTime === true,
+    requests: read?.requests ?? null,
+    fault: fault ?? (read === null ? 'it is damaged' : null),
+  };
+}
+
+function readFactsOf(path: string) {
+  try {
+    const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
+    try {
+      return factsOf(sqlite);
+    } finally {
+      sqlite.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** The content of a member; null without it. @throws Error when it has another digest. */
+function memberOf(sqlite: Database, path: string): Buffer | null {
+  const row = sqlite
+    .prepare<[string], { content: Buffer; sha256: string }>(`SELECT content, sha256 FROM ${FILES_TABLE} WHERE path = ?`)
+    .get(path);
+  if (row !== undefined && hash('sha256', row.content) !== row.sha256)
+    throw new Error('it differs from what was stored');
+  return row?.content ?? null;
+}
+
+/** @throws Error if they are invalid. */
+const factsOf = (sqlite: Database) => ({
+  ...facts.parse(JSON.parse(String(memberOf(sqlite, FACTS)))),
+  realTime: showsRealTime(sqlite),
+});
+
+/** @throws Error when a digest or the facts are wrong, or recorded traffic is missing. */
+function readFiles(sqlite: Database) {
+  const { requests = null, ...read } = factsOf(sqlite);
+  const traffic = requests === null ? null : memberOf(sqlite, TRAFFIC);
+  if (requests !== null && traffic === null) throw new Error('its recorded traffic is missing');
+  return { ...read, requests, traffic, demoKey: memberOf(sqlite, DEMO_KEY)?.toString() ?? null };
+}
+
+/** Reads it through, all rows by the descriptions of their tables; copies a file from elsewhere, or of an older schema, which is then migrated. */
+async function openChecked(
+  path: string,
+  {
+    folder,
+    isForeign,
+    isChecked,
+    tables,
+  }: { folder: string; isForeign: boolean; isChecked: boolean; tables: readonly string[] },
+): Promise<Omit<OpenedSnapshot, 'bytes' | 'fault'>> {
+  const isOlder = readHeader(path).readUInt32BE(USER_VERSION_OFFSET) < latestVersion(MIGRATIONS);
+  const copied = isForeign || isOlder ? await copyInto(folder, path) : null;
+  const close = () => {
+    if (copied !== null) rmSync(copied, { force: true });
+  };
+  const database = copied ?? path;
+  const isUnread = !isChecked || copied !== null;
+  try {
+    const damage = isUnread ? await damageIn(database) : null;
+    if (damage !== null && !isAboutValue(damage.message)) throw damage;
+    let read: ReturnType<typeof readFiles>;
+    const sqlite = new Sqlite(database, { readonly: copied === null, fileMustExist: true });
+    try {
+      read = readFiles(sqlite);
+      if (isOlder) migrate(sqlite, MIGRATIONS);
+      const own = tablesOf(sqlite).filter((sql) => !sql.includes(FILES_TABLE));
+      if (own.join(';') !== tables.join(';')) throw new Error('its tables are not those of Vivarium');
+      const bad = isUnread ? await findBadRow(sqlite) : null;
+      if (bad !== null) throw new Error(bad.what);
+      if (isForeign) checkForeign(sqlite);
+    } finally {
+      sqlite.close();
+    }
+    if (damage !== null) throw damage;
+    return { ...read, database, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function damageIn(path: string): Promise<Error | null> {
+  try {
+    await checkCopy(path);
+    return null;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+async function copyInto(folder: string, path: string): Promise<string> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const copy = join(folder, `snapshot-opened.${randomBytes(6).toString('hex')}.tmp`);
+  await copyFile(path, copy);
+  chmodSync(copy, OWNER_ONLY);
+  return copy;
+}
+
+/** Checks what SQLite does not check in rows that are copied unread: constraints and references. */
+function checkForeign(sqlite: Database): void {
+  const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
+  if (finding !== 'ok') throw new Error(`it is damaged: ${finding.replaceAll('\n', ' ')}`);
+  const broken = brokenReference(sqlite);
+  if (broken !== null) throw new Error(broken);
+}
+
+/**
+ * A file to give to others has no private keys except those of zones, no secret that opens anything, and no ownership
+ * by files of this machine.
+ */
+function removeSecrets(copy: Database): void {
+  const settings = [...KEPT_SETTINGS, 'runs'].map((name) => `'${name}'`).join(', ');
+  copy.exec(
+    `DELETE FROM leaves; DELETE FROM revocations; DELETE FROM owned;
+     DELETE FROM acme_accounts; DELETE FROM acme_external_keys; DELETE FROM acme_authorizations;
+     DELETE FROM acme_orders; DELETE FROM acme_certificates;
+     UPDATE zones SET update_secret = NULL;
+     DELETE FROM settings WHERE name IN (${settings}); VACUUM`,
+  );
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Dataset } from '../../model/pet.ts';
+import { LruMap } from '../../base/lru.ts';
+import type { Log } from '../../base/log.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { environment, identifier, petStatus, type Environment } from '../../contract/values.ts';
+import type { Connection } from '../connection.ts';
+import { count, table } from './table.ts';
+
+/** Cached datasets; 10,000 projects have 20,000. Beyond this, the least recently used are looked up again. */
+const HANDLES_MAX = 20_000;
+
+const ENVIRONMENTS: readonly Environment[] = environment.options;
+
+export const DATASETS = table('datasets', ['id'], {
+  id: count,
+  projectId: identifier.nullable(),
+  environment,
+  lastPetId: z
+    .number()
+    .min(0)
+    .max(2 ** 53),
+  lastOrderId: count,
+});
+
+/** Kept by triggers. The sum of all stays an exact number. */
+export const PET_COUNTS = table('pet_counts', ['dataset_id', 'status'], {
+  datasetId: count,
+  status: petStatus,
+  pets: count.max(10 ** 9),
+});
+
+/** Counts the pets of projects anew, where no trigger has done it. */
+export const RECOUNT = `
+  INSERT OR REPLACE INTO pet_counts (dataset_id, status, pets)
+    SELECT datasets.id, value, (SELECT count(*) FROM pets WHERE dataset_id = datasets.id AND status = value)
+    FROM datasets, json_each('["available", "pending", "sold"]') WHERE project_id IS NOT NULL;`;
+
+/** An existing dataset: its number in the database, and a counter of its changes. */
+export interface DatasetHandle {
+  readonly id: number;
+  readonly dataset: Dataset;
+  /** Differs after every change, within one run of the process. */
+  revision: number;
+}
+
+/** The existing datasets and their revisions. */
+export interface Datasets {
+  /** @throws VivariumError `not_found` for an unknown project. */
+  resolve(dataset: Dataset): DatasetHandle;
+  /** 0 for a dataset that does not exist. */
+  revision(dataset: Dataset): number;
+  /** Call after the commit of every change to a dataset. */
+  changed(dataset: Dataset): void;
+  onChanged(listener: (dataset: Dataset) => void): () => void;
+  /** Creates the datasets of a new project, inside its transaction. */
+  create(projectId: string): void;
+  /** Call after a project was removed. */
+  removed(projectId: string): void;
+  /** Call after all content was replaced: every dataset has a new revision. */
+  forget(): void;
+}
+
+export const noSuchProject = (projectId: string): VivariumError =>
+  new VivariumError('not_found', `There is no project ${projectId}.`);
+
+export function createDatasets(connection: Connection, log: Log): Datasets {
+  const { sqlite, guarded } = connection;
+  const handlesMax = HANDLES_MAX / ENVIRONMENTS.length;
+  const handles: Record<Environment, LruMap<DatasetHandle>> = {
+    production: new LruMap(handlesMax),
+    staging: new LruMap(handlesMax),
+  };
+  const signal = createSignal<Dataset>();
+  let revisions = 0;
+
+  const select = sqlite
+    .prepare<[string, string], number>('SELECT id FROM datasets WHERE project_id = ? AND environment = ?')
+    .pluck();
+  const insert = sqlite.prepare<[string, string]>('INSERT INTO datasets (project_id, environment) VALUES (?, ?)');
+  const lookUp = guarded((dataset: Dataset) => select.get(dataset.projectId, dataset.environment));
+
+  function find({ projectId, environment }: Dataset): DatasetHandle | null {
+    const known = handles[environment].get(projectId);
+    if (known !== undefined) return known;
+    const id = lookUp({ projectId, environment });
+    if (id === undefined) return null;
+    const handle: DatasetHandle = { id, dataset: { projectId, environment }, revision: ++revisions };
+    handles[environment].set(projectId, handle);
+    return handle;
+  }
+
+  function tell(dataset: Dataset): void {
+    try {
+      signal.emit(dataset);
+    } catch (error) {
+      // The change is committed; an error here must not reach the caller that made it.
+      log.error('A listener for changed pets failed', { error });
+    }
+  }
+
+  return {
+    resolve(dataset) {
+      const handle = find(dataset);
+      if (handle === null) throw noSuchProject(dataset.projectId);
+      return handle;
+    },
+    revision: (dataset) => find(dataset)?.revision ?? 0,
+    changed(dataset) {
+      const handle = handles[dataset.environment].peek(dataset.projectId);
+      if (handle !== undefined) handle.revision = ++revisions;
+      tell(dataset);
+    },
+    onChanged: (listener) => signal.subscribe(listener),
+    create(projectId) {
+      for (const environment of ENVIRONMENTS) insert.run(projectId, environment);
+    },
+    removed(projectId) {
+      for (const environment of ENVIRONMENTS) {
+        handles[environment].delete(projectId);
+        tell({ projectId, environment });
+      }
+    },
+    forget() {
+      for (const environment of ENVIRONMENTS) handles[environment].clear();
+    },
+  };
+}
+
+/** Calls its listeners with each value, in order of subscription. Skips listeners that unsubscribe meanwhile. */
+export interface Signal<Value> {
+  emit(value: Value): void;
+  subscribe(listener: (value: Value) => void): () => void;
+}
+
+export function createSignal<Value>(): Signal<Value> {
+  const listeners = new Set<(value: Value) => void>();
+  return {
+    emit(value) {
+      for (const listener of listeners) listener(value);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { EpochMs } from '../../base/clock.ts';
+import type { Dataset } from '../../model/pet.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { order } from '../../contract/orders.ts';
+import { epochMs } from '../../contract/values.ts';
+import type { Connection } from '../connection.ts';
+import type { Datasets } from './datasets.ts';
+import { count, table } from './table.ts';
+
+/** Maximum orders in a list: the last ones. */
+export const ORDERS_LISTED_MAX = 10_000;
+
+export const ORDERS = table('orders', ['dataset_id', 'id'], {
+  datasetId: count,
+  id: z.number(),
+  petId: z.number(),
+  quantity: order.shape.quantity.min(1),
+  status: order.shape.status,
+  createdAtMs: epochMs,
+});
+
+export interface OrderRow {
+  id: bigint;
+  petId: bigint;
+  quantity: number;
+  status: 'placed';
+  createdAtMs: EpochMs;
+}
+
+export type NewOrder = Pick<OrderRow, 'petId' | 'quantity' | 'createdAtMs'>;
+
+export interface Orders {
+  /** By id, ascending; beyond `limit`, the last ones. With `petId`, only the orders of that pet. */
+  list(dataset: Dataset, which?: { petId?: bigint | null; limit?: number }): OrderRow[];
+  /** @throws VivariumError `not_found` for an unknown project or a pet that is not in the dataset. */
+  insert(dataset: Dataset, order: NewOrder): OrderRow;
+  /** @throws VivariumError `not_found`. */
+  remove(dataset: Dataset, id: bigint): OrderRow;
+}
+
+type Stored = [id: bigint, petId: bigint, quantity: bigint, createdAtMs: bigint];
+
+export function createOrders({ sqlite, guarded, transactional }: Connection, datasets: Datasets): Orders {
+  const columns = 'id, pet_id, quantity, created_at_ms';
+  const last = (condition: string) => `SELECT ${columns} FROM
+    (SELECT ${columns} FROM orders ${condition} ORDER BY id DESC LIMIT ?) ORDER BY id`;
+  const selectAll = sqlite
+    .prepare<[number, number], Stored>(last('NOT INDEXED WHERE dataset_id = ?'))
+    .raw()
+    .safeIntegers();
+  const selectOfPet = sqlite
+    .prepare<[number, bigint, number], Stored>(last('INDEXED BY orders_by_pet WHERE dataset_id = ? AND pet_id = ?'))
+    .raw()
+    .safeIntegers();
+  const selectOne = sqlite
+    .prepare<[number, bigint], Stored>(`SELECT ${columns} FROM orders WHERE dataset_id = ? AND id = ?`)
+    .raw()
+    .safeIntegers();
+  const deleteOne = sqlite.prepare<[number, bigint]>('DELETE FROM orders WHERE dataset_id = ? AND id = ?');
+  const hasPet = sqlite.prepare<[number, bigint], number>('SELECT 1 FROM pets WHERE dataset_id = ? AND id = ?').pluck();
+  const nextId = sqlite
+    .prepare<[number], bigint>(
+      'UPDATE datasets SET last_order_id = last_order_id + 1 WHERE id = ? RETURNING last_order_id',
+    )
+    .pluck()
+    .safeIntegers();
+  const insert = sqlite.prepare<[number, bigint, bigint, number, string, EpochMs]>(
+    'INSERT INTO orders (dataset_id, id, pet_id, quantity, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+
+  const insertRow = transactional((dataset: Dataset, { petId, quantity, createdAtMs }: NewOrder): OrderRow => {
+    const handle = datasets.resolve(dataset);
+    if (hasPet.get(handle.id, petId) === undefined) {
+      throw new VivariumError('not_found', `There is no pet ${petId} in ${dataset.environment} to order.`);
+    }
+    const id = nextId.get(handle.id);
+    if (id === undefined) throw new Error(`Dataset ${handle.id} is gone.`);
+    insert.run(handle.id, id, petId, quantity, 'placed', createdAtMs);
+    return { id, petId, quantity, status: 'placed', createdAtMs };
+  });
+
+  return {
+    list: guarded((dataset: Dataset, { petId = null, limit = ORDERS_LISTED_MAX } = {}) => {
+      const { id } = datasets.resolve(dataset);
+      return (petId === null ? selectAll.all(id, limit) : selectOfPet.all(id, petId, limit)).map(orderOf);
+    }),
+    insert: insertRow,
+    remove: transactional((dataset: Dataset, id: bigint) => {
+      const handle = datasets.resolve(dataset);
+      const stored = selectOne.get(handle.id, id);
+      if (stored === undefined) {
+        const { environment, projectId } = dataset;
+        throw new VivariumError('not_found', `There is no order ${id} in ${environment} of project ${projectId}.`);
+      }
+      deleteOne.run(handle.id, id);
+      return orderOf(stored);
+    }),
+  };
+}
+
+const orderOf = ([id, petId, quantity, createdAtMs]: Stored): OrderRow => ({
+  id,
+  petId,
+  quantity: Number(quantity),
+  status: 'placed',
+  createdAtMs: Number(createdAtMs),
+});

@@ -1,0 +1,165 @@
+import { type Dataset, foldName, takenMessage, type NewPet, type Pet } from '../../model/pet.ts';
+import { codeOf } from '../../base/error-code.ts';
+import { nextTurn } from '../../base/turns.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import type { PetStatus } from '../../contract/values.ts';
+import type { Connection } from '../connection.ts';
+import type { DatasetHandle, Datasets } from './datasets.ts';
+import { createPetSequence } from './pet-sequence.ts';
+
+/** Pets per statement of a bulk insert. Twenty halve the cost, which is mostly fixed; more gain little. */
+export const CHUNK_PETS = 20;
+
+type Parameter = number | bigint | string;
+
+/** Inserts new pets. Both ways of inserting must run inside `write`. */
+export interface PetWriter {
+  /** One transaction, durable when this returns. */
+  write<Result>(work: () => Result): Result;
+  /** @throws VivariumError `conflict` when the id exists or none is left; `not_found` for a removed project. */
+  insert(handle: DatasetHandle, pet: NewPet): Pet;
+  /** At most `CHUNK_PETS`; returns, for each in order, its id or the reason for its rejection. */
+  insertChunk(handle: DatasetHandle, pets: readonly NewPet[]): (bigint | string)[];
+}
+
+export function createPetWriter(connection: Connection): PetWriter {
+  const { sqlite, transactional } = connection;
+  const sequence = createPetSequence(connection);
+  const into = 'INSERT INTO pets (dataset_id, id, name, category_id, status, folded_name) VALUES ';
+  const values = '(?, ?, ?, ?, ?, ?)';
+  const insertFree = sqlite.prepare<[number, bigint, string, bigint, PetStatus, string]>(
+    `${into}${values} ON CONFLICT (dataset_id, id) DO NOTHING`,
+  );
+  const insertChunkOfAll = sqlite.prepare<Parameter[]>(into + Array<string>(CHUNK_PETS).fill(values).join(', '));
+
+  /** Returns whether the id was free and the pet was inserted. */
+  function place(handle: DatasetHandle, id: bigint, { name, categoryId, status }: NewPet): boolean {
+    return insertFree.run(handle.id, id, name, categoryId, status, foldName(name)).changes === 1;
+  }
+
+  function assign(handle: DatasetHandle, pet: NewPet): bigint {
+    let id = sequence.next(handle);
+    if (!place(handle, id, pet)) {
+      id = sequence.freeAfter(handle, id);
+      place(handle, id, pet);
+    }
+    sequence.assigned(handle, id);
+    return id;
+  }
+
+  function insert(handle: DatasetHandle, pet: NewPet): Pet {
+    const { name, categoryId, status } = pet;
+    if (pet.id === undefined) return { id: assign(handle, pet), name, categoryId, status };
+    const id = pet.id;
+    sequence.last(handle);
+    if (!place(handle, id, pet)) throw new VivariumError('conflict', takenMessage(id, handle.dataset));
+    sequence.pushed(handle, id);
+    return { id, name, categoryId, status };
+  }
+
+  /** One statement for all of them, which fails as a whole, with null, when one cannot be inserted. */
+  function insertTogether(handle: DatasetHandle, pets: readonly NewPet[]): bigint[] | null {
+    const before = sequence.last(handle);
+    const parameters: Parameter[] = [];
+    const ids: bigint[] = [];
+    try {
+      for (const { id: explicit, name, categoryId, status } of pets) {
+        const id = explicit ?? sequence.next(handle);
+        if (explicit === undefined) sequence.assigned(handle, id);
+        else sequence.pushed(handle, id);
+        ids.push(id);
+        parameters.push(handle.id, id, name, categoryId, status, foldName(name));
+      }
+      insertChunkOfAll.run(...parameters);
+      return ids;
+    } catch (error) {
+      if (!isOfOnePet(error)) throw error;
+      sequence.assigned(handle, before);
+      return null;
+    }
+  }
+
+  function insertOne(handle: DatasetHandle, pet: NewPet): bigint | string {
+    try {
+      return insert(handle, pet).id;
+    } catch (error) {
+      if (!isOfOnePet(error)) throw error;
+      return error instanceof VivariumError ? error.message : `The pet is not acceptable: ${error.message}.`;
+    }
+  }
+
+  return {
+    write: <Result>(work: () => Result): Result =>
+      transactional(() => {
+        sequence.begin();
+        const result = work();
+        sequence.store();
+        return result;
+      })(),
+    insert,
+    insertChunk(handle, pets) {
+      sequence.last(handle);
+      const together = pets.length === CHUNK_PETS ? insertTogether(handle, pets) : null;
+      return together ?? pets.map((pet) => insertOne(handle, pet));
+    },
+  };
+}
+
+/** An error about a single pet, after which the transaction can continue. */
+function isOfOnePet(error: unknown): error is Error {
+  return error instanceof VivariumError || codeOf(error)?.startsWith('SQLITE_CONSTRAINT') === true;
+}
+
+/** Pets per transaction, some 5 ms, to let other work run. */
+const BATCH_PETS = 25 * CHUNK_PETS;
+
+interface Insertion {
+  writer: PetWriter;
+  datasets: Datasets;
+  dataset: Dataset;
+  pets: Iterable<NewPet>;
+  /** Ends the import between two transactions. */
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Inserts any number of pets in transactions of bounded size, with other work in between. @returns for each pet, in
+ * order, its id or the reason for its rejection. @throws (rejects) VivariumError when the import cannot continue
+ * (`unavailable`, `not_found`), or the abort reason of `signal`; committed pets stay.
+ */
+export async function insertMany(insertion: Insertion): Promise<(bigint | string)[]> {
+  const { writer, datasets, dataset, pets, signal } = insertion;
+  const results: (bigint | string)[] = [];
+  let stored = 0;
+  for (const batch of batchesOf(pets, BATCH_PETS)) {
+    if (results.length > 0) await nextTurn();
+    signal?.throwIfAborted();
+    try {
+      const handle = datasets.resolve(dataset);
+      const outcomes = writer.write(() =>
+        batchesOf(batch, CHUNK_PETS)
+          .flatMap((chunk) => writer.insertChunk(handle, chunk))
+          .toArray(),
+      );
+      const inserted = outcomes.filter((outcome) => typeof outcome === 'bigint').length;
+      stored += inserted;
+      if (inserted > 0) datasets.changed(dataset);
+      for (const outcome of outcomes) results.push(outcome);
+    } catch (error) {
+      if (stored === 0 || !(error instanceof VivariumError)) throw error;
+      throw new VivariumError(error.code, `${error.message} ${stored} pets had been stored before.`, { cause: error });
+    }
+  }
+  return results;
+}
+
+function* batchesOf<Item>(items: Iterable<Item>, size: number): Generator<Item[], undefined> {
+  let batch: Item[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,256 @@
+import { z } from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import {
+  type Dataset,
+  foldName,
+  type IdRange,
+  noSuchPet,
+  type NewPet,
+  type PetPatch,
+  type Pet,
+} from '../../model/pet.ts';
+import { nextTurn } from '../../base/turns.ts';
+import { INT64_MAX, INT64_MIN, petName, petStatus, type PetStatus } from '../../contract/values.ts';
+import type { Connection } from '../connection.ts';
+import type { DatasetHandle, Datasets } from './datasets.ts';
+import { insertMany, createPetWriter } from './pet-writer.ts';
+import { createPetListings, type PetPage, type PetQuery } from './pet-listing.ts';
+import { createPetQueue } from './pet-queue.ts';
+import { createSortedPets } from './pet-sorted.ts';
+import { count as counted, table } from './table.ts';
+
+export const PETS = table('pets', ['dataset_id', 'id'], {
+  datasetId: counted,
+  id: z.number(),
+  name: petName,
+  categoryId: z.number(),
+  status: petStatus,
+  foldedName: z.string(),
+});
+
+/** A pet as an array, cheaper than an object: id, name, categoryId, status. */
+type RawPet = [id: bigint, name: string, categoryId: bigint, status: PetStatus];
+
+const petOf = ([id, name, categoryId, status]: RawPet): Pet => ({ id, name, categoryId, status });
+
+const EVERY_ID: IdRange = { first: INT64_MIN, last: INT64_MAX };
+
+/** The pets of all datasets. Every method throws VivariumError `not_found` for an unknown project. */
+export interface Pets {
+  /** A page by id, ascending. Its cost depends on `limit`, not on the number of pets. */
+  page(
+    dataset: Dataset,
+    query: { status: PetStatus | null; limit: number; after: bigint | null },
+  ): { pets: Pet[]; more: boolean };
+  get(dataset: Dataset, id: bigint): Pet | null;
+  /** Adds a pet with the next id. Resolves once it is durable; see `pet-queue.ts`. */
+  add(dataset: Dataset, pet: Omit<Pet, 'id'>): Promise<Pet>;
+  /** @throws VivariumError `conflict` when the id exists. */
+  insert(dataset: Dataset, pet: NewPet): Pet;
+  /** Any number; returns, for each in order, its id or the reason for its rejection. */
+  insertMany(dataset: Dataset, pets: Iterable<NewPet>, signal?: AbortSignal): Promise<(bigint | string)[]>;
+  /** @throws VivariumError `not_found`. */
+  update(dataset: Dataset, id: bigint, patch: PetPatch): Pet;
+  /** @throws VivariumError `not_found`. */
+  remove(dataset: Dataset, id: bigint): Pet;
+  /** The existing pets among `ids`, in that order; a turn reads about a thousand. */
+  getMany(dataset: Dataset, ids: readonly bigint[]): Pet[];
+  /** Changes pets in one transaction; returns those that exist as they were. */
+  updateMany(dataset: Dataset, changes: readonly (PetPatch & { id: bigint })[]): Pet[];
+  /** Removes pets in one transaction; returns them. */
+  removeMany(dataset: Dataset, ids: readonly bigint[]): Pet[];
+  /** Removes at most `limit` pets, lowest ids first, of `ids` or of all, in turns; resolves to their number. */
+  clear(dataset: Dataset, limit: number, signal?: AbortSignal, ids?: IdRange): Promise<number>;
+  /** A page of any order, filter and search, from any position; long walks run in turns. See `pet-listing.ts`. */
+  list(dataset: Dataset, query: PetQuery, signal?: AbortSignal): Promise<PetPage>;
+  /** The number of pets in a dataset, of one status or of all. */
+  count(dataset: Dataset, status: PetStatus | null): number;
+  /** The number of pets in all datasets. */
+  total(): number;
+  /** Differs after every committed change to the dataset; 0 when it does not exist. */
+  revision(dataset: Dataset): number;
+  /** Calls `listener` after every committed change. Returns its unsubscribe function. */
+  onChanged(listener: (dataset: Dataset) => void): () => void;
+}
+
+export const PAGE_SQL =
+  'SELECT id, name, category_id, status FROM pets WHERE dataset_id = ? AND id >= ? ORDER BY id LIMIT ?';
+
+/** The index is named, because SQLite without statistics prefers the primary key and would walk other statuses. */
+export const PAGE_OF_STATUS_SQL = `SELECT id, name, category_id, status FROM pets INDEXED BY pets_by_status
+   WHERE dataset_id = ? AND status = ? AND id >= ? ORDER BY id LIMIT ?`;
+
+export function createPets(
+  connection: Connection,
+  datasets: Datasets,
+  clock: Pick<Clock, 'realTimer'>,
+): Pets & { flush(): void; close(): void } {
+  const { sqlite, guarded, transactional } = connection;
+  const { resolve } = datasets;
+  const writer = createPetWriter(connection);
+  const queue = createPetQueue(connection, datasets, writer);
+
+  const page = sqlite.prepare<[number, bigint, number], RawPet>(PAGE_SQL).raw().safeIntegers();
+  const pageOfStatus = sqlite
+    .prepare<[number, PetStatus, bigint, number], RawPet>(PAGE_OF_STATUS_SQL)
+    .raw()
+    .safeIntegers();
+  const one = sqlite
+    .prepare<[number, bigint], RawPet>('SELECT id, name, category_id, status FROM pets WHERE dataset_id = ? AND id = ?')
+    .raw()
+    .safeIntegers();
+  const update = sqlite.prepare<[string, bigint, PetStatus, string, number, bigint]>(
+    'UPDATE pets SET name = ?, category_id = ?, status = ?, folded_name = ? WHERE dataset_id = ? AND id = ?',
+  );
+  const remove = sqlite.prepare<[number, bigint]>('DELETE FROM pets WHERE dataset_id = ? AND id = ?');
+  const countOfStatus = sqlite
+    .prepare<[number, PetStatus], number>('SELECT pets FROM pet_counts WHERE dataset_id = ? AND status = ?')
+    .pluck();
+  const countOfAll = sqlite
+    .prepare<[number], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts WHERE dataset_id = ?')
+    .pluck();
+  const total = sqlite.prepare<[], number>('SELECT coalesce(sum(pets), 0) FROM pet_counts').pluck();
+
+  function readPage(handle: DatasetHandle, status: PetStatus | null, start: bigint, limit: number): Pet[] {
+    const rows =
+      status === null ? page.all(handle.id, start, limit) : pageOfStatus.all(handle.id, status, start, limit);
+    return rows.map(petOf);
+  }
+
+  const countIn = (handle: DatasetHandle, status: PetStatus | null): number =>
+    (status === null ? countOfAll.get(handle.id) : countOfStatus.get(handle.id, status)) ?? 0;
+
+  function readOne(handle: DatasetHandle, id: bigint): Pet | null {
+    const row = one.get(handle.id, id);
+    return row === undefined ? null : petOf(row);
+  }
+
+  const sortedPets = createSortedPets(connection, clock);
+  const listings = createPetListings(connection, sortedPets, {
+    get: readOne,
+    byId: guarded(readPage),
+    count: guarded(countIn),
+  });
+
+  function find(dataset: Dataset, id: bigint): { handle: DatasetHandle; pet: Pet } {
+    const handle = resolve(dataset);
+    const pet = readOne(handle, id);
+    if (pet === null) throw noSuchPet(id, dataset);
+    return { handle, pet };
+  }
+
+  const readMany = (handle: DatasetHandle, ids: readonly bigint[]): Pet[] =>
+    ids.map((id) => readOne(handle, id)).filter((pet) => pet !== null);
+
+  function write(handle: DatasetHandle, pet: Pet, patch: PetPatch): Pet {
+    const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = patch;
+    update.run(name, categoryId, status, foldName(name), handle.id, pet.id);
+    return { id: pet.id, name, categoryId, status };
+  }
+
+  const writeMany = transactional((handle: DatasetHandle, changes: readonly (PetPatch & { id: bigint })[]): Pet[] => {
+    const before: Pet[] = [];
+    for (const change of changes) {
+      const pet = readOne(handle, change.id);
+      if (pet === null) continue;
+      write(handle, pet, change);
+      before.push(pet);
+    }
+    return before;
+  });
+
+  const deleteMany = transactional((handle: DatasetHandle, ids: readonly bigint[]): Pet[] => {
+    const found = readMany(handle, ids);
+    for (const { id } of found) remove.run(handle.id, id);
+    return found;
+  });
+
+  /** Announces a change to many pets, unless none of them existed. */
+  function told(dataset: Dataset, found: Pet[]): Pet[] {
+    if (found.length > 0) datasets.changed(dataset);
+    return found;
+  }
+
+  const pageOf = guarded<Parameters<Pets['page']>, ReturnType<Pets['page']>>((dataset, { status, limit, after }) => {
+    const handle = resolve(dataset);
+    if (after === INT64_MAX) return { pets: [], more: false };
+    // One more than requested: it exists exactly when there is a next page.
+    const pets = readPage(handle, status, after === null ? INT64_MIN : after + 1n, limit + 1);
+    const more = pets.length > limit;
+    if (more) pets.pop();
+    return { pets, more };
+  });
+
+  return {
+    page: pageOf,
+    get: guarded((dataset: Dataset, id: bigint) => readOne(resolve(dataset), id)),
+    add: (dataset, pet) => queue.add(dataset, pet),
+    insert(dataset, pet) {
+      const handle = resolve(dataset);
+      const row = writer.write(() => writer.insert(handle, pet));
+      datasets.changed(dataset);
+      return row;
+    },
+    insertMany: (dataset, pets, signal) => insertMany({ writer, datasets, dataset, pets, signal }),
+    update: guarded((dataset: Dataset, id: bigint, patch: PetPatch) => {
+      const { handle, pet } = find(dataset, id);
+      const changed = write(handle, pet, patch);
+      datasets.changed(dataset);
+      return changed;
+    }),
+    remove: guarded((dataset: Dataset, id: bigint) => {
+      const { handle, pet } = find(dataset, id);
+      remove.run(handle.id, id);
+      datasets.changed(dataset);
+      return pet;
+    }),
+    getMany: guarded((dataset: Dataset, ids: readonly bigint[]) => readMany(resolve(dataset), ids)),
+    updateMany: (dataset, changes) => told(dataset, writeMany(resolve(dataset), changes)),
+    removeMany: (dataset, ids) => told(dataset, deleteMany(resolve(dataset), ids)),
+    clear: createPetClearing(connection, datasets),
+    list: async (dataset, query, signal) => listings.list(resolve(dataset), query, signal),
+    count: guarded((dataset: Dataset, status: PetStatus | null) => countIn(resolve(dataset), status)),
+    total: guarded(() => total.get() ?? 0),
+    revision: (dataset) => datasets.revision(dataset),
+    onChanged: (listener) => datasets.onChanged(listener),
+    flush() {
+      sortedPets.dropUnused();
+      queue.flush();
+    },
+    close() {
+      sortedPets.close();
+      queue.close();
+    },
+  };
+}
+
+/** Pets per transaction, some 5 ms, to let other work run. */
+const BATCH_PETS = 500;
+
+export function createPetClearing({ sqlite, transactional }: Connection, datasets: Datasets) {
+  const remove = sqlite.prepare<[number, number, bigint, bigint, number]>(
+    `DELETE FROM pets WHERE dataset_id = ? AND id IN
+       (SELECT id FROM pets WHERE dataset_id = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?)`,
+  );
+  const removeSome = transactional(
+    (id: number, { first, last }: IdRange, limit: number): number => remove.run(id, id, first, last, limit).changes,
+  );
+
+  /**
+   * Removes at most `limit` pets of a dataset in transactions of bounded size; resolves to their number. Aborting keeps
+   * the rest.
+   */
+  return async (dataset: Dataset, limit: number, signal?: AbortSignal, ids: IdRange = EVERY_ID): Promise<number> => {
+    let removed = 0;
+    while (removed < limit) {
+      signal?.throwIfAborted();
+      const wanted = Math.min(BATCH_PETS, limit - removed);
+      const gone = removeSome(datasets.resolve(dataset).id, ids, wanted);
+      removed += gone;
+      if (gone > 0) datasets.changed(dataset);
+      if (gone < wanted) break;
+      await nextTurn();
+    }
+    return removed;
+  };
+}

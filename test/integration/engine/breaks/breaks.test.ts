@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import { BREAK } from '../../../../main/cli/break.ts';
+import type { RunningBreak } from '../../../../main/contract/breaks.ts';
+import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
+import { commandHere } from '../../../support/cli-io.ts';
+import { type Engine, startEngine } from '../../../support/engine.ts';
+
+const HOST = 'demo.vivarium.localhost';
+
+async function command({ dataDir }: Engine, ...args: string[]): Promise<string> {
+  const { io, printed } = commandHere();
+  const code = await BREAK.run([...args, '--data-dir', dataDir], io);
+  return `${code}\n${printed.stdout}${printed.stderr}`;
+}
+
+it('vivarium break starts a break, which Traffic names, and repairs it', async () => {
+  const engine = await startEngine();
+  expect(await command(engine)).toMatch(
+    /^0\nNothing is broken\. What could be: .*vivarium.* break list --data-dir \/.*\n$/,
+  );
+  const begun = await command(
+    engine,
+    ...['api.unavailable', HOST, '--method', 'GET', '--path', '/v1/*', '--key', 'Demo key'],
+    ...['--nth', '2', '--for', '5m', '--seed', '7', '--set', 'seconds=5'],
+  );
+  expect(begun).toMatch(/^0\nBroken: api.unavailable on GET demo.vivarium.localhost \/v1\/\* key_\w+, 1 in 2, until /);
+  const statuses = [];
+  for (let sent = 0; sent < 4; sent++) statuses.push((await engine.api()).status);
+  expect(statuses).toEqual([200, 503, 200, 503]);
+  expect((await engine.api({ headers: { 'Vivarium-Break': 'off' } })).status).toBe(200);
+  expect((await engine.api({ key: null })).status).toBe(401);
+
+  const [running] = (await engine.call('breaks.list')) as RunningBreak[];
+  const id = String(running?.id);
+  expect(running).toMatchObject({ seen: 4, struck: 2 });
+  const { items } = (await engine.call('traffic.list', { filter: 'stage:break' })) as { items: TrafficEntry[] };
+  expect(items.map(({ status, fault }) => [status, fault])).toEqual([
+    [503, { entry: 'api.unavailable', breakId: id }],
+    [503, { entry: 'api.unavailable', breakId: id }],
+  ]);
+  const detail = (await engine.call('traffic.get', { id: items[0]?.id })) as TrafficDetail;
+  expect(detail.explanation).toBe(`The break api.unavailable (${id}) answered in place of the target, on purpose.`);
+
+  expect(await command(engine)).toMatch(/api\.unavailable {2}.*1 in 2 {2}2 of 4 {2}/);
+  expect(await command(engine, 'off', id)).toBe(`0\nRepaired: api.unavailable (${id}).\n`);
+  expect((await engine.api()).status).toBe(200);
+  expect(await command(engine, 'off', '--all')).toBe('0\nNothing was broken.\n');
+  expect(await command(engine, 'http.empty-response', HOST)).toContain('\nIt only affects requests over HTTP/1.1.\n');
+  expect(await command(engine, 'list', 'http.malformed-chunk')).toContain('Affects      only requests over HTTP/1.1');
+});
+
+const REFUSED: readonly [args: string[], message: string][] = [
+  [['api.unavailabel'], 'Did you mean "api.unavailable"?'],
+  [['api.unavailable', '--rate', 'much'], '--rate must be a share such as 10% or 0.1, not "much".'],
+  [['api.unavailable', HOST, '--rate', '0%'], 'must be more than 0 % and at most 100 %'],
+  [['api.unavailable', HOST, '--rate', '101%'], 'must be more than 0 % and at most 100 %'],
+  [['api.unavailable', HOST, '--nth', '0'], 'nth'],
+  [['api.unavailable', '--set', 'seconds'], '--set must be NAME=VALUE'],
+  [['api.unavailable', HOST, '--set', 'seconds=-1'], 'must be a whole number from 0'],
+  [['api.unavailable', HOST, '--type', 'A'], 'does not apply to api.unavailable'],
+  [['api.unavailable', '--hostname', 'localhost'], 'is Vivarium’s own'],
+  [['api.unavailable', HOST, '--hostname', HOST], 'Give the hostname once'],
+  [['api.unavailable', HOST, '--for', '8d'], 'must be from 1 second to 7 days'],
+  [['api.unavailable', '--all'], '--all is not for "break ENTRY".'],
+  [['api.unavailable'], 'Name the hostname to break, or add --everything: '],
+  [['connection.refused'], 'cannot be produced here'],
+  [['list', 'unavailable'], 'Did you mean "api.unavailable"?'],
+  [['off'], 'Name one break by its id, or add --all.'],
+  [['off', 'brk_1'], ' breaks list\n'],
+];
+
+it('vivarium break refuses what it cannot break, and tells what to change', async () => {
+  const engine = await startEngine();
+  for (const [args, message] of REFUSED) {
+    const printed = await command(engine, ...args);
+    expect(printed).toMatch(/^1\n/);
+    expect(printed).toContain(message);
+  }
+  expect(await engine.call('breaks.list')).toEqual([]);
+});
+
+it('a break continues across a restart, and ends when a snapshot is restored', async () => {
+  let engine = await startEngine();
+  const { id } = (await engine.call('breaks.start', { entry: 'api.sunset', nth: 2 })) as RunningBreak;
+  expect((await engine.api()).status).toBe(200);
+  await engine.call('snapshots.save', { name: 'broken' });
+  await engine.stop();
+  engine = await startEngine({ dataDir: engine.dataDir });
+  expect(await engine.call('breaks.list')).toMatchObject([{ id, seen: 1, struck: 0 }]);
+  expect((await engine.api()).status).toBe(410);
+  await engine.call('snapshots.restore', { name: 'broken' });
+  expect(await engine.call('breaks.list')).toEqual([]);
+  expect((await engine.api()).status).toBe(200);
+});

@@ -1,0 +1,375 @@
+import { Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
+import { request } from 'node:http';
+import { connect as connectTls } from 'node:tls';
+import { expect, it } from 'vitest';
+import { DRILL } from '../../../../main/cli/drill.ts';
+import type { RunningBreak } from '../../../../main/contract/breaks.ts';
+import type { Certificate } from '../../../../main/contract/certificates.ts';
+import type { Domain } from '../../../../main/contract/domains.ts';
+import type { Drill } from '../../../../main/contract/drills.ts';
+import type { Project } from '../../../../main/contract/projects.ts';
+import type { RecordInfo } from '../../../../main/contract/zones.ts';
+import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
+import { CATALOGUE } from '../../../../main/breaks/catalogue/index.ts';
+import { DRILLS } from '../../../../main/drills/catalogue/index.ts';
+import { rightCause } from '../../../../main/drills/drill.ts';
+import { commandHere } from '../../../support/cli-io.ts';
+import { type Answer, type Engine, startEngine } from '../../../support/engine.ts';
+
+const HOST = 'drill.vivarium.localhost';
+const ZONE = 'drill.test';
+const SHOP = 'shop.drill.test';
+const WWW = 'www.drill.test';
+
+const call = async <Result>(engine: Engine, procedure: string, input?: unknown): Promise<Result> =>
+  (await engine.call(procedure, input)) as Result;
+
+/** What a drill must not change. */
+async function worldOf(engine: Engine): Promise<unknown> {
+  const zones = await call<{ name: string }[]>(engine, 'zones.list');
+  const projects = await call<Project[]>(engine, 'projects.list');
+  const domains = await call<Domain[]>(engine, 'domains.list');
+  const certificates = await call<Certificate[]>(engine, 'certificates.list');
+  const listed = (procedure: string, inputs: readonly object[]) =>
+    Promise.all(inputs.map((input) => engine.call(procedure, input)));
+  return {
+    zones,
+    // Their addresses change with the ports.
+    projects: projects.map(({ baseUrl: _url, secureBaseUrl: _secure, ...project }) => project),
+    records: await listed(
+      'records.list',
+      zones.map(({ name }) => ({ zone: name })),
+    ),
+    keys: await listed(
+      'keys.list',
+      projects.map(({ id }) => ({ projectId: id })),
+    ),
+    domains: domains.map(({ hostname, projectId, state, certificate, checks, attachedAt }) => ({
+      ...{ hostname, projectId, state, attachedAt, certificate: certificate.state },
+      checks: checks.map(({ code, outcome }) => [code, outcome]),
+    })),
+    certificates: certificates.map(({ hostname, serial, state }) => ({ hostname, serial, state })),
+    settings: await engine.call('settings.get'),
+    breaks: await engine.call('breaks.list'),
+  };
+}
+
+/** A running drill as a player sees it. */
+interface Player {
+  engine: Engine;
+  key: string;
+  api(more?: Parameters<Engine['api']>[0]): Promise<Answer>;
+}
+
+function playerOf(engine: Engine, { running }: Drill): Player {
+  const key = /Bearer (viv_\w+)/.exec(running?.command ?? '')?.[1] ?? '';
+  return { engine, key, api: (more = {}) => engine.api({ host: HOST, key, ...more }) };
+}
+
+const resolver = ({ engine }: Player): Resolver => {
+  const found = new Resolver();
+  found.setServers([`127.0.0.1:${engine.app.runtime.dns.port}`]);
+  return found;
+};
+
+async function recordsAt({ engine }: Player, name: string, type: string): Promise<RecordInfo[]> {
+  const records = await call<RecordInfo[]>(engine, 'records.list', { zone: ZONE, name });
+  expect(records.every(({ breakId }) => breakId === undefined)).toBe(true);
+  return records.filter((record) => record.type === type);
+}
+
+async function removeAt(player: Player, name: string, type: string): Promise<void> {
+  for (const { id } of await recordsAt(player, name, type)) await player.engine.call('records.remove', { id });
+}
+
+const putRight = (player: Player): Promise<unknown> =>
+  player.engine.call('records.put', { zone: ZONE, name: 'shop', type: 'CNAME', value: 'cname.vivarium.localhost' });
+
+/** The error of a handshake. */
+function handshake({ engine }: Player, servername: string, protocol: string): Promise<string> {
+  const { https, caFile } = engine.app.runtime;
+  return new Promise((resolve) => {
+    const socket = connectTls({
+      ...{ host: '127.0.0.1', port: https.port, servername, ca: readFileSync(caFile), ALPNProtocols: [protocol] },
+    });
+    socket.on('secureConnect', () => {
+      resolve('connected');
+      socket.destroy();
+    });
+    socket.on('error', ({ message }) => resolve(message));
+  });
+}
+
+function overHttp2({ engine, key }: Player): Promise<number> {
+  const { https, caFile } = engine.app.runtime;
+  const session = connectHttp2(`https://127.0.0.1:${https.port}`, { servername: HOST, ca: readFileSync(caFile) });
+  return new Promise<number>((resolve, reject) => {
+    session.on('error', reject);
+    const stream = session.request({ ':authority': HOST, ':path': '/v1/pets?limit=1', authorization: `Bearer ${key}` });
+    stream.on('error', reject);
+    stream.on('response', (headers) => resolve(headers[':status'] ?? 0));
+    stream.resume();
+    stream.end();
+  }).finally(() => session.close());
+}
+
+/** A request that hangs, until the client abandons it. */
+async function hang({ engine, key }: Player): Promise<() => Promise<void>> {
+  const sent = request({
+    ...{ host: '127.0.0.1', port: engine.app.runtime.http.port, path: '/v1/pets' },
+    headers: { host: HOST, authorization: `Bearer ${key}` },
+  });
+  const ended = new Promise<void>((resolve) => sent.on('error', () => resolve()));
+  sent.end();
+  const count = async (name: string) => (await call<{ items: TrafficEntry[] }>(engine, `traffic.${name}`)).items.length;
+  const before = await count('list');
+  await expect.poll(async () => (await count('running')) > 0).toBe(true);
+  return async () => {
+    sent.destroy();
+    await ended;
+    await expect.poll(async () => (await count('list')) > before).toBe(true);
+  };
+}
+
+interface Play {
+  /** A real client shows the symptom. */
+  symptom(player: Player): Promise<void>;
+  fix(player: Player): Promise<void>;
+}
+
+const PET = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
+
+const PLAYS: Readonly<Record<string, Play>> = {
+  hammering: {
+    async symptom({ engine, api }) {
+      // Within one minute, however long it takes.
+      await engine.call('clock.freeze');
+      const statuses = [];
+      for (let sent = 0; sent < 7; sent++) statuses.push((await api()).status);
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    },
+    async fix({ engine, api }) {
+      await engine.call('clock.advance', { by: `PT${String((await api()).headers['retry-after'])}S` });
+      expect((await api()).status).toBe(200);
+    },
+  },
+  'locked-out': {
+    async symptom({ api }) {
+      expect((await api()).status).toBe(401);
+    },
+    async fix({ engine, api }) {
+      const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
+      expect((await api({ key: secret })).status).toBe(200);
+    },
+  },
+  'bad-gateway': {
+    async symptom({ api }) {
+      expect((await api()).status).toBe(502);
+    },
+    async fix({ engine, api }) {
+      await engine.call('projects.update', { projectId: 'drill', target: 'api' });
+      expect((await api()).status).toBe(200);
+    },
+  },
+  hanging: {
+    symptom: async (player) => void (await hang(player)),
+    fix: async (player) => (await hang(player))(),
+  },
+  'record-is-there': {
+    async symptom(player) {
+      await expect(resolver(player).resolve4(SHOP)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    },
+    async fix(player) {
+      await removeAt(player, SHOP, 'CNAME');
+      await putRight(player);
+      expect(await resolver(player).resolve4(SHOP)).toEqual(['127.0.0.1']);
+    },
+  },
+  'old-shop': {
+    async symptom(player) {
+      expect(await resolver(player).resolve4(SHOP)).toEqual(['192.0.2.1']);
+    },
+    fix: (player) => removeAt(player, 'shop', 'A'),
+  },
+  'no-padlock': {
+    async symptom(player) {
+      expect(await handshake(player, WWW, 'http/1.1')).toMatch(/unrecognized name|alert/);
+      expect((await player.api({ host: WWW })).status).toBe(404);
+    },
+    async fix(player) {
+      await player.engine.call('domains.attach', { projectId: 'drill', hostname: WWW, local: true });
+      expect(await handshake(player, WWW, 'http/1.1')).toBe('connected');
+    },
+  },
+  'date-for-a-wait': {
+    async symptom({ api }) {
+      expect((await api()).status).toBe(200);
+      const { status, headers } = await api();
+      expect([status, Number(headers['retry-after'])]).toEqual([429, Number.NaN]);
+    },
+    async fix({ api }) {
+      const statuses = [(await api()).status];
+      const refused = await api();
+      const until = Date.parse(String(refused.headers['retry-after']));
+      await expect.poll(() => Date.now() >= until, { timeout: 10_000 }).toBe(true);
+      expect([...statuses, refused.status, (await api()).status]).toEqual([200, 429, 200]);
+    },
+  },
+  twice: {
+    async symptom({ api }) {
+      expect([(await api(PET)).status, (await api(PET)).status]).toEqual([500, 500]);
+    },
+    async fix({ api }) {
+      const { status, text } = await api({ path: '/v1/pets?limit=100' });
+      expect([status, text.split('"Rex"').length - 1]).toEqual([200, 2]);
+    },
+  },
+  'lent-name': {
+    async symptom(player) {
+      await expect(resolver(player).resolve4(SHOP)).rejects.toMatchObject({ code: 'ENODATA' });
+    },
+    fix: (player) => removeAt(player, 'shop', 'NS'),
+  },
+  'old-client': {
+    async symptom(player) {
+      expect(await handshake(player, HOST, 'http/1.1')).toMatch(/no application protocol/);
+    },
+    async fix(player) {
+      expect(await overHttp2(player)).toBe(200);
+    },
+  },
+  'issuance-stopped': {
+    async symptom({ engine }) {
+      const before = await call<{ serial: string }>(engine, 'certificates.get', { hostname: SHOP });
+      await engine.call('certificates.renew', { hostname: SHOP }).catch(() => undefined);
+      expect(await engine.call('certificates.get', { hostname: SHOP })).toMatchObject({ serial: before.serial });
+      expect(await engine.call('caa.explain', { hostname: SHOP })).toMatchObject({ verdict: 'forbidden' });
+    },
+    async fix(player) {
+      await removeAt(player, `edge.shop`, 'CAA');
+      await player.engine.call('certificates.renew', { hostname: SHOP });
+    },
+  },
+};
+
+/** Names that must not appear while a drill runs. */
+const NAMES = new RegExp(CATALOGUE.map(({ id }) => `"${id.replaceAll('.', '\\.')}`).join('|'));
+
+it('plays every drill: its fault shows, stays hidden in lists and can be repaired, and nothing remains of it', async () => {
+  const engine = await startEngine();
+  const before = await worldOf(engine);
+  expect(Object.keys(PLAYS)).toEqual(DRILLS.map(({ id }) => id));
+  for (const { id, causes, hints } of DRILLS) {
+    const [wrong] = causes.filter(({ why }) => why !== undefined);
+    const cause = rightCause({ id, causes }).id;
+    const play = PLAYS[id];
+    if (wrong === undefined || play === undefined) throw new Error(`${id} is no drill to play.`);
+    const started = await call<Drill>(engine, 'drills.start', { drill: id });
+    expect(started.running?.command).not.toMatch(/\{\w+\}/);
+    expect(started.running?.command).not.toMatch(/\bvivarium (?:-- )?(?!--)/);
+    const player = playerOf(engine, started);
+    await play.symptom(player);
+    const shown = [
+      ...(await Promise.all(
+        ['breaks.list', 'traffic.list', 'domains.list', 'drills.list', 'projects.list'].map((name) =>
+          engine.call(name),
+        ),
+      )),
+    ];
+    expect(NAMES.test(JSON.stringify(shown)), id).toBe(false);
+    expect(shown[0]).toMatchObject([{ id: 'drill', entry: 'drill', on: { hostname: HOST } }]);
+    for (const _ of hints) await engine.call('drills.hint');
+
+    const refused = await call<Drill>(engine, 'drills.answer', { cause: wrong.id });
+    expect(refused.running).toMatchObject({ wrong: [{ cause: wrong.id }], hintsLeft: 0 });
+    const found = await call<Drill>(engine, 'drills.answer', { cause });
+    expect(found.running, id).toMatchObject({ found: cause, missing: expect.any(String), task: expect.any(String) });
+    await play.fix(player);
+    const fixed = await call<Drill>(engine, 'drills.answer');
+    expect(fixed.running, `${id}: ${fixed.running?.missing ?? ''}`).toBeUndefined();
+    expect(fixed.result).toMatchObject({ hints: hints.length, wrong: 1, cause: rightCause({ id, causes }).text });
+    if (id !== 'hammering') continue;
+    expect(fixed.result?.steps.map(({ what }) => what)).toContain('clock.advance PT60S');
+    await engine.call('clock.reset');
+  }
+  expect(await worldOf(engine)).toEqual(before);
+});
+
+async function command({ dataDir }: Engine, ...args: string[]): Promise<string> {
+  const { io, printed } = commandHere();
+  const code = await DRILL.run([...args, '--data-dir', dataDir], io);
+  return `${code}\n${printed.stdout}${printed.stderr}`;
+}
+
+it('can be played by the command, continues after a restart, and stops as a whole', async () => {
+  let engine = await startEngine();
+  const before = await worldOf(engine);
+  expect(await command(engine)).toMatch(/Begin with the first: .*vivarium.* drill start hammering --data-dir \/.*\n$/);
+  expect(await command(engine, 'list')).toMatch(/\nlocked-out +api +Everything has answered 401 since lunch\n/);
+  for (const [args, message] of [
+    [['hint'], ' drills list\n'],
+    [['answer', '1'], 'No drill is running.'],
+    [['stop'], 'No drill is running.'],
+    [['start'], 'Name a drill.'],
+    [['start', 'locked'], 'There is no drill "locked".'],
+    [['begin'], '"drill" is followed by list, start, hint, answer, stop, not "begin".'],
+    [['hint', 'me'], 'Unexpected argument "me".'],
+  ] as const)
+    expect(await command(engine, ...args)).toContain(message);
+  expect(await command(engine, 'start', 'locked-out')).toMatch(
+    /^0\nEverything has answered 401.*\n {2}3 {2}key-revoked/s,
+  );
+  expect(await command(engine, 'start', 'hanging')).toContain('The drill "locked-out" is already running.');
+  expect(await command(engine, 'hint')).toBe('0\nWhat does the body of the 401 say about the key?\n2 more.\n');
+  expect(await command(engine, 'answer', 'banned')).toMatch(/^1\nNo\. A banned key gets 429/);
+  await expect(engine.call('snapshots.save', { name: 'drilled' })).rejects.toThrow('(drill)');
+
+  await engine.stop();
+  engine = await startEngine({ dataDir: engine.dataDir });
+  expect(await command(engine, 'answer', 'key-revoked')).toMatch(/^1\nThat is the cause\. It is not fixed yet:\n/);
+  expect(await command(engine)).toMatch(/The cause: The API key was revoked\.\nHint: What does the body/);
+  const { text } = await call<{ text: string }>(engine, 'world.export');
+  expect(text).not.toContain('drill.vivarium');
+  const { secret } = await call<{ secret: string }>(engine, 'keys.create', { projectId: 'drill' });
+  expect((await engine.api({ host: HOST, key: secret })).status).toBe(200);
+  expect(await command(engine, 'answer')).toMatch(/^0\nFixed in .*, with 1 hint, 1 wrong answer and 1 request\.\n/);
+  expect(await command(engine)).toMatch(/locked-out +api +Everything has answered 401 since lunch +fixed in/);
+
+  await command(engine, 'start', 'issuance-stopped');
+  expect(await command(engine, 'stop')).toMatch(/^0\nStopped: Issuance stopped/);
+  expect(await worldOf(engine)).toEqual(before);
+});
+
+it('ends at its time limit, when all breaks are ended, and without objects removed meanwhile', async () => {
+  const engine = await startEngine({ empty: true });
+  const before = await worldOf(engine);
+  const start = (drill: string) => call<Drill>(engine, 'drills.start', { drill });
+  const ends: readonly [string, () => Promise<unknown>][] = [
+    ['hanging', () => engine.call('clock.advance', { by: 'P1D' })],
+    ['old-client', () => engine.call('breaks.stop', { id: 'drill' })],
+    ['old-shop', async () => expect(await call<RunningBreak[]>(engine, 'breaks.stopAll')).toHaveLength(1)],
+  ];
+  for (const [drill, end] of ends) {
+    await start(drill);
+    await end();
+    expect(await call<RunningBreak[]>(engine, 'breaks.list')).toEqual([]);
+  }
+  await engine.call('clock.reset');
+
+  await start('old-shop');
+  await engine.call('domains.remove', { hostname: SHOP });
+  const found = await call<Drill>(engine, 'drills.answer', { cause: 'address-beside' });
+  expect(found.running?.missing).toBe('shop.drill.test is not attached to the practice project.');
+  await engine.call('projects.remove', { projectId: 'drill' });
+  expect((await call<Drill>(engine, 'drills.answer')).running?.missing).toContain('The practice project was removed.');
+  await engine.call('zones.remove', { name: ZONE });
+  await engine.call('drills.stop');
+  expect(await worldOf(engine)).toEqual(before);
+
+  await engine.call('zones.create', { name: ZONE });
+  await expect(start('old-shop')).rejects.toThrow('there is a zone drill.test. Remove that zone.');
+  await engine.call('settings.update', { traffic: { record: false, bodies: true } });
+  await expect(start('hammering')).rejects.toThrow('drills read recorded requests');
+});

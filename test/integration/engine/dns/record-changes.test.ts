@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import type { Services } from '../../../../main/contract/index.ts';
+import type { PropagatingRRset, RecordInfo } from '../../../../main/contract/zones.ts';
+import { type Engine, startEngine } from '../../../support/engine.ts';
+
+async function engineWithZone(options: { supportsAlias?: boolean } = {}): Promise<Engine> {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  await engine.call('zones.create', { name: 'acme.test', ...options });
+  return engine;
+}
+
+const put = (engine: Engine, name: string, type: string, value: string, more: object = {}) =>
+  engine.call('records.put', { zone: 'acme.test', name, type, value, ...more }) as Promise<RecordInfo>;
+
+const update = (engine: Engine, id: string, changes: object) =>
+  engine.call('records.update', { id, ...changes }) as Promise<RecordInfo>;
+
+/** A zone's records as lines, `www 3600 A 192.0.2.1`. */
+async function lines(engine: Engine): Promise<string[]> {
+  const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+  return records.map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`);
+}
+
+interface Refusal {
+  code: string;
+  issues?: { path: string; message: string; forcible?: true }[];
+}
+
+const refusal = (call: Promise<unknown>): Promise<Refusal> =>
+  call.then(
+    (value) => Promise.reject(new Error(`It was taken: ${JSON.stringify(value)}`)),
+    (error: Refusal) => error,
+  );
+
+describe('changing a record', () => {
+  it.each([
+    [{ value: '192.0.2.9' }, 'www 3600 A 192.0.2.9'],
+    [{ ttl: 60 }, 'www 60 A 192.0.2.1'],
+    [{ name: 'shop' }, 'shop 3600 A 192.0.2.1'],
+    [{ type: 'TXT' }, 'www 3600 TXT 192.0.2.1'],
+    [{ name: '@', type: 'CAA', ttl: 1, value: '0 issue "ca.example"' }, '@ 1 CAA 0 issue "ca.example"'],
+    [{}, 'www 3600 A 192.0.2.1'],
+  ])('with %j gives %s, under the same id', async (changes, line) => {
+    const engine = await engineWithZone();
+    const record = await put(engine, 'www', 'A', '192.0.2.1');
+    const changed = await update(engine, record.id, changes);
+    expect([changed.id, await lines(engine)]).toEqual([record.id, [line]]);
+  });
+
+  it('gives a CNAME another target, and turns it into an address, which cannot coexist with it', async () => {
+    const engine = await engineWithZone();
+    const { id } = await put(engine, 'www', 'CNAME', 'one.example');
+    await update(engine, id, { value: 'two.example' });
+    expect(await lines(engine)).toEqual(['www 3600 CNAME two.example']);
+    await update(engine, id, { type: 'A', value: '192.0.2.1' });
+    expect(await lines(engine)).toEqual(['www 3600 A 192.0.2.1']);
+  });
+
+  it('to the value of an existing record keeps the existing one', async () => {
+    const engine = await engineWithZone();
+    const first = await put(engine, 'www', 'A', '192.0.2.1');
+    const second = await put(engine, 'www', 'A', '192.0.2.2');
+    expect(await update(engine, second.id, { value: '192.0.2.1', ttl: 60 })).toMatchObject({ id: first.id, ttl: 60 });
+    expect(await lines(engine)).toEqual(['www 60 A 192.0.2.1']);
+  });
+
+  it('keeps octets of a text that cannot be displayed', async () => {
+    const engine = await engineWithZone();
+    await engine.call('zones.import', { name: 'acme.test', text: 'x TXT "a\\255b"' });
+    const [record] = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+    await update(engine, record?.id ?? '', { name: 'y', ttl: 60 });
+    expect(((await engine.call('zones.export', { name: 'acme.test' })) as { text: string }).text).toContain(
+      'y 60 IN TXT "a\\255b"',
+    );
+  });
+
+  it('is refused at the field, and changes nothing', async () => {
+    const engine = await engineWithZone();
+    await put(engine, 'www', 'A', '192.0.2.1');
+    const { id } = await put(engine, 'shop', 'CNAME', 'one.example');
+    expect(await refusal(update(engine, id, { value: 'a b' }))).toMatchObject({
+      code: 'invalid_request',
+      issues: [{ path: 'value' }],
+    });
+    expect(await refusal(update(engine, id, { name: 'www' }))).toMatchObject({
+      code: 'conflict',
+      issues: [{ path: 'type', forcible: true }],
+    });
+    expect((await refusal(update(engine, 'rec_x', {}))).code).toBe('not_found');
+    expect(await lines(engine)).toEqual(['shop 3600 CNAME one.example', 'www 3600 A 192.0.2.1']);
+    await update(engine, id, { name: 'www', force: true });
+    expect(await lines(engine)).toEqual(['www 3600 A 192.0.2.1', 'www 3600 CNAME one.example']);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['a CNAME at the apex', ['@', 'CNAME', 'target.example'], true],
+    ['an ALIAS that the provider does not support', ['x', 'ALIAS', 'target.example'], true],
+    ['a CNAME beside an address', ['www', 'CNAME', 'target.example'], true],
+    ['a name of another zone', ['www.other.', 'A', '192.0.2.1'], undefined],
+    ['a wildcard that is delegated', ['*.x', 'NS', 'ns.example'], undefined],
+    ['an invalid value', ['x', 'A', 'nowhere'], undefined],
+  ])('tells whether force helps: %s', async (_what, [name = '', type = '', value = ''], forcible) => {
+    const engine = await engineWithZone({ supportsAlias: false });
+    await put(engine, 'www', 'A', '192.0.2.1');
+    const { issues = [] } = await refusal(put(engine, name, type, value));
+    expect(issues.map((issue) => issue.forcible)).toEqual([forcible]);
+    const forced = put(engine, name, type, value, { force: true });
+    if (forcible === true) expect(await forced).toMatchObject({ type });
+    else expect((await refusal(forced)).code).toBe('invalid_request');
+  });
+});
+
+describe('a zone file with lines that a careless provider accepts', () => {
+  const TEXT = ['www A 192.0.2.1', 'www CNAME a.example.', '@ CNAME b.example.', 'x A nowhere'].join('\n');
+
+  it('names the lines, and accepts them with force', async () => {
+    const engine = await engineWithZone();
+    const report = await engine.call('zones.import', { name: 'acme.test', text: TEXT });
+    expect(report).toMatchObject({
+      created: 1,
+      forcible: 2,
+      rejected: [{ line: 2, forcible: true }, { line: 3, forcible: true }, { line: 4 }],
+    });
+    expect(await engine.call('zones.import', { name: 'acme.test', text: TEXT, force: true })).toMatchObject({
+      created: 2,
+      forcible: 0,
+      rejected: [{ line: 4 }],
+    });
+    expect(await lines(engine)).toHaveLength(3);
+  });
+
+  it('warns about accepted records that are probably mistakes', async () => {
+    const engine = await engineWithZone();
+    const text = '@ A 192.0.2.1\n@ CAA 0 issue "not a domain%"';
+    expect(await engine.call('zones.import', { name: 'acme.test', text })).toMatchObject({
+      created: 2,
+      warnings: [{ line: 2, message: expect.stringContaining('malformed') }],
+      warningsTotal: 1,
+    });
+  });
+});
+
+describe('pending changes', () => {
+  const HOUR_MS = 3_600_000;
+
+  it('are reported by RRset: the current answer, and later ones with their times', async () => {
+    const engine = await engineWithZone();
+    const propagating = () => engine.call('records.propagating', { zone: 'acme.test' }) as Promise<PropagatingRRset[]>;
+    const old = await put(engine, 'www', 'A', '192.0.2.1');
+    const gone = await put(engine, 'gone', 'TXT', 'here');
+    await put(engine, 'stays', 'A', '192.0.2.7');
+    expect(await propagating()).toEqual([]);
+
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    const { now } = (await engine.call('clock.freeze')) as { now: string };
+    const after = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
+    await update(engine, old.id, { value: '192.0.2.2' });
+    await engine.call('records.remove', { id: gone.id });
+    await put(engine, 'new', 'MX', '10 mail.example');
+    await engine.call('clock.advance', { by: 'PT30M' });
+    await update(engine, old.id, { ttl: 60 });
+
+    expect(await propagating()).toEqual([
+      {
+        ...{ name: 'www', type: 'A', answered: [{ ttl: 3600, value: '192.0.2.1' }] },
+        changes: [
+          { at: after(HOUR_MS), answered: [{ ttl: 3600, value: '192.0.2.2' }] },
+          { at: after(1.5 * HOUR_MS), answered: [{ ttl: 60, value: '192.0.2.2' }] },
+        ],
+      },
+      {
+        ...{ name: 'gone', type: 'TXT', answered: [{ ttl: 3600, value: 'here' }] },
+        changes: [{ at: after(HOUR_MS), answered: [] }],
+      },
+      {
+        ...{ name: 'new', type: 'MX', answered: [] },
+        changes: [{ at: after(HOUR_MS), answered: [{ ttl: 3600, value: '10 mail.example' }] }],
+      },
+    ]);
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(await propagating()).toEqual([]);
+  });
+});
+
+describe('the platform’s own zone', () => {
+  it('lists the current projects', async () => {
+    const engine = await startEngine({ empty: true, ephemeral: true });
+    const shown = async () => {
+      const { name, records } = (await engine.call('zones.platform')) as Awaited<
+        ReturnType<Services['zones']['platform']>
+      >;
+      return [name, ...records.map(({ name: owner, type, ttl, value }) => `${owner} ${ttl} ${type} ${value}`)];
+    };
+    const empty = await shown();
+    expect(empty).toEqual([
+      'vivarium.localhost',
+      expect.stringMatching(
+        /^@ 3600 SOA ns\.vivarium\.localhost hostmaster\.vivarium\.localhost \d+ 7200 900 1209600 300$/,
+      ),
+      '@ 3600 NS ns.vivarium.localhost',
+      ...['@', 'ns', 'cname', '*.break'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
+    ]);
+    await engine.call('projects.create', { name: 'Shop' });
+    expect((await shown()).slice(empty.length)).toEqual(
+      ['shop', 'shop-staging'].flatMap((owner) => [`${owner} 3600 A 127.0.0.1`, `${owner} 3600 AAAA ::1`]),
+    );
+  });
+});

@@ -1,0 +1,591 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { RecordInfo, ZoneInfo } from '../../../../main/contract/zones.ts';
+import { replyTo, startFakeDns } from '../../../support/dns/dns-fake-server.ts';
+import { type Engine, startEngine } from '../../../support/engine.ts';
+import { requireTool } from '../../../support/tools.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const run = promisify(execFile);
+const HOUR_MS = 3_600_000;
+
+/** The output of `dig` as one string: the status, and the answers' types and values. */
+async function dig(engine: Engine, ...question: string[]): Promise<string> {
+  const { stdout } = await run(requireTool('dig'), [
+    ...['@127.0.0.1', '-p', String(engine.app.runtime.dns.port), '+noall', '+comments', '+answer', '+tries=1'],
+    ...question,
+  ]);
+  const answers = stdout.split('\n').filter((line) => line !== '' && !line.startsWith(';'));
+  const shown = answers.map((line) => line.split(/\s+/).slice(3).join(' ')).sort();
+  return [/status: (\w+)/.exec(stdout)?.[1] ?? '', ...shown].join(' | ');
+}
+
+async function engineWithZone(options: { supportsAlias?: boolean } = {}): Promise<Engine> {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  await engine.call('zones.create', { name: 'acme.test', ...options });
+  return engine;
+}
+
+const put = (engine: Engine, name: string, type: string, value: string, more: object = {}) =>
+  engine.call('records.put', { zone: 'acme.test', name, type, value, ...more }) as Promise<RecordInfo>;
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    (value) => Promise.reject(new Error(`It was taken: ${JSON.stringify(value)}`)),
+    (error: { code: string; message: string; issues?: { path: string; message: string }[] }) => error,
+  );
+
+describe('zones', () => {
+  it.each(['_acme-challenge.acme.test', '_msdcs.corp.test', '0/25.2.0.192.in-addr.arpa'])(
+    'may be named %s',
+    async (name) => {
+      const engine = await startEngine({ empty: true, ephemeral: true });
+      expect(await engine.call('zones.create', { name: `${name.toUpperCase()}.` })).toMatchObject({ name });
+      await engine.call('records.put', { zone: name, name: '@', type: 'TXT', value: 'x' });
+      expect(await dig(engine, name, 'TXT')).toBe('NOERROR | TXT "x"');
+      expect(await engine.call('zones.remove', { name })).toMatchObject({ name, records: 1 });
+    },
+  );
+
+  it.each([242, 243, 253])('with names of %i characters are answered with well-formed packets', async (length) => {
+    const engine = await startEngine({ empty: true, ephemeral: true });
+    const labels = `${`${'a'.repeat(61)}.`.repeat(3)}`;
+    const name = `${labels}${'b'.repeat(length - labels.length - 5)}.test`;
+    expect(name).toHaveLength(length);
+    await engine.call('zones.create', { name });
+    const primary = 'SOA ns.vivarium.localhost. hostmaster.';
+    expect(await dig(engine, name, 'SOA')).toContain(
+      `NOERROR | ${primary}${length > 242 ? 'vivarium.localhost' : name}`,
+    );
+    expect(await dig(engine, name, 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
+    expect(await dig(engine, name, 'TXT')).toBe('NOERROR');
+    expect(await engine.call('dns.query', { name, type: 'A' })).toMatchObject({ rcode: 'NOERROR', answer: [] });
+  });
+
+  it('can be created, listed with their records, queried, and removed', async () => {
+    const engine = await startEngine({ empty: true, ephemeral: true });
+    expect(await dig(engine, 'acme.test', 'SOA')).toBe('REFUSED');
+    const zone = (await engine.call('zones.create', { name: 'ACME.test.' })) as ZoneInfo;
+    expect(zone).toMatchObject({ name: 'acme.test', supportsAlias: true, records: 0 });
+    expect(await dig(engine, 'www.acme.test', 'A')).toBe('NXDOMAIN');
+    await put(engine, 'www', 'A', '192.0.2.1');
+    expect(await engine.call('zones.list')).toMatchObject([{ name: 'acme.test', records: 1 }]);
+    expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.1');
+    expect(await engine.call('zones.remove', { name: 'acme.test' })).toMatchObject({ name: 'acme.test', records: 1 });
+    expect(await dig(engine, 'www.acme.test', 'A')).toBe('REFUSED');
+    await engine.call('zones.create', { name: 'acme.test' });
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([]);
+  });
+
+  it.each([
+    ['vivarium.localhost', 'conflict', /platform’s own zone/],
+    ['shop.vivarium.localhost', 'conflict', /platform’s own zone/],
+    ['acme.test', 'conflict', /already exists/],
+    ['Acme.Test.', 'conflict', /already exists/],
+    ['a..test', 'invalid_request', /empty label/],
+    ['-a.test', 'invalid_request', /hyphen/],
+    ['a#b.test', 'invalid_request', /may have only letters/],
+    ['10.0.0.0/8', 'invalid_request', /may have only letters/],
+    ['*.acme.test', 'invalid_request', /may have only letters/],
+    ['a b.test', 'invalid_request', /letters, digits and hyphens/],
+    [`${'a'.repeat(64)}.test`, 'invalid_request', /63/],
+    ['192.0.2.1', 'invalid_request', /IP address/],
+    ['.', 'invalid_request', /empty/],
+  ])('named %s are refused: %s', async (name, code, message) => {
+    const error = await refusal((await engineWithZone()).call('zones.create', { name }));
+    expect([error.code, error.issues?.map(({ path }) => path)]).toEqual([code, ['name']]);
+    expect(error.message).toMatch(message);
+  });
+
+  it.each(['test', 'bücher.test', 'localhost', '2.0.192.in-addr.arpa'])('may be named %s', async (name) => {
+    const engine = await startEngine({ ephemeral: true });
+    const zone = (await engine.call('zones.create', { name })) as ZoneInfo;
+    expect(await dig(engine, zone.name, 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
+    expect(await dig(engine, 'demo.vivarium.localhost', 'A')).toBe('NOERROR | A 127.0.0.1');
+  });
+
+  it('survive a restart with their records and pending changes', async () => {
+    const dataDir = temporaryFolder();
+    const first = await startEngine({ empty: true, dataDir });
+    await first.call('zones.create', { name: 'acme.test', supportsAlias: false });
+    await put(first, 'www', 'A', '192.0.2.1');
+    await first.call('settings.update', { propagation: 'PT10H' });
+    await put(first, 'new', 'TXT', 'später');
+    await first.stop();
+    const second = await startEngine({ dataDir });
+    expect(await second.call('zones.list')).toMatchObject([{ name: 'acme.test', supportsAlias: false, records: 2 }]);
+    expect(await dig(second, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.1');
+    expect(await dig(second, 'new.acme.test', 'TXT')).toBe('NXDOMAIN');
+    await second.call('clock.advance', { by: 'PT10H' });
+    expect(await dig(second, 'new.acme.test', 'TXT')).toBe('NOERROR | TXT "sp\\195\\164ter"');
+  });
+});
+
+describe('records', () => {
+  it.each([
+    ['www', 'A', '192.0.2.1', 'www', '192.0.2.1', 'A 192.0.2.1'],
+    ['@', 'AAAA', '2001:DB8:0::1', '@', '2001:db8::1', 'AAAA 2001:db8::1'],
+    [
+      'Shop.Acme.Test.',
+      'CNAME',
+      'CNAME.vivarium.localhost',
+      'shop',
+      'cname.vivarium.localhost',
+      'CNAME cname.vivarium.localhost.',
+    ],
+    ['bücher', 'A', '192.0.2.1', 'xn--bcher-kva', '192.0.2.1', 'A 192.0.2.1'],
+    ['_dmarc', 'TXT', 'v=DMARC1; p="none"', '_dmarc', 'v=DMARC1; p="none"', 'TXT "v=DMARC1; p=\\"none\\""'],
+    ['@', 'MX', '10 mail.example', '@', '10 mail.example', 'MX 10 mail.example.'],
+    ['@', 'CAA', '0 issue "ca.example"', '@', '0 issue "ca.example"', 'CAA 0 issue "ca.example"'],
+    ['sub', 'NS', 'ns.example.', 'sub', 'ns.example', null],
+    ['@', 'ALIAS', 'cname.vivarium.localhost', '@', 'cname.vivarium.localhost', null],
+  ])('%s %s %s is stored as %s and %s, and dig shows it', async (name, type, value, stored, storedValue, shown) => {
+    const engine = await engineWithZone();
+    const record = await put(engine, name, type, value);
+    expect(record).toMatchObject({ zone: 'acme.test', name: stored, type, ttl: 3600, value: storedValue });
+    expect(record.warnings).toBeUndefined();
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([record]);
+    expect(await engine.call('records.list', { zone: 'acme.test', name })).toEqual([record]);
+    expect(await engine.call('records.list', { zone: 'acme.test', name: 'other' })).toEqual([]);
+    const qname = stored === '@' ? 'acme.test' : `${stored}.acme.test`;
+    if (shown !== null) expect(await dig(engine, qname, type)).toBe(`NOERROR | ${shown}`);
+  });
+
+  it.each([
+    ['www', 'A', '192.0.2.256', 'value', /not an IPv4 address/],
+    ['www', 'AAAA', '192.0.2.1', 'value', /not an IPv6 address/],
+    ['www', 'MX', 'mail.example', 'value', /preference/],
+    ['www', 'CAA', '0 issue', 'value', /the text is missing/],
+    ['www', 'CAA', '256 issue "ca.example"', 'value', /flags/],
+    ['www', 'CAA', '0 is-sue "ca.example"', 'value', /tag/],
+    ['www', 'CNAME', 'a b', 'value', /unexpected "b"/],
+    ['www', 'TXT', 'x'.repeat(4097), 'value', /4096/],
+    ['a..b', 'A', '192.0.2.1', 'name', /empty/],
+    ['www.other.test.', 'A', '192.0.2.1', 'name', /is not in the zone/],
+    ['@', 'CNAME', 'target.example', 'type', /use ALIAS/],
+    ['*.sub', 'NS', 'ns.example', 'type', /wildcard/i],
+  ])('%s %s %s is refused at %s', async (name, type, value, path, message) => {
+    const error = await refusal(put(await engineWithZone(), name, type, value));
+    expect([error.code, error.issues?.map((issue) => issue.path)]).toEqual(['invalid_request', [path]]);
+    expect(error.message).toMatch(message);
+  });
+
+  it('with several faults are refused with all of them', async () => {
+    const { issues } = await refusal(put(await engineWithZone(), 'a..b', 'A', 'x'));
+    expect(issues?.map(({ path }) => path)).toEqual(['name', 'value']);
+  });
+
+  it.each([
+    ['an A', 'a CNAME', ['www', 'A', '192.0.2.1'], ['www', 'CNAME', 'target.example']],
+    ['a CNAME', 'an A', ['www', 'CNAME', 'target.example'], ['www', 'A', '192.0.2.1']],
+    ['a CNAME', 'another CNAME', ['www', 'CNAME', 'target.example'], ['www', 'CNAME', 'other.example']],
+    ['an A', 'an ALIAS', ['www', 'A', '192.0.2.1'], ['www', 'ALIAS', 'cname.vivarium.localhost']],
+  ])(
+    'conflict: beside %s, %s is stored only with force',
+    async (_there, _new, [name = '', type = '', value = ''], second) => {
+      const engine = await engineWithZone();
+      await put(engine, name, type, value);
+      const [name2 = '', type2 = '', value2 = ''] = second;
+      const error = await refusal(put(engine, name2, type2, value2));
+      expect([error.code, error.issues?.map(({ path }) => path)]).toEqual(['conflict', ['type']]);
+      expect(await put(engine, name2, type2, value2, { force: true })).toMatchObject({ type: type2 });
+      expect(await engine.call('records.list', { zone: 'acme.test' })).toHaveLength(2);
+    },
+  );
+
+  it('with force may be a CNAME at the apex, or an ALIAS that the provider does not support', async () => {
+    const engine = await engineWithZone({ supportsAlias: false });
+    expect((await refusal(put(engine, '@', 'ALIAS', 'cname.vivarium.localhost'))).message).toMatch(
+      /provider has no ALIAS/,
+    );
+    await put(engine, '@', 'ALIAS', 'cname.vivarium.localhost', { force: true });
+    expect(await dig(engine, 'acme.test', 'A')).toBe('NOERROR');
+    await put(engine, '@', 'CNAME', 'cname.vivarium.localhost', { force: true });
+    expect(await dig(engine, 'acme.test', 'A')).toContain('CNAME cname.vivarium.localhost.');
+    expect((await refusal(put(engine, 'x.other.', 'A', '192.0.2.1', { force: true }))).issues?.[0]?.path).toBe('name');
+  });
+
+  it('that are put again only change their TTL', async () => {
+    const engine = await engineWithZone();
+    const first = await put(engine, 'www', 'A', '192.0.2.1');
+    const again = await put(engine, 'WWW', 'A', '192.0.2.1', { ttl: 60 });
+    expect(again).toMatchObject({ id: first.id, ttl: 60 });
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([again]);
+  });
+
+  it('with a malformed issue value are stored with a warning, as providers do', async () => {
+    const engine = await engineWithZone();
+    const record = await put(engine, '@', 'CAA', '0 issue "not a domain%"');
+    expect(record.warnings).toEqual([expect.stringContaining('malformed')]);
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toEqual([record]);
+  });
+
+  it('with a name that repeats the zone get a warning', async () => {
+    const record = await put(await engineWithZone(), 'www.acme.test', 'A', '192.0.2.1');
+    expect([record.name, record.warnings]).toEqual(['www.acme.test', [expect.stringContaining('Write "www"')]]);
+  });
+
+  it.each([
+    [
+      'below a delegation',
+      ['eu', 'NS', 'ns1.elsewhere.test'],
+      ['shop.eu', 'A', '192.0.2.1'],
+      '"eu.acme.test." is delegated',
+    ],
+    ['beside a delegation', ['eu', 'NS', 'ns1.elsewhere.test'], ['eu', 'TXT', 'x'], '"eu.acme.test." is delegated'],
+    [
+      'in a deeper zone of ours',
+      ['x', 'A', '192.0.2.1'],
+      ['www.deeper', 'A', '192.0.2.1'],
+      'The zone "deeper.acme.test."',
+    ],
+  ] as const)('%s get a warning, because they are hidden', async (_where, [n, t, v], [name, type, value], says) => {
+    const engine = await engineWithZone();
+    await engine.call('zones.create', { name: 'deeper.acme.test' });
+    expect((await put(engine, n, t, v)).warnings).toBeUndefined();
+    expect((await put(engine, name, type, value)).warnings).toEqual([expect.stringContaining(says)]);
+  });
+
+  it('of a delegation’s own name servers, and its NS, get no warning', async () => {
+    const engine = await engineWithZone();
+    await put(engine, 'eu', 'NS', 'ns1.eu.acme.test');
+    await put(engine, 'eu', 'NS', 'ns2.eu.acme.test');
+    expect((await put(engine, 'ns2.eu', 'A', '192.0.2.53')).warnings).toBeUndefined();
+    expect((await put(engine, 'eu', 'NS', 'ns3.elsewhere.test')).warnings).toBeUndefined();
+  });
+
+  it('are listed with the zone’s own name first', async () => {
+    const engine = await engineWithZone();
+    for (const name of ['www', '_x', '@', '*']) await put(engine, name, 'TXT', 'x');
+    const listed = (await engine.call('records.list', { zone: 'acme.test' })) as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(['@', '*', '_x', 'www']);
+  });
+
+  it('of an unknown zone or id are not found; the platform’s zone cannot be changed', async () => {
+    const engine = await engineWithZone();
+    const record = { name: 'x', type: 'A', value: '192.0.2.1' };
+    expect((await refusal(engine.call('records.put', { zone: 'other.test', ...record }))).code).toBe('not_found');
+    expect((await refusal(engine.call('records.put', { zone: 'vivarium.localhost', ...record }))).code).toBe(
+      'conflict',
+    );
+    expect((await refusal(engine.call('records.remove', { id: 'rec_x' }))).code).toBe('not_found');
+  });
+});
+
+describe('propagation', () => {
+  it('keeps the old answers, positive and negative, until it has passed', async () => {
+    const engine = await engineWithZone();
+    const old = await put(engine, 'www', 'A', '192.0.2.1');
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    const { now } = (await engine.call('clock.freeze')) as { now: string };
+    const later = new Date(Date.parse(now) + HOUR_MS).toISOString();
+
+    expect((await put(engine, 'new', 'A', '192.0.2.9')).visibleAt).toBe(later);
+    expect((await put(engine, 'www', 'A', '192.0.2.2')).visibleAt).toBe(later);
+    expect(((await engine.call('records.remove', { id: old.id })) as RecordInfo).visibleAt).toBe(later);
+    expect(await engine.call('records.list', { zone: 'acme.test' })).toMatchObject([
+      { value: '192.0.2.9' },
+      { value: '192.0.2.2' },
+    ]);
+
+    for (const by of ['PT0S', 'PT59M59.999S']) {
+      await engine.call('clock.advance', { by });
+      expect(await dig(engine, 'new.acme.test', 'A')).toBe('NXDOMAIN');
+      expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.1');
+    }
+    await engine.call('clock.advance', { by: 'PT0.001S' });
+    expect(await dig(engine, 'new.acme.test', 'A')).toBe('NOERROR | A 192.0.2.9');
+    expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.2');
+  });
+
+  it('keeps a removed record, and reports when it will disappear', async () => {
+    const engine = await engineWithZone();
+    const record = await put(engine, 'www', 'A', '192.0.2.1');
+    await engine.call('settings.update', { propagation: 'PT48H' });
+    await engine.call('records.remove', { id: record.id });
+    await engine.call('clock.advance', { by: 'PT47H' });
+    expect(await dig(engine, 'www.acme.test', 'A')).toBe('NOERROR | A 192.0.2.1');
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(await dig(engine, 'www.acme.test', 'A')).toBe('NXDOMAIN');
+  });
+
+  it('keeps visible records visible and pending changes pending when the clock goes back', async () => {
+    const engine = await engineWithZone();
+    await engine.call('clock.freeze');
+    await engine.call('clock.advance', { by: 'PT48H' });
+    await put(engine, 'instant', 'A', '192.0.2.1');
+    await engine.call('settings.update', { propagation: 'PT2H' });
+    await put(engine, 'seen', 'A', '192.0.2.2');
+    await engine.call('clock.advance', { by: 'PT2H' });
+    await put(engine, 'waiting', 'A', '192.0.2.3');
+    await engine.call('clock.advance', { by: 'PT1H' });
+    const { now } = (await engine.call('clock.reset')) as { now: string };
+    await engine.call('clock.freeze');
+
+    const names = ['instant', 'seen', 'waiting'];
+    const statuses = () =>
+      Promise.all(names.map(async (name) => (await dig(engine, `${name}.acme.test`, 'A')).split(' ')[0]));
+    expect(await statuses()).toEqual(['NOERROR', 'NOERROR', 'NXDOMAIN']);
+    const list = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+    expect(list.map(({ visibleAt }) => Date.parse(visibleAt) - Date.parse(now) <= 0)).toEqual([true, true, false]);
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(await statuses()).toEqual(['NOERROR', 'NOERROR', 'NOERROR']);
+  });
+
+  it.each([
+    [{ propagation: 'PT48H0.001S' }, 'propagation'],
+    [{ propagation: '2 months' }, 'propagation'],
+    [{ resolver: 'ns.example:53' }, 'resolver'],
+    [{ resolver: '192.0.2.1' }, 'resolver'],
+    [{ resolver: '192.0.2.1:0' }, 'resolver'],
+    [{ resolver: '192.0.2.999:53' }, 'resolver'],
+    [{ resolver: '[::g]:53' }, 'resolver'],
+  ])('and resolver refuse invalid values: %j', async (settings, path) => {
+    const error = await refusal((await startEngine({ empty: true })).call('settings.update', settings));
+    expect(error.issues?.map((issue) => issue.path)).toEqual([path]);
+  });
+});
+
+describe('zone files', () => {
+  it('of 10,000 records with three bad lines: the three are reported, the rest is accepted', async () => {
+    const engine = await engineWithZone();
+    const lines = Array.from({ length: 10_000 }, (_, index) => `h${index} 300 IN A 192.0.2.${index % 256}`);
+    lines[17] = 'h17 300 IN A 192.0.2.999';
+    lines[4_000] = 'h0 IN CNAME target.example.';
+    lines[9_999] = 'mail IN MINFO host host';
+    const result = await engine.call('zones.import', { name: 'acme.test', text: lines.join('\n') });
+    expect(result).toEqual({
+      created: 9_997,
+      existing: 0,
+      rejectedTotal: 3,
+      rejected: [
+        { line: 18, message: expect.stringContaining('not an IPv4 address') },
+        { line: 4_001, message: expect.stringContaining('must be the only record'), forcible: true },
+        { line: 10_000, message: expect.stringContaining('"MINFO" is not a TTL, a class or a supported type') },
+      ],
+      forcible: 1,
+      warnings: [],
+      warningsTotal: 0,
+    });
+    expect(await dig(engine, 'h9998.acme.test', 'A')).toBe('NOERROR | A 192.0.2.14');
+    expect(await engine.call('zones.list')).toMatchObject([{ records: 9_997 }]);
+  });
+
+  it('import as one change, whatever the number of its parts', async () => {
+    const engine = await engineWithZone();
+    await engine.call('settings.update', { propagation: 'PT1H' });
+    const text = Array.from({ length: 2000 }, (_, n) => `big A 10.0.${n >> 8}.${n & 255}`).join('\n');
+    await engine.call('zones.import', { name: 'acme.test', text });
+    const records = (await engine.call('records.list', { zone: 'acme.test' })) as RecordInfo[];
+    expect([records.length, new Set(records.map(({ visibleAt }) => visibleAt)).size]).toEqual([2000, 1]);
+    // Identifiers of a part are adjacent in the store's index.
+    expect(new Set(records.map(({ id }) => id.slice(0, -3))).size).toBeLessThan(50);
+  });
+
+  it('import in parts: other calls take turns, and an aborted import reports its progress', async () => {
+    const engine = await engineWithZone();
+    const text = Array.from({ length: 30_000 }, (_, index) => `h${index} A 192.0.2.${index % 256}`).join('\n');
+    const importing = refusal(engine.call('zones.import', { name: 'acme.test', text }));
+    while ((await dig(engine, 'h0.acme.test', 'A')) !== 'NOERROR | A 192.0.2.0');
+    await engine.call('zones.remove', { name: 'acme.test' });
+    const error = await importing;
+    expect(error).toMatchObject({ code: 'not_found' });
+    expect(error.message).toMatch(/^[1-9][0-9]* records were imported; then: There is no zone "acme\.test"/);
+  });
+
+  it('are exported as they were imported', async () => {
+    const engine = await engineWithZone();
+    const text = '@ 60 MX 10 mail\n@ CAA 0 issue "ca.example"\nmail A 192.0.2.1\nx TXT "a" "b\\255;"\n';
+    expect(await engine.call('zones.import', { name: 'acme.test', text })).toMatchObject({
+      created: 4,
+      rejectedTotal: 0,
+    });
+    const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    expect(exported).toContain('$ORIGIN acme.test.\n@ 3600 IN SOA ns.vivarium.localhost.');
+    expect(exported).toContain('x 60 IN TXT "a" "b\\255;"');
+    // The same again adds nothing; in another zone everything is new except SOA and NS, which it has itself.
+    expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({
+      created: 0,
+      existing: 4,
+      rejectedTotal: 0,
+    });
+    await engine.call('zones.remove', { name: 'acme.test' });
+    await engine.call('zones.create', { name: 'acme.test' });
+    expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({
+      created: 4,
+      rejectedTotal: 0,
+    });
+    const { text: again } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    const withoutSoa = (zoneFile: string) => zoneFile.replace(/^.* SOA .*$/m, '');
+    expect(withoutSoa(again)).toBe(withoutSoa(exported));
+  });
+
+  it('set SOA and name servers, with the negative TTL', async () => {
+    const engine = await engineWithZone();
+    const text = `
+      @ 600 SOA ns1.provider.example. dns.provider.example. 2026112201 3600 600 604800 30
+      @ 900 NS ns1.provider.example.
+      @ 900 NS ns2.provider.example.
+      www A 192.0.2.1`.replace(/^ +/gm, '');
+    const soa = /^NOERROR \| SOA ns1\.provider\.example\. dns\.provider\.example\. (\d+) 3600 600 604800 30$/;
+    const load = () => engine.call('zones.import', { name: 'acme.test', text });
+    expect(await load()).toMatchObject({ created: 4, existing: 0, rejectedTotal: 0, warningsTotal: 0 });
+    expect(await dig(engine, 'acme.test', 'SOA')).toMatch(soa);
+    const servers = 'NOERROR | NS ns1.provider.example. | NS ns2.provider.example.';
+    expect(await dig(engine, 'acme.test', 'NS')).toBe(servers);
+    expect(await engine.call('dns.query', { name: 'acme.test', type: 'NS' })).toMatchObject({
+      answer: [{ ttl: 900 }, { ttl: 900 }],
+    });
+    expect(await engine.call('dns.query', { name: 'no.acme.test' })).toMatchObject({
+      rcode: 'NXDOMAIN',
+      authority: [{ type: 'SOA', ttl: 30 }],
+    });
+
+    // The same again adds nothing; another SOA replaces the first, and the serial only rises.
+    expect(await load()).toMatchObject({ created: 0, existing: 4 });
+    const { text: exported } = (await engine.call('zones.export', { name: 'acme.test' })) as { text: string };
+    expect(await engine.call('zones.import', { name: 'acme.test', text: exported })).toMatchObject({ created: 0 });
+    const before = soa.exec(await dig(engine, 'acme.test', 'SOA'))?.[1];
+    await engine.call('zones.import', { name: 'acme.test', text: '@ 60 SOA ns1 dns 1 3600 600 604800 5' });
+    const after = /SOA ns1\.acme\.test\. dns\.acme\.test\. (\d+) 3600 600 604800 5$/.exec(
+      await dig(engine, 'acme.test', 'SOA'),
+    )?.[1];
+    expect(Number(after)).toBeGreaterThan(Number(before));
+
+    // Without them the zone has the SOA and NS that every zone gets.
+    const own = (await engine.call('records.list', { zone: 'acme.test', name: '@' })) as RecordInfo[];
+    expect(own.map(({ type }) => type).sort()).toEqual(['NS', 'NS', 'SOA']);
+    for (const { id } of own) await engine.call('records.remove', { id });
+    expect(await dig(engine, 'acme.test', 'NS')).toBe('NOERROR | NS ns.vivarium.localhost.');
+    expect(await dig(engine, 'acme.test', 'SOA')).toContain('SOA ns.vivarium.localhost. hostmaster.acme.test.');
+  });
+
+  it('with more than 100 bad lines list 100 and count the rest', async () => {
+    const engine = await engineWithZone();
+    const result = await engine.call('zones.import', { name: 'acme.test', text: 'x A nowhere\n'.repeat(150) });
+    expect(result).toMatchObject({ created: 0, rejected: { length: 100 }, rejectedTotal: 150 });
+  });
+});
+
+describe('dns.query', () => {
+  it('queries the local server over UDP, and over TCP if the answer is long', async () => {
+    const engine = await engineWithZone();
+    const { port } = engine.app.runtime.dns;
+    await put(engine, 'www', 'CNAME', 'cname.vivarium.localhost');
+    expect(await engine.call('dns.query', { name: 'WWW.acme.test.' })).toMatchObject({
+      rcode: 'NOERROR',
+      flags: ['qr', 'aa', 'rd'],
+      question: { name: 'www.acme.test', type: 'A' },
+      answer: [
+        {
+          ...{ name: 'www.acme.test', type: 'CNAME', ttl: 3600 },
+          ...{ value: 'cname.vivarium.localhost', rdata: 'cname.vivarium.localhost.' },
+        },
+        { name: 'cname.vivarium.localhost', type: 'A', ttl: 3600, value: '127.0.0.1', rdata: '127.0.0.1' },
+      ],
+      authority: [],
+      additional: [],
+      source: `127.0.0.1:${port} over UDP`,
+      server: { address: '127.0.0.1', port, transport: 'udp' },
+      ednsOctets: 1232,
+    });
+    expect(await engine.call('dns.query', { name: 'none.acme.test', type: 'caa' })).toMatchObject({
+      rcode: 'NXDOMAIN',
+      authority: [{ name: 'acme.test', type: 'SOA', ttl: 300 }],
+    });
+    expect(await engine.call('dns.query', { name: 'example.com' })).toMatchObject({
+      rcode: 'REFUSED',
+      flags: ['qr', 'rd'],
+      detail: expect.stringMatching(/zone/),
+    });
+    for (let index = 0; index < 10; index++) await put(engine, 'big', 'TXT', `${index}`.repeat(200));
+    const big = (await engine.call('dns.query', { name: 'big.acme.test', type: 'TXT' })) as {
+      answer: unknown[];
+      source: string;
+    };
+    expect([big.answer.length, big.source]).toEqual([10, `127.0.0.1:${port} over TCP`]);
+  });
+
+  it('queries the resolver that the setting names, and reports the outcome', async () => {
+    const engine = await startEngine({ empty: true, ephemeral: true });
+    const failing = await startFakeDns((query) => replyTo(query, { flags: 2 }));
+    await engine.call('settings.update', { resolver: `127.0.0.1:${failing.port}` });
+    const source = `127.0.0.1:${failing.port} over UDP`;
+    expect(await engine.call('dns.query', { name: 'a.test' })).toMatchObject({
+      rcode: 'SERVFAIL',
+      answer: [],
+      authority: [],
+      source,
+    });
+
+    const silent = await startFakeDns(() => null);
+    await engine.call('settings.update', { resolver: `127.0.0.1:${silent.port}` });
+    const timeout = await refusal(engine.call('dns.query', { name: 'a.test' }));
+    expect([timeout.code, silent.seen.length]).toEqual(['gateway_timeout', 3]);
+    expect(timeout.message).toContain(`127.0.0.1:${silent.port} did not answer in time`);
+
+    const stopped = await startEngine({ empty: true, ephemeral: true });
+    const { port } = stopped.app.runtime.dns;
+    await stopped.stop();
+    await engine.call('settings.update', { resolver: `[::1]:${port}` });
+    const unreachable = await refusal(engine.call('dns.query', { name: 'a.test' }));
+    expect([unreachable.code, unreachable.message]).toEqual([
+      'bad_gateway',
+      expect.stringContaining(`[::1]:${port} can’t be reached`),
+    ]);
+  });
+
+  it.each([
+    [{ name: 'a..b' }, 'name'],
+    [{ name: 'a.test', type: 'NONSENSE' }, 'type'],
+    [{ name: 'a.test', type: 'A B' }, 'type'],
+  ])('refuses %j', async (input, path) => {
+    const error = await refusal((await startEngine({ empty: true, ephemeral: true })).call('dns.query', input));
+    expect(error.issues?.map((issue) => issue.path)).toEqual([path]);
+  });
+});
+
+it('exports a complete zone, although it is read in parts and changes meanwhile', async () => {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  const { zones, records } = engine.app.services;
+  const context = { signal: undefined };
+  await zones.create({ name: 'big.test', supportsAlias: true }, context);
+  const values = Array.from({ length: 1_200 }, (_, number) => `v${number}`);
+  const text = values.map((value, number) => `h${number % 400} 300 IN TXT "${value}"`).join('\n');
+  await zones.import({ name: 'big.test', text, files: {}, force: false }, context);
+  const exporting = zones.export({ name: 'big.test' }, context);
+  await records.put({ zone: 'big.test', name: 'a', type: 'A', ttl: 3_600, value: '192.0.2.1', force: false }, context);
+  const lines = (await exporting).text.split('\n');
+  expect(lines.slice(0, 4).map((line) => line.split(' ').slice(0, 4).join(' '))).toEqual([
+    '$ORIGIN big.test.',
+    '@ 3600 IN SOA',
+    '@ 3600 IN NS',
+    'a 3600 IN A',
+  ]);
+  const found = lines.flatMap((line) => /"(v\d+)"/.exec(line)?.[1] ?? []);
+  expect(found.toSorted()).toEqual(values.toSorted());
+});
+
+it('the records of a large zone are listed in parts, with other calls in between', async () => {
+  const engine = await startEngine({ empty: true, ephemeral: true });
+  const { zones, records } = engine.app.services;
+  const context = { signal: undefined };
+  await zones.create({ name: 'big.test', supportsAlias: true }, context);
+  const names = Array.from({ length: 1_200 }, (_, number) => `h${number}`);
+  const text = ['@ TXT "apex"', ...names.map((name) => `${name} A 192.0.2.1`)].join('\n');
+  await zones.import({ name: 'big.test', text, files: {}, force: false }, context);
+  const first = (await records.list({ zone: 'big.test', name: 'h0' }, context))[0];
+  const listing = records.list({ zone: 'big.test' }, context);
+  // A record that moves behind the others while they are listed appears once.
+  await records.update({ id: first?.id ?? '', name: 'z', force: false }, context);
+  const listed = await listing;
+  expect([listed.length, listed[0]?.name, listed.filter(({ id }) => id === first?.id)]).toMatchObject([
+    names.length + 1,
+    '@',
+    [{ name: 'z' }],
+  ]);
+  const removed = refusal(Promise.resolve(records.list({ zone: 'big.test' }, context)));
+  await zones.remove({ name: 'big.test' }, context);
+  expect(await removed).toMatchObject({ code: 'not_found' });
+});

@@ -1,0 +1,290 @@
+import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { realTime } from '../../../../main/base/clock.ts';
+import { loadOrCreateRoot } from '../../../../main/ca/root-folder.ts';
+import { BACKUP_ID, FILES_TABLE } from '../../../../main/store/copies/backup-file.ts';
+import { claimDataFolder } from '../../../../main/store/data-folder.ts';
+import { restoreFolder } from '../../../../main/store/copies/folder-restore.ts';
+import { HERE, pet } from '../../../unit/store/parts.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import { interceptFiles } from '../failing-files.ts';
+import { contentOf, makeDatabase, openFile, temporaryFile } from '../files.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const CHILD = join(import.meta.dirname, '..', 'restoring-child.ts');
+/** The certificate and private key of a new root. */
+function makeRoot(): { certificate: string; key: string } {
+  const directory = join(mkdtempSync(join(tmpdir(), 'root-')), 'ca');
+  loadOrCreateRoot({ directory, clock: createFakeClock({ nowMs: realTime.now() }) });
+  const [certificate, key] = ['root.pem', 'root-key.pem'].map((name) => readFileSync(join(directory, name), 'utf8'));
+  return { certificate: certificate ?? '', key: key ?? '' };
+}
+const ROOT = makeRoot();
+const KEY = ROOT.key;
+
+const BESIDES = {
+  'ca/root.pem': `the root\n${ROOT.certificate}`,
+  'ca/root-0a1b2c3d.pem': 'before an extension',
+  'ca/root-key.pem': `its key\n${KEY}`,
+  'ca/intermediate.pem': 'what signs leaves',
+  'control-token': 'token',
+  'demo-key.json': '{}',
+};
+
+/** A data folder with pets, the files beside the database, and some that no backup contains. */
+async function dataFolder(name: string, pets: number): Promise<string> {
+  const file = temporaryFile();
+  await makeDatabase(file, pets, name);
+  const folder = dirname(file);
+  for (const sub of ['ca', 'logs']) mkdirSync(join(folder, sub), { mode: 0o700 });
+  for (const [path, text] of Object.entries(BESIDES)) writeFileSync(join(folder, path), `${name}: ${text}`);
+  writeFileSync(join(folder, 'ca', 'notes.txt'), 'of the user');
+  writeFileSync(join(folder, 'logs', 'today.log'), 'a line');
+  return folder;
+}
+
+const databaseOf = (folder: string): string => join(folder, 'vivarium.db');
+
+async function backUp(folder: string, file = join(temporaryFolder(), 'backup'), force = false): Promise<string> {
+  const store = openFile(databaseOf(folder));
+  await store.backUpTo({ file, force }).finally(() => store.close());
+  return file;
+}
+
+/** What a folder keeps, as a user sees it. */
+function keptIn(folder: string): Record<string, unknown> {
+  const store = openFile(databaseOf(folder));
+  const pets = store.pets.count(HERE, null);
+  store.close();
+  const texts = Object.keys(BESIDES).map((path) => {
+    const place = join(folder, path);
+    return [path, existsSync(place) ? readFileSync(place, 'utf8') : null];
+  });
+  return { pets, ...Object.fromEntries(texts) };
+}
+
+const keptBy = (name: string, pets: number): Record<string, unknown> => ({
+  pets,
+  ...Object.fromEntries(Object.entries(BESIDES).map(([path, text]) => [path, `${name}: ${text}`])),
+});
+
+describe('a backup file', () => {
+  it('contains the database and the files beside it, is readable only for its owner, and leaves nothing else', async () => {
+    const folder = await dataFolder('Old', 30);
+    const file = await backUp(folder);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect([...contentOf(dirname(file)).keys()]).toEqual([basename(file)]);
+    const copy = new Sqlite(file, { readonly: true });
+    expect(copy.pragma('application_id', { simple: true })).toBe(BACKUP_ID);
+    expect(copy.prepare(`SELECT path FROM ${FILES_TABLE} ORDER BY path`).pluck().all()).toEqual(
+      Object.keys(BESIDES).sort(),
+    );
+    copy.close();
+    const target = join(temporaryFolder(), 'new');
+    const lock = claimDataFolder(target);
+    expect(restoreFolder(target, file)).toMatchObject({ aside: null, whole: true, rootChanged: false });
+    lock.release();
+    expect(keptIn(target)).toEqual(keptBy('Old', 30));
+    expect(['ca/root-key.pem', 'control-token', 'vivarium.db', 'ca/root.pem'].map(modeIn(target))).toEqual([
+      0o600, 0o600, 0o600, 0o644,
+    ]);
+  });
+
+  it('is consistent while pets are added', async () => {
+    const folder = await dataFolder('Old', 3_000);
+    const store = openFile(databaseOf(folder));
+    const file = join(temporaryFolder(), 'backup');
+    let isWriting = true;
+    const writing = (async () => {
+      while (isWriting) await store.pets.add(HERE, pet('meanwhile'));
+    })();
+    const { bytes } = await store.backUpTo({ file, force: false });
+    isWriting = false;
+    await writing;
+    expect(statSync(file).size).toBe(bytes);
+    const copy = new Sqlite(file, { readonly: true });
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+    const counted = copy.prepare('SELECT sum(pets) FROM pet_counts').pluck().get();
+    expect(copy.prepare('SELECT count(*) FROM pets').pluck().get()).toBe(counted);
+    copy.close();
+  });
+
+  it('replaces nothing without force, and with force only a backup', async () => {
+    const folder = await dataFolder('Old', 1);
+    const file = await backUp(folder);
+    const before = readFileSync(file);
+    await expect(backUp(folder, file)).rejects.toThrow(/exists; choose another name, or replace it with --force/);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    await backUp(folder, file, true);
+    for (const other of [databaseOf(folder), join(folder, 'logs', 'today.log'), folder]) {
+      await expect(backUp(folder, other, true)).rejects.toThrow(/not a Vivarium backup, so it is not replaced/);
+    }
+    await expect(backUp(folder, join(folder, 'none', 'backup'))).rejects.toThrow(/its folder does not exist/);
+  });
+
+  it('is not made of a damaged database, and an older one is kept', async () => {
+    const folder = await dataFolder('Old', 2_000);
+    const file = await backUp(folder);
+    const before = readFileSync(file);
+    const store = openFile(databaseOf(folder));
+    const bytes = readFileSync(databaseOf(folder));
+    bytes.fill(0xff, bytes.length - 40_960, bytes.length - 20_480);
+    writeFileSync(databaseOf(folder), bytes);
+    await expect(store.backUpTo({ file, force: true })).rejects.toThrow(
+      /The database is damaged: .*No backup was written/,
+    );
+    store.close();
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect([...contentOf(dirname(file)).keys()]).toEqual([basename(file)]);
+  });
+});
+
+const modeIn = (folder: string) => (path: string) => statSync(join(folder, path)).mode & 0o777;
+
+describe('restoring', () => {
+  it('moves the previous content aside, and leaves the root’s key in no database', async () => {
+    const file = await backUp(await dataFolder('Old', 3));
+    const folder = await dataFolder('New', 7);
+    const { aside, rootChanged } = restoreFolder(folder, file);
+    expect([aside, rootChanged]).toEqual([join(folder, 'backups', 'set-aside-1'), true]);
+    expect(keptIn(folder)).toEqual(keptBy('Old', 3));
+    expect(keptIn(aside ?? '')).toEqual(keptBy('New', 7));
+    expect(readFileSync(file).includes(KEY)).toBe(true);
+    expect(readFileSync(databaseOf(folder)).includes(KEY.slice(0, 60))).toBe(false);
+    expect(existsSync(join(folder, 'restore'))).toBe(false);
+    expect(restoreFolder(folder, file).aside).toBe(join(folder, 'backups', 'set-aside-2'));
+  });
+
+  it('uses a file in the backups folder for the database alone', async () => {
+    const old = await dataFolder('Old', 3);
+    const folder = await dataFolder('New', 7);
+    const copy = join(temporaryFolder(), 'copy.db');
+    copyFileSync(databaseOf(old), copy);
+    expect(restoreFolder(folder, copy)).toMatchObject({ whole: false, rootChanged: false });
+    expect(keptIn(folder)).toEqual({ ...keptBy('New', 7), pets: 3 });
+  });
+
+  it.each<{ of: string; change: (file: string) => void; says: RegExp }>([
+    { of: 'no file', change: (file) => truncateSync(file, 0), says: /does not begin like an SQLite database/ },
+    { of: 'a text', change: (file) => writeFileSync(file, 'x'.repeat(9_000)), says: /does not begin like an SQLite/ },
+    { of: 'another program', change: inside('PRAGMA application_id = 1'), says: /database of another program/ },
+    { of: 'a newer one', change: inside('PRAGMA user_version = 900'), says: /schema 900, but this Vivarium supports/ },
+    { of: 'a part', change: (file) => truncateSync(file, 50_000), says: /it is cut off: 50000 of \d+ bytes exist/ },
+    { of: 'a damaged one', change: damage, says: /is damaged: .*Nothing was changed/ },
+    {
+      of: 'a path that leads out of the folder',
+      change: inside(`INSERT INTO ${FILES_TABLE} VALUES ('../x', x'00', '')`),
+      says: /contains the unknown file "\.\.\/x"/,
+    },
+    {
+      of: 'one with another key',
+      change: inside(`UPDATE ${FILES_TABLE} SET content = x'00' WHERE path = 'ca/root-key.pem'`),
+      says: /is damaged: ca\/root-key\.pem in it .*Nothing was changed/,
+    },
+    { of: 'one without its root', change: without('ca/root.pem'), says: /damaged: it has no root \(ca\/root\.pem\)/ },
+    { of: 'one without its key', change: without('ca/root-key.pem'), says: /it has no private key of the root/ },
+    { of: 'a root of one octet', change: replaced('ca/root.pem', '\n'), says: /the root in it can’t be read/ },
+    { of: 'a key that is none', change: replaced('ca/root-key.pem', '\n'), says: /the root in it can’t be read/ },
+    {
+      of: 'the key of another root',
+      change: replaced('ca/root-key.pem', makeRoot().key),
+      says: /the private key in it is not that of its root\. Nothing was changed/,
+    },
+    {
+      of: 'a row that a start would refuse',
+      change: inside('UPDATE pet_counts SET pets = 9007199254740991'),
+      says: /is damaged: Vivarium can't use the row .* in the table pet_counts: pets .*Nothing was changed/,
+    },
+    { of: 'a missing table', change: inside(`DROP TABLE ${FILES_TABLE}`), says: /is damaged|could not be restored/ },
+  ])('is refused for $of, with nothing changed', async ({ change, says }) => {
+    const file = await backUp(await dataFolder('Old', 900));
+    change(file);
+    const folder = await dataFolder('New', 7);
+    const before = contentOf(folder);
+    expect(() => restoreFolder(folder, file)).toThrow(says);
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  it('is refused for a missing file', async () => {
+    const folder = await dataFolder('New', 1);
+    expect(() => restoreFolder(folder, join(folder, 'none.db'))).toThrow(/There is no file/);
+  });
+});
+
+/** The result of a start after an interrupted restoration: the previous content or the new one, complete. */
+function expectEither(folder: string): 'as before' | 'restored' {
+  claimDataFolder(folder).release();
+  const kept = keptIn(folder);
+  const isNew = kept.pets === 3;
+  expect(kept).toEqual(isNew ? keptBy('Old', 3) : keptBy('New', 7));
+  if (isNew) expect(keptIn(join(folder, 'backups', 'set-aside-1'))).toEqual(keptBy('New', 7));
+  expect(existsSync(join(folder, 'restore'))).toBe(false);
+  return isNew ? 'restored' : 'as before';
+}
+
+describe('an interrupted restoration', () => {
+  it('leaves the old content or, at the next start, the new one, at whatever operation it ended', async () => {
+    const file = await backUp(await dataFolder('Old', 3));
+    const struck = (): never => {
+      throw Object.assign(new Error('the process has ended'), { code: 'EIO' });
+    };
+    const outcomes: string[] = [];
+    let hasEnded = true;
+    for (let operation = 1; hasEnded; operation++) {
+      const folder = await dataFolder('New', 7);
+      hasEnded = false;
+      try {
+        interceptFiles(operation, () => restoreFolder(folder, file), struck);
+      } catch {
+        hasEnded = true;
+      }
+      outcomes.push(expectEither(folder));
+    }
+    const turned = outcomes.indexOf('restored');
+    expect(outcomes.slice(turned)).not.toContain('as before');
+    expect([turned > 5, outcomes.length - turned > 5]).toEqual([true, true]);
+    // The same by a real kill, at the last operation before the switch, and in the middle of those after it.
+    for (const operation of [turned, turned + 4]) {
+      const folder = await dataFolder('New', 7);
+      const child = spawnSync(process.execPath, [CHILD, folder, file, String(operation)], { encoding: 'utf8' });
+      expect([child.stderr, child.signal]).toEqual(['', 'SIGKILL']);
+      expect(expectEither(folder)).toBe(outcomes[operation - 1]);
+    }
+  });
+});
+
+function inside(sql: string): (file: string) => void {
+  return (file) => {
+    const sqlite = new Sqlite(file);
+    sqlite.exec(sql);
+    sqlite.close();
+  };
+}
+
+const without = (path: string) => inside(`DELETE FROM ${FILES_TABLE} WHERE path = '${path}'`);
+
+/** With the right digest. */
+const replaced = (path: string, text: string) =>
+  inside(
+    `UPDATE ${FILES_TABLE} SET content = CAST('${text}' AS BLOB), sha256 = '${hash('sha256', text)}' WHERE path = '${path}'`,
+  );
+
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 40_960, 49_152);
+  writeFileSync(file, bytes);
+}

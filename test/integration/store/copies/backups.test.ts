@@ -1,0 +1,130 @@
+import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it, vi } from 'vitest';
+import { createBackups } from '../../../../main/store/copies/backups.ts';
+import { latestVersion, MIGRATIONS } from '../../../../main/store/migrations/migrations.ts';
+import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';
+import { HERE, pet } from '../../../unit/store/parts.ts';
+import { contentOf, makeDatabase, openFile, temporaryFile, watchedLog } from '../files.ts';
+
+const LATEST = latestVersion(MIGRATIONS);
+
+const DAY_MS = 86_400_000;
+
+/** A file named like a backup of `takenAtMs`, written at the real second `writtenAt`. */
+function placeBackup(file: string, takenAtMs: number, writtenAt: number): string {
+  const stamp = new Date(takenAtMs).toISOString().replaceAll(/[-:.]/g, '');
+  const path = join(dirname(file), 'backups', `vivarium-v1-${stamp}.db`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'a backup');
+  utimesSync(path, writtenAt, writtenAt);
+  return path;
+}
+
+describe('the daily backup', () => {
+  it('is taken some seconds after the start, while pets are added, and can be opened', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file, 2_000);
+    const clock = createFakeClock();
+    const { log, written } = watchedLog('Backup written');
+    const store = openFile(file, { clock, log });
+    await clock.pass(4_999);
+    expect(store.backupFiles()).toEqual([]);
+    await clock.pass(1);
+    await store.pets.add(HERE, pet('while it is copied'));
+    await written;
+    const [backup = ''] = store.backupFiles();
+    expect(basename(backup)).toBe(`vivarium-v${LATEST}-20261120T090005000Z.db`);
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    expect([...contentOf(dirname(backup)).keys()]).toEqual([basename(backup)]);
+    const copy = new Sqlite(backup, { readonly: true });
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(copy.prepare('SELECT count(*) FROM pets').pluck().get()).toBeGreaterThanOrEqual(2_000);
+    copy.close();
+  });
+
+  it.each([
+    { newest: 'a day old to the millisecond', ageMs: DAY_MS, taken: false },
+    { newest: 'older than a day', ageMs: DAY_MS + 1, taken: true },
+    { newest: 'dated a little in the future', ageMs: -DAY_MS, taken: false },
+    { newest: 'dated far in the future, by a clock since reset', ageMs: -30 * DAY_MS, taken: true },
+  ])('when the newest is $newest: $taken', async ({ ageMs, taken }) => {
+    const file = temporaryFile();
+    await makeDatabase(file);
+    placeBackup(file, FAKE_NOW_MS - ageMs, 1_000);
+    const clock = createFakeClock();
+    const { log, written } = watchedLog('Backup written');
+    const store = openFile(file, { clock, log });
+    await clock.pass(60_000);
+    if (taken) await written;
+    expect(store.backupFiles()).toHaveLength(taken ? 2 : 1);
+  });
+
+  it('leaves no incomplete file when the store is closed meanwhile', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file, 20_000);
+    const clock = createFakeClock();
+    const store = openFile(file, { clock });
+    const passed = clock.pass(5_000);
+    const folder = join(dirname(file), 'backups');
+    await vi.waitUntil(() => existsSync(folder), { interval: 1 });
+    store.close();
+    await passed;
+    expect(contentOf(folder)).toEqual(new Map());
+    expect(openFile(file).pets.count(HERE, null)).toBe(20_000);
+  });
+
+  it('is not taken after the store is closed', async () => {
+    const file = temporaryFile();
+    const clock = createFakeClock();
+    openFile(file, { clock }).close();
+    await clock.pass(60_000);
+    expect([...contentOf(dirname(file)).keys()]).toEqual(['vivarium.db']);
+  });
+
+  it('removes the files of a killed one', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file);
+    const backups = join(dirname(file), 'backups');
+    mkdirSync(backups);
+    writeFileSync(join(backups, '.vivarium-0123456789ab.tmp'), 'half');
+    writeFileSync(join(backups, '.vivarium-0123456789ab.tmp-journal'), 'half');
+    writeFileSync(join(backups, 'notes.txt'), 'of the user');
+    const clock = createFakeClock();
+    const { log, written } = watchedLog('Backup written');
+    openFile(file, { clock, log });
+    await clock.pass(5_000);
+    await written;
+    const names = [...contentOf(backups).keys()].sort();
+    expect(names).toEqual(['notes.txt', `vivarium-v${LATEST}-20261120T090005000Z.db`]);
+  });
+});
+
+describe('the folder of backups', () => {
+  it('keeps the five that were written last, and touches nothing else', async () => {
+    const file = temporaryFile();
+    await makeDatabase(file);
+    const paths = [1, 2, 3, 4, 5, 6].map((second) => placeBackup(file, FAKE_NOW_MS - second * DAY_MS, second));
+    const others = [
+      'vivarium-v1-yesterday.db',
+      'other-v1-20261120T090000000Z.db',
+      'vivarium-v1-20261120T090000000Z.db.old',
+    ];
+    for (const name of others) writeFileSync(join(dirname(file), 'backups', name), 'of the user');
+    const sqlite = new Sqlite(file);
+    const backups = createBackups(file, createFakeClock());
+    const first = backups.takeNow(sqlite, 1);
+    const second = backups.takeNow(sqlite, 1);
+    sqlite.close();
+    expect(basename(second)).toBe('vivarium-v1-20261120T090000000Z-2.db');
+    expect(backups.list().map(({ path }) => path)).toEqual([second, first, paths[5], paths[4], paths[3]]);
+    expect([...contentOf(dirname(first)).keys()]).toEqual(expect.arrayContaining(others));
+  });
+
+  it('is not created by an ephemeral store', () => {
+    const store = openFile(':memory:');
+    expect(store.backupFiles()).toEqual([]);
+    store.close();
+  });
+});

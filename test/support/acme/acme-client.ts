@@ -1,0 +1,154 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult, X509Certificate } from 'node:crypto';
+import { FlattenedSign, calculateJwkThumbprint, type JWK } from 'jose';
+import type { AcmeAnswer, Endpoint } from '../../../main/acme/endpoint.ts';
+import { createCsr } from '../certificate-request.ts';
+
+export const ORIGIN = 'https://localhost:8443';
+
+/** An answer with its fields in lower case, and its body parsed. */
+export interface Received {
+  status: number;
+  fields: Record<string, string[]>;
+  text: string;
+  json: Record<string, unknown>;
+}
+
+export interface TestClient {
+  keys: KeyPairKeyObjectResult;
+  /** Its URL. */
+  address: string;
+  /** The account's URL, after `register`. */
+  kid: string | null;
+  /** Signs and sends; `payload` undefined is POST-as-GET. A path, or a whole URL. */
+  post(path: string, payload?: unknown, options?: PostOptions): Promise<Received>;
+  /** Agrees to the terms of service unless the payload says otherwise. */
+  register(payload?: object): Promise<Received>;
+  order(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Received>;
+  /** The authorizations of an order. */
+  authorizations(order: Received): Promise<Received[]>;
+  /** Responds to a challenge of each pending authorization, and returns the challenges. */
+  respond(order: Received, method?: string): Promise<Received[]>;
+  finalize(order: Received, csr: Buffer): Promise<Received>;
+  /** Does all steps up to the leaf. @throws Error with the first unsuccessful answer */
+  obtain(names: readonly string[], more?: Record<string, unknown>, profile?: string): Promise<Obtained>;
+  keyAuthorization(token: string): Promise<string>;
+}
+
+export interface Obtained {
+  order: Received;
+  leaf: X509Certificate;
+  chain: string;
+  keys: KeyPairKeyObjectResult;
+}
+
+export interface PostOptions {
+  nonce?: string;
+  /** Signs with `jwk` in place of `kid`. */
+  byKey?: KeyPairKeyObjectResult;
+  header?: Record<string, unknown>;
+  contentType?: string;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Calls an endpoint without a signature. */
+export const ask = async ({ answer }: Answering, target: string, method = 'GET'): Promise<Received> =>
+  receive(await answer({ method, target, contentType: undefined, address: LOOPBACK, body: Buffer.alloc(0) }));
+
+type Answering = Pick<Endpoint, 'answer'>;
+
+/**
+ * A minimal ACME client of an endpoint in this process, or of one that `acme-remote.ts` reaches. It requests each
+ * nonce, unless it keeps those of answers.
+ */
+export function createTestClient(endpoint: Answering, { origin = ORIGIN, keepsNonces = false } = {}): TestClient {
+  const kept: string[] = [];
+  const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const jwk = keys.publicKey.export({ format: 'jwk' }) as JWK;
+
+  const client: TestClient = {
+    keys,
+    address: LOOPBACK,
+    kid: null,
+    async post(path, payload, { nonce, byKey, header = {}, contentType = 'application/jose+json' } = {}) {
+      const url = path.startsWith('https:') ? path : origin + path;
+      const known = nonce ?? kept.pop();
+      const fresh = known ?? (await ask(endpoint, '/acme/new-nonce', 'HEAD')).fields['replay-nonce']?.[0] ?? '';
+      const by =
+        byKey === undefined && client.kid !== null
+          ? { kid: client.kid }
+          : { jwk: (byKey ?? client.keys).publicKey.export({ format: 'jwk' }) };
+      const body = payload === undefined ? '' : typeof payload === 'string' ? payload : JSON.stringify(payload);
+      const jws = await new FlattenedSign(Buffer.from(body))
+        .setProtectedHeader({ alg: 'ES256', url, nonce: fresh, ...by, ...header })
+        .sign((byKey ?? client.keys).privateKey);
+      const target = url.slice(origin.length);
+      const { address } = client;
+      const sent = { method: 'POST', target, contentType, address, body: Buffer.from(JSON.stringify(jws)) };
+      const received = receive(await endpoint.answer(sent));
+      if (keepsNonces) kept.push(...(received.fields['replay-nonce'] ?? []));
+      return received;
+    },
+    async register(payload = {}) {
+      const agreed = { termsOfServiceAgreed: true, ...payload };
+      const answer = await client.post('/acme/new-account', agreed, { byKey: client.keys });
+      client.kid = answer.fields['location']?.[0] ?? null;
+      return answer;
+    },
+    order: (names, more = {}, profile = 'classic') =>
+      client.post(`/acme/${profile}/new-order`, {
+        identifiers: names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'ip' : 'dns', value })),
+        ...more,
+      }),
+    async authorizations(order) {
+      const urls = order.json['authorizations'] as string[];
+      return Promise.all(urls.map((url) => client.post(url)));
+    },
+    async respond(order, method = 'http-01') {
+      const open = (await client.authorizations(order)).filter(({ json }) => json['status'] === 'pending');
+      return Promise.all(open.map(({ json }) => client.post(challengeOf(json, method).url, {})));
+    },
+    finalize: (order, csr) => client.post(String(order.json['finalize']), { csr: csr.toString('base64url') }),
+    async obtain(names, more, profile) {
+      const wanted = success(await client.order(names, more, profile));
+      const responses = await client.respond(wanted, names.some((name) => name.startsWith('*')) ? 'dns-01' : 'http-01');
+      for (const response of responses) success(response);
+      const certified = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+      const order = success(await client.finalize(wanted, createCsr({ names, keys: certified })));
+      const { text } = success(await client.post(String(order.json['certificate'])));
+      return { order, leaf: new X509Certificate(text), chain: text, keys: certified };
+    },
+    keyAuthorization: async (token) => `${token}.${await calculateJwkThumbprint(jwk)}`,
+  };
+  return client;
+}
+
+export function challengeOf(authorization: Record<string, unknown>, type: string): { url: string; token: string } {
+  const all = authorization['challenges'] as { type: string; url: string; token: string }[];
+  const found = all.find((each) => each.type === type);
+  if (found === undefined) throw new Error(`There is no challenge ${type}.`);
+  return found;
+}
+
+/** The last part of the type of a problem. */
+export const problemOf = ({ status, json }: Received): string =>
+  `${String(json['type']).split(':').at(-1) ?? ''} ${status}`;
+
+/** As in a renewal-info URL (RFC 9773 §4.1). */
+export function certificateIdOf(leaf: X509Certificate, issuerKey: Buffer): string {
+  return `${issuerKey.toString('base64url')}.${Buffer.from(leaf.serialNumber, 'hex').toString('base64url')}`;
+}
+
+function success(answer: Received): Received {
+  if (answer.status >= 400) throw new Error(`${answer.status} ${answer.text}`);
+  return answer;
+}
+
+function receive({ status, headers, body }: AcmeAnswer): Received {
+  const fields: Record<string, string[]> = {};
+  for (let index = 0; index < headers.length; index += 2) {
+    (fields[(headers[index] ?? '').toLowerCase()] ??= []).push(headers[index + 1] ?? '');
+  }
+  const isJson = /json$/.test(fields['content-type']?.[0] ?? '');
+  return { status, fields, text: body ?? '', json: isJson ? (JSON.parse(body ?? '') as Record<string, unknown>) : {} };
+}

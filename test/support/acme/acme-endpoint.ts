@@ -1,0 +1,144 @@
+import { createEndpoint, type Endpoint } from '../../../main/acme/endpoint.ts';
+import type { Outcome, Task } from '../../../main/acme/outcome.ts';
+import type { AcmeParts } from '../../../main/acme/parts.ts';
+import { createAcmeFaults } from '../../../main/acme/faults.ts';
+import { createRates } from '../../../main/acme/rates.ts';
+import { createRefusals, type Refusals } from '../../../main/acme/refusals.ts';
+import { silentLog } from '../../../main/base/log.ts';
+import { permits } from '../../../main/ca/constraints.ts';
+import { parseLeafName } from '../../../main/ca/names.ts';
+import { createRequestedLeaf } from '../../../main/ca/leaf.ts';
+import { createRoot } from '../../../main/ca/root.ts';
+import { readSigningRequest } from '../../../main/ca/signing-request.ts';
+import type { AcmeLimitName, AcmeRate } from '../../../main/contract/acme-rates.ts';
+import { isWildcard } from '../../../main/contract/wildcards.ts';
+import { apexOf } from '../../../main/domains/public-suffix.ts';
+import type { CaaRecord } from '../../../main/model/caa/value.ts';
+import { explainCaa } from '../../../main/model/caa/walk.ts';
+import type { FaultSource } from '../../../main/model/fault.ts';
+import { openStore, type Store } from '../../../main/store/store.ts';
+import { ORIGIN } from './acme-client.ts';
+import { createFakeClock, FAKE_NOW_MS, type FakeClock } from '../fake-clock.ts';
+
+export const root = createRoot({ realNowMs: FAKE_NOW_MS, owner: 'anna@laptop' });
+
+/**
+ * An ACME server on a store in memory, with a clock and a DNS that tests control; its validations succeed by default.
+ */
+export interface TestServer {
+  endpoint: Endpoint;
+  clock: FakeClock;
+  store: Store;
+  /** CAA records by name. */
+  caa: Map<string, CaaRecord[]>;
+  /** Whether limits are enforced. */
+  limited: boolean;
+  /** Whether new accounts need an external account binding. */
+  bound: boolean;
+  /** Limits that replace Let’s Encrypt’s. */
+  rates: Map<AcmeLimitName, AcmeRate>;
+  refusals: Refusals;
+  /** Replaces the outcome of validations. */
+  validate: (task: Task) => Promise<Outcome>;
+  /** The running breaks; null for none. */
+  broken: FaultSource['named'];
+  /** Writes until a crash; all later ones fail. */
+  writesLeft: number;
+  /** Replaces the wait for the disk. */
+  stored: () => Promise<void>;
+  /** Continues with what was written, as after a crash. */
+  restart(): void;
+}
+
+export function createTestServer(): TestServer {
+  const clock = createFakeClock();
+  const store = openStore({ file: ':memory:', clock, log: silentLog });
+  const refusals = createRefusals();
+  const parts: AcmeParts = {
+    clock,
+    log: {
+      error(message, details) {
+        if (server.writesLeft <= 0) return;
+        throw new Error(message, { cause: details });
+      },
+    },
+    rows: {
+      ...store.acme,
+      save(changes) {
+        if (server.writesLeft-- <= 0) throw new Error('The engine has crashed.');
+        store.acme.save(changes);
+      },
+      stored: () => server.stored(),
+    },
+    issuer: {
+      refusal: ({ value }) =>
+        permits(root.constraints, parseLeafName(value)) ? null : `Not permitted: vivarium ca extend ${value}`,
+      notAfterMs: () => root.notAfterMs,
+      keyIdentifier: () => root.keyIdentifier.toString('hex'),
+      issue(request) {
+        const { serial, certificatePem: pem } = createRequestedLeaf({ ...request, issuer: root, filesUrl: null });
+        return { serial, pem };
+      },
+      chains: () => [[root.certificatePem], []],
+    },
+    readRequest: readSigningRequest,
+    validate: (_method, task) => server.validate(task),
+    askCaa: ({ name, method, accountUri }) =>
+      explainCaa({
+        ...{ hostname: name, method, accountUri, wildcard: isWildcard(name), issuer: 'vivarium.localhost' },
+        async lookup(owner) {
+          const records = server.caa.get(owner);
+          return records === undefined
+            ? { kind: 'empty', aliasChain: [] }
+            : { kind: 'records', records, aliasChain: [] };
+        },
+      }),
+    externalAccountRequired: () => server.bound,
+    caaDomain: () => 'vivarium.localhost',
+    revocations: store.revocations,
+    origin: () => ORIGIN,
+    rates: createRates({ now: () => clock.now(), enforced: () => server.limited, changed: () => server.rates }),
+    refusals,
+    faults: createAcmeFaults(
+      {
+        get named() {
+          return server.broken;
+        },
+      },
+      { now: () => clock.now() },
+    ),
+    registeredDomain: apexOf,
+    onChanged: () => undefined,
+  };
+  let running: Endpoint;
+  const server: TestServer = {
+    endpoint: {
+      answer: (request) => running.answer(request),
+      orders: { get: (id) => running.orders.get(id) },
+      authorizations: {
+        get: (id) => running.authorizations.get(id),
+        deactivate: (authorization) => running.authorizations.deactivate(authorization),
+      },
+      accounts: { update: (account, payload) => running.accounts.update(account, payload) },
+    },
+    writesLeft: Infinity,
+    ...{
+      clock,
+      store,
+      refusals,
+      limited: false,
+      broken: null,
+      bound: false,
+      rates: new Map<AcmeLimitName, AcmeRate>(),
+      caa: new Map<string, CaaRecord[]>(),
+    },
+    validate: async () => ({ attempts: [], error: null }),
+    stored: store.acme.stored,
+    restart() {
+      server.writesLeft = Infinity;
+      running = createEndpoint(parts);
+    },
+  };
+  server.restart();
+  return server;
+}

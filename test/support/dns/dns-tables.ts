@@ -1,0 +1,885 @@
+import { platformZone } from '../../../main/dns/zones/platform-zone.ts';
+import { createZone, type Zone } from '../../../main/dns/zones/zone.ts';
+import { readZoneFileInParts, type ZoneFileOptions, type ZoneFileResult } from '../../../main/dns/zones/zone-file.ts';
+import { ZoneSet } from '../../../main/dns/zones/zone-set.ts';
+
+/**
+ * Facts about DNS answers in DNS notation: a question, and the sections of its answer as zone-file text. The same
+ * tables are applied to the pure responder, over the wire through `dig`, `kdig`, `delv`, Node's resolver and dns2's own
+ * decoder, and to an engine that has the zones as a user's.
+ */
+export interface DnsFact {
+  /** `name TYPE`. */
+  question: string;
+  /** What the answer shows, for the test's name. */
+  fact: string;
+  rcode?: string;
+  /** The AA bit; set by default. */
+  authoritative?: boolean;
+  answer?: string;
+  authority?: string;
+  additional?: string;
+}
+
+export interface DnsTable {
+  title: string;
+  zones: Zone[];
+  facts: DnsFact[];
+}
+
+/** A zone file, read in one part. */
+export function readZoneFile(text: string, options: ZoneFileOptions): ZoneFileResult {
+  const [whole = { records: [], faults: [], warnings: [] }] = readZoneFileInParts(text, options, Infinity);
+  return whole;
+}
+
+export function zoneSetOf(zones: readonly Zone[]): ZoneSet {
+  const set = new ZoneSet();
+  for (const zone of zones) set.put(zone);
+  return set;
+}
+
+/** A zone from text indented like the surrounding code; without an SOA in it, it gets a plain one. */
+export function zoneOf(apex: string, text: string, options: { supportsAlias?: boolean } = {}): Zone {
+  const lines = text.split('\n');
+  const margin = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
+  const own = lines.map((line) => line.slice(margin)).join('\n');
+  const read = readZoneFile(/\sSOA\s/.test(own) ? own : `$TTL 3600\n${own}`, { apex });
+  if (read.faults.length > 0) throw new Error(`${apex}: ${JSON.stringify(read.faults)}`);
+  const supportsAlias = options.supportsAlias ?? true;
+  if (read.records.some(({ data }) => data.type === 'SOA')) return { apex, supportsAlias, records: read.records };
+  return createZone({ apex, nameServer: 'ns.vivarium.localhost', supportsAlias, records: read.records });
+}
+
+/** The lines of an expected section, with collapsed blanks and without empty lines and margins. */
+export const linesOf = (text = ''): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim().replace(/\s+/g, ' '))
+    .filter((line) => line !== '');
+
+/** RFC 1034 §6.1: the zones of C.ISI.EDU, except MIL, which the RFC's answers treat as delegated. */
+const ROOT_ZONE = `
+  .       IN      SOA     SRI-NIC.ARPA. HOSTMASTER.SRI-NIC.ARPA. (
+                          870611          ;serial
+                          1800            ;refresh every 30 min
+                          300             ;retry every 5 min
+                          604800          ;expire after a week
+                          86400)          ;minimum of a day
+                  NS      A.ISI.EDU.
+                  NS      C.ISI.EDU.
+                  NS      SRI-NIC.ARPA.
+
+  MIL.    86400   NS      SRI-NIC.ARPA.
+          86400   NS      A.ISI.EDU.
+
+  EDU.    86400   NS      SRI-NIC.ARPA.
+          86400   NS      C.ISI.EDU.
+
+  SRI-NIC.ARPA.   A       26.0.0.73
+                  A       10.0.0.51
+                  MX      0 SRI-NIC.ARPA.
+                  HINFO   DEC-2060 TOPS20
+
+  ACC.ARPA.       A       26.6.0.65
+                  HINFO   PDP-11/70 UNIX
+                  MX      10 ACC.ARPA.
+
+  USC-ISIC.ARPA.  CNAME   C.ISI.EDU.
+
+  73.0.0.26.IN-ADDR.ARPA.  PTR    SRI-NIC.ARPA.
+  65.0.6.26.IN-ADDR.ARPA.  PTR    ACC.ARPA.
+  51.0.0.10.IN-ADDR.ARPA.  PTR    SRI-NIC.ARPA.
+  52.0.0.10.IN-ADDR.ARPA.  PTR    C.ISI.EDU.
+  103.0.3.26.IN-ADDR.ARPA. PTR    A.ISI.EDU.
+
+  A.ISI.EDU. 86400 A      26.3.0.103
+  C.ISI.EDU. 86400 A      10.0.0.52
+`;
+
+const EDU_ZONE = `
+  EDU.  IN SOA SRI-NIC.ARPA. HOSTMASTER.SRI-NIC.ARPA. (
+                  870729 ;serial
+                  1800 ;refresh every 30 minutes
+                  300 ;retry every 5 minutes
+                  604800 ;expire after a week
+                  86400 ;minimum of a day
+                  )
+                  NS SRI-NIC.ARPA.
+                  NS C.ISI.EDU.
+
+  UCI 172800 NS ICS.UCI
+                  172800 NS ROME.UCI
+  ICS.UCI 172800 A 192.5.19.1
+  ROME.UCI 172800 A 192.5.19.31
+
+  ISI 172800 NS VAXA.ISI
+                  172800 NS A.ISI
+                  172800 NS VENERA.ISI.EDU.
+  VAXA.ISI 172800 A 10.2.0.27
+                  172800 A 128.9.0.33
+  VENERA.ISI.EDU. 172800 A 10.1.0.52
+                  172800 A 128.9.0.32
+  A.ISI 172800 A 26.3.0.103
+`;
+
+/** What A.ISI.EDU has besides (RFC 1034 §6.2.7): its own zone, invented to hold the one address that the RFC shows. */
+const ISI_ZONE = `
+  @ 86400 IN SOA A.ISI.EDU. HOSTMASTER.ISI.EDU. 1 1800 300 604800 86400
+    86400 NS A.ISI.EDU.
+  A 86400 A 26.3.0.103
+  C 86400 A 10.0.0.52
+`;
+
+/** RFC 4592 §2.2.1, with SOA and SRV data filled in where the RFC has placeholders. */
+const WILDCARD_ZONE = `
+  $ORIGIN example.
+  example.                 3600 IN  SOA   ns.example.com. hostmaster.example. 1 7200 900 1209600 300
+  example.                 3600     NS    ns.example.com.
+  example.                 3600     NS    ns.example.net.
+  *.example.               3600     TXT   "this is a wildcard"
+  *.example.               3600     MX    10 host1.example.
+  sub.*.example.           3600     TXT   "this is not a wildcard"
+  host1.example.           3600     A     192.0.2.1
+  _ssh._tcp.host1.example. 3600     SRV   0 0 22 host1.example.
+  _ssh._tcp.host2.example. 3600     SRV   0 0 22 host1.example.
+  subdel.example.          3600     NS    ns.example.com.
+  subdel.example.          3600     NS    ns.example.net.
+`;
+
+const WILDCARD_SOA = 'example. 300 IN SOA ns.example.com. hostmaster.example. 1 7200 900 1209600 300';
+const WILDCARD_REFERRAL = `
+  subdel.example. 3600 IN NS ns.example.com.
+  subdel.example. 3600 IN NS ns.example.net.
+`;
+
+const ROOT_SOA = '. 86400 IN SOA sri-nic.arpa. hostmaster.sri-nic.arpa. 870611 1800 300 604800 86400';
+
+/** The SOA that `zoneOf` adds to a zone without one, as in a negative answer. */
+const soaOf = (apex: string) => `${apex}. 300 IN SOA ns.vivarium.localhost. hostmaster.${apex}. 1 7200 900 1209600 300`;
+
+/** The target of the others' records. */
+const hosts = zoneOf(
+  'hosts.test',
+  `
+  cname  300 A    127.0.0.1
+         300 AAAA ::1
+  www    60  A    127.0.0.1
+  `,
+);
+
+/** The platform's zone without projects. */
+const platform = platformZone();
+
+const chain = Array.from({ length: 12 }, (_, index) => `c${index} 600 CNAME c${index + 1}`).join('\n  ');
+
+/** With one project whose slug is `demo`. */
+export const PLATFORM_TABLE: DnsTable = {
+  title: 'The platform’s own zone',
+  zones: [platformZone({ hostnames: ['demo.vivarium.localhost', 'demo-staging.vivarium.localhost'] })],
+  facts: [
+    {
+      question: 'demo.vivarium.localhost. A',
+      fact: 'a project is on this machine',
+      answer: 'demo.vivarium.localhost. 3600 IN A 127.0.0.1',
+    },
+    {
+      question: 'demo-staging.vivarium.localhost. AAAA',
+      fact: 'and so is its staging, over IPv6 as well',
+      answer: 'demo-staging.vivarium.localhost. 3600 IN AAAA ::1',
+    },
+    {
+      question: 'CNAME.Vivarium.Localhost. A',
+      fact: 'the target of custom domains',
+      answer: 'cname.vivarium.localhost. 3600 IN A 127.0.0.1',
+    },
+    {
+      question: 'vivarium.localhost. AAAA',
+      fact: 'the platform itself',
+      answer: 'vivarium.localhost. 3600 IN AAAA ::1',
+    },
+    {
+      question: 'vivarium.localhost. NS',
+      fact: 'its name server, with its addresses',
+      answer: 'vivarium.localhost. 3600 IN NS ns.vivarium.localhost.',
+      additional: `
+        ns.vivarium.localhost. 3600 IN A 127.0.0.1
+        ns.vivarium.localhost. 3600 IN AAAA ::1`,
+    },
+    {
+      question: 'demo.vivarium.localhost. CAA',
+      fact: 'restricts no CA: nodata',
+      authority: soaOf('vivarium.localhost'),
+    },
+    {
+      question: 'nobody.vivarium.localhost. A',
+      fact: 'there is no project of that slug, and no wildcard',
+      rcode: 'NXDOMAIN',
+      authority: soaOf('vivarium.localhost'),
+    },
+    {
+      question: 'www.demo.vivarium.localhost. A',
+      fact: 'nor anything below one that there is',
+      rcode: 'NXDOMAIN',
+      authority: soaOf('vivarium.localhost'),
+    },
+    {
+      question: 'demo.vivarium.localhost. ANY',
+      fact: 'ANY is answered with the made-up HINFO',
+      answer: 'demo.vivarium.localhost. 3600 IN HINFO "RFC8482" ""',
+    },
+    { question: 'localhost. A', fact: 'what is above it is not ours', rcode: 'REFUSED', authoritative: false },
+  ],
+};
+
+export const DNS_TABLES: DnsTable[] = [
+  PLATFORM_TABLE,
+  {
+    title: 'RFC 1034 §6.2, asked of C.ISI.EDU',
+    zones: [zoneOf('', ROOT_ZONE), zoneOf('edu', EDU_ZONE)],
+    facts: [
+      {
+        question: 'SRI-NIC.ARPA. A',
+        fact: '§6.2.1: two addresses',
+        answer: `
+          sri-nic.arpa. 86400 IN A 26.0.0.73
+          sri-nic.arpa. 86400 IN A 10.0.0.51`,
+      },
+      {
+        question: 'SRI-NIC.ARPA. ANY',
+        fact: '§6.2.2, as RFC 8482 §4.2 has replaced it: one HINFO',
+        answer: 'sri-nic.arpa. 3600 IN HINFO "RFC8482" ""',
+      },
+      {
+        question: 'SRI-NIC.ARPA. MX',
+        fact: '§6.2.3: the mail exchanger, and its addresses',
+        answer: 'sri-nic.arpa. 86400 IN MX 0 sri-nic.arpa.',
+        additional: `
+          sri-nic.arpa. 86400 IN A 26.0.0.73
+          sri-nic.arpa. 86400 IN A 10.0.0.51`,
+      },
+      { question: 'SRI-NIC.ARPA. NS', fact: '§6.2.4, with the SOA of RFC 2308 §3: nodata', authority: ROOT_SOA },
+      { question: 'SIR-NIC.ARPA. A', fact: '§6.2.5: no such name', rcode: 'NXDOMAIN', authority: ROOT_SOA },
+      {
+        question: 'BRL.MIL. A',
+        fact: '§6.2.6: a referral, not authoritative, with glue',
+        authoritative: false,
+        authority: `
+          mil. 86400 IN NS sri-nic.arpa.
+          mil. 86400 IN NS a.isi.edu.`,
+        additional: `
+          sri-nic.arpa. 86400 IN A 26.0.0.73
+          sri-nic.arpa. 86400 IN A 10.0.0.51
+          a.isi.edu. 86400 IN A 26.3.0.103`,
+      },
+      {
+        question: 'USC-ISIC.ARPA. A',
+        fact: '§6.2.7: an authoritative CNAME, and a referral for its target',
+        answer: 'usc-isic.arpa. 86400 IN CNAME c.isi.edu.',
+        authority: `
+          isi.edu. 172800 IN NS vaxa.isi.edu.
+          isi.edu. 172800 IN NS a.isi.edu.
+          isi.edu. 172800 IN NS venera.isi.edu.`,
+        additional: `
+          vaxa.isi.edu. 172800 IN A 10.2.0.27
+          vaxa.isi.edu. 172800 IN A 128.9.0.33
+          a.isi.edu. 172800 IN A 26.3.0.103
+          venera.isi.edu. 172800 IN A 10.1.0.52
+          venera.isi.edu. 172800 IN A 128.9.0.32`,
+      },
+      {
+        question: 'USC-ISIC.ARPA. CNAME',
+        fact: '§6.2.8: the CNAME alone',
+        answer: 'usc-isic.arpa. 86400 IN CNAME c.isi.edu.',
+      },
+      {
+        question: '52.0.0.10.in-addr.arpa. PTR',
+        fact: 'a pointer',
+        answer: '52.0.0.10.in-addr.arpa. 86400 IN PTR c.isi.edu.',
+      },
+      {
+        question: 'acc.arpa. HINFO',
+        fact: 'a host’s description',
+        answer: 'acc.arpa. 86400 IN HINFO "PDP-11/70" "UNIX"',
+      },
+    ],
+  },
+  {
+    title: 'RFC 1034 §6.2, asked of A.ISI.EDU',
+    zones: [zoneOf('', ROOT_ZONE), zoneOf('isi.edu', ISI_ZONE)],
+    facts: [
+      {
+        question: 'USC-ISIC.ARPA. A',
+        fact: '§6.2.7: CNAME and address, from two zones',
+        answer: `
+          usc-isic.arpa. 86400 IN CNAME c.isi.edu.
+          c.isi.edu. 86400 IN A 10.0.0.52`,
+      },
+    ],
+  },
+  {
+    title: 'RFC 4592 §2.2.1, wildcards',
+    zones: [zoneOf('example', WILDCARD_ZONE)],
+    facts: [
+      {
+        question: 'host3.example. MX',
+        fact: 'synthesized: the owner is the name asked for',
+        answer: 'host3.example. 3600 IN MX 10 host1.example.',
+        additional: 'host1.example. 3600 IN A 192.0.2.1',
+      },
+      { question: 'host3.example. A', fact: 'the wildcard has no A: nodata', authority: WILDCARD_SOA },
+      {
+        question: 'foo.bar.example. TXT',
+        fact: 'synthesized over two labels',
+        answer: 'foo.bar.example. 3600 IN TXT "this is a wildcard"',
+      },
+      { question: 'host1.example. MX', fact: 'not synthesized: host1 exists', authority: WILDCARD_SOA },
+      { question: 'sub.*.example. MX', fact: 'not synthesized: sub.*.example exists', authority: WILDCARD_SOA },
+      {
+        question: '_telnet._tcp.host1.example. SRV',
+        fact: 'not synthesized: _tcp.host1 is an empty non-terminal',
+        rcode: 'NXDOMAIN',
+        authority: WILDCARD_SOA,
+      },
+      {
+        question: 'host.subdel.example. A',
+        fact: 'not synthesized: subdel is delegated',
+        authoritative: false,
+        authority: WILDCARD_REFERRAL,
+      },
+      {
+        question: 'ghost.*.example. MX',
+        fact: 'not synthesized: *.example exists',
+        rcode: 'NXDOMAIN',
+        authority: WILDCARD_SOA,
+      },
+      {
+        question: '*.example. TXT',
+        fact: 'the wildcard itself can be asked for (§2.1.3)',
+        answer: '*.example. 3600 IN TXT "this is a wildcard"',
+      },
+      { question: 'host2.example. A', fact: 'an empty non-terminal has no data (§2.2.2)', authority: WILDCARD_SOA },
+      {
+        question: '_dns._udp.host2.example. SRV',
+        fact: 'host2 is the closest encloser, and has no wildcard (§3.3.2)',
+        rcode: 'NXDOMAIN',
+        authority: WILDCARD_SOA,
+      },
+      {
+        question: '_telnet._tcp.host3.example. SRV',
+        fact: '*.example is the source of synthesis, without SRV (§3.3.2)',
+        authority: WILDCARD_SOA,
+      },
+    ],
+  },
+  {
+    title: 'Wildcards beside CNAME, ALIAS and empty non-terminals',
+    zones: [
+      hosts,
+      zoneOf(
+        'wild.test',
+        `
+        *.c       600 CNAME www.hosts.test.
+        *.alias   600 ALIAS www.hosts.test.
+        sub.*.ent     TXT "below"
+        a.b.c.d       A 192.0.2.7
+        `,
+      ),
+    ],
+    facts: [
+      {
+        question: 'any.c.wild.test. A',
+        fact: 'a synthesized CNAME is followed',
+        answer: `
+          any.c.wild.test. 600 IN CNAME www.hosts.test.
+          www.hosts.test. 60 IN A 127.0.0.1`,
+      },
+      {
+        question: 'any.alias.wild.test. A',
+        fact: 'an ALIAS at a wildcard is flattened under the name asked for',
+        answer: 'any.alias.wild.test. 60 IN A 127.0.0.1',
+      },
+      {
+        question: 'x.ent.wild.test. TXT',
+        fact: 'a wildcard that is an empty non-terminal gives nodata (RFC 4592 §4.9)',
+        authority: soaOf('wild.test'),
+      },
+      { question: 'c.d.wild.test. A', fact: 'an empty non-terminal gives nodata', authority: soaOf('wild.test') },
+      {
+        question: 'x.c.d.wild.test. A',
+        fact: 'and below it there is nothing',
+        rcode: 'NXDOMAIN',
+        authority: soaOf('wild.test'),
+      },
+    ],
+  },
+  {
+    title: 'RFC 2308, negative answers',
+    zones: [
+      zoneOf(
+        'xx',
+        `
+        XX.      86400 SOA NS1.XX. HOSTMASTER.NS1.XX. 1 7200 900 1209600 1200
+        XX.      86400 NS  NS1.XX.
+        NS1.XX.  86400 A   127.0.0.2
+        `,
+      ),
+      zoneOf(
+        'example',
+        `
+        EXAMPLE.         600 SOA   NS1.XX. HOSTMASTER.NS1.XX. 1 7200 900 1209600 86400
+        EXAMPLE.       86400 NS    NS1.XX.
+        AN.EXAMPLE.    86400 CNAME TRIPPLE.XX.
+        NODATA.EXAMPLE.  300 CNAME NS1.XX.
+        ANOTHER.EXAMPLE. 300 TXT   "no address"
+        `,
+      ),
+    ],
+    facts: [
+      {
+        question: 'AN.EXAMPLE. A',
+        fact: '§2.1: NXDOMAIN is about the CNAME’s target, the SOA of its zone; the minimum is below the SOA’s TTL (§5)',
+        rcode: 'NXDOMAIN',
+        answer: 'an.example. 86400 IN CNAME tripple.xx.',
+        authority: 'xx. 1200 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 1200',
+      },
+      {
+        question: 'ANOTHER.EXAMPLE. A',
+        fact: '§2.2: nodata; the SOA’s TTL is below its minimum (§5)',
+        authority: 'example. 600 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 86400',
+      },
+      {
+        question: 'NODATA.EXAMPLE. AAAA',
+        fact: '§2.2: nodata of a CNAME’s target',
+        answer: 'nodata.example. 300 IN CNAME ns1.xx.',
+        authority: 'xx. 1200 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 1200',
+      },
+      {
+        question: 'example. SOA',
+        fact: 'asked for, the SOA keeps its own TTL',
+        answer: 'example. 600 IN SOA ns1.xx. hostmaster.ns1.xx. 1 7200 900 1209600 86400',
+      },
+    ],
+  },
+  {
+    title: 'RFC 8482, ANY',
+    zones: [hosts, zoneOf('any.test', '@ A 192.0.2.1\na CNAME www.hosts.test.\n*.w TXT "x"\ne.n A 192.0.2.2')],
+    facts: [
+      { question: 'any.test. ANY', fact: '§4.2: a made-up HINFO', answer: 'any.test. 3600 IN HINFO "RFC8482" ""' },
+      {
+        question: 'a.any.test. ANY',
+        fact: 'a CNAME is the whole answer, not followed',
+        answer: 'a.any.test. 3600 IN CNAME www.hosts.test.',
+      },
+      { question: 'z.w.any.test. ANY', fact: 'through a wildcard', answer: 'z.w.any.test. 3600 IN HINFO "RFC8482" ""' },
+      { question: 'n.any.test. ANY', fact: 'an empty non-terminal has nothing', authority: soaOf('any.test') },
+      { question: 'no.any.test. ANY', fact: 'no such name', rcode: 'NXDOMAIN', authority: soaOf('any.test') },
+    ],
+  },
+  {
+    title: 'CNAME chains',
+    zones: [
+      hosts,
+      zoneOf(
+        'chain.test',
+        `
+  ${chain}
+  c12   A 192.0.2.12
+  www   600 CNAME cname.hosts.test.
+  out   600 CNAME www.elsewhere.test.
+  loop1 600 CNAME loop2
+  loop2 600 CNAME loop1
+  self  600 CNAME self
+  gone  600 CNAME nothing
+  `,
+      ),
+    ],
+    facts: [
+      {
+        question: 'www.chain.test. A',
+        fact: 'followed into another zone of ours',
+        answer: `
+          www.chain.test. 600 IN CNAME cname.hosts.test.
+          cname.hosts.test. 300 IN A 127.0.0.1`,
+      },
+      ...['RRSIG', 'NSEC'].map((type) => ({
+        question: `www.chain.test. ${type}`,
+        fact: 'not followed for what may be beside a CNAME (RFC 2181 §10.1)',
+        authority: soaOf('chain.test'),
+      })),
+      {
+        question: 'www.chain.test. TYPE65',
+        fact: 'followed for types that no zone here has, too',
+        answer: 'www.chain.test. 600 IN CNAME cname.hosts.test.',
+        authority: soaOf('hosts.test'),
+      },
+      {
+        question: 'out.chain.test. A',
+        fact: 'a target outside our zones ends the answer',
+        answer: 'out.chain.test. 600 IN CNAME www.elsewhere.test.',
+      },
+      {
+        question: 'loop1.chain.test. A',
+        fact: 'a loop is answered once around',
+        answer: `
+          loop1.chain.test. 600 IN CNAME loop2.chain.test.
+          loop2.chain.test. 600 IN CNAME loop1.chain.test.`,
+      },
+      {
+        question: 'self.chain.test. A',
+        fact: 'a CNAME to itself',
+        answer: 'self.chain.test. 600 IN CNAME self.chain.test.',
+      },
+      {
+        question: 'gone.chain.test. A',
+        fact: 'NXDOMAIN of the target (RFC 6604 §3)',
+        rcode: 'NXDOMAIN',
+        answer: 'gone.chain.test. 600 IN CNAME nothing.chain.test.',
+        authority: soaOf('chain.test'),
+      },
+      {
+        question: 'c2.chain.test. A',
+        fact: 'ten CNAMEs are followed to the end',
+        answer: `${[2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+          .map((n) => `c${n}.chain.test. 600 IN CNAME c${n + 1}.chain.test.`)
+          .join('\n')}
+          c12.chain.test. 3600 IN A 192.0.2.12`,
+      },
+      {
+        question: 'c0.chain.test. A',
+        fact: 'of more than ten, ten are answered',
+        answer: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+          .map((n) => `c${n}.chain.test. 600 IN CNAME c${n + 1}.chain.test.`)
+          .join('\n'),
+      },
+    ],
+  },
+  {
+    title: 'ALIAS and ANAME',
+    zones: [
+      hosts,
+      zoneOf(
+        'alias.test',
+        `
+        @       3600 ALIAS cname.hosts.test.
+        @            MX    10 mail
+        mail         A     192.0.2.25
+        short   20   ANAME cname.hosts.test.
+        via     3600 ALIAS hop
+        hop     45   CNAME cname.hosts.test.
+        deep    3600 ALIAS @
+        deeper  3600 ALIAS short
+        four    3600 ALIAS www.hosts.test.
+        gone    3600 ALIAS nothing.hosts.test.
+        out     3600 ALIAS www.elsewhere.test.
+        loop1   3600 ALIAS loop2
+        loop2   3600 ALIAS loop1
+        toalias 600  CNAME @
+        toloop  600  CNAME loop1
+        cut     3600 ALIAS host.child
+        child        NS    ns.elsewhere.test.
+        `,
+      ),
+      zoneOf('noalias.test', '@ ALIAS cname.hosts.test.', { supportsAlias: false }),
+    ],
+    facts: [
+      {
+        question: 'alias.test. A',
+        fact: 'answered with the target’s address, with the target’s lower TTL',
+        answer: 'alias.test. 300 IN A 127.0.0.1',
+      },
+      { question: 'alias.test. AAAA', fact: 'IPv6 as well', answer: 'alias.test. 300 IN AAAA ::1' },
+      {
+        question: 'alias.test. MX',
+        fact: 'exists beside other types',
+        answer: 'alias.test. 3600 IN MX 10 mail.alias.test.',
+        additional: 'mail.alias.test. 3600 IN A 192.0.2.25',
+      },
+      { question: 'alias.test. TXT', fact: 'has no other types itself', authority: soaOf('alias.test') },
+      { question: 'alias.test. CNAME', fact: 'is no CNAME', authority: soaOf('alias.test') },
+      { question: 'alias.test. CAA', fact: 'does not bring the target’s CAA along', authority: soaOf('alias.test') },
+      {
+        question: 'short.alias.test. A',
+        fact: 'the ALIAS’s own lower TTL',
+        answer: 'short.alias.test. 20 IN A 127.0.0.1',
+      },
+      { question: 'via.alias.test. A', fact: 'the lowest TTL on the way', answer: 'via.alias.test. 45 IN A 127.0.0.1' },
+      { question: 'deep.alias.test. AAAA', fact: 'an ALIAS to an ALIAS', answer: 'deep.alias.test. 300 IN AAAA ::1' },
+      {
+        question: 'deeper.alias.test. A',
+        fact: 'the lower TTL of an ALIAS on the way',
+        answer: 'deeper.alias.test. 20 IN A 127.0.0.1',
+      },
+      {
+        question: 'four.alias.test. AAAA',
+        fact: 'the target has no such address: nodata',
+        authority: soaOf('alias.test'),
+      },
+      { question: 'gone.alias.test. A', fact: 'the target does not exist: nodata', authority: soaOf('alias.test') },
+      { question: 'out.alias.test. A', fact: 'a target outside our zones', rcode: 'SERVFAIL', authoritative: false },
+      {
+        question: 'cut.alias.test. A',
+        fact: 'a target that is delegated away',
+        rcode: 'SERVFAIL',
+        authoritative: false,
+      },
+      { question: 'loop1.alias.test. A', fact: 'a loop', rcode: 'SERVFAIL', authoritative: false },
+      { question: 'toloop.alias.test. A', fact: 'a loop behind a CNAME', rcode: 'SERVFAIL', authoritative: false },
+      { question: 'loop1.alias.test. TXT', fact: 'a loop matters to addresses only', authority: soaOf('alias.test') },
+      {
+        question: 'toalias.alias.test. A',
+        fact: 'behind a CNAME',
+        answer: `
+          toalias.alias.test. 600 IN CNAME alias.test.
+          alias.test. 300 IN A 127.0.0.1`,
+      },
+      {
+        question: 'noalias.test. A',
+        fact: 'not answered from where the provider has none',
+        authority: soaOf('noalias.test'),
+      },
+    ],
+  },
+  {
+    title: 'Delegations',
+    zones: [
+      platform,
+      zoneOf(
+        'parent.test',
+        `
+        sub         600 NS ns.sub
+        sub         600 NS ns.elsewhere.test.
+        ns.sub      600 A    192.0.2.53
+        ns.sub      600 AAAA 2001:db8::53
+        deep.sub        NS ns.deep.sub
+        ours            NS ns.vivarium.localhost.
+        www             CNAME host.sub
+        *.w             CNAME host.sub
+        `,
+      ),
+      zoneOf('ours.parent.test', 'www A 192.0.2.80'),
+      zoneOf('loose.parent.test', 'www A 192.0.2.81'),
+      zoneOf('loose.w.parent.test', ''),
+    ],
+    facts: [
+      {
+        question: 'a.b.sub.parent.test. A',
+        fact: 'below a cut: a referral with glue',
+        authoritative: false,
+        authority: `
+          sub.parent.test. 600 IN NS ns.sub.parent.test.
+          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
+        additional: `
+          ns.sub.parent.test. 600 IN A 192.0.2.53
+          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+      },
+      {
+        question: 'ns.sub.parent.test. A',
+        fact: 'glue is not an answer',
+        authoritative: false,
+        authority: `
+          sub.parent.test. 600 IN NS ns.sub.parent.test.
+          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
+        additional: `
+          ns.sub.parent.test. 600 IN A 192.0.2.53
+          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+      },
+      {
+        question: 'x.deep.sub.parent.test. A',
+        fact: 'the highest cut counts',
+        authoritative: false,
+        authority: `
+          sub.parent.test. 600 IN NS ns.sub.parent.test.
+          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
+        additional: `
+          ns.sub.parent.test. 600 IN A 192.0.2.53
+          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+      },
+      {
+        question: 'sub.parent.test. NS',
+        fact: 'the cut’s NS are a referral too',
+        authoritative: false,
+        authority: `
+          sub.parent.test. 600 IN NS ns.sub.parent.test.
+          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
+        additional: `
+          ns.sub.parent.test. 600 IN A 192.0.2.53
+          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+      },
+      {
+        question: 'sub.parent.test. DS',
+        fact: 'DS is the parent’s: nodata, authoritative (RFC 4035 §3.1.4.1)',
+        authority: soaOf('parent.test'),
+      },
+      {
+        question: 'www.parent.test. A',
+        fact: 'a CNAME into the delegated part: the CNAME, and the referral',
+        answer: 'www.parent.test. 3600 IN CNAME host.sub.parent.test.',
+        authority: `
+          sub.parent.test. 600 IN NS ns.sub.parent.test.
+          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
+        additional: `
+          ns.sub.parent.test. 600 IN A 192.0.2.53
+          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+      },
+      {
+        question: 'www.ours.parent.test. A',
+        fact: 'a delegated zone that is ours answers itself',
+        answer: 'www.ours.parent.test. 3600 IN A 192.0.2.80',
+      },
+      {
+        question: 'no.ours.parent.test. A',
+        fact: 'and denies itself',
+        rcode: 'NXDOMAIN',
+        authority: soaOf('ours.parent.test'),
+      },
+      { question: 'ours.parent.test. DS', fact: 'its DS is the parent’s', authority: soaOf('parent.test') },
+      {
+        question: 'loose.parent.test. DS',
+        fact: 'the parent does not deny a zone of ours that it does not delegate (RFC 8020)',
+        authority: soaOf('parent.test'),
+      },
+      {
+        question: 'loose.w.parent.test. DS',
+        fact: 'nor does its wildcard stand for it',
+        authority: soaOf('parent.test'),
+      },
+      {
+        question: 'none.parent.test. DS',
+        fact: 'an unassigned name is denied',
+        rcode: 'NXDOMAIN',
+        authority: soaOf('parent.test'),
+      },
+      {
+        question: 'parent.test. NS',
+        fact: 'the apex NS with the server’s address',
+        answer: 'parent.test. 3600 IN NS ns.vivarium.localhost.',
+        additional: `
+          ns.vivarium.localhost. 3600 IN A 127.0.0.1
+          ns.vivarium.localhost. 3600 IN AAAA ::1`,
+      },
+    ],
+  },
+  {
+    title: 'Types, texts and the edges of our zones',
+    zones: [
+      zoneOf(
+        'types.test',
+        `
+        @       CAA   0 issue "ca.example; validationmethods=http-01"
+        @       CAA   128 issuewild ";"
+        txt     TXT   "one" "two; three \\"four\\" \\200"
+        long    TXT   "${'a'.repeat(300)}"
+        v6      AAAA  2001:DB8:0:0:0:0:0:1
+        dot\\.ted A    192.0.2.3
+        _sip._tcp SRV 1 2 5060 v6
+        svc     HTTPS 1 v6
+        svc     HTTPS 2 .
+        rp      RP    Anna txt
+        uri     URI   10 1 "https://www.types.test/a;b"
+        cert    CERT  65280 12345 0 ( AQID
+                      BAUG )
+        _hash._smimecert   SMIMEA     3 1 0 ${'AB'.repeat(16)}
+        hash._openpgpkey   OPENPGPKEY AQIDBAUG
+        hash._openpgpkey   TYPE61     \\# 2 0708
+        two     300   A 192.0.2.1
+        two     60    A 192.0.2.2
+        two     60    A 192.0.2.2
+        `,
+      ),
+      zoneOf('deeper.types.test', '@ A 192.0.2.99'),
+    ],
+    facts: [
+      {
+        question: 'types.test. CAA',
+        fact: 'CAA with flags, tag and value',
+        answer: `
+          types.test. 3600 IN CAA 0 issue "ca.example; validationmethods=http-01"
+          types.test. 3600 IN CAA 128 issuewild ";"`,
+      },
+      {
+        question: 'txt.types.test. TXT',
+        fact: 'strings and octets of a TXT as they are',
+        answer: 'txt.types.test. 3600 IN TXT "one" "two; three \\"four\\" \\200"',
+      },
+      {
+        question: 'long.types.test. TXT',
+        fact: 'a text of more than 255 octets in several strings',
+        answer: `long.types.test. 3600 IN TXT "${'a'.repeat(255)}" "${'a'.repeat(45)}"`,
+      },
+      {
+        question: 'v6.types.test. AAAA',
+        fact: 'an address in its one spelling',
+        answer: 'v6.types.test. 3600 IN AAAA 2001:db8::1',
+      },
+      {
+        question: '_sip._tcp.types.test. SRV',
+        fact: 'SRV, and its host’s address',
+        answer: '_sip._tcp.types.test. 3600 IN SRV 1 2 5060 v6.types.test.',
+        additional: 'v6.types.test. 3600 IN AAAA 2001:db8::1',
+      },
+      {
+        question: 'svc.types.test. HTTPS',
+        fact: 'HTTPS, and its target’s address (RFC 9460 §4.1)',
+        answer: `
+          svc.types.test. 3600 IN HTTPS 1 v6.types.test.
+          svc.types.test. 3600 IN HTTPS 2 .`,
+        additional: 'v6.types.test. 3600 IN AAAA 2001:db8::1',
+      },
+      {
+        question: 'rp.types.test. RP',
+        fact: 'RP (RFC 1183)',
+        answer: 'rp.types.test. 3600 IN RP anna.types.test. txt.types.test.',
+      },
+      {
+        question: 'uri.types.test. URI',
+        fact: 'URI (RFC 7553)',
+        answer: 'uri.types.test. 3600 IN URI 10 1 "https://www.types.test/a;b"',
+      },
+      {
+        question: 'cert.types.test. CERT',
+        fact: 'CERT (RFC 4398)',
+        answer: 'cert.types.test. 3600 IN CERT 65280 12345 0 AQIDBAUG',
+      },
+      {
+        question: '_hash._smimecert.types.test. SMIMEA',
+        fact: 'SMIMEA (RFC 8162)',
+        answer: `_hash._smimecert.types.test. 3600 IN SMIMEA 3 1 0 ${'AB'.repeat(16)}`,
+      },
+      {
+        question: 'hash._openpgpkey.types.test. OPENPGPKEY',
+        fact: 'OPENPGPKEY (RFC 7929), by name and by number',
+        answer: `
+          hash._openpgpkey.types.test. 3600 IN OPENPGPKEY AQIDBAUG
+          hash._openpgpkey.types.test. 3600 IN OPENPGPKEY Bwg=`,
+      },
+      {
+        question: 'two.types.test. A',
+        fact: 'an RRset has one TTL, and each record once (RFC 2181 §5)',
+        answer: `
+          two.types.test. 60 IN A 192.0.2.1
+          two.types.test. 60 IN A 192.0.2.2`,
+      },
+      { question: 'TWO.Types.TEST. AAAA', fact: 'case does not matter', authority: soaOf('types.test') },
+      {
+        question: 'deeper.types.test. A',
+        fact: 'the deepest zone wins',
+        answer: 'deeper.types.test. 3600 IN A 192.0.2.99',
+      },
+      { question: 'types.test.example. A', fact: 'outside our zones', rcode: 'REFUSED', authoritative: false },
+      { question: 'test. SOA', fact: 'above our zones', rcode: 'REFUSED', authoritative: false },
+      { question: '. NS', fact: 'the root', rcode: 'REFUSED', authoritative: false },
+      {
+        question: 'types.test. TYPE65',
+        fact: 'a type that is not stored here: nodata',
+        authority: soaOf('types.test'),
+      },
+      {
+        question: 'types.test. TYPE253',
+        fact: 'an obsolete question about mail',
+        rcode: 'NOTIMP',
+        authoritative: false,
+      },
+    ],
+  },
+];

@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { expect } from 'vitest';
+import { type RuntimeFile, RUNTIME_FILE } from '../../../main/base/config.ts';
+import { defaultDataDir } from '../../../main/base/system/data-dir.ts';
+import { track } from '../engine.ts';
+import { paste, type PasteShell, type Said } from './paste.ts';
+import { PROGRAM } from '../program.ts';
+import { requireTool } from '../tools.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** The README, and the guides in the order of their first mention there. */
+export const README = 'README.md';
+export const GUIDES: readonly string[] = [
+  ...new Set([...read(README).matchAll(/^\| \[[^\]]+\]\((docs\/[\w-]+\.md)\)/gm)].map(([, page = '']) => page)),
+];
+
+/** The beginning of a command, its exit code, and its output. */
+export type Expected = readonly [command: string, outcome: RegExp];
+
+/** The ports of a start that names none. */
+const FREE_PORTS = {
+  VIVARIUM_HTTP_PORT: '0',
+  VIVARIUM_HTTPS_PORT: '0',
+  VIVARIUM_DNS_PORT: '0',
+  VIVARIUM_CONTROL_PORT: '0',
+};
+
+/** Starting a program in the foreground is tested separately (`test/e2e/newcomer.test.ts`). */
+const FOREGROUND = /^npm start\b/;
+
+/** The commands of a page, from top to bottom: blocks of `sh`, and commands that begin a row of a table. */
+export function commandsOf(page: string): string[] {
+  const parts = read(page).matchAll(/^```sh\n([^]*?)^```|^\| `(vivarium [^`]+)`/gm);
+  return [...parts]
+    .flatMap(([, block, command = '']) => (block ?? command).split('\n'))
+    .filter((command) => command.trim() !== '');
+}
+
+const pastedFrom = (page: string): string[] => commandsOf(page).filter((command) => !FOREGROUND.test(command));
+
+/** Pages with the results of their commands, in the order in which they are pasted into one shell. */
+export interface Pass {
+  shell: PasteShell;
+  /** What the user does with Vivarium before and after the page. */
+  before?: readonly Expected[];
+  after?: readonly Expected[];
+  pages: readonly (readonly [page: string, expected: readonly Expected[]])[];
+}
+
+/**
+ * Pastes pages into shells, one pass after the other, with one Vivarium on one data folder, the usual one of a
+ * temporary home folder. The first command of the first pass starts it in the background, on free ports. `vivarium` is
+ * on the PATH. Browsers are stand-ins: `test/e2e/reach.test.ts` opens real ones.
+ * @param ports stand in for those that the pages name beside Vivarium's.
+ */
+export async function expectPasted(
+  passes: readonly Pass[],
+  ports: Readonly<Record<number, number>> = {},
+): Promise<void> {
+  requireTool('curl');
+  const home = temporaryFolder();
+  const programs = makePrograms(home);
+  const env = {
+    HOME: home,
+    XDG_DATA_HOME: '',
+    VIVARIUM_DATA_DIR: '',
+    PATH: [programs, process.env.PATH].join(delimiter),
+    VIVARIUM_BROWSER: join(programs, 'browser'),
+    // No display is needed.
+    VIVARIUM_BROWSER_ARGUMENTS: '--headless=new',
+    // Every line starts a program: with its code compiled, each takes a third less.
+    NODE_COMPILE_CACHE: join(home, 'compiled'),
+  };
+  const dataDir = defaultDataDir({ platform: process.platform, env, homeDir: home });
+  const stop = (...options: string[]) =>
+    void spawnSync(join(programs, 'vivarium'), ['stop', ...options], { env: { ...process.env, ...env } });
+  track(() => {
+    stop();
+    // The second Vivarium of "Give a demo", if that page was not pasted to its end.
+    stop('--data-dir', join(home, 'vivarium-demo'));
+  });
+  let replaced: ((command: string) => string) | null = null;
+  for (const { shell, before = [], pages, after = [] } of passes) {
+    const pasted = pages.flatMap(([page]) => pastedFrom(page));
+    const own = (expected: readonly Expected[]) => expected.map(([command]) => command);
+    const [first = '', ...rest] = [...own(before), ...pasted, ...own(after)];
+    const inShell = (commands: readonly string[], more = {}) =>
+      paste(commands, { ...env, ...more }, { shell, folder: home });
+    const started: Said[] = replaced === null ? await inShell([first], FREE_PORTS) : [];
+    const commands = replaced === null ? rest : [first, ...rest];
+    replaced ??= portsOf(dataDir, ports);
+    const said = [...started, ...(await inShell(commands.map(replaced)))];
+    const expected = [...before, ...pages.flatMap(([, outcomes]) => outcomes), ...after];
+    const beginnings = said.map(({ command }, index) => command.slice(0, expected[index]?.[0].length));
+    expect(beginnings, shell).toEqual(own(expected));
+    expect(
+      said.map(({ text, exitCode }) => `${exitCode}\n${text.trim()}`),
+      shell,
+    ).toEqual(expected.map(([, outcome]) => expect.stringMatching(outcome) as string));
+  }
+}
+
+/**
+ * The words that `vivarium` and `curl` get, and their standard input, when the commands of pages are pasted into a
+ * shell, one per line. Both are stand-ins that print a key, which is all that pages read from them.
+ */
+export async function wordsIn(shell: PasteShell, pages: readonly string[]): Promise<string[]> {
+  const folder = temporaryFolder();
+  const words = join(folder, 'words');
+  for (const name of ['vivarium', 'curl']) {
+    const piped = `case "$*" in *@-*) cat >> '${words}' ;; esac`;
+    writeProgram(folder, name, `printf '%s\\n' ${name} "$@" >> '${words}'; ${piped}; echo viv_${'k'.repeat(32)}`);
+  }
+  const path = [folder, process.env.PATH].join(delimiter);
+  await paste(pages.flatMap(pastedFrom), { HOME: folder, PATH: path }, { shell, folder });
+  return readFileSync(words, 'utf8').split('\n');
+}
+
+/** Replaces the usual ports in a command by the ports in use. */
+function portsOf(dataDir: string, ports: Readonly<Record<number, number>>): (command: string) => string {
+  const runtime = JSON.parse(readFileSync(join(dataDir, RUNTIME_FILE), 'utf8')) as RuntimeFile;
+  const actual: Record<string, number> = {
+    8080: runtime.http.port,
+    8443: runtime.https.port,
+    ...ports,
+  };
+  // In one pass: an inserted port must not be replaced again.
+  const named = new RegExp(`\\b(?:${Object.keys(actual).join('|')})\\b`, 'g');
+  return (command) => command.replaceAll(named, (port) => String(actual[port]));
+}
+
+/** A folder for the PATH with `vivarium`, the built program, and with browsers that open nothing. */
+function makePrograms(home: string): string {
+  const folder = join(home, 'bin');
+  mkdirSync(folder);
+  const programs = {
+    // Hundreds of commands: without collecting their garbage early, each takes a sixth less.
+    vivarium: `exec '${process.execPath}' --min-semi-space-size=16 --max-semi-space-size=16 '${PROGRAM}' "$@"`,
+    // To Vivarium, a browser that ends within 1.5 s could not start; it opens at most five.
+    browser: 'exec sleep 3',
+    'xdg-open': 'exit 0',
+    open: 'exit 0',
+  };
+  for (const [name, line] of Object.entries(programs)) writeProgram(folder, name, line);
+  return folder;
+}
+
+/** A shell script on the PATH. */
+export function writeProgram(folder: string, name: string, line: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+}
+
+function read(page: string): string {
+  return readFileSync(join(ROOT, page), 'utf8');
+}

@@ -1,0 +1,271 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFailed, onTestFinished } from 'vitest';
+import type { Config } from '../../../main/base/config.ts';
+import { VivariumError } from '../../../main/contract/errors.ts';
+import { findHeadlessChromium, launchChromium } from '../chromium.ts';
+import { type Engine, startEngine, track } from '../engine.ts';
+import { findViolations } from './page-audit.ts';
+import { buildPage } from './page-build.ts';
+import { unreadableTexts } from './page-contrast.ts';
+import { settled } from './page-every.ts';
+import { freePort } from '../ports.ts';
+
+/** A signed-in page of the interface in a real browser before a real engine. */
+export interface EnginePage {
+  page: Page;
+  engine: Engine;
+  /** Errors and warnings of the console and the page, and CSP violations. */
+  errors: string[];
+  /** Loads a path of the interface, as an external link would. */
+  open(path: string): Promise<void>;
+}
+
+export interface EnginePageOptions {
+  /** A running engine; by default a new one with the demo, which keeps nothing on the disk. */
+  engine?: Engine;
+  /** A folder in place of the system's root, for machine changes. */
+  machineRoot?: string;
+  /** Starts without the demo. */
+  empty?: boolean;
+  /** The path to open. */
+  path?: string;
+  /** False omits the token; the page then asks for it. */
+  signedIn?: boolean;
+  viewport?: { width: number; height: number };
+  colorScheme?: 'light' | 'dark';
+  timezoneId?: string;
+  /** Runs before the page is opened. */
+  prepare?: (engine: Engine) => Promise<void>;
+}
+
+/** A tab, and the errors in it since its test began. */
+interface Tab {
+  context: BrowserContext;
+  page: Page;
+  errors: string[];
+}
+
+const WINDOW = { width: 1440, height: 900 };
+
+/** 900×600, 1440×900 and 900×600 at 200 %, and 4K. */
+const WINDOWS = [
+  { width: 900, height: 600 },
+  { width: 720, height: 450 },
+  { width: 450, height: 300 },
+  { width: 3_840, height: 2_160 },
+];
+
+/** Logs CSP violations, including those that the browser does not report. */
+const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('CSP refused ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
+
+let started: Promise<Browser> | undefined;
+
+/** The worker's Chromium, for all of its files; Playwright ends it with the worker. */
+function takeBrowser(): Promise<Browser> {
+  return (started ??= startBrowser());
+}
+
+function startBrowser(): Promise<Browser> {
+  const home = mkdtempSync(join(process.env.TEST_WORKER_TMPDIR ?? '', 'v-home-'));
+  process.once('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  // Pages of all engines are the same site, and share a process with its compiled scripts. Drawing in the browser's own
+  // process costs a quarter less.
+  const args = ['--process-per-site', '--in-process-gpu'];
+  return launchChromium({ home, executablePath: findHeadlessChromium(), tmpDir: home, args });
+}
+
+let ownPort: Promise<number> | undefined;
+
+/**
+ * Starts an engine on the worker's own port. Chromium caches fetched and compiled scripts by origin, which saves a third
+ * of the cost of loading the interface.
+ */
+async function startOnOwnPort(options: Partial<Config>, machine: Parameters<typeof startEngine>[1]): Promise<Engine> {
+  const start = async () => startEngine({ ...options, controlPort: await (ownPort ??= freePort()) }, machine);
+  return start().catch((error: unknown) => {
+    if (!(error instanceof VivariumError) || error.code !== 'conflict') throw error;
+    // Another program can take the port between two tests.
+    ownPort = undefined;
+    return start();
+  });
+}
+
+/**
+ * For a file of tests: opens one tab in the worker's Chromium. The returned function starts a fresh engine for one test
+ * and loads the path from it in that tab, whose storage is empty.
+ */
+export function useEnginePages(): (options?: EnginePageOptions) => Promise<EnginePage> {
+  let folder: string;
+  let browser: Browser;
+  let shared: Tab | null = null;
+
+  beforeAll(async () => {
+    folder = await buildPage();
+    browser = await takeBrowser();
+  });
+
+  afterAll(() => shared?.context.close());
+
+  /** The file's tab; a new one for another time zone, which is fixed per tab. */
+  async function takeTab(timezoneId: string | undefined): Promise<Tab> {
+    if (timezoneId !== undefined) {
+      const tab = await openTab(browser, timezoneId);
+      onTestFinished(() => tab.context.close());
+      return tab;
+    }
+    const tab = (shared ??= await openTab(browser, 'UTC'));
+    // Isolates the next test from this one's state.
+    onTestFailed(() => drop(tab));
+    return tab;
+  }
+
+  async function drop(tab: Tab): Promise<void> {
+    if (tab === shared) shared = null;
+    await tab.context.close();
+  }
+
+  return async (options = {}) => {
+    const {
+      empty = false,
+      path = '/',
+      signedIn = true,
+      viewport = WINDOW,
+      colorScheme = 'light',
+      prepare,
+      machineRoot,
+    } = options;
+    const engine =
+      options.engine ??
+      (await startOnOwnPort(
+        { empty, ephemeral: true },
+        { assetsDir: folder, ...(machineRoot !== undefined && { machineRoot }) },
+      ));
+    await prepare?.(engine);
+    const tab = await takeTab(options.timezoneId);
+    const { page, context } = tab;
+    const errors: string[] = [];
+    tab.errors = errors;
+    const { url, token } = engine.app.runtime.control;
+    // Before the engine stops: the page would try to reconnect.
+    track(async () => {
+      // If the test has stopped its engine, only a new tab clears the storage.
+      await leave(tab, url).catch(() => drop(tab));
+    });
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', forcedColors: 'none' });
+    await page.goto(`${url}${path}${signedIn ? `#token=${token}` : ''}`);
+    if (signedIn) await page.getByText('live', { exact: true }).waitFor();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    return { page, engine, errors, open: async (to) => void (await page.goto(url + to)) };
+  };
+}
+
+async function openTab(browser: Browser, timezoneId: string): Promise<Tab> {
+  const context = await browser.newContext({ viewport: WINDOW, timezoneId });
+  await context.addInitScript(REPORT_VIOLATIONS);
+  const page = await context.newPage();
+  const tab: Tab = { context, page, errors: [] };
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') tab.errors.push(message.text());
+  });
+  page.on('pageerror', (error) => tab.errors.push(String(error)));
+  return tab;
+}
+
+/** Prepares the tab for the next test: opens a document without scripts, and empties the storage of the origin. */
+async function leave({ context, page }: Tab, url: string): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await Promise.all(context.pages().map((each) => (each === page ? page.goto(`${url}/healthz`) : each.close())));
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await context.clearPermissions();
+}
+
+/** Waits until the focus is on this element. */
+export const waitForFocus = (locator: Locator): Promise<void> =>
+  locator.and(locator.page().locator(':focus')).waitFor();
+
+/** What `holdCalls` returns: while held, the engine does not get the calls, as if it were slow. */
+export interface HeldCalls {
+  hold(): void;
+  /** Sends the held calls, and later ones at once. */
+  release(): void;
+}
+
+/** Lets a test hold back the page's calls of a procedure, such as `zones/list`; for pages that are opened afterwards. */
+export async function holdCalls(page: Page, procedure: string): Promise<HeldCalls> {
+  let isHolding = false;
+  let held: (() => void)[] = [];
+  await page.routeWebSocket(/\/rpc$/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      if (isHolding && message.includes(`/${procedure}"`)) held.push(() => server.send(message));
+      else server.send(message);
+    });
+  });
+  const release = (): void => {
+    isHolding = false;
+    for (const send of held) send();
+    held = [];
+  };
+  // The file's next tests have the same tab.
+  onTestFinished(release);
+  return { hold: () => void (isHolding = true), release };
+}
+
+/** Runs a command of the palette, once the search lists it first. */
+export async function runCommand(page: Page, text: string, command: RegExp): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Command' }).fill(text);
+  await page.getByRole('option', { name: command, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** Presses one key after the other without a pause, which would end a sequence such as `g p`. */
+export const pressAll = (page: Page, ...keys: string[]): Promise<unknown> =>
+  Promise.all(keys.map((key) => page.keyboard.press(key)));
+
+/** Clicks a button, and returns the text that it copies. */
+export async function copyBy(button: Locator): Promise<string> {
+  const page = button.page();
+  const read = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await page.evaluate(`navigator.clipboard.writeText('')`);
+  await button.click();
+  await expect.poll(read).not.toBe('');
+  return read();
+}
+
+/**
+ * Asserts that nothing was logged, that axe finds nothing, and that all text is readable in the light and the dark
+ * theme. Contrast is measured without axe, which needs ten times as long.
+ */
+export async function expectNoFaults({ page, errors }: EnginePage): Promise<void> {
+  const findFaults = async () => {
+    const found = await findViolations(page);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...(await unreadableTexts(page)).map((text) => `${colorScheme}: ${text}`));
+    }
+    return found;
+  };
+  // An element that is being removed or filled may have neither a name nor readable text.
+  await expect.poll(findFaults).toEqual([]);
+  expect(errors).toEqual([]);
+}
+
+/** Asserts that the page at `path`, filled by `fill`, does not scroll sideways in a window of any tested size. */
+export async function expectToFit({ page, open }: EnginePage, path: string, fill: () => Promise<void>): Promise<void> {
+  await open(path);
+  await fill();
+  for (const viewport of WINDOWS) {
+    await page.setViewportSize(viewport);
+    await settled(page);
+    await expect
+      .poll(() => page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), {
+        message: `${viewport.width}×${viewport.height}`,
+      })
+      .toBeLessThanOrEqual(0);
+  }
+}

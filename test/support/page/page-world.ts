@@ -1,0 +1,108 @@
+import type { RunningBreak } from '../../../main/contract/breaks.ts';
+import type { CallerUsage } from '../../../main/contract/limits.ts';
+import type { ApiKey } from '../../../main/contract/keys.ts';
+import type { PetRecord } from '../../../main/contract/pets.ts';
+import type { Plan, Project } from '../../../main/contract/projects.ts';
+import type { RequestRates, StatusReport } from '../../../main/contract/status.ts';
+
+export const CREATED_AT = '2026-11-20T09:00:00.000Z';
+
+const LIMITS: Record<Plan, Project['limits']> = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+  enterprise: { perMinute: 5_000, perDay: 1_000_000 },
+};
+
+/** A project at its platform addresses, or at those of `hostname`. */
+export function makeProject(name: string, options: { plan?: Plan; hostname?: string; slug?: string } = {}): Project {
+  const slug = options.slug ?? name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const host = options.hostname ?? `${slug}.vivarium.localhost`;
+  const staging = `${slug}-staging.vivarium.localhost`;
+  const plan = options.plan ?? 'free';
+  return {
+    id: `prj_${slug}`,
+    name,
+    slug,
+    plan,
+    limits: LIMITS[plan],
+    target: { kind: 'api' },
+    baseUrl: { production: `http://${host}:8080/v1`, staging: `http://${staging}:8080/v1` },
+    secureBaseUrl: { production: `https://${host}:8443/v1`, staging: `https://${staging}:8443/v1` },
+    primary: options.hostname ?? null,
+    redirects: [],
+    persona: 'animal-store',
+    createdAt: CREATED_AT,
+  };
+}
+
+const NAMES = ['Ada', 'Biscuit', 'Clover', 'Domino', 'Ember', 'Fig', 'Ginger', 'Hazel', 'Indigo', 'Juniper'];
+const STATUSES = ['available', 'available', 'pending', 'available', 'sold'] as const;
+
+export const makePets = (count: number): PetRecord[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: String(index + 1),
+    name: NAMES[index % NAMES.length] ?? 'Ada',
+    categoryId: String((index % 4) + 1),
+    status: STATUSES[index % STATUSES.length] ?? 'available',
+  }));
+
+export const makeBreak = (id: string, rest: Partial<RunningBreak> = {}): RunningBreak => ({
+  id,
+  entry: 'dns.servfail',
+  on: { hostname: 'shop.acme.test' },
+  rate: 1,
+  nth: 1,
+  seed: 7,
+  parameters: {},
+  startedAt: CREATED_AT,
+  until: '2026-11-20T09:10:00.000Z',
+  seen: 0,
+  struck: 0,
+  ...rest,
+});
+
+export const makeKey = (id: string, name: string, rest: Partial<ApiKey> = {}): ApiKey => ({
+  id,
+  name,
+  prefix: 'viv_3fQ9',
+  createdAt: CREATED_AT,
+  ...rest,
+});
+
+export interface UsageNumbers {
+  limits: Project['limits'];
+  minute: number;
+  day: number;
+  /** Epoch milliseconds. */
+  nowMs: number;
+  rest?: Partial<CallerUsage>;
+}
+
+/** A caller 18 s into its minute and 2 h into its day. */
+export function makeUsage(caller: string, { limits, minute, day, nowMs, rest = {} }: UsageNumbers): CallerUsage {
+  return {
+    caller,
+    ...(caller.startsWith('key:') && { keyId: caller.slice('key:'.length) }),
+    minute: { limit: limits.perMinute, used: minute, resetsAt: new Date(nowMs + 42_000).toISOString() },
+    day: { limit: limits.perDay, used: day, resetsAt: new Date(nowMs + 22 * 3_600_000).toISOString() },
+    strikes: 0,
+    ...rest,
+  };
+}
+
+/** Five minutes that end with these requests, one number a second. */
+export function makeRates(latest: readonly number[], refused: readonly number[] = [], ageMs = 0): RequestRates {
+  const before = (counts: readonly number[]) => [...Array.from({ length: 300 - counts.length }, () => 0), ...counts];
+  return { ageMs, requests: before(latest), refused: before(refused), running: 0 };
+}
+
+export const makeStatus = (): StatusReport => ({
+  version: '0.1.0',
+  platformZone: 'vivarium.localhost',
+  dataDir: '/home/ada/.local/share/vivarium',
+  ports: { http: 8080, https: 8443, dns: 5380, control: 4780 },
+  urls: { control: 'http://127.0.0.1:4780', http: 'http://127.0.0.1:8080', https: 'https://127.0.0.1:8443' },
+  counts: { projects: 1, keys: 1, domains: 0, pets: 60, requests: 0, refused: 0, connections: 0 },
+  warnings: [],
+});

@@ -1,0 +1,62 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { PROGRAM } from '../program.ts';
+import { CONTROL_TOKEN, startControl, type Control } from './rpc-control.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * The built command line, which starts four times as fast as its sources, in a separate process; ended after the test.
+ */
+export function startCli(args: readonly string[], env: Record<string, string> = {}, cwd?: string): ChildProcess {
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const own = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, VIVARIUM_COMMAND: 'vivarium' };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...own, ...env }, stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+/** Runs it to its end, with `stdin` as input. */
+export async function runCli(
+  args: readonly string[],
+  { env, stdin = '', cwd }: { env?: Record<string, string>; stdin?: string; cwd?: string } = {},
+): Promise<Finished> {
+  const child = startCli(args, env, cwd);
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(stdin);
+  return finished(child);
+}
+
+export function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+}
+
+/** A control server with fake services, and the data folder in which the command line finds it. */
+export async function startFakeEngine(): Promise<Control & { dataDir: string }> {
+  const control = await startControl();
+  const dataDir = temporaryFolder();
+  writeRuntime(dataDir, { url: control.url });
+  return { ...control, dataDir };
+}
+
+export function writeRuntime(
+  dataDir: string,
+  runtime: { url: string; token?: string; pid?: number; dataDir?: string },
+): void {
+  const { url, token = CONTROL_TOKEN, pid = process.pid, dataDir: own } = runtime;
+  writeFileSync(
+    join(dataDir, 'runtime.json'),
+    JSON.stringify({ pid, dataDir: own, version: '1.2.3', control: { url, token } }),
+  );
+}

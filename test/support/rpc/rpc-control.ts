@@ -1,0 +1,76 @@
+import { onTestFinished } from 'vitest';
+import { createClock, type Clock } from '../../../main/base/clock.ts';
+import { createLog, type LogLine } from '../../../main/base/log.ts';
+import { createAccess, type Access } from '../../../main/rpc/access.ts';
+import type { OpenFile } from '../../../main/rpc/assets.ts';
+import { createRouter } from '../../../main/rpc/router.ts';
+import { createControlServer, type ControlServer } from '../../../main/rpc/server.ts';
+import { createFakeServices, type FakeServices } from './rpc-fake-services.ts';
+
+export const CONTROL_TOKEN = 'T0ken_of-this-test';
+
+export interface Control {
+  server: ControlServer;
+  fake: FakeServices;
+  access: Access;
+  port: number;
+  url: string;
+  /** What the server logged. */
+  lines: LogLine[];
+  /** `POST /api/<procedure>` with the token; a text is sent unchanged as `body`. */
+  post(procedure: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** How long a stop in a test waits for running calls. */
+const STOP_MS = 2_000;
+
+/** A control server with fake services, on a free port, stopped after the test. */
+export async function startControl(
+  options: {
+    clock?: Pick<Clock, 'realTimer' | 'monotonic'>;
+    assetsDir?: string | null;
+    port?: number;
+    connectionsMax?: number;
+    requestStop?: () => void;
+    openFiles?: ReadonlyMap<string, OpenFile>;
+  } = {},
+): Promise<Control> {
+  const clock = createClock();
+  const lines: LogLine[] = [];
+  const log = createLog(clock, (line) => lines.push(line), 'debug');
+  const fake = createFakeServices();
+  const access = createAccess(CONTROL_TOKEN, () => clock.state().realNow);
+  const server = createControlServer({
+    clock: options.clock ?? clock,
+    log,
+    router: createRouter(fake.services, { log, clock: options.clock ?? clock }),
+    access,
+    port: options.port ?? 0,
+    isForwarded: () => false,
+    ...(options.connectionsMax !== undefined && { connectionsMax: options.connectionsMax }),
+    assetsDir: options.assetsDir ?? null,
+    requestStop: options.requestStop ?? (() => undefined),
+    version: '1.2.3',
+    ...(options.openFiles !== undefined && { openFiles: options.openFiles }),
+  });
+  const { port, url } = await server.start();
+  onTestFinished(() => server.stop(STOP_MS));
+  return {
+    server,
+    fake,
+    access,
+    port,
+    url,
+    lines,
+    post: (procedure, body, headers = {}) =>
+      fetch(`${url}/api/${procedure.replace('.', '/')}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${CONTROL_TOKEN}`, ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  };
+}
+
+/** Follows a sign-in link as the page does. */
+export const signInWith = (link: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(link.replace('/#ticket=', '/sign-in/'), { method: 'POST', headers });

@@ -1,0 +1,81 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import {
+  formHeader,
+  inFormOf,
+  ownCommand,
+  typed,
+  typedHelp,
+  typedIn,
+  type Origin,
+} from '../../../../main/base/system/own-command.ts';
+
+const clone = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..');
+
+const from = (workingDir: string, env: Origin['env'] = {}): Origin => ({
+  env,
+  platform: 'linux',
+  workingDir,
+  homeDir: '/home/ada',
+});
+
+describe('a printed command of Vivarium', () => {
+  it.each([
+    ['in the clone', from(clone), 'npm run -s vivarium -- status get'],
+    ['in a folder of the clone', from(join(clone, 'docs')), 'npm run -s vivarium -- status get'],
+    ['beside the clone', from(dirname(clone)), `npm --prefix ${clone} run -s vivarium -- status get`],
+    [
+      'beside a folder whose name begins alike',
+      from(`${clone}..x`),
+      `npm --prefix ${clone} run -s vivarium -- status get`,
+    ],
+    ['through npx', from(clone, { VIVARIUM_COMMAND: 'npx vivarium' }), 'npx vivarium status get'],
+    ['installed', from('/home/ada', { VIVARIUM_COMMAND: 'vivarium' }), 'vivarium status get'],
+  ])('works where it was typed: %s', (_where, origin, line) => {
+    expect(typed('vivarium status get', origin)).toBe(line);
+  });
+
+  it('contains the data folder, quoted, unless it is the default or already named', () => {
+    const origin = from(clone, { VIVARIUM_COMMAND: 'vivarium' });
+    expect(ownCommand('/a b', origin)('vivarium stop')).toBe("vivarium stop --data-dir '/a b'");
+    expect(ownCommand('/a', origin)('vivarium stop --data-dir /b')).toBe('vivarium stop --data-dir /b');
+    const usual = '/home/ada/.local/share/vivarium';
+    expect(ownCommand(usual, origin)('vivarium stop')).toBe('vivarium stop');
+    // A command without the folder refers to another one there.
+    const elsewhere = from(clone, { VIVARIUM_COMMAND: 'vivarium', VIVARIUM_DATA_DIR: '/a' });
+    expect(ownCommand(usual, elsewhere)('vivarium stop')).toBe(`vivarium stop --data-dir ${usual}`);
+  });
+
+  it('has the form of whoever asked the engine, also where the engine runs in another folder', async () => {
+    const asked = (header: string) =>
+      inFormOf(header, async () => {
+        await Promise.resolve();
+        return [ownCommand('/a b')('vivarium stop'), typedIn('See "vivarium doctor". Then: vivarium up'), formHeader()];
+      });
+    const linked = new URLSearchParams({ program: 'vivarium', dir: '/a b' }).toString();
+    const byNpx = new URLSearchParams({ program: 'npx vivarium' }).toString();
+    expect(await Promise.all([asked(linked), asked(byNpx)])).toEqual([
+      ['vivarium stop', 'See "vivarium doctor". Then: vivarium up', linked],
+      ["npx vivarium stop --data-dir '/a b'", 'See "npx vivarium doctor". Then: npx vivarium up', byNpx],
+    ]);
+  });
+
+  it('is adapted in a help text only on the lines of commands', () => {
+    const text = `vivarium call: one procedure of vivarium
+
+Usage
+  vivarium call <name>
+
+  Finds the vivarium there.
+  VIVARIUM_HTTP_PORT=1 vivarium serve
+  vivarium
+`;
+    expect(typedHelp(text, from('/', { VIVARIUM_COMMAND: 'npx vivarium' }))).toBe(
+      text
+        .replace('  vivarium call', '  npx vivarium call')
+        .replace('1 vivarium serve', '1 npx vivarium serve')
+        .replace('  vivarium\n', '  npx vivarium\n'),
+    );
+  });
+});

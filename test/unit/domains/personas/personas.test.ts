@@ -1,0 +1,515 @@
+import { describe, expect, it } from 'vitest';
+import type { PersonaId } from '../../../../main/contract/personas.ts';
+import { hasFoundNothing, verdictOf } from '../../../../main/domains/checks/checks.ts';
+import {
+  type Claimant,
+  claimOf,
+  type DomainRules,
+  foreignProofs,
+  isProven,
+  type Rival,
+  slipOf,
+} from '../../../../main/domains/personas/claims.ts';
+import { instructionsFor, recordText } from '../../../../main/domains/checks/instructions.ts';
+import { observe } from '../../../../main/domains/checks/observe.ts';
+import { personaOf, worded } from '../../../../main/domains/personas/persona-words.ts';
+import { PERSONAS, nextTry } from '../../../../main/domains/personas/personas.ts';
+import { kindOf } from '../../../../main/domains/public-suffix.ts';
+import { evaluate } from '../../../../main/domains/checks/verification.ts';
+import { zoneOf } from '../../../support/dns/dns-tables.ts';
+import { carelessZone, dnsOver, type Failures } from '../zones.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const SHARED = 'cname.vivarium.localhost';
+const A: Claimant = { id: 'prj_a', name: 'A', slug: 'a' };
+const B: Claimant = { id: 'prj_b', name: 'B', slug: 'b' };
+const NAMES = `cname A 127.0.0.1\na A 127.0.0.1\nb A 127.0.0.1`;
+const PLATFORM = zoneOf('vivarium.localhost', NAMES);
+
+interface Asked {
+  persona: PersonaId;
+  hostname?: string;
+  /** The project that has the hostname. */
+  project?: Claimant;
+  rival?: Rival | null;
+  others?: readonly Claimant[];
+  verifiedBefore?: boolean;
+  failures?: Failures;
+}
+
+function rulesOf({ persona: id, hostname = 'shop.acme.test', project = A, ...asked }: Asked): DomainRules {
+  const persona = PERSONAS[id];
+  const cnameTarget = persona.target === 'shared' ? SHARED : `${project.slug}.vivarium.localhost`;
+  const facts = { hostname, project, verifiedBefore: asked.verifiedBefore ?? false, rival: asked.rival ?? null };
+  const claim = claimOf(persona, facts);
+  const foreign = foreignProofs(persona, hostname, () => asked.others ?? []);
+  return { persona, cnameTarget, claim: claim === null ? null : { ...claim, foreign } };
+}
+
+/** The records of the instructions, as lines of the zone `acme.test`. */
+const wantedLines = (asked: Asked): string[] => {
+  const { hostname = 'shop.acme.test' } = asked;
+  return instructionsFor(hostname, kindOf(hostname), rulesOf(asked)).map((instruction) =>
+    recordText(instruction.type === 'TXT' ? { ...instruction, value: `"${instruction.value}"` } : instruction).replace(
+      /(\.localhost)$/,
+      '$1.',
+    ),
+  );
+};
+
+/** `code outcome` of all checks except the passed ones, or `ok`; and the text of the first. */
+async function verify(lines: readonly string[], asked: Asked) {
+  const { hostname = 'shop.acme.test', failures } = asked;
+  const kind = kindOf(hostname);
+  const rules = rulesOf(asked);
+  const dns = dnsOver([PLATFORM, carelessZone('acme.test', lines.join('\n'))], failures);
+  const proofNames = [...(rules.claim?.proofs ?? []), ...(rules.claim?.foreign ?? [])].map(({ name }) => name);
+  const randomLabel = () => 'random';
+  const observation = await observe(dns, { hostname, kind, cnameTarget: rules.cnameTarget, randomLabel, proofNames });
+  const verifiedBefore = asked.verifiedBefore ?? false;
+  const checks = evaluate(observation, { ...rules, kind, verifiedBefore, provider: null });
+  const wrong = checks.filter(({ outcome }) => outcome !== 'ok');
+  return {
+    verdict: verdictOf(checks),
+    pending: hasFoundNothing(checks),
+    codes: wrong.map(({ code, outcome }) => `${code} ${outcome}`),
+    words: wrong.map((check) => worded(check, rules.persona, hostname).words),
+    messages: wrong.map(({ message }) => message),
+  };
+}
+
+const RIVAL: Rival = { domain: 'acme.test', above: 'acme.test', project: 'B' };
+
+describe('the records that a persona requires', () => {
+  const hex = (length: number) => `[0-9a-f]{${length}}`;
+  it.each<[Asked, string[]]>([
+    [{ persona: 'animal-store' }, [`shop CNAME ${SHARED}`]],
+    [{ persona: 'animal-store', rival: RIVAL }, [`shop CNAME ${SHARED}`]],
+    [{ persona: 'animal-store', hostname: 'acme.test' }, [`@ ALIAS ${SHARED}`]],
+    [{ persona: 'vercel' }, [`shop CNAME ${SHARED}`]],
+    [
+      { persona: 'vercel', rival: RIVAL },
+      [`shop CNAME ${SHARED}`, `_vercel TXT "vc-domain-verify=shop\\.acme\\.test,${hex(20)}"`],
+    ],
+    [{ persona: 'vercel', rival: RIVAL, verifiedBefore: true }, [`shop CNAME ${SHARED}`]],
+    [{ persona: 'vercel', hostname: 'acme.test' }, ['@ A 127.0.0.1']],
+    [{ persona: 'netlify' }, ['shop CNAME a.vivarium.localhost']],
+    [{ persona: 'netlify', hostname: 'acme.test' }, ['@ A 127.0.0.1']],
+    [{ persona: 'github-pages' }, ['shop CNAME a.vivarium.localhost', `_github-pages-challenge-a TXT "${hex(30)}"`]],
+    [
+      { persona: 'github-pages', hostname: 'acme.test' },
+      ['@ A 127.0.0.1', `_github-pages-challenge-a TXT "${hex(30)}"`],
+    ],
+    [
+      { persona: 'cloudflare' },
+      [
+        'shop CNAME a.vivarium.localhost',
+        `_cf-custom-hostname.shop TXT "${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}"`,
+      ],
+    ],
+    [
+      { persona: 'mintlify', hostname: '*.acme.test' },
+      [
+        `\\* CNAME ${SHARED}`,
+        `_cf-custom-hostname TXT "${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}"`,
+        `_acme-challenge TXT "${hex(43)}"`,
+      ],
+    ],
+  ])('%o', (asked, patterns) => {
+    const lines = wantedLines(asked).map((line) => line.replace(/\.$/, ''));
+    expect(lines).toEqual(patterns.map((pattern) => expect.stringMatching(new RegExp(`^${pattern}$`)) as unknown));
+  });
+
+  it.each(Object.keys(PERSONAS) as PersonaId[])('%s is satisfied by its own instructions', async (persona) => {
+    for (const hostname of ['shop.acme.test', 'acme.test', '*.acme.test', 'a.b.acme.test']) {
+      for (const rival of [null, RIVAL]) {
+        const asked = { persona, hostname, rival: hostname === 'acme.test' ? null : rival };
+        // The address stands for an ALIAS, which a careless zone does not answer.
+        const lines = wantedLines(asked).map((line) => line.replace(/ALIAS .*/, 'A 127.0.0.1'));
+        expect([asked, (await verify(lines, asked)).verdict]).toEqual([asked, 'ok']);
+      }
+    }
+  });
+
+  it('omit proofs whose name would be too long for the DNS', () => {
+    const hostname = `${'a.'.repeat(120)}acme.test`;
+    expect(rulesOf({ persona: 'cloudflare', hostname }).claim).toBeNull();
+    const slug = 'x'.repeat(55);
+    const { claim } = rulesOf({ persona: 'github-pages', project: { ...A, slug } });
+    expect(Math.max(...(claim?.proofs ?? []).flatMap(({ name }) => name.split('.').map((label) => label.length)))).toBe(
+      63,
+    );
+  });
+});
+
+const own = (name: string) => `shop CNAME ${name}.vivarium.localhost.`;
+
+describe('the verdict of a persona', () => {
+  interface Fact extends Asked {
+    fact: string;
+    zone: string[];
+    codes: string[];
+    words?: string;
+    pending?: true;
+  }
+  const txt = (asked: Asked, index = 0): string =>
+    wantedLines(asked).filter((line) => line.includes(' TXT '))[index] ?? '';
+  const contested: Asked = { persona: 'vercel', rival: RIVAL };
+  const facts: Fact[] = [
+    {
+      fact: 'nothing yet',
+      persona: 'vercel',
+      zone: ['@ MX 10 m'],
+      codes: ['no_record failed'],
+      words: 'Invalid Configuration',
+      pending: true,
+    },
+    { fact: 'the platform’s address', persona: 'vercel', zone: ['shop A 127.0.0.1'], codes: [] },
+    {
+      fact: 'another address',
+      persona: 'vercel',
+      zone: ['shop A 192.0.2.1'],
+      codes: ['a_conflict failed'],
+      words: 'Invalid Configuration',
+    },
+    {
+      fact: 'an address beside the right one',
+      persona: 'vercel',
+      zone: ['shop A 127.0.0.1', 'shop A 192.0.2.1'],
+      codes: ['a_conflict failed'],
+    },
+    {
+      ...contested,
+      fact: 'a domain above of another project',
+      zone: [own('cname')],
+      codes: ['claimed_elsewhere warning', 'txt_missing failed'],
+      pending: true,
+    },
+    {
+      ...contested,
+      fact: 'the TXT record among other strings',
+      zone: [own('cname'), '_vercel TXT "other"', txt(contested)],
+      codes: [],
+    },
+    {
+      ...contested,
+      fact: 'spaces around it',
+      zone: [own('cname'), txt(contested).replace(/"(.*)"/, '" $1 "')],
+      codes: [],
+    },
+    {
+      ...contested,
+      fact: 'the text in two strings',
+      zone: [own('cname'), txt(contested).replace('=shop', '=" "shop')],
+      codes: [],
+    },
+    {
+      ...contested,
+      fact: 'the text in capitals',
+      zone: [own('cname'), txt(contested).replace(/".*"/, (text) => text.toUpperCase())],
+      codes: ['claimed_elsewhere warning', 'txt_missing failed'],
+      pending: true,
+    },
+    {
+      ...contested,
+      fact: 'the TXT record of another project',
+      zone: [own('cname'), txt({ ...contested, project: B })],
+      codes: ['claimed_elsewhere warning', 'txt_missing failed'],
+      pending: true,
+    },
+    {
+      ...contested,
+      fact: 'no answer about the TXT record',
+      zone: [own('cname')],
+      failures: { '_vercel.acme.test': 'SERVFAIL' },
+      codes: ['lookup_failed unknown', 'claimed_elsewhere warning'],
+      pending: true,
+    },
+    {
+      ...contested,
+      fact: 'a TXT record removed after verification',
+      verifiedBefore: true,
+      zone: [own('cname')],
+      codes: [],
+    },
+    {
+      fact: 'an address in place of a CNAME',
+      persona: 'netlify',
+      zone: ['shop A 127.0.0.1'],
+      codes: ['a_conflict failed'],
+    },
+    { fact: 'the name of another project', persona: 'netlify', zone: [own('b')], codes: [] },
+    { fact: 'the name of no project', persona: 'netlify', zone: [own('gone')], codes: ['stale_target failed'] },
+    {
+      fact: 'another name',
+      persona: 'github-pages',
+      zone: ['shop CNAME elsewhere.example.'],
+      codes: ['wrong_target failed', 'txt_missing warning'],
+      words: 'InvalidCNAMEError',
+    },
+    {
+      fact: 'an address',
+      persona: 'github-pages',
+      zone: ['shop A 127.0.0.1'],
+      codes: ['a_conflict failed', 'txt_missing warning'],
+      words: 'InvalidARecordError',
+    },
+    { fact: 'no challenge', persona: 'github-pages', zone: [own('a')], codes: ['txt_missing warning'] },
+    {
+      fact: 'the challenge of another project above',
+      persona: 'github-pages',
+      others: [B],
+      zone: [own('a'), txt({ persona: 'github-pages', project: B })],
+      codes: ['claimed_elsewhere failed', 'txt_missing warning'],
+    },
+    {
+      fact: 'a challenge of the project itself',
+      persona: 'github-pages',
+      others: [B],
+      zone: [own('a'), txt({ persona: 'github-pages' })],
+      codes: [],
+    },
+    {
+      fact: 'a wrong text under another project’s challenge',
+      persona: 'github-pages',
+      others: [B],
+      zone: [own('a'), '_github-pages-challenge-b TXT "0"'],
+      codes: ['txt_missing warning'],
+    },
+    { fact: 'a CNAME to the project', persona: 'cloudflare', zone: [own('a')], codes: [] },
+    {
+      fact: 'a CNAME to another project',
+      persona: 'cloudflare',
+      zone: [own('b')],
+      codes: ['wrong_target failed', 'txt_missing failed'],
+      words: 'custom hostname does not CNAME to this zone.',
+    },
+    {
+      fact: 'the TXT record before the CNAME',
+      persona: 'cloudflare',
+      zone: [own('b'), txt({ persona: 'cloudflare' })],
+      codes: ['wrong_target warning'],
+    },
+    {
+      fact: 'an apex without the TXT record',
+      persona: 'cloudflare',
+      hostname: 'acme.test',
+      zone: ['@ A 127.0.0.1'],
+      codes: ['txt_missing failed'],
+      pending: true,
+    },
+    {
+      fact: 'no TXT records',
+      persona: 'mintlify',
+      zone: [own('cname')],
+      codes: ['txt_missing failed', 'txt_missing failed'],
+      pending: true,
+    },
+    {
+      fact: 'one of two TXT records',
+      persona: 'mintlify',
+      zone: [own('cname'), txt({ persona: 'mintlify' })],
+      codes: ['txt_missing failed'],
+      pending: true,
+    },
+    {
+      fact: 'TXT records removed after verification',
+      persona: 'mintlify',
+      verifiedBefore: true,
+      zone: [own('cname')],
+      codes: ['txt_missing warning', 'txt_missing warning'],
+    },
+  ];
+  it.each(facts)('$persona: $fact', async ({ zone, codes, words, pending = false, ...asked }) => {
+    const seen = await verify(zone, asked);
+    expect(seen).toMatchObject({ codes, pending });
+    if (words !== undefined) expect(seen.words[0]).toBe(words);
+  });
+
+  it.each([
+    ['abc', ['abc'], true, ''],
+    ['abc', ['x', ' abc\t'], true, ''],
+    ['abc', ['ABC'], false, ' It differs in case only.'],
+    ['abc', ['"abc"'], false, ' It has quotation marks or spaces in it.'],
+    ['abc', ['ab c'], false, ' It has quotation marks or spaces in it.'],
+    ['abc', ['abcd'], false, ''],
+    ['abc', [], false, ''],
+  ])('%s in %j: %s', (value, texts, proven, slip) => {
+    expect(isProven(value, texts)).toBe(proven);
+    if (!proven) expect(slipOf(value, texts)).toBe(slip);
+  });
+});
+
+describe('a takeover: A removed the hostname, its record still leads to the platform, and B attaches it', () => {
+  /** What A left behind, and the result of B's verification. */
+  const left = (persona: PersonaId, name: string, isClaimed: boolean): string[] => {
+    const ofA: Asked = { persona, hostname: 'shop.acme.test', project: A, rival: RIVAL };
+    const [leading = '', ...proofs] = wantedLines(ofA);
+    return [leading.replace(/^shop/, name), ...(isClaimed ? proofs : [])];
+  };
+  it.each<[PersonaId, unclaimed: string, claimed: string]>([
+    ['animal-store', 'ok', 'ok'],
+    ['vercel', 'ok', 'ok'],
+    ['netlify', 'ok', 'ok'],
+    ['github-pages', 'ok', 'failed'],
+    ['cloudflare', 'failed', 'failed'],
+    ['mintlify', 'failed', 'failed'],
+  ])('%s: %s, and %s if the TXT records of A remain', async (persona, unclaimed, claimed) => {
+    for (const name of ['shop', '*']) {
+      const verdict = async (isClaimed: boolean) =>
+        (await verify(left(persona, name, isClaimed), { persona, project: B, others: [A] })).verdict;
+      expect([name, await verdict(false), await verdict(true)]).toEqual([name, unclaimed, claimed]);
+    }
+  });
+
+  it('is refused by Vercel while A has the domain above or a wildcard over it', async () => {
+    for (const domain of ['acme.test', '*.acme.test']) {
+      const rival = { domain, above: 'acme.test', project: 'A' };
+      expect(await verify(left('vercel', '*', true), { persona: 'vercel', project: B, rival })).toMatchObject({
+        verdict: 'failed',
+        words: expect.arrayContaining(['pending_domain_verification']) as unknown,
+      });
+    }
+  });
+});
+
+describe('the schedule of a persona', () => {
+  /** How many tries a hostname or certificate gets that never succeeds, the first waits, and when it is given up. */
+  function tries(rhythm: NonNullable<(typeof PERSONAS)['vercel']['checks']>, most = 1_000) {
+    const atMs: number[] = [];
+    for (let next = nextTry(rhythm, 0, 0); next !== null && atMs.length < most; next = nextTry(rhythm, 0, next)) {
+      atMs.push(next);
+    }
+    return { count: atMs.length, first: atMs.slice(0, 3), lastMs: atMs.at(-1) ?? 0, atMs };
+  }
+
+  it('of Netlify is ten minutes for a day, then an hour for two', () => {
+    const { count, first, lastMs } = tries(PERSONAS.netlify.issuance);
+    expect([count, first, lastMs]).toEqual([144 + 48, [10 * MINUTE, 20 * MINUTE, 30 * MINUTE], 3 * DAY]);
+    expect(PERSONAS.netlify.checks).toBe(PERSONAS.netlify.issuance);
+  });
+
+  it('of Cloudflare is 75 tries in seven days, with waits of four hours at most', () => {
+    const { count, atMs, lastMs } = tries(PERSONAS.cloudflare.checks ?? []);
+    const waits = atMs.map((at, index) => (at - (atMs[index - 1] ?? 0)) / 1_000);
+    expect(count).toBe(75);
+    expect([waits[0], waits[1], waits[10], waits[39], waits[40], waits[74]]).toEqual([
+      60, 63, 242, 13_975, 14_400, 14_400,
+    ]);
+    expect(Math.round(lastMs / DAY)).toBe(7);
+  });
+
+  it('of Vercel is 20 seconds for ten minutes, then a day, without an end', () => {
+    const { count, atMs } = tries(PERSONAS.vercel.checks ?? [], 40);
+    expect([count, atMs[0], atMs[29], atMs[30], atMs[39]]).toEqual([
+      40,
+      20_000,
+      10 * MINUTE,
+      10 * MINUTE + DAY,
+      10 * MINUTE + 10 * DAY,
+    ]);
+  });
+
+  it('of Mintlify is five minutes for an hour, then an hour for the rest of 48', () => {
+    const { count, lastMs } = tries(PERSONAS.mintlify.checks ?? []);
+    expect([count, lastMs]).toEqual([12 + 47, 2 * DAY]);
+    expect([tries(PERSONAS.mintlify.issuance).lastMs, tries(PERSONAS['github-pages'].issuance).lastMs]).toEqual([
+      DAY,
+      DAY,
+    ]);
+  });
+
+  it('is the platform’s own if a provider publishes none', () => {
+    expect([PERSONAS['animal-store'].checks, PERSONAS['github-pages'].checks]).toEqual([null, null]);
+    expect(tries(PERSONAS.vercel.issuance)).toMatchObject({ count: 6, lastMs: 30 * MINUTE });
+  });
+});
+
+describe('the wording of a persona', () => {
+  const verified = { state: 'verified' as const, checks: [], verifiedAtMs: 1, lastCheckedAtMs: 1, nextCheckAtMs: 2 };
+  const missing = { code: 'txt_missing' as const, outcome: 'failed' as const, message: '' };
+  const wrong = { ...missing, code: 'wrong_target' as const };
+  const none = { state: 'none' as const, refusal: null };
+  const domains = {
+    unchecked: { ...verified, state: 'pending' as const, verifiedAtMs: null, lastCheckedAtMs: null, certificate: none },
+    unproven: { ...verified, state: 'pending' as const, verifiedAtMs: null, checks: [missing], certificate: none },
+    wrong: {
+      ...verified,
+      state: 'misconfigured' as const,
+      verifiedAtMs: null,
+      checks: [wrong, missing],
+      certificate: none,
+    },
+    verified: { ...verified, certificate: { state: 'issued' as const, refusal: null } },
+    moved: {
+      ...verified,
+      state: 'misconfigured' as const,
+      checks: [wrong],
+      certificate: { state: 'expired' as const, refusal: null },
+    },
+    over: { ...verified, state: 'pending' as const, verifiedAtMs: null, nextCheckAtMs: null, certificate: none },
+    suspended: { ...verified, state: 'suspended' as const, nextCheckAtMs: null, certificate: none },
+    refused: {
+      ...verified,
+      certificate: { state: 'pending' as const, refusal: { code: 'caa_forbids' as const, message: '' } },
+    },
+  };
+  const said = (id: PersonaId) =>
+    Object.fromEntries(
+      Object.entries(domains).map(([name, domain]) => {
+        const { state, certificate, givenUp } = personaOf(PERSONAS[id], domain) ?? {};
+        return [name, [state, certificate, givenUp].map((word) => word ?? '-').join(' | ')];
+      }),
+    );
+
+  it('does not exist for the platform’s own', () => {
+    expect(personaOf(PERSONAS['animal-store'], domains.wrong)).toBeUndefined();
+  });
+
+  it.each<[PersonaId, Record<keyof typeof domains, string>]>([
+    [
+      'vercel',
+      {
+        unchecked: 'Invalid Configuration | - | false',
+        unproven: 'Pending Verification | - | false',
+        wrong: 'Invalid Configuration | - | false',
+        verified: 'Valid Configuration | - | false',
+        moved: 'Invalid Configuration | - | false',
+        over: 'Invalid Configuration | - | true',
+        suspended: '- | - | false',
+        refused: 'Valid Configuration | - | false',
+      },
+    ],
+    [
+      'github-pages',
+      {
+        unchecked: 'DNS Check in Progress | - | false',
+        unproven: '- | - | false',
+        wrong: 'DNS check unsuccessful | - | false',
+        verified: 'DNS check successful | approved | false',
+        moved: 'DNS check unsuccessful | - | false',
+        over: 'DNS check unsuccessful | - | true',
+        suspended: '- | - | false',
+        refused: 'DNS check successful | Certificate Request Error | false',
+      },
+    ],
+    [
+      'cloudflare',
+      {
+        unchecked: 'Pending | Initializing | false',
+        unproven: 'Pending | Initializing | false',
+        wrong: 'Pending | Initializing | false',
+        verified: 'Active | Active | false',
+        moved: 'Moved | expired | false',
+        over: 'Moved | Initializing | true',
+        suspended: '- | Initializing | false',
+        refused: 'Active | Pending Validation | false',
+      },
+    ],
+  ])('of %s', (id, words) => {
+    expect(said(id)).toEqual(words);
+  });
+});

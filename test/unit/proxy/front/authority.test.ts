@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { readAuthority, type AuthorityFacts } from '../../../../main/proxy/front/authority.ts';
+import { surveyHeaders } from '../../../../main/proxy/front/request-head.ts';
+
+const LIMITS = { headerFieldsMax: 10, targetLengthMax: 100 };
+
+function http1(rawHeaders: string[], more: Partial<AuthorityFacts> = {}): AuthorityFacts {
+  return {
+    method: 'GET',
+    target: '/',
+    httpVersion: '1.1',
+    http2: false,
+    pseudoAuthority: null,
+    pseudoScheme: null,
+    scheme: 'http',
+    headers: surveyHeaders(rawHeaders),
+    limits: LIMITS,
+    known: null,
+    ...more,
+  };
+}
+
+function http2(
+  pseudoAuthority: string | null,
+  rawHeaders: string[] = [],
+  more: Partial<AuthorityFacts> = {},
+): AuthorityFacts {
+  return http1(rawHeaders, {
+    httpVersion: '2.0',
+    http2: true,
+    pseudoAuthority,
+    pseudoScheme: 'https',
+    scheme: 'https',
+    ...more,
+  });
+}
+
+/** `host port path` of an accepted target, `status heading` of a refused one. */
+function outcome(facts: AuthorityFacts): string {
+  const verdict = readAuthority(facts);
+  if (!verdict.ok) return `${verdict.problem.status} ${verdict.problem.heading}`;
+  const { host, port } = verdict.authority.authority;
+  return `${host} ${port ?? '-'} ${verdict.path}`;
+}
+
+const CHUNKED = ['Transfer-Encoding', 'chunked'];
+const MANY = Array.from({ length: 10 }, () => ['X', 'y']).flat();
+
+describe('the authority of a request', () => {
+  test.each<[string, AuthorityFacts, string]>([
+    ['a Host', http1(['Host', 'a.test']), 'a.test - /'],
+    ['a Host with a port that is not the listener’s', http1(['Host', 'a.test:1']), 'a.test 1 /'],
+    ['upper case and a trailing dot', http1(['hOST', 'A.Test.']), 'a.test - /'],
+    ['an IPv6 literal', http1(['Host', '[::1]:8080']), '[::1] 8080 /'],
+    ['HTTP/1.0 with a Host', http1(['Host', 'a.test'], { httpVersion: '1.0' }), 'a.test - /'],
+    ['chunked', http1(['Host', 'a.test', ...CHUNKED]), 'a.test - /'],
+    ['Chunked in capitals', http1(['Host', 'a.test', 'transfer-encoding', 'CHUNKED']), 'a.test - /'],
+    [
+      'an absolute target beside another Host',
+      http1(['Host', 'a.test'], { target: 'http://b.test:9/x' }),
+      'b.test 9 /x',
+    ],
+    ['OPTIONS *', http1(['Host', 'a.test'], { method: 'OPTIONS', target: '*' }), 'a.test - *'],
+    [':authority', http2('a.test:8443'), 'a.test 8443 /'],
+    [':authority and the same Host', http2('a.test', ['host', 'A.test']), 'a.test - /'],
+    ['Host in place of :authority', http2(null, ['host', 'a.test']), 'a.test - /'],
+
+    ['no Host', http1([]), '400 No Host'],
+    ['no Host in HTTP/1.0', http1([], { httpVersion: '1.0' }), '400 No Host'],
+    ['no Host beside an absolute target', http1([], { target: 'http://a.test/' }), '400 No Host'],
+    ['an empty Host', http1(['Host', '']), '400 Unreadable Host'],
+    ['two Hosts', http1(['Host', 'a.test', 'Host', 'b.test']), '400 More than one Host'],
+    ['the same Host twice', http1(['Host', 'a.test', 'host', 'a.test']), '400 More than one Host'],
+    ['a list of hosts', http1(['Host', 'a.test, b.test']), '400 Unreadable Host'],
+    ['user information', http1(['Host', 'user@a.test']), '400 Unreadable Host'],
+    ['a path in Host', http1(['Host', 'a.test/x']), '400 Unreadable Host'],
+    ['a port above 65535', http1(['Host', 'a.test:65536']), '400 Unreadable Host'],
+    [
+      'user information in an absolute target',
+      http1(['Host', 'a.test'], { target: 'http://a@b.test/' }),
+      '400 Unreadable Host',
+    ],
+    ['an absolute target without a host', http1(['Host', 'a.test'], { target: 'http:///x' }), '400 Unreadable Host'],
+    [
+      'another scheme in an absolute target',
+      http1(['Host', 'a.test'], { target: 'https://a.test/' }),
+      '421 Wrong scheme',
+    ],
+    ['an invalid target', http1(['Host', 'a.test'], { target: 'x' }), '400 Unreadable request target'],
+    ['a target of 101 characters', http1(['Host', 'a.test'], { target: '/'.repeat(101) }), '414 The URL is too long'],
+    ['11 fields', http1(['Host', 'a.test', ...MANY]), '431 Too many header fields'],
+    ['HTTP/0.9', http1([], { httpVersion: '0.9' }), '400 Unsupported HTTP version'],
+    [
+      'HTTP/2.0 written in a request line',
+      http1(['Host', 'a.test'], { httpVersion: '2.0' }),
+      '400 Unsupported HTTP version',
+    ],
+    [
+      'Transfer-Encoding in HTTP/1.0',
+      http1(['Host', 'a.test', ...CHUNKED], { httpVersion: '1.0' }),
+      '400 Unclear where the request ends',
+    ],
+    [
+      'gzip, chunked',
+      http1(['Host', 'a.test', 'Transfer-Encoding', 'gzip, chunked']),
+      '400 Unclear where the request ends',
+    ],
+    [':authority and another Host', http2('a.test', ['host', 'b.test']), '400 Conflicting hosts'],
+    [':authority and another port in Host', http2('a.test:1', ['host', 'a.test:2']), '400 Conflicting hosts'],
+    ['neither :authority nor Host', http2(null), '400 No Host'],
+    [':scheme http inside TLS', http2('a.test', [], { pseudoScheme: 'http' }), '421 Wrong scheme'],
+  ])('%s', (_, facts, expected) => {
+    expect(outcome(facts)).toBe(expected);
+  });
+
+  test('the authority of the previous request is reused if it is the same text', () => {
+    const known = { text: 'a.test', authority: { host: 'a.test', port: null } };
+    const again = readAuthority(http1(['Host', 'a.test'], { known }));
+    const other = readAuthority(http1(['Host', 'b.test'], { known }));
+    expect(again.ok && again.authority).toBe(known);
+    expect(other.ok && other.authority.authority.host).toBe('b.test');
+  });
+});

@@ -1,0 +1,25 @@
+import { Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../../main/base/log.ts';
+import { EMPTY_SNAPSHOT } from '../../../../main/model/route.ts';
+import { loopbackPlace } from '../../../../main/proxy/front/own-paths.ts';
+import { buildRouteTable } from '../../../../main/proxy/route-table.ts';
+import { createConnections } from '../../../../main/proxy/front/connections.ts';
+import { DEFAULT_PROXY_LIMITS } from '../../../../main/proxy/front/proxy-limits.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+
+test('a client that disconnects before it is accepted takes no place and does not count as a caller', () => {
+  const limits = { ...DEFAULT_PROXY_LIMITS, connectionsMax: 1 };
+  const connections = createConnections({
+    clock: createFakeClock(),
+    log: silentLog,
+    limits,
+    closingResponse: '',
+    onLost: () => undefined,
+  });
+  // Without an address, as the socket of such a client.
+  const socket = new Socket();
+  const table = () => buildRouteTable(EMPTY_SNAPSHOT);
+  expect(connections.open(socket, { scheme: 'http', port: 8080, own: loopbackPlace(new Map()), table })).toBeNull();
+  expect([socket.destroyed, connections.size()]).toEqual([true, 0]);
+});
