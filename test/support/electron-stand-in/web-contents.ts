@@ -52,7 +52,6 @@ export class StandInContents
       | 'navigationHistory'
     >
 {
-  // oxlint-disable-next-line no-useless-assignment -- read by the next instance
   readonly id = ++lastId;
   readonly session: Session;
   readonly ofSession: StandInSession;
