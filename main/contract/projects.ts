@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { base } from './base.ts';
 import { PERSONA_IDS } from './personas.ts';
+import { PLAN_IDS } from './plans.ts';
 import { completeUrl } from './upstream-url.ts';
 import { hasNoControls, identifier, NO_CONTROLS, projectReference, timestamp } from './values.ts';
 
-export const plan = z.enum(['free', 'pro', 'business', 'enterprise']);
-export type Plan = z.infer<typeof plan>;
+export const plan = z.enum(PLAN_IDS);
 
 /** Whose custom domains a project’s behave like. */
 export const persona = z.enum(PERSONA_IDS);

@@ -3,6 +3,7 @@ import { base } from './base.ts';
 import { hostnameInput, redirectInput } from './domains.ts';
 import { keyName } from './keys.ts';
 import { SEED_COUNT_MAX } from './pets.ts';
+import { DOMAIN_PLANS } from './plans.ts';
 import { persona, plan, planLimits, projectName, projectSlug, targetInput } from './projects.ts';
 import { expectations, steps } from './rehearsal.ts';
 import { requestsText } from './requests.ts';
@@ -75,7 +76,7 @@ const worldTarget = z.union([
 const projectEntry = orNothing({
   /** The slug by default. */
   name: projectName.optional().meta({ description: 'its name; the slug by default' }),
-  plan: plan.optional().meta({ description: 'free by default; custom domains need pro, business or enterprise' }),
+  plan: plan.optional().meta({ description: `free by default; custom domains need ${DOMAIN_PLANS.ids}` }),
   limits: planLimits.optional().meta({ description: 'the limits of the enterprise plan, which requires them' }),
   target: worldTarget
     .optional()

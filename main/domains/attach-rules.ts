@@ -1,5 +1,5 @@
 import type { PersonaId } from '../contract/personas.ts';
-import type { Plan } from '../contract/projects.ts';
+import { DOMAIN_PLANS, factsOf, type Plan } from '../contract/plans.ts';
 import { mention } from '../contract/mentions.ts';
 import { rivalOf } from './personas/claims.ts';
 import { PERSONAS, wordsFor } from './personas/personas.ts';
@@ -75,12 +75,13 @@ function useRefusal(hostname: string, { project, holderOf }: AttachFacts): Attac
 }
 
 function projectRefusal({ project }: AttachFacts): AttachRefusal | null {
-  if (project.plan === 'free') {
+  const { title, domains } = factsOf(project.plan);
+  if (!domains) {
     return {
       code: 'plan_required',
       rule: 'plan',
-      message: `The project "${project.name}" is on the Free plan, which has no custom domains.`,
-      fix: `Change the project’s plan to Pro, Business or Enterprise: ${mention('projects.update', { projectId: project.slug, plan: 'pro' })}.`,
+      message: `The project "${project.name}" is on the ${title} plan, which has no custom domains.`,
+      fix: `Change the project’s plan to ${DOMAIN_PLANS.titles}: ${mention('projects.update', { projectId: project.slug, plan: 'pro' })}.`,
     };
   }
   if (!project.deployed) {

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../contract/duration.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { DomainState } from '../contract/domains.ts';
+import { DOMAIN_PLANS } from '../contract/plans.ts';
 import type { VerificationVerdict } from './checks/checks.ts';
 
 /** How often an attached domain is re-verified. */
@@ -69,6 +70,6 @@ export function whyUnserved(domain: HostnameState & { hostname: string }, projec
   if (isServed(domain)) return null;
   const attached = `${domain.hostname} is attached to the project "${projectName}"`;
   return domain.state === 'suspended'
-    ? `${attached} and suspended: the project’s plan has no custom domains. Change it to Pro, Business or Enterprise.`
+    ? `${attached} and suspended: the project’s plan has no custom domains. Change it to ${DOMAIN_PLANS.titles}.`
     : `${attached}, but its DNS does not point here yet. Verify the domain: its checks name what is missing.`;
 }

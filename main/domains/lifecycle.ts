@@ -4,7 +4,7 @@ import { randomBase62 } from '../base/secret.ts';
 import { nextTurn } from '../base/turns.ts';
 import type { CheckCode } from '../contract/domains.ts';
 import type { PersonaId } from '../contract/personas.ts';
-import type { Plan } from '../contract/projects.ts';
+import { DOMAIN_PLANS, type Plan } from '../contract/plans.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { evaluateAttach, type AttachVerdict } from './attach-rules.ts';
 import { NO_CERTIFICATE } from './certificate-machine.ts';
@@ -416,7 +416,7 @@ const waitsForCaa = ({ state, certificateChecks }: AttachedDomain): boolean =>
 function unableToRenew(domain: AttachedDomain): VivariumError | null {
   if (domain.state === 'verified') return null;
   if (domain.state === 'suspended') {
-    return notIssued(domain, 'the domain is suspended. Change the plan of its project to Pro, Business or Enterprise.');
+    return notIssued(domain, `the domain is suspended. Change the plan of its project to ${DOMAIN_PLANS.titles}.`);
   }
   const wrong = domain.checks.find(({ outcome }) => outcome === 'failed')?.message ?? 'Verify it first.';
   return notIssued(domain, `the domain is ${domain.state}. ${wrong}`);

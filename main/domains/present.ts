@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Check, Domain } from '../contract/domains.ts';
+import { DOMAIN_PLANS } from '../contract/plans.ts';
 import { exampleOf, isWildcard } from '../contract/wildcards.ts';
 import type { DomainRules } from './personas/claims.ts';
 import type { AttachedDomain } from './domain-set.ts';
@@ -69,9 +70,9 @@ function suspensionChecks({ state, hostname }: AttachedDomain): Check[] {
       code: 'plan_required',
       outcome: 'failed',
       expected: 'a plan with custom domains',
-      found: 'the Free plan',
-      message: `${hostname} is attached but not served: its project is now on the Free plan.`,
-      fix: 'Change the project’s plan to Pro, Business or Enterprise to serve it again.',
+      found: `the ${DOMAIN_PLANS.others} plan`,
+      message: `${hostname} is attached but not served: its project is now on the ${DOMAIN_PLANS.others} plan.`,
+      fix: `Change the project’s plan to ${DOMAIN_PLANS.titles} to serve it again.`,
     },
   ];
 }

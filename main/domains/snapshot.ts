@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { platformHostname } from '../base/config.ts';
-import type { Plan, PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
+import type { Plan } from '../contract/plans.ts';
+import type { PlanLimits, Project, TargetSetting } from '../contract/projects.ts';
 import { environment, type Environment } from '../contract/values.ts';
 import { limitsOf } from '../model/rate-decision.ts';
 import {
@@ -22,7 +23,7 @@ export interface PublishedProject {
   plan: Plan;
   target: TargetSetting;
   redirects: Project['redirects'];
-  /** Only with the plan Enterprise. */
+  /** Only with a plan whose limits are agreed. */
   limits: PlanLimits | null;
 }
 

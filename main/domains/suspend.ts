@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import { DAY_MS } from '../contract/duration.ts';
-import type { Plan } from '../contract/projects.ts';
+import { factsOf, type Plan } from '../contract/plans.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type IssuanceState } from './certificate-machine.ts';
 import type { AttachedDomain } from './domain-set.ts';
@@ -9,7 +9,7 @@ import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 
 /** A domain after its project's plan changed; the same value when that changes nothing. */
 export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): AttachedDomain {
-  const isLost = plan === 'free';
+  const isLost = !factsOf(plan).domains;
   const hostname = nextHostname(domain, { type: isLost ? 'plan_lost' : 'plan_returned' });
   if (hostname === domain) return domain;
   const { state, stateBefore, verifiedAtMs } = hostname;

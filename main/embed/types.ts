@@ -63,7 +63,7 @@ export interface Break extends AsyncDisposable {
 
 export interface TenantOptions {
   /** `free` by default, without custom domains; only `enterprise` takes `limits`. */
-  plan?: 'free' | 'pro' | 'business' | 'enterprise';
+  plan?: Parameters<Client['projects']['create']>[0]['plan'];
   limits?: { perMinute: number; perDay: number };
   /** The number of pets to generate in production, the same for every tenant; 0 by default. */
   pets?: number;

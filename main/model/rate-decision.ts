@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../contract/duration.ts';
-import { PLAN_LIMITS } from '../contract/plan-limits.ts';
-import type { Plan, PlanLimits } from '../contract/projects.ts';
+import { factsOf, type Plan } from '../contract/plans.ts';
+import type { PlanLimits } from '../contract/projects.ts';
 
 /**
  * The party that a request is counted for, within one project: an API key or, without a valid one, the client's
@@ -57,11 +57,11 @@ export interface Refusal {
   message: string;
 }
 
-/** A project's limits: its plan's or, with Enterprise, its own. */
+/** A project's limits: its plan's or, where they are agreed, its own. */
 export function limitsOf(project: { plan: Plan; limits: PlanLimits | null }): PlanLimits {
-  if (project.plan !== 'enterprise') return PLAN_LIMITS[project.plan];
-  if (project.limits === null) throw new Error('A project with the Enterprise plan has no limits stored.');
-  return project.limits;
+  const limits = factsOf(project.plan).limits ?? project.limits;
+  if (limits === null) throw new Error(`A project with the plan "${project.plan}" has no limits stored.`);
+  return limits;
 }
 
 /** A fixed rate window of one caller. It begins with the first counted request; null until then. */

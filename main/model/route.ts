@@ -1,4 +1,5 @@
-import type { Plan, PlanLimits, TargetSetting } from '../contract/projects.ts';
+import type { Plan } from '../contract/plans.ts';
+import type { PlanLimits, TargetSetting } from '../contract/projects.ts';
 import type { Environment } from '../contract/values.ts';
 import type { Authority, Scheme } from '../base/text/hostname.ts';
 import type { RateState } from './rate-decision.ts';

@@ -2,7 +2,7 @@ import type { Clock, EpochMs } from '../base/clock.ts';
 import type { Answer } from '../base/http/answer.ts';
 import { asHttp1, isHttp2, type HttpRequest } from '../base/http/message.ts';
 import { DEFAULT_PORT, originOf, parseAuthority, type Scheme } from '../base/text/hostname.ts';
-import { limitsWithoutKey } from '../contract/plan-limits.ts';
+import { limitsWithoutKey } from '../contract/plans.ts';
 import type { StageName } from '../contract/stages.ts';
 import type { FaultSource } from '../model/fault.ts';
 import type { Caller, RequestLimiter, Decision, RateState } from '../model/rate-decision.ts';

@@ -1,5 +1,6 @@
 import { STAGING_SUFFIX } from '../../base/config.ts';
-import { slugify, type Plan, type PlanLimits, SLUG_LENGTH_MAX } from '../../contract/projects.ts';
+import { factsOf, type Plan } from '../../contract/plans.ts';
+import { slugify, type PlanLimits, SLUG_LENGTH_MAX } from '../../contract/projects.ts';
 import { type InputIssue, VivariumError } from '../../contract/errors.ts';
 
 /** Labels of the platform zone with another meaning. */
@@ -34,13 +35,13 @@ export function freeSlug(slug: string, taken: (slug: string) => boolean): string
 }
 
 /**
- * The limits stored with a plan: Enterprise requires both, other plans have fixed ones and accept none.
+ * The limits stored with a plan: one with agreed limits requires both, others have fixed ones and accept none.
  * @throws VivariumError invalid_request
  */
 export function limitsForPlan(plan: Plan, limits: PlanLimits | null | undefined): PlanLimits | null {
-  if (plan === 'enterprise') {
+  if (factsOf(plan).limits === null) {
     if (limits) return limits;
-    throw inputError('limits', 'are required with the plan "enterprise": {"perMinute": …, "perDay": …}.');
+    throw inputError('limits', `are required with the plan "${plan}": {"perMinute": …, "perDay": …}.`);
   }
   if (limits) throw inputError('limits', `can only be set with the plan "enterprise"; "${plan}" has fixed ones.`);
   return null;

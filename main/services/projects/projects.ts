@@ -4,7 +4,8 @@ import { originOf } from '../../base/text/hostname.ts';
 import { createId } from '../../base/secret.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
-import type { Plan, PlanLimits, Project, Deploy, TargetSetting } from '../../contract/projects.ts';
+import { factsOf, type Plan } from '../../contract/plans.ts';
+import type { PlanLimits, Project, Deploy, TargetSetting } from '../../contract/projects.ts';
 import type { Effects, ProjectRow, ProjectRows, DeployRow, DeployRows } from '../dependencies.ts';
 import { noProject } from '../world/references.ts';
 import { freeSlug, inputError, limitsForPlan, slugFault, slugFromName } from './project-rules.ts';
@@ -143,7 +144,7 @@ export function createProjectServices(options: {
 }
 
 function planPatch(row: ProjectRow, plan: Plan = row.plan, limits: PlanLimits | undefined): Partial<ProjectRow> {
-  const kept = plan === 'enterprise' && row.plan === 'enterprise' ? row.limits : null;
+  const kept = factsOf(plan).limits === null ? row.limits : null;
   return { plan, limits: limitsForPlan(plan, limits ?? kept) };
 }
 

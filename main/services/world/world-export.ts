@@ -3,6 +3,7 @@ import { CATALOGUE, pointOf } from '../../breaks/catalogue/index.ts';
 import { DRILL_ENTRY } from '../../contract/drills.ts';
 import { DRILL_SLUG, DRILL_ZONE } from '../../drills/drill.ts';
 import { WORLD_PETS_MAX, WORLD_VERSION, type WorldInput } from '../../contract/world.ts';
+import { factsOf } from '../../contract/plans.ts';
 import type { Project, TargetSetting } from '../../contract/projects.ts';
 import type { PetRecord } from '../../contract/pets.ts';
 import { type Environment, environment as environments } from '../../contract/values.ts';
@@ -81,7 +82,7 @@ export async function exportWorld({
     const keys = await services().keys.list({ projectId }, CALL);
     const { saved } = await services().requests.get({ projectId }, CALL);
     const attached = await services().domains.list({ projectId }, CALL);
-    const domains = plan === 'free' ? [] : attached;
+    const domains = factsOf(plan).domains ? attached : [];
     if (domains.length < attached.length) {
       omitted.push(
         `The suspended domains of ${slug}, whose plan has no domains: ${attached.length.toLocaleString('en')}.`,
@@ -98,7 +99,7 @@ export async function exportWorld({
     return {
       name,
       plan,
-      ...(plan === 'enterprise' && { limits }),
+      ...(factsOf(plan).limits === null && { limits }),
       ...(target.kind !== 'api' && { target: shortTarget(target) }),
       ...(persona !== 'animal-store' && { persona }),
       ...(Object.keys(pets).length > 0 && { pets }),

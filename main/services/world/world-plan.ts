@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mapInTurns, nextTurn } from '../../base/turns.ts';
+import { factsOf } from '../../contract/plans.ts';
 import { environment as environments } from '../../contract/values.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import type { ResolvedProject, ResolvedWorld } from '../../contract/world.ts';
@@ -108,7 +109,7 @@ async function planProject(planned: PlannedProject, plan: Plan): Promise<void> {
   const row = current.projects.get(slug) ?? null;
   const path = ['projects', slug];
   const subject = { name: entry.name ?? row?.name ?? slug, plan: entry.plan ?? row?.plan ?? 'free' };
-  const kept = subject.plan === 'enterprise' ? row?.limits : null;
+  const kept = factsOf(subject.plan).limits === null ? row?.limits : null;
   plan.attempt([...path, 'limits'], () => limitsForPlan(subject.plan, entry.limits ?? kept));
   const { name, plan: planName, limits, target, persona } = entry;
   const given = { name, plan: planName, limits, target, persona };

@@ -15,6 +15,7 @@ import {
   ACME_EXTERNAL_KEYS_SCHEMA,
   PERSONAS_SCHEMA,
 } from './004-016.ts';
+import { PLANS_SCHEMA } from './017.ts';
 
 /** One step from schema `version − 1` to `version`. */
 export interface Migration {
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, name: 'acme', sql: ACME_SCHEMA },
   { version: 15, name: 'acme external keys', sql: ACME_EXTERNAL_KEYS_SCHEMA },
   { version: 16, name: 'personas', sql: PERSONAS_SCHEMA },
+  { version: 17, name: 'plans', sql: PLANS_SCHEMA },
 ];
 
 /** The schema version after a list of migrations. */

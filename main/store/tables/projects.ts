@@ -11,6 +11,7 @@ import {
   target,
   type PlanLimits,
 } from '../../contract/projects.ts';
+import { factsOf } from '../../contract/plans.ts';
 import { epochMs, identifier } from '../../contract/values.ts';
 import type { Connection } from '../connection.ts';
 import { codeOf } from '../../base/error-code.ts';
@@ -39,14 +40,14 @@ export const PROJECTS = table(
   },
   { position: counted },
   ({ plan: paid, limitPerMinute, limitPerDay }) =>
-    paid === 'enterprise' && (limitPerMinute === null || limitPerDay === null)
-      ? 'limit_per_minute and limit_per_day are required with the plan enterprise.'
+    factsOf(paid).limits === null && (limitPerMinute === null || limitPerDay === null)
+      ? `limit_per_minute and limit_per_day are required with the plan ${paid}.`
       : null,
 );
 type Stored = RowOf<typeof PROJECTS>;
 
 export interface ProjectRow extends Omit<Stored, 'limitPerMinute' | 'limitPerDay'> {
-  /** Only with the plan Enterprise; the other plans have fixed limits. */
+  /** Only with a plan whose limits are agreed; the others have fixed ones. */
   limits: PlanLimits | null;
 }
 

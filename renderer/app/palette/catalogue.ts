@@ -1,6 +1,7 @@
 import type { BreakEntry } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { ApiKey } from '../../../main/contract/keys.ts';
+import { PLAN_IDS, PLANS } from '../../../main/contract/plans.ts';
 import type { Project } from '../../../main/contract/projects.ts';
 import type { IconName } from '../../shared/display/icons.ts';
 import { factsOf, PAGE_NAMES, PAGES, type PageName, type Place } from '../../shared/navigation/places.ts';
@@ -30,10 +31,13 @@ const ACTIONS: readonly { page: PageName; id: string; title: string; icon: IconN
     { page: 'pets', id: 'seed-pets', title: 'Add made-up pets', icon: 'made', keywords: ['generate', 'seed'] },
     { page: 'limits', id: 'new-key', title: 'New API key', icon: 'add', keywords: ['create', 'secret', 'token'] },
     { page: 'limits', id: 'reset-counters', title: 'Reset all counters', icon: 'reset', keywords: ['limits', '429'] },
-    { page: 'limits', id: 'plan-pro', title: 'Change to Pro', icon: 'limits', keywords: ['plan', 'upgrade'] },
-    { page: 'limits', id: 'plan-business', title: 'Change to Business', icon: 'limits', keywords: ['plan', 'upgrade'] },
-    { page: 'limits', id: 'plan-enterprise', title: 'Change to Enterprise', icon: 'limits', keywords: ['plan'] },
-    { page: 'limits', id: 'plan-free', title: 'Change to Free', icon: 'limits', keywords: ['plan', 'downgrade'] },
+    ...PLAN_IDS.map((id) => ({
+      page: 'limits' as const,
+      id: `plan-${id}`,
+      title: `Change to ${PLANS[id].title}`,
+      icon: 'limits' as const,
+      keywords: ['plan', PLANS[id].domains ? 'upgrade' : 'downgrade'],
+    })),
     { page: 'domains', id: 'domain-attach', title: 'Attach a domain', icon: 'add', keywords: ['hostname', 'new'] },
     { page: 'general', id: 'deploy', title: 'Deploy now', icon: 'send' },
     { page: 'general', id: 'remove-project', title: 'Remove the project', icon: 'remove', keywords: ['delete'] },

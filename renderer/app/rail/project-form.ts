@@ -1,4 +1,5 @@
-import type { Plan, Project } from '../../../main/contract/projects.ts';
+import { factsOf, type Plan } from '../../../main/contract/plans.ts';
+import type { Project } from '../../../main/contract/projects.ts';
 import type { Client } from '../../connection/transport.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
 import { readLimits } from '../../shared/limits/plans.ts';
@@ -10,7 +11,7 @@ export interface ProjectValues extends TargetValues {
   /** Empty: derived from the name. */
   slug: string;
   plan: Plan;
-  /** For Enterprise only. */
+  /** For a plan whose limits are agreed only. */
   'limits.perMinute': string;
   'limits.perDay': string;
 }
@@ -33,9 +34,7 @@ export function projectInput(values: ProjectValues): CreateInput {
     name,
     ...(slug !== '' && { slug }),
     plan,
-    ...(plan === 'enterprise' && {
-      limits: readLimits(values),
-    }),
+    ...(factsOf(plan).limits === null && { limits: readLimits(values) }),
     target: readTarget(values),
   };
 }

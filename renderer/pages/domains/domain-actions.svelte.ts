@@ -3,7 +3,8 @@ import { SvelteSet } from 'svelte/reactivity';
 import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
 import { PERSONA_NAMES, type PersonaId } from '../../../main/contract/personas.ts';
-import type { Plan, Project } from '../../../main/contract/projects.ts';
+import { factsOf, type Plan } from '../../../main/contract/plans.ts';
+import type { Project } from '../../../main/contract/projects.ts';
 import { lineOf, type RecordPlan } from '../../../main/contract/record-plan.ts';
 import { describeFailure } from '../../connection/failure.ts';
 import type { Client } from '../../connection/transport.ts';
@@ -135,15 +136,15 @@ export class DomainActions {
   }
 
   /** Changes the plan, for domains that the current one does not allow. */
-  async changePlan(plan: Exclude<Plan, 'enterprise'>): Promise<boolean> {
+  async changePlan(plan: Plan): Promise<boolean> {
     const { client, projectId, toasts } = this.#options;
     const before = await this.#update({ plan });
     if (before === undefined) return false;
-    const limits = before.plan === 'enterprise' ? { limits: before.limits } : {};
+    const limits = factsOf(before.plan).limits === null ? { limits: before.limits } : {};
     toasts.done({
-      text: `${before.name} is on the ${titleOf(plan)} plan.`,
+      text: `${before.name} is on the ${factsOf(plan).title} plan.`,
       undo: () => client.projects.update({ projectId, plan: before.plan, ...limits }),
-      undone: `${before.name} is on the ${titleOf(before.plan)} plan again.`,
+      undone: `${before.name} is on the ${factsOf(before.plan).title} plan again.`,
     });
     return true;
   }
@@ -162,7 +163,7 @@ export class DomainActions {
   }
 
   /** Changes the project; returns it as it was before. */
-  #update(changes: { plan?: Exclude<Plan, 'enterprise'>; persona?: PersonaId }): Promise<Project | undefined> {
+  #update(changes: { plan?: Plan; persona?: PersonaId }): Promise<Project | undefined> {
     const { projectId } = this.#options;
     return this.#do('', async ({ projects }) => {
       const project = await projects.get({ projectId });

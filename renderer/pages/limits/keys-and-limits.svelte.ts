@@ -1,13 +1,14 @@
 import type { Domain } from '../../../main/contract/domains.ts';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import type { CallerUsage } from '../../../main/contract/limits.ts';
-import type { Plan, Project } from '../../../main/contract/projects.ts';
+import { factsOf, type Plan } from '../../../main/contract/plans.ts';
+import type { Project } from '../../../main/contract/projects.ts';
 import type { Settings } from '../../../main/contract/settings.ts';
 import { inProject, LiveQuery } from '../../connection/live-query.svelte.ts';
 import { formatCounted } from '../../shared/time/format.ts';
 import { liftingWith } from '../../shared/limits/ban-lift.ts';
 import { Form } from '../../shared/controls/form.svelte.ts';
-import { describeLimits, PLAN_NAMES, readLimits, type TypedLimits } from '../../shared/limits/plans.ts';
+import { describeLimits, readLimits, type TypedLimits } from '../../shared/limits/plans.ts';
 import type { SettingsSource } from '../../shared/session/settings-query.ts';
 import { Task } from '../../shared/controls/task.svelte.ts';
 import type { Toasts } from '../../shared/session/toasts.svelte.ts';
@@ -20,7 +21,7 @@ export interface KeysAndLimitsOptions extends SettingsSource {
   project: () => Project;
 }
 
-type EnterpriseValues = TypedLimits & Record<string, unknown>;
+type AgreedValues = TypedLimits & { plan: Plan } & Record<string, unknown>;
 
 /** A project's plan, keys and callers, with their actions. Created for one project, closed with the page. */
 export class KeysAndLimits {
@@ -31,8 +32,9 @@ export class KeysAndLimits {
   /** Contains the ban rule. */
   readonly settings: LiveQuery<Settings>;
   readonly newKey: Form<{ name: string }, FreshKey>;
-  readonly enterprise: Form<EnterpriseValues, Project>;
-  readonly changingPlan: Task<[Exclude<Plan, 'enterprise'>], Project>;
+  /** A plan whose limits are agreed, with them. */
+  readonly agreed: Form<AgreedValues, Project>;
+  readonly changingPlan: Task<[Plan], Project>;
   readonly lifting: Task<[keyId: string, name: string]>;
   readonly resetting: Task<[caller?: { caller: string; name: string }]>;
   readonly #options: KeysAndLimitsOptions;
@@ -66,13 +68,9 @@ export class KeysAndLimits {
       },
     });
     this.changingPlan = new Task((plan) => this.#change({ plan }));
-    this.enterprise = new Form({
-      values: this.#agreedLimits(),
-      submit: (values) =>
-        this.#change({
-          plan: 'enterprise',
-          limits: readLimits(values),
-        }),
+    this.agreed = new Form({
+      values: this.#agreedLimits(project().plan),
+      submit: (values) => this.#change({ plan: values.plan, limits: readLimits(values) }),
     });
     this.lifting = liftingWith(client, toasts);
     this.resetting = new Task(async (of) => {
@@ -86,9 +84,9 @@ export class KeysAndLimits {
     return this.domains.value?.length;
   }
 
-  /** Fills the Enterprise form with the current limits. */
-  beginEnterprise(): void {
-    this.enterprise.reset(this.#agreedLimits());
+  /** Fills the form of a plan whose limits are agreed with the current ones. */
+  beginAgreeing(plan: Plan): void {
+    this.agreed.reset(this.#agreedLimits(plan));
   }
 
   async revoke({ id, name }: ApiKey): Promise<void> {
@@ -102,10 +100,14 @@ export class KeysAndLimits {
     for (const query of [this.usage, this.keys, this.domains]) query.close();
   }
 
-  #agreedLimits(): EnterpriseValues {
-    const { plan, limits } = this.#options.project();
-    const agreed = plan === 'enterprise' ? limits : undefined;
-    return { 'limits.perMinute': String(agreed?.perMinute ?? ''), 'limits.perDay': String(agreed?.perDay ?? '') };
+  #agreedLimits(plan: Plan): AgreedValues {
+    const project = this.#options.project();
+    const agreed = factsOf(project.plan).limits === null ? project.limits : undefined;
+    return {
+      plan,
+      'limits.perMinute': String(agreed?.perMinute ?? ''),
+      'limits.perDay': String(agreed?.perDay ?? ''),
+    };
   }
 
   async #change(to: { plan: Plan; limits?: Project['limits'] }): Promise<Project> {
@@ -113,20 +115,21 @@ export class KeysAndLimits {
     const before = project();
     const projectId = before.id;
     const changed = await client.projects.update({ projectId, ...to });
-    const kept = before.plan === 'enterprise' ? { limits: before.limits } : {};
+    const kept = factsOf(before.plan).limits === null ? { limits: before.limits } : {};
     toasts.done({
       text: this.#report(before, changed),
       undo: () => client.projects.update({ projectId, plan: before.plan, ...kept }),
-      undone: `${before.name} is on ${PLAN_NAMES[before.plan]} again.`,
+      undone: `${before.name} is on ${factsOf(before.plan).title} again.`,
     });
     return changed;
   }
 
   #report(before: Project, { name, plan, limits }: Project): string {
-    const agreed = plan === 'enterprise' ? `: ${describeLimits(limits)}` : '';
+    const { title, ...facts } = factsOf(plan);
+    const agreed = facts.limits === null ? `: ${describeLimits(limits)}` : '';
     const domains = this.domainCount ?? 0;
     const counted = formatCounted(domains, 'domain is', 'domains are');
-    const suspended = domains > 0 && plan === 'free' && before.plan !== 'free' ? ` ${counted} suspended.` : '';
-    return `${name} is on ${PLAN_NAMES[plan]} now${agreed}.${suspended}`;
+    const suspended = domains > 0 && !facts.domains && factsOf(before.plan).domains ? ` ${counted} suspended.` : '';
+    return `${name} is on ${title} now${agreed}.${suspended}`;
   }
 }

@@ -1,5 +1,6 @@
 import { mentionsOf } from '../../../main/contract/mentions.ts';
 import type { Check, CheckCode, Domain } from '../../../main/contract/domains.ts';
+import { DOMAIN_PLANS } from '../../../main/contract/plans.ts';
 import type { IconName } from '../display/icons.ts';
 import type { Tone } from '../display/tone.ts';
 
@@ -7,7 +8,7 @@ import type { Tone } from '../display/tone.ts';
 const TROUBLES: Record<CheckCode, string> = {
   hostname_invalid: 'Not a hostname',
   hostname_reserved: 'A reserved name',
-  plan_required: 'The plan is Free',
+  plan_required: `The plan is ${DOMAIN_PLANS.others}`,
   deploy_required: 'Nothing is deployed',
   in_use: 'In use elsewhere',
   no_record: 'No record yet',

@@ -1,23 +1,7 @@
-import { limitsWithoutKey, PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
-import type { Plan, PlanLimits, Project } from '../../../main/contract/projects.ts';
+import { factsOf, limitsWithoutKey, PLAN_IDS, type Plan } from '../../../main/contract/plans.ts';
+import type { PlanLimits, Project } from '../../../main/contract/projects.ts';
 import { formatCount, formatCounted } from '../time/format.ts';
 import { readCount } from '../controls/typed-count.ts';
-
-export const PLAN_NAMES: Record<Plan, string> = {
-  free: 'Free',
-  pro: 'Pro',
-  business: 'Business',
-  enterprise: 'Enterprise',
-};
-
-export const PLANS = Object.keys(PLAN_NAMES) as Plan[];
-
-/** A plan's limits per caller; undefined for Enterprise, whose limits are set per project. */
-export const limitsOfPlan = (plan: Plan): PlanLimits | undefined =>
-  plan === 'enterprise' ? undefined : PLAN_LIMITS[plan];
-
-/** The limits of callers without a valid key, unless a target says otherwise. */
-export const FREE_LIMITS: PlanLimits = PLAN_LIMITS.free;
 
 export const describeLimits = ({ perMinute, perDay }: PlanLimits): string =>
   `${formatCount(perMinute)} a minute, ${formatCount(perDay)} a day`;
@@ -32,20 +16,18 @@ export function describeCallers(project: Pick<Project, 'limits' | 'target'>): st
 
 /** The effect of a change to `plan` on `domains` attached domains; undefined if there is none. */
 export function domainConsequence(from: Plan, plan: Plan, domains: number): string | undefined {
-  if (domains === 0 || (from === 'free') === (plan === 'free')) return undefined;
+  const served = factsOf(plan).domains;
+  if (domains === 0 || factsOf(from).domains === served) return undefined;
   const counted = formatCounted(domains, 'domain', 'domains');
-  return plan === 'free'
-    ? `${counted} will be suspended: not served until the project is upgraded again.`
-    : `${counted} will come back from suspension.`;
+  return served
+    ? `${counted} will come back from suspension.`
+    : `${counted} will be suspended: not served until the project is upgraded again.`;
 }
 
 /** The plans to choose from, each with its limits. */
-export const PLAN_OPTIONS = PLANS.map((value) => {
-  const limits = limitsOfPlan(value);
-  return {
-    value,
-    label: `${PLAN_NAMES[value]}: ${limits === undefined ? 'limits of its own' : describeLimits(limits)}`,
-  };
+export const PLAN_OPTIONS = PLAN_IDS.map((value) => {
+  const { title, limits } = factsOf(value);
+  return { value, label: `${title}: ${limits === null ? 'limits of its own' : describeLimits(limits)}` };
 });
 
 /** Limits as typed, named by the engine's input paths. */

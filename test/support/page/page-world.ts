@@ -2,17 +2,11 @@ import type { RunningBreak } from '../../../main/contract/breaks.ts';
 import type { CallerUsage } from '../../../main/contract/limits.ts';
 import type { ApiKey } from '../../../main/contract/keys.ts';
 import type { PetRecord } from '../../../main/contract/pets.ts';
-import type { Plan, Project } from '../../../main/contract/projects.ts';
+import { factsOf, type Plan } from '../../../main/contract/plans.ts';
+import type { Project } from '../../../main/contract/projects.ts';
 import type { RequestRates, StatusReport } from '../../../main/contract/status.ts';
 
 export const CREATED_AT = '2026-11-20T09:00:00.000Z';
-
-const LIMITS: Record<Plan, Project['limits']> = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-  enterprise: { perMinute: 5_000, perDay: 1_000_000 },
-};
 
 /** A project at its platform addresses, or at those of `hostname`. */
 export function makeProject(name: string, options: { plan?: Plan; hostname?: string; slug?: string } = {}): Project {
@@ -25,7 +19,7 @@ export function makeProject(name: string, options: { plan?: Plan; hostname?: str
     name,
     slug,
     plan,
-    limits: LIMITS[plan],
+    limits: factsOf(plan).limits ?? { perMinute: 5_000, perDay: 1_000_000 },
     target: { kind: 'api' },
     baseUrl: { production: `http://${host}:8080/v1`, staging: `http://${staging}:8080/v1` },
     secureBaseUrl: { production: `https://${host}:8443/v1`, staging: `https://${staging}:8443/v1` },

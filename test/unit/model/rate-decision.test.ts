@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type BanRule, type CallerState, decide, NEW_CALLER, peek, settle } from '../../../main/model/rate-decision.ts';
 import { DAY_MS, MINUTE_MS } from '../../../main/contract/duration.ts';
-import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
+import { PLANS } from '../../../main/contract/plans.ts';
 
 /** A whole second, so that resets are whole seconds too, unless a test changes it. */
 const NOW = Date.UTC(2026, 10, 20, 9, 0, 0);
 const BAN: BanRule = { afterRefusals: 20, durationMs: 600_000 };
-const FREE = PLAN_LIMITS.free;
+const FREE = PLANS.free.limits;
 
 /** Takes `times` requests at `atMs`; returns the last decision and the state after it. */
 function take(
@@ -27,13 +27,13 @@ describe('the plans', () => {
     ['pro', 300, 10_000],
     ['business', 1_000, 100_000],
   ] as const)('%s: %i a minute, %i a day', (plan, perMinute, perDay) => {
-    expect(PLAN_LIMITS[plan]).toEqual({ perMinute, perDay });
+    expect(PLANS[plan].limits).toEqual({ perMinute, perDay });
   });
 
   it.each(['free', 'pro', 'business'] as const)(
     '%s passes exactly its number of requests in a minute, and refuses the next',
     (plan) => {
-      const limits = PLAN_LIMITS[plan];
+      const limits = PLANS[plan].limits;
       const last = take(limits, NEW_CALLER, limits.perMinute, NOW);
       expect(last.decision).toEqual({
         refusal: null,
@@ -250,12 +250,12 @@ describe('a ban', () => {
 describe('a change of plan applies at once', () => {
   it('upwards: used counts stay, and the additional requests become available', () => {
     const full = take(FREE, NEW_CALLER, 60, NOW);
-    const { decision } = take(PLAN_LIMITS.pro, full.state, 1, NOW);
+    const { decision } = take(PLANS.pro.limits, full.state, 1, NOW);
     expect(decision).toEqual({ refusal: null, rate: { limit: 300, remaining: 239, resetAtMs: NOW + MINUTE_MS } });
   });
 
   it('downwards: nothing remains, and never less than nothing', () => {
-    const busy = take(PLAN_LIMITS.pro, NEW_CALLER, 200, NOW);
+    const busy = take(PLANS.pro.limits, NEW_CALLER, 200, NOW);
     expect(take(FREE, busy.state, 1, NOW).decision).toMatchObject({
       refusal: { code: 'rate_limit_exceeded' },
       rate: { limit: 60, remaining: 0 },
@@ -264,7 +264,7 @@ describe('a change of plan applies at once', () => {
 
   it('bans stay', () => {
     const banned = take(FREE, take(FREE, NEW_CALLER, 60, NOW).state, 20, NOW);
-    expect(take(PLAN_LIMITS.business, banned.state, 1, NOW).decision.refusal?.code).toBe('api_key_banned');
+    expect(take(PLANS.business.limits, banned.state, 1, NOW).decision.refusal?.code).toBe('api_key_banned');
   });
 });
 

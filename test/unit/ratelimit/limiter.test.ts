@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, LimitRow } from '../../../main/model/rate-decision.ts';
 import { createLimiter, type LimitStorage } from '../../../main/ratelimit/limiter.ts';
-import { PLAN_LIMITS } from '../../../main/contract/plan-limits.ts';
+import { PLANS } from '../../../main/contract/plans.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
-const FREE = PLAN_LIMITS.free;
+const FREE = PLANS.free.limits;
 const key = (keyId: string, projectId = 'p'): Caller => ({ kind: 'key', keyId, projectId });
 const address = (ip: string): Caller => ({ kind: 'address', address: ip, projectId: 'p' });
 

@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { latestVersion, MIGRATIONS, type Migration } from '../../../../main/store/migrations/migrations.ts';
 import { FAKE_NOW_MS } from '../../../support/fake-clock.ts';
-import { allPets, faultOf, HERE, pet } from '../../../unit/store/parts.ts';
+import { allPets, faultOf, HERE, pet, projectRow } from '../../../unit/store/parts.ts';
 import { contentOf, makeDatabase, openFile, temporaryFile } from '../files.ts';
 import { commandsOf } from '../restoring.ts';
 
@@ -48,6 +48,17 @@ describe('migrations', () => {
     ]);
     const path = backup ?? '';
     expect([read(path, 'PRAGMA user_version'), read(path, 'SELECT count(*) FROM pets')]).toEqual([LATEST, 3]);
+  });
+
+  it('keep the plans of an older file, and what refers to its projects', () => {
+    const file = temporaryFile();
+    const older = openFile(file, { migrations: MIGRATIONS.slice(0, 16) });
+    older.projects.insert(projectRow('prj_agreed', { plan: 'enterprise', limits: { perMinute: 5, perDay: 6 } }));
+    older.pets.insert({ projectId: 'prj_agreed', environment: 'staging' }, pet('Rex'));
+    older.close();
+    const store = openFile(file);
+    expect(store.projects.get('prj_agreed')).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5, perDay: 6 } });
+    expect(allPets(store.pets, { projectId: 'prj_agreed', environment: 'staging' })).toHaveLength(1);
   });
 
   it('make no backup if there is nothing to migrate', async () => {

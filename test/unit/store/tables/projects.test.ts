@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { factsOf, PLAN_IDS } from '../../../../main/contract/plans.ts';
 import { STEP_ROWS } from '../../../../main/store/tables/purge.ts';
 import { faultOf, HERE, memoryParts, memoryStore, pet, projectRow, STAGING, until, query } from '../parts.ts';
 
@@ -19,6 +20,16 @@ describe('projects', () => {
     expect(projects.getBySlug('prj-full')).toEqual(row);
     expect(projects.get('prj_none')).toBeNull();
     expect(projects.getBySlug('none')).toBeNull();
+  });
+
+  it.each(PLAN_IDS)('have the plan %s, with limits of their own where it has none', (plan) => {
+    const { projects } = memoryStore();
+    const row = projectRow('prj_plan', {
+      plan,
+      limits: factsOf(plan).limits === null ? { perMinute: 1, perDay: 2 } : null,
+    });
+    projects.insert(row);
+    expect(projects.get('prj_plan')).toEqual(row);
   });
 
   it('are listed newest first, and by insertion while the clock is frozen', () => {

@@ -75,9 +75,9 @@ describe('a change of plan', () => {
 
   it('to Enterprise sends both limits as typed, and shows the engine’s message at the field', async () => {
     const { access, transport, sent, said } = await setUp();
-    access.beginEnterprise();
-    expect(access.enterprise.values).toEqual({ 'limits.perMinute': '', 'limits.perDay': '' });
-    access.enterprise.values['limits.perMinute'] = ' 5000 ';
+    access.beginAgreeing('enterprise');
+    expect(access.agreed.values).toMatchObject({ 'limits.perMinute': '', 'limits.perDay': '' });
+    access.agreed.values['limits.perMinute'] = ' 5000 ';
     const accept = (input: unknown) => ({ ...makeProject('Demo'), ...(input as Partial<Project>) });
     transport.stub('projects.update', () =>
       Promise.reject(
@@ -86,12 +86,12 @@ describe('a change of plan', () => {
         }),
       ),
     );
-    expect(await access.enterprise.submit()).toBeUndefined();
-    expect(access.enterprise.fault('limits.perDay')).toBe('is required: an integer');
-    expect(access.enterprise.values['limits.perMinute']).toBe(' 5000 ');
+    expect(await access.agreed.submit()).toBeUndefined();
+    expect(access.agreed.fault('limits.perDay')).toBe('is required: an integer');
+    expect(access.agreed.values['limits.perMinute']).toBe(' 5000 ');
     transport.stub('projects.update', accept);
-    access.enterprise.values['limits.perDay'] = '90000';
-    await access.enterprise.submit();
+    access.agreed.values['limits.perDay'] = '90000';
+    await access.agreed.submit();
     expect(sent('projects.update').at(-1)).toEqual({
       projectId: 'prj_demo',
       plan: 'enterprise',
