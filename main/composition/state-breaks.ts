@@ -1,6 +1,7 @@
 import { LOOPBACK_ADDRESSES, platformHostname } from '../base/config.ts';
 import { selects } from '../breaks/rule-index.ts';
-import { DOMAIN_EDITS, PROXY_ADDRESS } from '../breaks/domain-edits.ts';
+import { DOMAIN_EDITS } from '../breaks/catalogue/domain.ts';
+import { PROXY_ADDRESS } from '../breaks/domain-edits.ts';
 import type { RunningBreak } from '../contract/breaks.ts';
 import { environment } from '../contract/values.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
@@ -60,7 +61,7 @@ export function addZoneBreaks(
   const front = createFront({ address: PROXY_ADDRESS, target: '127.0.0.1', ports });
   onStop(() => front.closeAll());
   states.set('domain.claimed-elsewhere', claimBreak({ projects: store.projects, lifecycle }));
-  for (const entry of Object.keys(DOMAIN_EDITS)) {
+  for (const entry of DOMAIN_EDITS.keys()) {
     const edit = recordBreak(entry, {
       ...{ clock, zones, records: store.records, domain, zoneOf },
       running: store.breaks.list,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { createId } from '../../base/secret.ts';
-import { DOMAIN_EDITS, type DomainFacts } from '../../breaks/domain-edits.ts';
+import { DOMAIN_EDITS } from '../../breaks/catalogue/domain.ts';
+import type { DomainFacts } from '../../breaks/domain-edits.ts';
 import { ofDrill, type StateBreak } from '../../breaks/state-break.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { mention } from '../../contract/mentions.ts';
@@ -75,7 +76,7 @@ export interface RecordBreakOptions {
 /** An entry of `DOMAIN_EDITS` as an edit of the stored records, without propagation. */
 export function recordBreak(entry: string, options: RecordBreakOptions): StateBreak {
   const { clock, zones, records } = options;
-  const edit = DOMAIN_EDITS[entry];
+  const edit = DOMAIN_EDITS.get(entry);
   if (edit === undefined) throw new Error(`No implementation edits records for ${entry}.`);
 
   function zoneFor(hostname: string): { zone: string; supportsAlias: boolean; createdAtMs: number } {
