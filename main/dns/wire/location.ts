@@ -1,5 +1,14 @@
 import type { Field, Words } from './field.ts';
-import type { Location } from './record.ts';
+
+/** A location on Earth in the units of the wire (RFC 1876 §2). */
+interface Location {
+  size: number;
+  horizontalPrecision: number;
+  verticalPrecision: number;
+  latitude: number;
+  longitude: number;
+  altitude: number;
+}
 
 /** Thousandths of a second of arc at the equator and the prime meridian, and centimetres at 100 km below sea level. */
 const MIDDLE = 2 ** 31;

@@ -1,9 +1,9 @@
+import type { NamedType } from '../../contract/record-types.ts';
 import { canonicalAddress, ipv4Octets, ipv6Groups } from '../../model/address.ts';
 import { quoteOctets, type DomainName } from '../../model/dns-name.ts';
 import type { Field } from './field.ts';
 import { LOCATION } from './location.ts';
 import { BASE64_TEXT, PARAMETERS } from './service-parameters.ts';
-import type { RecordData, WireType } from './record.ts';
 
 const integer = (octets: 1 | 2 | 4): Field<number> => ({
   parse: (words, what) => words.integer(what, 2 ** (8 * octets) - 1),
@@ -129,20 +129,20 @@ const ALGORITHMS = {
   ...{ INDIRECT: 252, PRIVATEDNS: 253, PRIVATEOID: 254 },
 };
 
-type DataOf<Type extends WireType> = Extract<RecordData, { type: Type }>;
-
 const HOST = { target: COMPRESSED };
 const ASSOCIATION = { usage: UINT8, selector: UINT8, matching: UINT8, association: HEX };
 const SERVICE = { priority: UINT16, server: NAME, parameters: PARAMETERS };
 
 /** The data of every type, its fields in the order of the wire and of zone files. */
-const TYPES: { [Type in WireType]: { [Name in Exclude<keyof DataOf<Type>, 'type'>]: Field<DataOf<Type>[Name]> } } = {
+const TYPES = {
   A: { address: IPV4 },
   AAAA: { address: IPV6 },
   CNAME: HOST,
   NS: HOST,
   PTR: HOST,
   DNAME: { target: NAME },
+  ALIAS: HOST,
+  ANAME: HOST,
   MX: { preference: UINT16, exchange: COMPRESSED },
   SRV: { priority: UINT16, weight: UINT16, port: UINT16, target: NAME },
   TXT: { strings: STRINGS },
@@ -174,28 +174,37 @@ const TYPES: { [Type in WireType]: { [Name in Exclude<keyof DataOf<Type>, 'type'
   HTTPS: SERVICE,
   SOA: {
     primary: COMPRESSED,
+    /** Of the person responsible, with its `@` as a dot (RFC 1035 §3.3.13). */
     mailbox: COMPRESSED,
     serial: UINT32,
     refreshSeconds: SECONDS,
     retrySeconds: SECONDS,
     expireSeconds: SECONDS,
+    /** How long negative answers may be cached (RFC 2308 §4). */
     minimumSeconds: SECONDS,
   },
+} satisfies Record<NamedType, Record<string, Field<unknown>>>;
+
+type ValueOf<Data> = Data extends Field<infer Value> ? Value : never;
+type DataOf<Type extends NamedType> = { type: Type } & {
+  [Name in keyof (typeof TYPES)[Type]]: ValueOf<(typeof TYPES)[Type][Name]>;
 };
+
+/** The data of a type with its own format: the values of its fields. */
+export type NamedData = { [Type in NamedType]: DataOf<Type> }[NamedType];
 
 /** The fields of a type by name. */
 export type Fields = readonly (readonly [name: string, field: Field<unknown>])[];
 
-const FIELDS = new Map<string, Fields>(
-  Object.entries({ ...TYPES, ALIAS: HOST, ANAME: HOST }).map(([type, fields]) => [type, Object.entries(fields)]),
-);
+const FIELDS = new Map<string, Fields>(Object.entries(TYPES).map(([type, fields]) => [type, Object.entries(fields)]));
 
 /** The fields of a type; undefined for one without its own format (RFC 3597). */
 export const fieldsOf = (type: string): Fields | undefined => FIELDS.get(type);
 
 /** A record's data from the values of its fields, which the table above types. */
-export const dataOf = (type: string, values: readonly (readonly [string, unknown])[]): RecordData =>
-  ({ type, ...Object.fromEntries(values) }) as unknown as RecordData;
+export const dataOf = (type: string, values: readonly (readonly [string, unknown])[]): NamedData =>
+  ({ type, ...Object.fromEntries(values) }) as unknown as NamedData;
 
 /** One field's value. */
-export const valueIn = (data: RecordData, name: string): unknown => (data as unknown as Record<string, unknown>)[name];
+export const valueIn = (data: { type: string }, name: string): unknown =>
+  (data as unknown as Record<string, unknown>)[name];

@@ -1,5 +1,6 @@
 import { NAMED_TYPES, RECORD_TYPES, type NamedType, type NumberedType } from '../../contract/record-types.ts';
 import type { DomainName } from '../../model/dns-name.ts';
+import type { NamedData } from './record-fields.ts';
 
 /** ALIAS and ANAME are synonyms: the server replaces such a record by its target's addresses. */
 type AliasType = 'ALIAS' | 'ANAME';
@@ -44,72 +45,10 @@ export const CLASS_ANY = 255;
 /** RFC 2181 §8: a TTL is an unsigned number of 31 bits. */
 export const TTL_SECONDS_MAX = 2 ** 31 - 1;
 
-export interface Soa {
-  type: 'SOA';
-  primary: DomainName;
-  /** The mailbox of the person responsible, with its `@` as a dot (RFC 1035 §3.3.13). */
-  mailbox: DomainName;
-  serial: number;
-  refreshSeconds: number;
-  retrySeconds: number;
-  expireSeconds: number;
-  /** How long negative answers may be cached (RFC 2308 §4). */
-  minimumSeconds: number;
-}
-
-/** A parameter of SVCB and HTTPS (RFC 9460 §14.3), with its value in octets of the wire. */
-export interface ServiceParameter {
-  key: number;
-  value: string;
-}
-
-/** A location on Earth in the units of the wire (RFC 1876 §2). */
-export interface Location {
-  size: number;
-  horizontalPrecision: number;
-  verticalPrecision: number;
-  latitude: number;
-  longitude: number;
-  altitude: number;
-}
-
 /** A record's data by type. Texts and hexadecimal data hold octets, one character (U+0000 to U+00FF) each. */
-export type RecordData =
-  | { type: 'A'; address: string }
-  | { type: 'AAAA'; address: string }
-  | { type: 'CNAME'; target: DomainName }
-  | { type: 'NS'; target: DomainName }
-  | { type: 'PTR'; target: DomainName }
-  | { type: 'DNAME'; target: DomainName }
-  | { type: 'ALIAS'; target: DomainName }
-  | { type: 'ANAME'; target: DomainName }
-  | { type: 'MX'; preference: number; exchange: DomainName }
-  | { type: 'SRV'; priority: number; weight: number; port: number; target: DomainName }
-  | { type: 'TXT'; strings: readonly string[] }
-  | { type: 'HINFO'; cpu: string; os: string }
-  | { type: 'CAA'; flags: number; tag: string; value: string }
-  | { type: 'DS'; keyTag: number; algorithm: number; digestType: number; digest: string }
-  | { type: 'TLSA'; usage: number; selector: number; matching: number; association: string }
-  | { type: 'SMIMEA'; usage: number; selector: number; matching: number; association: string }
-  | { type: 'OPENPGPKEY'; key: string }
-  | { type: 'CERT'; certificateType: number; keyTag: number; algorithm: number; certificate: string }
-  | { type: 'URI'; priority: number; weight: number; uri: string }
-  | { type: 'RP'; mailbox: DomainName; text: DomainName }
-  | { type: 'SSHFP'; algorithm: number; fingerprintType: number; fingerprint: string }
-  | {
-      type: 'NAPTR';
-      order: number;
-      preference: number;
-      actions: string;
-      services: string;
-      regexp: string;
-      replacement: DomainName;
-    }
-  | { type: 'LOC'; location: Location }
-  | { type: 'SVCB'; priority: number; server: DomainName; parameters: readonly ServiceParameter[] }
-  | { type: 'HTTPS'; priority: number; server: DomainName; parameters: readonly ServiceParameter[] }
-  | Soa
-  | UnknownData;
+export type RecordData = NamedData | UnknownData;
+
+export type Soa = Extract<NamedData, { type: 'SOA' }>;
 
 /** Data of any other type (RFC 3597). */
 export interface UnknownData {

@@ -2,7 +2,12 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { canonicalAddress, ipv4Octets, ipv6Groups } from '../../model/address.ts';
 import { quoteOctets, ROOT, unescape } from '../../model/dns-name.ts';
 import type { Field, Words } from './field.ts';
-import type { RecordData, ServiceParameter } from './record.ts';
+
+/** A parameter of SVCB and HTTPS (RFC 9460 §14.3), with its value in octets of the wire. */
+interface ServiceParameter {
+  key: number;
+  value: string;
+}
 
 /** A parameter's value between a zone file and the wire; both in octets, the former without quotation marks. */
 interface ValueForm {
@@ -228,8 +233,8 @@ export const PARAMETERS: Field<readonly ServiceParameter[]> = {
  * The record of a hostname that is served over HTTPS at a port of its own address (RFC 9460 §9). HTTP/1.1 is implied;
  * if it is listed, Firefox requires it in the handshake and gives up when the handshake agrees on HTTP/2.
  */
-export const serviceRecord = (port: number): RecordData => ({
-  type: 'HTTPS',
+export const serviceRecord = (port: number) => ({
+  type: 'HTTPS' as const,
   priority: 1,
   server: ROOT,
   parameters: [parameter(ALPN, 'h2'), parameter(PORT, String(port))],
