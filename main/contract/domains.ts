@@ -1,47 +1,13 @@
 import { z } from 'zod';
 import { base } from './base.ts';
+import { ALL_CODES } from './check-codes.ts';
 import { persona, project, redirect } from './projects.ts';
 import { identifier, projectReference, timestamp } from './values.ts';
 
 /** A hostname as typed; the domain rules normalise it (lower case, A-labels, no trailing dot) and check it. */
 export const hostnameInput = z.string().min(1).max(1000);
 
-/** Every problem that a check or an attach can find; each has its own message and fix. */
-export const checkCode = z.enum([
-  'hostname_invalid',
-  'hostname_reserved',
-  'plan_required',
-  'deploy_required',
-  'in_use',
-  'no_record',
-  'zone_doubled',
-  'ns_mismatch',
-  'lookup_failed',
-  'dnssec_bogus',
-  'wrong_target',
-  'stale_target',
-  'cname_with_siblings',
-  'a_conflict',
-  'cname_at_apex',
-  'alias_mismatch',
-  'alias_unsupported',
-  'chain_loop',
-  'chain_too_long',
-  'not_propagated',
-  'caa_forbids',
-  'caa_on_target',
-  'caa_lookup_failed',
-  'proxied',
-  'not_served',
-  'claimed_elsewhere',
-  'txt_missing',
-  'wildcard_risk',
-  'moved',
-  'issuance_pending',
-  'timed_out',
-  'suffix_not_permitted',
-]);
-export type CheckCode = z.infer<typeof checkCode>;
+export const checkCode = z.enum(ALL_CODES);
 
 export const check = z.object({
   code: checkCode,

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/duration.ts';
-import type { CertificateState, CheckCode } from '../contract/domains.ts';
+import type { CheckCode } from '../contract/check-codes.ts';
+import type { CertificateState } from '../contract/domains.ts';
 import { ISSUANCE_RHYTHM, lengthOf, nextTry, type Rhythm } from './personas/personas.ts';
 
 /** A failed renewal is first retried at these intervals. */

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { CaaVerdict } from '../contract/caa.ts';
-import type { Check, CheckCode } from '../contract/domains.ts';
+import type { CheckCode } from '../contract/check-codes.ts';
+import type { Check } from '../contract/domains.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import { caaLookupOver } from './checks/caa-lookup.ts';

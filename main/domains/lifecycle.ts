@@ -2,7 +2,7 @@ import type { Clock, ClockAdjustment, EpochMs } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { randomBase62 } from '../base/secret.ts';
 import { nextTurn } from '../base/turns.ts';
-import type { CheckCode } from '../contract/domains.ts';
+import type { CheckCode } from '../contract/check-codes.ts';
 import type { PersonaId } from '../contract/personas.ts';
 import { DOMAIN_PLANS, type Plan } from '../contract/plans.ts';
 import { VivariumError } from '../contract/errors.ts';

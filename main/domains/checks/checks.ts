@@ -1,31 +1,10 @@
-import type { Check, CheckCode } from '../../contract/domains.ts';
+import { ABSENCES, codesAbout } from '../../contract/check-codes.ts';
+import type { Check } from '../../contract/domains.ts';
 import { isBroken, type LookupFailure, RESOLVER_FIXES } from '../../model/dns-lookup.ts';
 import { CNAME_HOPS_MAX, delegationText, type Resolution } from './resolution.ts';
 
 /** The problems that a check of the hostname can find before its certificate, in display order. */
-export const VERIFICATION_CODES = [
-  'no_record',
-  'zone_doubled',
-  'ns_mismatch',
-  'lookup_failed',
-  'dnssec_bogus',
-  'wrong_target',
-  'stale_target',
-  'cname_with_siblings',
-  'a_conflict',
-  'cname_at_apex',
-  'alias_mismatch',
-  'alias_unsupported',
-  'chain_loop',
-  'chain_too_long',
-  'not_propagated',
-  'proxied',
-  'not_served',
-  'moved',
-  'claimed_elsewhere',
-  'txt_missing',
-  'wildcard_risk',
-] as const satisfies readonly CheckCode[];
+export const VERIFICATION_CODES = codesAbout('record');
 
 export type VerificationCode = (typeof VERIFICATION_CODES)[number];
 
@@ -43,9 +22,6 @@ export function verdictOf(checks: readonly Check[]): VerificationVerdict {
   if (checks.some(({ outcome }) => outcome === 'failed')) return 'failed';
   return checks.length === 0 || checks.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'ok';
 }
-
-/** Checks that fail because a record is still missing. */
-const ABSENCES: ReadonlySet<CheckCode> = new Set(['no_record', 'ns_mismatch', 'not_propagated', 'txt_missing']);
 
 /** Whether records are only missing and none is wrong; such a domain is `pending`, not `misconfigured`. */
 export const hasFoundNothing = (checks: readonly Check[]): boolean =>

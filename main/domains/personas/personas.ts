@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/clock.ts';
-import type { CertificateState, CheckCode } from '../../contract/domains.ts';
+import type { CheckCode } from '../../contract/check-codes.ts';
+import type { CertificateState } from '../../contract/domains.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../contract/duration.ts';
 import { PERSONA_NAMES, type PersonaId } from '../../contract/personas.ts';
 

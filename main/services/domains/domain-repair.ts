@@ -1,5 +1,6 @@
 import { shellWord } from '../../base/text/shell.ts';
-import type { CheckCode, Domain } from '../../contract/domains.ts';
+import type { CheckCode } from '../../contract/check-codes.ts';
+import type { Domain } from '../../contract/domains.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { closestZone, nameWithin, planRecords, type RecordPlan } from '../../contract/record-plan.ts';
 import type { ZoneInfo } from '../../contract/zones.ts';

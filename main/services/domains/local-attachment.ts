@@ -1,4 +1,5 @@
-import type { AttachedLocally, AttachStep, Check, CheckCode, Domain } from '../../contract/domains.ts';
+import { codesAbout, type CheckCode } from '../../contract/check-codes.ts';
+import type { AttachedLocally, AttachStep, Check, Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
 import { mention } from '../../contract/mentions.ts';
@@ -42,14 +43,7 @@ export async function readLocalZone(
 }
 
 /** Checks about the certificate rather than the hostname. */
-const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set([
-  'caa_forbids',
-  'caa_on_target',
-  'caa_lookup_failed',
-  'suffix_not_permitted',
-  'timed_out',
-  'issuance_pending',
-]);
+const OF_CERTIFICATE: ReadonlySet<CheckCode> = new Set(codesAbout('certificate'));
 
 /**
  * `domains.attach` with `local`: everything between a hostname and HTTPS on this machine. Stops at the first step that

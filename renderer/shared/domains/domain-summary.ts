@@ -1,46 +1,10 @@
 import { mentionsOf } from '../../../main/contract/mentions.ts';
-import type { Check, CheckCode, Domain } from '../../../main/contract/domains.ts';
-import { DOMAIN_PLANS } from '../../../main/contract/plans.ts';
+import { CHECK_CODES, type CheckCode } from '../../../main/contract/check-codes.ts';
+import type { Check, Domain } from '../../../main/contract/domains.ts';
 import type { IconName } from '../display/icons.ts';
 import type { Tone } from '../display/tone.ts';
 
-/** The fault of a check, in a few words for a list. */
-const TROUBLES: Record<CheckCode, string> = {
-  hostname_invalid: 'Not a hostname',
-  hostname_reserved: 'A reserved name',
-  plan_required: `The plan is ${DOMAIN_PLANS.others}`,
-  deploy_required: 'Nothing is deployed',
-  in_use: 'In use elsewhere',
-  no_record: 'No record yet',
-  zone_doubled: 'The zone’s name is in the record twice',
-  ns_mismatch: 'Other name servers answer for it',
-  lookup_failed: 'The DNS did not answer',
-  dnssec_bogus: 'DNSSEC validation fails',
-  wrong_target: 'The CNAME leads elsewhere',
-  stale_target: 'The CNAME’s target is gone',
-  cname_with_siblings: 'The CNAME is not alone',
-  a_conflict: 'An address is in the way',
-  cname_at_apex: 'A CNAME at the apex',
-  alias_mismatch: 'Other addresses',
-  alias_unsupported: 'The provider has no ALIAS',
-  chain_loop: 'The CNAMEs form a loop',
-  chain_too_long: 'Too many CNAMEs',
-  not_propagated: 'Not visible yet',
-  caa_forbids: 'CAA forbids the certificate',
-  caa_on_target: 'The target’s CAA forbids the certificate',
-  caa_lookup_failed: 'CAA could not be read',
-  proxied: 'Another server is in front',
-  not_served: 'Another server answers',
-  claimed_elsewhere: 'Another project has a claim',
-  txt_missing: 'No proof of ownership',
-  wildcard_risk: 'A wildcard points here too',
-  moved: 'It points elsewhere now',
-  issuance_pending: 'The certificate is being issued',
-  timed_out: 'No certificate in time',
-  suffix_not_permitted: 'The root may not sign for it',
-};
-
-export const troubleOf = (code: CheckCode): string => TROUBLES[code];
+export const troubleOf = (code: CheckCode): string => CHECK_CODES[code].title;
 
 /** Replaces messages whose detail the page shows elsewhere. */
 const IN_SHORT: Partial<Record<CheckCode, string>> = {
@@ -105,7 +69,7 @@ function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
     return {
       tone: 'water',
       icon: 'waiting',
-      title: TROUBLES.not_propagated,
+      title: troubleOf('not_propagated'),
       text: 'The right record is stored, and DNS still answers with the old one. The domain is checked automatically once the record is visible.',
       ...(trouble.until !== undefined && { due: { what: 'Visible in', at: trouble.until }, action: 'clock' as const }),
     };
@@ -115,7 +79,7 @@ function hostnameSummary(domain: Domain, trouble: Check | undefined): Summary {
   return {
     tone: unknown || state === 'pending' ? 'amber' : 'brick',
     icon: unknown ? 'unknown' : state === 'pending' ? 'pending' : 'failed',
-    title: TROUBLES[trouble.code],
+    title: troubleOf(trouble.code),
     text: `${trouble.message}${served}`,
     action: 'verify',
   };
@@ -147,7 +111,7 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
         return {
           tone: 'amber',
           icon: 'refused',
-          title: TROUBLES[trouble.code],
+          title: troubleOf(trouble.code),
           text: `Served over HTTP only.${why}`,
           ...attempt,
           ...fixOf(trouble),
@@ -156,7 +120,7 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
       return {
         tone: 'water',
         icon: 'waiting',
-        title: TROUBLES.issuance_pending,
+        title: troubleOf('issuance_pending'),
         text: 'Verified, and served over HTTP. The certificate is issued automatically.',
         ...(nextAttemptAt !== undefined && { due: { what: 'Issued in', at: nextAttemptAt }, action: 'clock' as const }),
       };
@@ -164,7 +128,7 @@ function certificateSummary({ certificate }: Domain, trouble: Check | undefined)
       return {
         tone: 'brick',
         icon: 'refused',
-        title: TROUBLES.timed_out,
+        title: troubleOf('timed_out'),
         text: 'Served over HTTP only. Issuance was given up; fix the failed checks, then re-verify to restart it.',
         ...(trouble === undefined ? { action: 'verify' } : fixOf(trouble)),
       };
@@ -196,7 +160,7 @@ function renewalSummary(trouble: Check): Summary {
   return {
     tone: 'amber',
     icon: outcome === 'unknown' ? 'unknown' : 'warning',
-    title: ofCertificate ? `Renewal: ${lowerFirst(TROUBLES[code])}` : TROUBLES[code],
+    title: ofCertificate ? `Renewal: ${lowerFirst(troubleOf(code))}` : troubleOf(code),
     text: `Served over HTTP and HTTPS${ofCertificate ? ' as long as the certificate is valid' : ''}. ${IN_SHORT[code] ?? message}`,
     ...fixOf(trouble),
   };

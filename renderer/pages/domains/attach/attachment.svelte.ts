@@ -1,3 +1,4 @@
+import { codesAbout } from '../../../../main/contract/check-codes.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
 import type { Client } from '../../../connection/transport.ts';
 import type { DomainActions } from '../domain-actions.svelte.ts';
@@ -86,10 +87,4 @@ function hostnameIn(typed: string): string {
   return /^https?:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? text) : text;
 }
 
-const ATTACH_CODES: ReadonlySet<string> = new Set([
-  'hostname_invalid',
-  'hostname_reserved',
-  'plan_required',
-  'deploy_required',
-  'in_use',
-]);
+const ATTACH_CODES: ReadonlySet<string> = new Set(codesAbout('attach'));

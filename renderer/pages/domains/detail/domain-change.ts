@@ -1,5 +1,6 @@
 import type { CaaVerdict } from '../../../../main/contract/caa.ts';
-import type { CheckCode, Domain } from '../../../../main/contract/domains.ts';
+import type { CheckCode } from '../../../../main/contract/check-codes.ts';
+import type { Domain } from '../../../../main/contract/domains.ts';
 import { planRecord } from '../../../../main/contract/record-plan.ts';
 import type { Summary } from '../../../shared/domains/domain-summary.ts';
 import type { LocalRecords } from '../attach/record-plan.ts';

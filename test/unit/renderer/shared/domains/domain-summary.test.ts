@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Check, CheckCode, Domain } from '../../../../../main/contract/domains.ts';
+import type { CheckCode } from '../../../../../main/contract/check-codes.ts';
+import type { Check, Domain } from '../../../../../main/contract/domains.ts';
 import { nextCheckOf, summaryOf } from '../../../../../renderer/shared/domains/domain-summary.ts';
 import { makeDomain } from '../../../../support/page/page-domains.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Check, CheckCode } from '../../../../../../main/contract/domains.ts';
+import type { CheckCode } from '../../../../../../main/contract/check-codes.ts';
+import type { Check } from '../../../../../../main/contract/domains.ts';
 import {
   changeSince,
   outdatedBy,
