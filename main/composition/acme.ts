@@ -19,8 +19,8 @@ import type { FaultSource } from '../model/fault.ts';
 import { explainCaa } from '../model/caa/walk.ts';
 import type { DnsLookup } from '../model/dns-lookup.ts';
 import { type OwnPath, refusal, readBody } from '../proxy/front/own-paths.ts';
+import { createAcmeDns } from '../services/certificates/acme-dns.ts';
 import type { ListenerPorts } from '../services/projects/projects.ts';
-import { createAcmeDns } from './acme-dns.ts';
 import type { Certificates } from './certificates.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
@@ -134,7 +134,17 @@ export function openAcme(
     });
   }
 
-  const path: OwnPath = ({ method, target, scheme, headers, address, body: source }, answer) => {
+  return {
+    path: acmePath(load, log),
+    directoryUrl: () => directoryUrl(origin(), DEFAULT_PROFILE),
+    server: { rates, refusals, origin, endpoint: load },
+  };
+}
+
+/** The server as a path of the proxy. */
+const acmePath =
+  (load: () => Promise<Endpoint>, log: Foundation['log']): OwnPath =>
+  ({ method, target, scheme, headers, address, body: source }, answer) => {
     if (scheme === 'http') return answer(refusal(403, 'ACME is at the HTTPS port.'));
     const send = async (body: Buffer): Promise<void> => {
       try {
@@ -149,13 +159,6 @@ export function openAcme(
     if (method === 'POST') readBody(source, REQUEST_OCTETS_MAX, (body) => void send(body));
     else void send(Buffer.alloc(0));
   };
-
-  return {
-    path,
-    directoryUrl: () => directoryUrl(origin(), DEFAULT_PROFILE),
-    server: { rates, refusals, origin, endpoint: load },
-  };
-}
 
 const refused = ({ type, value }: AcmeIdentifier): string =>
   type === 'ip'

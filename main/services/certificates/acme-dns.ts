@@ -1,8 +1,8 @@
-import type { Answered } from '../acme/outcome.ts';
-import { isWithin } from '../base/text/hostname.ts';
-import { apexOf } from '../domains/public-suffix.ts';
-import { resolve } from '../domains/checks/resolution.ts';
-import type { DnsLookup } from '../model/dns-lookup.ts';
+import type { Answered } from '../../acme/outcome.ts';
+import { isWithin } from '../../base/text/hostname.ts';
+import { apexOf } from '../../domains/public-suffix.ts';
+import { resolve } from '../../domains/checks/resolution.ts';
+import type { DnsLookup } from '../../model/dns-lookup.ts';
 
 /** The DNS queries of validations, through one resolver. */
 export function createAcmeDns(lookup: DnsLookup) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createAcmeDns } from '../../../main/composition/acme-dns.ts';
-import type { DnsLookup, DnsRecord, DnsReply } from '../../../main/model/dns-lookup.ts';
+import { createAcmeDns } from '../../../../main/services/certificates/acme-dns.ts';
+import type { DnsLookup, DnsRecord, DnsReply } from '../../../../main/model/dns-lookup.ts';
 
 const source = { local: true, name: 'Vivarium’s DNS' };
 
