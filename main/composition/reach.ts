@@ -1,12 +1,10 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PLATFORM_ZONE } from '../base/config.ts';
 import { isWithin } from '../base/text/hostname.ts';
 import { environmentOutside } from '../base/system/program.ts';
-import { shellWord } from '../base/text/shell.ts';
 import { askSystem } from '../base/system/system-names.ts';
-import { type NssOptions, nssDatabases } from '../ca/stores/nss-databases.ts';
+import { isExecutable } from '../ca/stores/machine-stores.ts';
+import { lastFirefoxProfile } from '../ca/stores/nss-databases.ts';
 import { createRunCommand } from '../ca/stores/run-command.ts';
 import { DOH_PATH } from '../dns/server/doh.ts';
 import type { Wish } from '../machine/change.ts';
@@ -18,9 +16,8 @@ import {
   PAC_CONTENT_TYPE,
   renderPac,
 } from '../reach/mapped-hostnames.ts';
-import { tryBrowser } from '../reach/browser-trial.ts';
-import { explainNoBrowser, findBrowsers, kindOf } from '../reach/browsers.ts';
-import { ARGUMENTS_VARIABLE, createBrowserOpener } from '../reach/open-browser.ts';
+import { tryBrowsers } from '../reach/browser-trial.ts';
+import { createBrowserOpener } from '../reach/open-browser.ts';
 import { pacSetting } from '../reach/pac-setting.ts';
 import { directUrl, makeSnippets } from '../reach/snippets.ts';
 import type { Certificates } from './certificates.ts';
@@ -28,7 +25,7 @@ import type { DataPlane } from './data-plane.ts';
 import type { Dns } from './dns.ts';
 import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
-import { ownCommand } from '../base/system/own-command.ts';
+import { startCommand } from '../base/system/own-command.ts';
 import { openMachine } from './machine.ts';
 
 export type Reach = ReturnType<typeof openReach>;
@@ -95,20 +92,8 @@ export function openReach(
     askSystem: (hostname: string) => askSystem(hostname, clock),
     opened: processes.opened,
     /** Opens a page in every installed browser with the user's own profile; a sentence if there is none. */
-    async tryBrowsers(page: () => { url: string; arrived: Promise<unknown>; forget: () => void }) {
-      const found = new Map([...findBrowsers(search)].reverse().map((browser) => [browser.name, browser]));
-      if (found.size === 0) return explainNoBrowser(platform);
-      const firefoxProfile = usedProfile(search);
-      const more = (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
-      return Promise.all(
-        [...found.values()].map(async (browser) => {
-          const { url, arrived, forget } = page();
-          const trial = { browser, url, arrived, firefoxProfile, environment, more, temporaryDir: tmpdir(), clock };
-          const result = await tryBrowser(trial).finally(forget);
-          return { name: browser.name, kind: kindOf(browser), result };
-        }),
-      );
-    },
+    tryBrowsers: (page: Parameters<typeof tryBrowsers>[0]) =>
+      tryBrowsers(page, { search, firefoxProfile: lastFirefoxProfile(search), temporaryDir: tmpdir(), clock }),
     /** Null without a desktop. */
     preview:
       openPreview === undefined
@@ -134,32 +119,6 @@ export function openReach(
       pac: pacSetting({ hostname: address.hostname, ports, pacUrl: pacUrl(), platform }),
     }),
   };
-}
-
-/** The command that starts this Vivarium again on its data folder; options may be appended. */
-function startCommand(dataDir: string): string {
-  const { versions, defaultApp, env, execPath, platform } = process;
-  if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
-  // The program of an AppImage is in a mount, which ends with it.
-  const app = defaultApp === true ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
-  return `${app} -- --data-dir ${shellWord(dataDir, platform)}`;
-}
-
-/** The Firefox profile that was used last; null without one. */
-function usedProfile(options: NssOptions): string | null {
-  const used = nssDatabases(options)
-    .filter(({ browser, folder }) => browser === 'Firefox' && existsSync(join(folder, 'prefs.js')))
-    .map(({ folder }) => ({ folder, atMs: statSync(join(folder, 'prefs.js')).mtimeMs }));
-  return used.sort((one, other) => other.atMs - one.atMs)[0]?.folder ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export type EngineMachine = ReturnType<typeof openEngineMachine>;

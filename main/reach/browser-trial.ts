@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '../base/clock.ts';
-import { type Browser, kindOf } from './browsers.ts';
+import { type Browser, type BrowserSearch, explainNoBrowser, findBrowsers, kindOf } from './browsers.ts';
+import { extraArguments } from './open-browser.ts';
 
 /** Real milliseconds for a browser to start and open one page, on a busy machine. */
 const TRIAL_MS_MAX = 20_000;
@@ -14,7 +15,7 @@ const SAID_LENGTH_MAX = 2_000;
 
 const HAS_GROUPS = process.platform !== 'win32';
 
-export interface TrialOptions {
+interface TrialOptions {
   browser: Browser;
   /** Opened without a window; `arrived` resolves when its request arrives over verified HTTPS. */
   url: string;
@@ -36,7 +37,7 @@ export type TrialResult = { opened: true } | { opened: false; said: string };
  * Opens a page in a browser as the user has set it up: with the system's settings, policies and trust store, and with a
  * copy of a Firefox profile's settings and certificates. Changes none of them.
  */
-export async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
+async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
   const { browser, url, environment, more, clock } = options;
   const profile = mkdtempSync(join(browser.confinedTo ?? options.temporaryDir, 'vivarium-trial-'));
   const firefox = kindOf(browser) === 'firefox';
@@ -70,6 +71,28 @@ export async function tryBrowser(options: TrialOptions): Promise<TrialResult> {
   await ended;
   await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(() => undefined);
   return opened ? { opened } : { opened, said: said.trim().split('\n').at(-1) ?? '' };
+}
+
+interface TrialPage extends Pick<TrialOptions, 'url' | 'arrived'> {
+  forget: () => void;
+}
+
+/** Opens a page in every installed browser with the user's own profile; a sentence if there is none. */
+export async function tryBrowsers(
+  page: () => TrialPage,
+  { search, ...options }: { search: BrowserSearch } & Pick<TrialOptions, 'firefoxProfile' | 'temporaryDir' | 'clock'>,
+) {
+  const { environment, platform } = search;
+  const found = new Map([...findBrowsers(search)].reverse().map((browser) => [browser.name, browser]));
+  if (found.size === 0) return explainNoBrowser(platform);
+  return Promise.all(
+    [...found.values()].map(async (browser) => {
+      const { url, arrived, forget } = page();
+      const trial = { ...options, browser, url, arrived, environment, more: extraArguments(environment) };
+      const result = await tryBrowser(trial).finally(forget);
+      return { name: browser.name, kind: kindOf(browser), result };
+    }),
+  );
 }
 
 /** Firefox's preferences for DNS, proxies and trust. */

@@ -54,7 +54,10 @@ function firefoxPreferences({ pacUrl }: { pacUrl: string }): string {
 }
 
 /** Extra arguments from the user, separated by spaces: `--no-sandbox` in a container. */
-export const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';
+const ARGUMENTS_VARIABLE = 'VIVARIUM_BROWSER_ARGUMENTS';
+
+export const extraArguments = (environment: BrowserSearch['environment']): string[] =>
+  (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
 
 /** The most certificates whose keys are accepted when the root cannot be trusted for just one browser. */
 const TRUSTED_KEYS_MAX = 100;
@@ -89,7 +92,7 @@ export interface BrowserOpener {
 export function createBrowserOpener(options: BrowserOpenerOptions): BrowserOpener {
   const { log, processes, search, network } = options;
   const { platform, environment, home } = search;
-  const more = (environment[ARGUMENTS_VARIABLE] ?? '').split(' ').filter((word) => word !== '');
+  const more = extraArguments(environment);
   const headless = more.some((word) => word.startsWith('--headless'));
 
   function find(kind?: BrowserKind) {

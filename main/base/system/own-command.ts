@@ -78,6 +78,15 @@ export function ownCommand(dataDir: string, origin?: Origin): (command: string) 
   };
 }
 
+/** The command that starts this Vivarium again on its data folder; options may be appended. */
+export function startCommand(dataDir: string): string {
+  const { versions, defaultApp, env, execPath, platform } = process;
+  if (versions['electron'] === undefined) return ownCommand(dataDir)('vivarium serve');
+  // The program of an AppImage is in a mount, which ends with it.
+  const app = defaultApp === true ? 'npm start' : shellWord(env['APPIMAGE'] ?? execPath, platform);
+  return `${app} -- --data-dir ${shellWord(dataDir, platform)}`;
+}
+
 function program({ env, platform, workingDir }: Origin): string {
   const chosen = env[COMMAND_VARIABLE];
   if (chosen) return chosen;

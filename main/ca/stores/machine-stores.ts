@@ -55,7 +55,7 @@ export function findProgram(name: string, environment: NodeJS.ProcessEnv, platfo
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

@@ -23,6 +23,14 @@ export function nssDatabases(options: NssOptions): NssDatabase[] {
   return [...chromium, ...firefoxDatabases(options)];
 }
 
+/** The Firefox profile that was used last; null without one. */
+export function lastFirefoxProfile(options: NssOptions): string | null {
+  const used = nssDatabases(options)
+    .filter(({ browser, folder }) => browser === 'Firefox' && existsSync(join(folder, 'prefs.js')))
+    .map(({ folder }) => ({ folder, atMs: statSync(join(folder, 'prefs.js')).mtimeMs }));
+  return used.sort((one, other) => other.atMs - one.atMs)[0]?.folder ?? null;
+}
+
 const hasDatabase = (folder: string): boolean => existsSync(join(folder, NSS_CERTIFICATES_FILE));
 
 /** Chromium and Chrome use NSS on Linux only. */
