@@ -7,12 +7,11 @@ import type { RuntimeFile } from './base/config.ts';
 import { createLog } from './base/log.ts';
 import { openAcme } from './composition/acme.ts';
 import { openCertificates } from './composition/certificates.ts';
-import { breakableIssuer, openBreaks } from './composition/breaks.ts';
+import { addMachineBreaks, addZoneBreaks, openBreaks } from './composition/breaks.ts';
 import { announce, startControl } from './composition/control-plane.ts';
 import { startDataPlane } from './composition/data-plane.ts';
 import { startDns } from './composition/dns.ts';
-import { openDrills, withDrill } from './composition/drills.ts';
-import { addZoneBreaks, verifyRepaired, addMachineBreaks, verifyBroken } from './composition/state-breaks.ts';
+import { openDrills } from './composition/drills.ts';
 import { openDomains } from './composition/domains.ts';
 import { ACME_PATH } from './acme/resources.ts';
 import { openEngineDoctor } from './composition/examination.ts';
@@ -22,7 +21,7 @@ import { openLan } from './composition/lan.ts';
 import { openEngineMachine, openReach } from './composition/reach.ts';
 import { createServices } from './composition/services.ts';
 import { reportStatus } from './composition/status-report.ts';
-import { explainTakenPorts } from './composition/taken-ports.ts';
+import { explainTakenPorts } from './base/system/taken-ports.ts';
 import type { Services } from './contract/index.ts';
 import { FOLDER_READERS } from './offline/examine.ts';
 import { buildSnapshot, createRouteCache } from './domains/snapshot.ts';
@@ -33,7 +32,8 @@ import { createLooks } from './proxy/front/looks.ts';
 import { explainStart } from './store/database.ts';
 import { type ControlRouter, createRouter } from './rpc/router.ts';
 import type { DemoKey } from './services/projects/demo.ts';
-import { noteOf } from './services/breaks/breaks.ts';
+import { noteOf, withDrill } from './services/breaks/breaks.ts';
+import { breakableIssuer, verifyBroken, verifyRepaired } from './services/breaks/domain-breaks.ts';
 
 export interface AppOptions extends FoundationOptions {
   /** The folder of the built interface; null if it has not been built. */
@@ -101,8 +101,8 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const { clock, log, store } = foundation;
 
   const breaks = openBreaks(foundation, () => dns, {
-    onStarted: (started) => verifyBroken(foundation, domains, started),
-    onRepaired: (repaired) => verifyRepaired(foundation, domains, repaired),
+    onStarted: (started) => verifyBroken({ log, lifecycle: domains.lifecycle }, started),
+    onRepaired: (repaired) => verifyRepaired({ log, lifecycle: domains.lifecycle }, repaired),
   });
   const certificates = await openCertificates(foundation);
   // The DNS server answers for the stored projects until the first snapshot is published.
@@ -111,16 +111,11 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
   const looks = createLooks({ port: () => dataPlane.ports.http });
   const issuer = breakableIssuer(certificates.issuer, breaks.faults);
   const domains = openDomains(foundation, { issuer, dns, publish, looks });
-  const acme = openAcme(foundation, {
-    ...{ certificates, dns, domains },
-    ports: () => dataPlane.ports,
-    faults: breaks.faults,
-  });
-  const { platformLeaves: platform, brokenHandshake: broken } = certificates;
-  const leaves = { platform, domains: domains.leaves, broken };
+  const { faults } = breaks;
+  const acme = openAcme(foundation, { certificates, dns, domains, ports: () => dataPlane.ports, faults });
   const dataPlane = await startDataPlane(
     foundation,
-    leaves,
+    { platform: certificates.platformLeaves, domains: domains.leaves, broken: certificates.brokenHandshake },
     domains.whyUnserved,
     looks,
     new Map([
@@ -128,48 +123,32 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
       [DOH_PATH, dohPath({ answer: dns.doh, log })],
       [ACME_PATH, acme.path],
     ]),
-    breaks.faults,
+    faults,
   );
   certificates.bound(dataPlane.ports);
-  const reach = openReach(foundation, { certificates, dns, domains, dataPlane, controlUrl: () => control.url });
-  const status = () => reportStatus(foundation, { dns, domains, dataPlane, lan, control });
+  const parts = { certificates, dns, domains, dataPlane };
+  const reach = openReach(foundation, { ...parts, controlUrl: () => control.url });
+  const status = () => reportStatus(foundation, { ...parts, lan, control });
   const lan = openLan(foundation, {
     ...{ certificates, dns, dataPlane },
     isSecure: (hostname) => domains.leaves.contextFor(hostname) !== null,
   });
-  addZoneBreaks(breaks.states, foundation, {
-    dns,
-    domains,
-    ports: () => [dataPlane.ports.http, dataPlane.ports.https],
-  });
+  const { http, https } = dataPlane.ports;
+  addZoneBreaks(breaks.states, foundation, { dns, domains, ports: () => [http, https] });
   addMachineBreaks(breaks.states, foundation, { domains, publish });
-  const machine = openEngineMachine(foundation, { certificates, dns, dataPlane, reach });
-  const drills = openDrills(foundation, { breaks, services: () => services, certificates, dns, dataPlane });
+  const drills = openDrills(foundation, { ...parts, breaks, services: () => services });
   const { services, resolve, demo, runs } = createServices(foundation, {
-    acme,
-    machine,
-    lan,
+    ...{ ...parts, acme, lan, drills, reach },
+    machine: openEngineMachine(foundation, { ...parts, reach }),
     breaks: withDrill(breaks, drills),
-    drills,
-    certificates,
-    dns,
-    domains,
-    dataPlane,
-    reach,
     control: () => control,
     publish,
     statusReport: status,
     doctor: openEngineDoctor(foundation, FOLDER_READERS, {
-      looks,
-      reach,
-      certificates,
-      dns,
-      domains,
-      dataPlane,
+      ...{ ...parts, looks, reach, status },
       control: () => control,
-      status,
       services: () => services,
-      faults: breaks.faults,
+      faults,
     }),
   });
 
@@ -198,22 +177,15 @@ async function compose(options: AppOptions, onStop: (closer: Closer) => void): P
     },
   });
   // Clients find the control port through `announce`, which runs when everything is ready.
-  const control = await startControl(foundation, {
-    router,
-    certificates,
-    dataPlane,
-    reach,
-    assetsDir: options.assetsDir,
-  });
+  const control = await startControl(foundation, { ...parts, router, reach, assetsDir: options.assetsDir });
   await demo.prepare({ empty: options.config.empty, now: clock.now() });
   await runs.recover();
   await breaks.resume();
   publish();
   await drills.resume();
   domains.lifecycle.start();
-  const { lan: wanted, lanWaits = false } = options.config;
-  await (wanted === undefined || lanWaits ? lan.resume(wanted) : lan.start(wanted));
-  const runtime = announce(foundation, { certificates, dns, dataPlane, reach, acme, control });
+  await lan.begin(options.config);
+  const runtime = announce(foundation, { ...parts, reach, acme, control });
   foundation.started();
   return {
     runtime,

@@ -1,14 +1,20 @@
-import { PLATFORM_ZONE } from '../base/config.ts';
-import { type Breaks, createBreaks } from '../breaks/breaks.ts';
-import type { RunningBreak } from '../contract/breaks.ts';
+import { LOOPBACK_ADDRESSES, PLATFORM_ZONE } from '../base/config.ts';
+import { createBreaks } from '../breaks/breaks.ts';
 import { CATALOGUE } from '../breaks/catalogue/index.ts';
+import { DOMAIN_EDITS } from '../breaks/catalogue/domain.ts';
+import { PROXY_ADDRESS } from '../breaks/domain-edits.ts';
 import type { StateBreak } from '../breaks/state-break.ts';
-import { VivariumError } from '../contract/errors.ts';
+import type { RunningBreak } from '../contract/breaks.ts';
 import { DOH_PATH } from '../dns/server/doh.ts';
-import type { FaultSource } from '../model/fault.ts';
 import type { Snapshot } from '../model/route.ts';
+import { createFront, type Front } from '../proxy/front/front.ts';
 import { LOOK_PREFIX } from '../proxy/front/looks.ts';
+import { aliasBreak, claimBreak } from '../services/breaks/domain-breaks.ts';
+import { diskBreak, portBreak, resolverBreak, upstreamBreak } from '../services/breaks/machine-breaks.ts';
+import { recordBreak } from '../services/breaks/record-breaks.ts';
+import { signingBreak } from '../services/breaks/signing-breaks.ts';
 import type { Dns } from './dns.ts';
+import type { Domains } from './domains.ts';
 import type { Foundation } from './foundation.ts';
 
 /** The running breaks, and the source of faults for all parts. */
@@ -23,7 +29,7 @@ export function openBreaks(
   let hostnames: ReadonlySet<string> | null = null;
   let published: Pick<Snapshot, 'routes' | 'redirects'> = { routes: [], redirects: new Map() };
   const states = new Map<string, StateBreak>();
-  const breaks: Breaks = createBreaks({
+  const breaks = createBreaks({
     clock,
     log,
     storage: store.breaks,
@@ -52,27 +58,110 @@ export function openBreaks(
   };
 }
 
-/** Why the CA refuses a custom domain, by entry; entries about CAA change DNS answers instead. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  'ca.part-unavailable': 'The CA is down: it answers with 503.',
-  'ca.rate-limited': 'The CA has issued too many certificates for this domain, and refuses more for a while.',
-};
-
-/** The CA of custom domains, which refuses while certain breaks run. */
-export function breakableIssuer<Issuer extends { issue: (hostname: string) => unknown }>(
-  issuer: Issuer,
-  faults: Pick<FaultSource, 'named'>,
-): Issuer {
-  return {
-    ...issuer,
-    issue(hostname) {
-      for (const [entry, why] of Object.entries(REFUSALS)) {
-        const fault = faults.named?.(entry, [hostname]) ?? null;
-        const { limit } = fault?.parameters ?? {};
-        if (fault === null || (limit !== undefined && !String(limit).startsWith('certificates'))) continue;
-        throw new VivariumError('conflict', `${why} Broken on purpose: ${entry}.`);
-      }
-      return issuer.issue(hostname);
+/** Adds the edits of zones and their records to those that breaks make. */
+export function addZoneBreaks(
+  states: Map<string, StateBreak>,
+  { clock, store, events, onStop }: Pick<Foundation, 'clock' | 'store' | 'events' | 'onStop'>,
+  {
+    dns,
+    domains,
+    ports,
+  }: {
+    dns: Pick<Dns, 'zoneOf' | 'signingChanged' | 'zoneChanged' | 'namesChanged'>;
+    domains: Pick<Domains, 'lifecycle'>;
+    /** The ports for HTTP and HTTPS. */
+    ports: () => readonly number[];
+  },
+): void {
+  const { lifecycle } = domains;
+  const { zoneOf } = dns;
+  const { zones } = store;
+  const signing = {
+    zones,
+    zoneOf,
+    changed(zone: string): void {
+      dns.signingChanged(zone);
+      events.emit('zones.changed');
     },
   };
+  states.set('dns.dnssec-expired', signingBreak('expired', signing));
+  states.set('dns.dnssec-missing', signingBreak('missing', signing));
+  states.set('domain.dnssec-bogus', signingBreak('wrong-key', signing));
+
+  function domain(text: string) {
+    const { hostname, kind, verifiedAtMs } = lifecycle.get(text);
+    return { hostname, kind, verifiedBefore: verifiedAtMs !== null };
+  }
+  states.set(
+    'domain.alias-unsupported',
+    aliasBreak({
+      ...{ zones, zoneOf, domain },
+      changed(zone) {
+        dns.zoneChanged(zone);
+        events.emit('zones.changed');
+      },
+    }),
+  );
+  const front = createFront({ address: PROXY_ADDRESS, target: '127.0.0.1', ports });
+  onStop(() => front.closeAll());
+  states.set('domain.claimed-elsewhere', claimBreak({ projects: store.projects, lifecycle }));
+  for (const entry of DOMAIN_EDITS.keys()) {
+    const edit = recordBreak(entry, {
+      ...{ clock, zones, records: store.records, domain, zoneOf },
+      running: store.breaks.list,
+      publish: dns.namesChanged,
+    });
+    states.set(entry, entry === 'domain.proxied' ? proxied(edit, front) : edit);
+  }
 }
+
+/** An address where nothing listens, not even while `domain.proxied` runs. */
+const NOWHERE = '127.0.0.9';
+
+/** Adds the edits that simulate faults of this machine. */
+export function addMachineBreaks(
+  states: Map<string, StateBreak>,
+  { store, settings, events, onStop }: Pick<Foundation, 'store' | 'settings' | 'events' | 'onStop'>,
+  { domains, publish }: { domains: Pick<Domains, 'lifecycle'>; publish: () => void },
+): void {
+  states.set('machine.resolver-gone', resolverBreak({ settings, changed: () => events.emit('settings.changed') }));
+  states.set(
+    'machine.upstream-dead',
+    upstreamBreak({
+      projects: store.projects,
+      domains: domains.lifecycle,
+      changed() {
+        publish();
+        events.emit('projects.changed');
+      },
+    }),
+  );
+  states.set('machine.disk-full', diskBreak(store.quota));
+  states.set(
+    'machine.port-taken',
+    portBreak({
+      port: () => settings.current().acmeHttpPort,
+      holdAt(port) {
+        const fronts = LOOPBACK_ADDRESSES.map((address) =>
+          createFront({ address, target: NOWHERE, ports: () => [port] }),
+        );
+        const release = async (): Promise<void> => void (await Promise.all(fronts.map((front) => front.closeAll())));
+        onStop(release);
+        return { open: async () => void (await Promise.all(fronts.map((front) => front.open('port')))), release };
+      },
+    }),
+  );
+}
+
+/** The edit of records, and the proxy to which they point. */
+const proxied = (edit: StateBreak, front: Front): StateBreak => ({
+  ...edit,
+  async apply(undo, target) {
+    await front.open(undo.edits);
+    await edit.apply(undo, target);
+  },
+  async undo(undo, target, leave) {
+    await edit.undo(undo, target, leave);
+    await front.close(undo.edits);
+  },
+});

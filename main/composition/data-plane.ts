@@ -13,7 +13,7 @@ import { isLook, type Looks } from '../proxy/front/looks.ts';
 import { loopbackPlace, ownPathOf, type OwnPaths, type OwnPlace } from '../proxy/front/own-paths.ts';
 import { createRequestRates } from '../proxy/request-rates.ts';
 import { createId } from '../base/secret.ts';
-import type { FaultSource } from '../model/fault.ts';
+import type { Fault, FaultSource } from '../model/fault.ts';
 import { createLimiter } from '../ratelimit/limiter.ts';
 import { STANDING_HOSTS } from '../breaks/standing-hosts.ts';
 import { createRecorder } from '../traffic/recorder.ts';
@@ -26,14 +26,42 @@ import { openStandingHosts } from './own-paths.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
 
+interface Leaves {
+  platform: Certificates['platformLeaves'];
+  domains: Domains['leaves'];
+  broken: Certificates['brokenHandshake'];
+}
+
+/** The addresses of Vivarium's listeners: loopback, and the interface for other devices. */
+function ownPlaces(resourcesDir: string, ownPaths: OwnPaths, leaves: Leaves) {
+  const standing = openStandingHosts(resourcesDir);
+  const places = new Set([loopbackPlace(ownPaths, standing)]);
+  const isServerName = (hostname: string): boolean => [...places].some(({ serverNames }) => serverNames.has(hostname));
+  const contextFor = (hostname: string | null): SecureContext | null =>
+    hostname === null || isWithin(hostname, PLATFORM_ZONE) || isServerName(hostname)
+      ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
+      : leaves.domains.contextFor(hostname);
+  return {
+    standing,
+    places,
+    isOwn: (hostname: string | null, target: string): boolean =>
+      hostname !== null && [...places].some((place) => ownPathOf(place, hostname, target) !== undefined),
+    contextFor,
+    /** The handshake of a hostname that is always broken, or that a fault breaks. */
+    brokenFor(hostname: string | null, fault: Pick<Fault, 'entry'> | null) {
+      const host = hostname === null ? undefined : STANDING_HOSTS.get(hostname);
+      if (host !== undefined) return leaves.broken(host.entry.id, host.hostname);
+      // A hostname without a certificate is refused in any case.
+      if (fault === null || !isBrokenHandshake(fault.entry) || contextFor(hostname) === null) return null;
+      return leaves.broken(fault.entry, hostname ?? PLATFORM_ZONE);
+    },
+  };
+}
+
 /** The request path: listeners, the proxy's stages, the limiter, the built-in API. */
 export async function startDataPlane(
   { config, resourcesDir, clock, log, store, events, settings, onStop }: Foundation,
-  leaves: {
-    platform: Certificates['platformLeaves'];
-    domains: Domains['leaves'];
-    broken: Certificates['brokenHandshake'];
-  },
+  leaves: Leaves,
   whyUnserved: Domains['whyUnserved'],
   looks: Pick<Looks, 'answer'>,
   ownPaths: OwnPaths,
@@ -67,16 +95,7 @@ export async function startDataPlane(
   const recorder = createRecorder(clock, { onChanged: () => events.emit('traffic.changed') });
   onStop(() => recorder.close());
   const series = createSeries(clock);
-  /** The addresses of Vivarium's listeners: loopback, and the interface for other devices. */
-  const standing = openStandingHosts(resourcesDir);
-  const places = new Set([loopbackPlace(ownPaths, standing)]);
-  const isOwn = (hostname: string | null, target: string): boolean =>
-    hostname !== null && [...places].some((place) => ownPathOf(place, hostname, target) !== undefined);
-  const isServerName = (hostname: string): boolean => [...places].some(({ serverNames }) => serverNames.has(hostname));
-  const contextFor = (hostname: string | null): SecureContext | null =>
-    hostname === null || isWithin(hostname, PLATFORM_ZONE) || isServerName(hostname)
-      ? leaves.platform.contextFor(hostname ?? NO_HOSTNAME)
-      : leaves.domains.contextFor(hostname);
+  const { standing, places, isOwn, contextFor, brokenFor } = ownPlaces(resourcesDir, ownPaths, leaves);
   const proxy = createProxy({
     clock,
     log,
@@ -106,13 +125,7 @@ export async function startDataPlane(
       recorder.take(summary);
     },
     contextFor,
-    brokenFor(hostname, fault) {
-      const host = hostname === null ? undefined : STANDING_HOSTS.get(hostname);
-      if (host !== undefined) return leaves.broken(host.entry.id, host.hostname);
-      // A hostname without a certificate is refused in any case.
-      if (fault === null || !isBrokenHandshake(fault.entry) || contextFor(hostname) === null) return null;
-      return leaves.broken(fault.entry, hostname ?? PLATFORM_ZONE);
-    },
+    brokenFor,
     trustedProxies: () => settings.current().trustedProxies,
     whyUnserved,
     looks,

@@ -2,7 +2,6 @@ import { platformHostname } from '../base/config.ts';
 import { originOf } from '../base/text/hostname.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import type { Breaks } from '../breaks/breaks.ts';
-import { DRILL_ENTRY } from '../contract/drills.ts';
 import type { Services } from '../contract/index.ts';
 import { DRILLS } from '../drills/catalogue/index.ts';
 import { createDrills, type Drills } from '../drills/drills.ts';
@@ -56,25 +55,4 @@ export function openDrills(
   });
   onStop(() => drills.close());
   return drills;
-}
-
-/** The public view of breaks: the running drill is one of them, without its cause, and can be stopped like them. */
-export function withDrill(breaks: Breaks, drills: Drills): Breaks {
-  const shown = () => [drills.shown()].filter((each) => each !== null);
-  return {
-    ...breaks,
-    list: () => [...breaks.list(), ...shown()],
-    edited: () => [...breaks.edited(), ...shown().map(({ entry }) => entry)],
-    async stop(id) {
-      const [drill] = shown();
-      if (id !== DRILL_ENTRY || drill === undefined) return breaks.stop(id);
-      await drills.stopAny();
-      return drill;
-    },
-    async stopAll() {
-      const ended = shown();
-      await drills.stopAny();
-      return [...(await breaks.stopAll()), ...ended];
-    },
-  };
 }

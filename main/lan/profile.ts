@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isWithin } from '../base/text/hostname.ts';
+import { isWildcard } from '../contract/wildcards.ts';
 
 /** The contents of a profile for Apple devices: the root to trust, and the DNS server for its names. */
 export interface ProfileOptions {
@@ -89,3 +91,14 @@ const isList = (value: Value): value is readonly Value[] => Array.isArray(value)
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const escapeXml = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '');
+
+/** Domains that a profile lists individually, because no reserved suffix covers them. */
+const PROFILE_DOMAINS_MAX = 200;
+
+/** The reserved suffixes, which exist nowhere else, and the served hostnames outside them. */
+export function profileDomains(suffixes: readonly string[], hostnames: readonly string[]): string[] {
+  const outside = hostnames
+    .map((hostname) => (isWildcard(hostname) ? hostname.slice(2) : hostname))
+    .filter((hostname) => !suffixes.some((suffix) => isWithin(hostname, suffix)));
+  return [...suffixes, ...new Set(outside)].slice(0, PROFILE_DOMAINS_MAX);
+}

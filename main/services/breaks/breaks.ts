@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { CATALOGUE, pointOf } from '../../breaks/catalogue/index.ts';
 import type { Breaks } from '../../breaks/breaks.ts';
 import { parseDuration } from '../../contract/duration.ts';
+import { DRILL_ENTRY } from '../../contract/drills.ts';
 import type { Services } from '../../contract/index.ts';
 import { isReading } from '../../contract/reading.ts';
 import type { Drills } from '../../drills/drills.ts';
@@ -24,6 +25,27 @@ export const createDrillServices = (drills: Drills): Services['drills'] => ({
   answer: (input) => drills.answer(input?.cause),
   stop: () => drills.stop(),
 });
+
+/** The public view of breaks: the running drill is one of them, without its cause, and can be stopped like them. */
+export function withDrill(breaks: Breaks, drills: Drills): Breaks {
+  const shown = () => [drills.shown()].filter((each) => each !== null);
+  return {
+    ...breaks,
+    list: () => [...breaks.list(), ...shown()],
+    edited: () => [...breaks.edited(), ...shown().map(({ entry }) => entry)],
+    async stop(id) {
+      const [drill] = shown();
+      if (id !== DRILL_ENTRY || drill === undefined) return breaks.stop(id);
+      await drills.stopAny();
+      return drill;
+    },
+    async stopAll() {
+      const ended = shown();
+      await drills.stopAny();
+      return [...(await breaks.stopAll()), ...ended];
+    },
+  };
+}
 
 /** Input fields that describe a call and are not secret. */
 const NOTED_FIELDS = ['hostname', 'zone', 'name', 'type', 'value', 'by', 'target', 'plan'];

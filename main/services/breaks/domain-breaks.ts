@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import type { Log } from '../../base/log.ts';
+import { selects } from '../../breaks/rule-index.ts';
 import type { StateBreak } from '../../breaks/state-break.ts';
+import type { RunningBreak } from '../../contract/breaks.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import { isWildcard } from '../../contract/wildcards.ts';
 import type { Lifecycle } from '../../domains/lifecycle.ts';
 import { type DomainName, parentOf } from '../../model/dns-name.ts';
+import type { FaultSource } from '../../model/fault.ts';
 import type { ZoneRows, ProjectRows } from '../dependencies.ts';
 import { inputError } from '../projects/project-rules.ts';
 
@@ -75,6 +79,75 @@ export function claimBreak({
       const { above, projectId } = keptClaim.parse(detail);
       // A name that was removed or attached to a third project no longer belongs to the break.
       if (lifecycle.find(above)?.projectId === projectId) lifecycle.remove(above);
+    },
+  };
+}
+
+interface Verifying {
+  log: Pick<Log, 'error'>;
+  lifecycle: Pick<Lifecycle, 'find' | 'list' | 'verify'>;
+}
+
+/** Families that can make a check of a domain fail. */
+const OF_DOMAINS: readonly string[] = ['dns', 'domain', 'ca', 'machine'];
+
+/** Checks a domain that was just broken, so its page shows the fault. Other domains keep their schedule. */
+export async function verifyBroken(
+  { log, lifecycle }: Verifying,
+  { entry, on: { hostname } }: RunningBreak,
+): Promise<void> {
+  if (!entry.startsWith('domain.') || hostname === undefined || lifecycle.find(hostname) === null) return;
+  try {
+    await lifecycle.verify(hostname);
+  } catch (error) {
+    log.error('Could not check a broken domain; verify it', { error, hostname });
+  }
+}
+
+/** Re-checks domains that were found wrong while they were broken. */
+export async function verifyRepaired({ log, lifecycle }: Verifying, repaired: readonly RunningBreak[]): Promise<void> {
+  const breaks = repaired.filter(({ entry }) => OF_DOMAINS.includes(entry.split('.', 1)[0] ?? ''));
+  if (breaks.length === 0) return;
+  const wrong = lifecycle.list().filter(({ hostname, lastCheckedAtMs, checks, certificateChecks, certificate }) => {
+    const isWrong =
+      certificate.refusal !== null || [...checks, ...certificateChecks].some(({ outcome }) => outcome !== 'ok');
+    return (
+      isWrong &&
+      breaks.some(
+        ({ on, startedAt }) => selects(on.hostname, hostname) && (lastCheckedAtMs ?? 0) >= Date.parse(startedAt),
+      )
+    );
+  });
+  await Promise.all(
+    wrong.map(({ hostname }) =>
+      lifecycle.verify(hostname).catch((error: unknown) => {
+        log.error('Could not re-check a repaired domain; verify it', { error, hostname });
+      }),
+    ),
+  );
+}
+
+/** Why the CA refuses a custom domain, by entry; entries about CAA change DNS answers instead. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  'ca.part-unavailable': 'The CA is down: it answers with 503.',
+  'ca.rate-limited': 'The CA has issued too many certificates for this domain, and refuses more for a while.',
+};
+
+/** The CA of custom domains, which refuses while certain breaks run. */
+export function breakableIssuer<Issuer extends { issue: (hostname: string) => unknown }>(
+  issuer: Issuer,
+  faults: Pick<FaultSource, 'named'>,
+): Issuer {
+  return {
+    ...issuer,
+    issue(hostname) {
+      for (const [entry, why] of Object.entries(REFUSALS)) {
+        const fault = faults.named?.(entry, [hostname]) ?? null;
+        const { limit } = fault?.parameters ?? {};
+        if (fault === null || (limit !== undefined && !String(limit).startsWith('certificates'))) continue;
+        throw new VivariumError('conflict', `${why} Broken on purpose: ${entry}.`);
+      }
+      return issuer.issue(hostname);
     },
   };
 }

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { platformHostname } from '../../base/config.ts';
 import type { StateBreak } from '../../breaks/state-break.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { TargetSetting } from '../../contract/projects.ts';
-import type { ProjectRows } from '../dependencies.ts';
+import { environment } from '../../contract/values.ts';
+import type { Lifecycle } from '../../domains/lifecycle.ts';
+import type { ProjectRow, ProjectRows } from '../dependencies.ts';
 import { inputError } from '../projects/project-rules.ts';
 import type { SettingsHolder } from '../settings.ts';
 
@@ -45,14 +48,20 @@ const keptTarget = z.object({ projectId: z.string(), before: z.unknown(), broken
 /** Points the project of a hostname at a port of its upstream's machine where nothing answers. */
 export function upstreamBreak({
   projects,
-  projectOf,
+  domains,
   changed,
 }: {
-  projects: Pick<ProjectRows, 'get' | 'update'>;
-  /** Of a served hostname; null for none. */
-  projectOf: (hostname: string) => string | null;
+  projects: Pick<ProjectRows, 'get' | 'list' | 'update'>;
+  domains: Pick<Lifecycle, 'find'>;
   changed: () => void;
 }): StateBreak {
+  function projectOf(hostname: string): ProjectRow | null {
+    const domain = domains.find(hostname);
+    if (domain !== null) return projects.get(domain.projectId);
+    const isOf = (slug: string) => environment.options.some((each) => platformHostname(slug, each) === hostname);
+    return projects.list().find(({ slug }) => isOf(slug)) ?? null;
+  }
+
   const isSame = (target: TargetSetting, kept: unknown): boolean => JSON.stringify(target) === JSON.stringify(kept);
 
   /** Changes the target if it is `from`; otherwise does nothing. */
@@ -66,7 +75,7 @@ export function upstreamBreak({
   return {
     prepare({ on: { hostname } }) {
       if (hostname === undefined) throw inputError('on.hostname', 'is required: a hostname of the project.');
-      const project = projects.get(projectOf(hostname) ?? '');
+      const project = projectOf(hostname);
       if (project === null) throw new VivariumError('not_found', `${hostname} is not served.`);
       const { target, slug } = project;
       if (target.kind !== 'upstream') {

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { type Config, LOOPBACK_ADDRESSES } from '../base/config.ts';
-import { codeOf } from '../base/error-code.ts';
-import { findPortHolder, type PortHolder, type Transport } from '../base/system/port-holder.ts';
-import { readRuntime } from '../base/system/runtime-file.ts';
-import { VivariumError } from '../contract/errors.ts';
+import { type Config, LOOPBACK_ADDRESSES } from '../config.ts';
+import { codeOf } from '../error-code.ts';
+import { findPortHolder, type PortHolder, type Transport } from './port-holder.ts';
+import { readRuntime } from './runtime-file.ts';
+import { VivariumError } from '../../contract/errors.ts';
 
 type PortKey = 'httpPort' | 'httpsPort' | 'dnsPort' | 'controlPort';
 
