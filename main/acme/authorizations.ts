@@ -89,7 +89,7 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     method: AcmeMethod,
     by: { accountId: string; thumbprint: string },
   ): Promise<void> {
-    const work = turns.take(async () => {
+    const work = turns.enqueue(async () => {
       const { attempts, error, reuseMs } = await parts.validate(method, {
         ...{ identifier, wildcard, token, accountUri: accountUrl(parts.origin(), by.accountId) },
         keyAuthorization: `${token}.${by.thumbprint}`,

@@ -1,7 +1,7 @@
 /** Runs actions in call order, with limited concurrency. */
 export interface Turns {
   /** Runs `action` when its turn comes. */
-  take<Value>(action: () => Promise<Value>): Promise<Value>;
+  enqueue<Value>(action: () => Promise<Value>): Promise<Value>;
   /** The number of waiting actions. */
   waiting(): number;
 }
@@ -11,7 +11,7 @@ export function createTurns(max: number): Turns {
   const queue: (() => void)[] = [];
   let inside = 0;
   return {
-    async take(action) {
+    async enqueue(action) {
       if (inside < max) inside++;
       else await new Promise<void>((resolve) => queue.push(resolve));
       try {

@@ -1,8 +1,8 @@
 import type { AdjustableClock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createId } from '../base/secret.ts';
-import { createTurns } from '../base/turns.ts';
-import { BREAKS_MAX, type BreakEntry, type RunningBreak } from '../contract/breaks.ts';
+import { createTurns, type Turns } from '../base/turns.ts';
+import { BREAKS_MAX, type BreakEntry, type BreakPoint, type RunningBreak } from '../contract/breaks.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { mention } from '../contract/mentions.ts';
 import { type BreakRow, type Fault, type FaultSource, type KeptUndo, NO_FAULTS } from '../model/fault.ts';
@@ -28,33 +28,6 @@ export interface StartInput extends Pick<RunningBreak, 'entry' | 'on' | 'nth' | 
   isHidden?: true;
 }
 
-/** The running breaks. Starts and stops run one at a time. */
-export interface Breaks {
-  /** The source that other components read; always the same object. */
-  readonly faults: FaultSource;
-  /** The running breaks in start order. This and the members below exclude hidden ones. */
-  list(): RunningBreak[];
-  /** The running entries that have edited state. */
-  edited(): string[];
-  /** @throws VivariumError `not_found`, `invalid_request`, `conflict`, or the edit's; nothing is broken then. */
-  start(input: StartInput): Promise<RunningBreak>;
-  /** @throws VivariumError `not_found`, or what the repair threw; the break then remains listed. */
-  stop(id: string): Promise<RunningBreak>;
-  /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
-  stopAll(): Promise<RunningBreak[]>;
-  /**
-   * Ends the breaks that select one of these hostnames, which are no longer attached. A failed repair is
-   * repeated.
-   */
-  endOf(hostnames: readonly string[]): Promise<RunningBreak[]>;
-  /** Stops only the hidden breaks. @throws as `stop`. */
-  stopHidden(): Promise<void>;
-  /** Resumes stored breaks and repairs expired ones. Call once, before requests are served. */
-  resume(): Promise<void>;
-  /** Stops the timer; running breaks resume at the next start. */
-  close(): void;
-}
-
 interface Running extends BreakRow {
   kind: BreakEntry;
   order: number;
@@ -67,7 +40,7 @@ const AGAIN_MS = 60_000;
 /** The stored end of a break whose repair has begun: in the past at any clock setting. */
 const OVER_MS = 0;
 
-export function createBreaks(options: {
+export interface BreakOptions {
   clock: Pick<AdjustableClock, 'now' | 'at' | 'onAdjusted'>;
   log: Log;
   storage: BreakStorage;
@@ -78,35 +51,137 @@ export function createBreaks(options: {
   onStarted?: (started: RunningBreak) => Promise<void>;
   /** Called after breaks are repaired, and awaited. Never rejects. */
   onRepaired?: (repaired: readonly RunningBreak[]) => Promise<void>;
-}): Breaks {
-  const { clock, log, storage, states, onChanged } = options;
-  const { onStarted = () => Promise.resolve(), onRepaired = () => Promise.resolve() } = options;
+}
+
+export type Breaks = ReturnType<typeof createBreaks>;
+
+/** The running breaks. Starts and stops run one at a time. Hidden breaks are part of a drill, and never listed. */
+export function createBreaks(options: BreakOptions) {
+  const { clock, log, storage, states, onStarted = () => Promise.resolve() } = options;
+  /** By id, in start order. */
   const running = new Map<string, Running>();
-  const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
+  const { enqueue } = createTurns(1);
+  const { faults, refresh } = createFaults(running, options);
+  const endings = createEndings(running, options, { changed, enqueue });
   let order = 0;
-  let timer: Timer | null = null;
-  const { take: inTurn } = createTurns(1);
 
   function changed(): void {
-    const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
-    const atConnections = points.has('connection');
-    // Built on first use, so a thousand starts do not build a thousand indexes.
-    let built: RuleIndex<Running> | null = null;
-    const index = (): RuleIndex<Running> => (built ??= indexRules([...running.values()]));
-    faults.request = atConnections || points.has('request') ? (facts) => strike(index().ofRequest(facts)) : null;
-    faults.question = points.has('question') ? (facts) => strike(index().ofQuestion(facts)) : null;
-    faults.handshake =
-      atConnections || points.has('handshake') ? (hostname) => strike(index().ofHandshake(hostname)) : null;
-    faults.named =
-      points.has('issuance') || points.has('probe')
-        ? (entry, hostnames) => strike(index().ofEntry(entry, hostnames))
-        : null;
-    arm();
-    onChanged();
+    refresh();
+    endings.arm();
+    options.onChanged();
   }
 
-  /** Counts the request for every rule that selects it; the oldest rule that strikes applies. */
-  function strike(selecting: readonly Running[]): Fault | null {
+  async function start({ entry: id, forMs, ...asked }: StartInput): Promise<RunningBreak> {
+    const { entry, rule } = checkRule({ entry: id, ...asked }, options.breakable);
+    refuseStart({ entry: entry.id, rule }, [...running.values()]);
+    const undo = pointOf(entry) === 'state' ? await stateOf({ entry: entry.id }, states).prepare(rule) : null;
+    if (undo !== null) refuseOverlap(undo, running.values());
+    const startedAtMs = clock.now();
+    const row: BreakRow = {
+      id: createId('brk'),
+      entry: entry.id,
+      rule,
+      startedAtMs,
+      forMs,
+      untilMs: startedAtMs + forMs,
+      seen: 0,
+      struck: 0,
+      undo,
+    };
+    storage.insert(row);
+    const begun = enlist(row, entry);
+    if (undo !== null) {
+      try {
+        await stateOf(row, states).apply(undo, rule);
+      } catch (error) {
+        await endings.end(begun);
+        throw error;
+      }
+    }
+    changed();
+    await onStarted(present(begun));
+    return present(begun);
+  }
+
+  function enlist(row: BreakRow, kind: BreakEntry): Running {
+    const enlisted = { ...row, kind, order: (order += 1), identity: identityOf(row) };
+    running.set(row.id, enlisted);
+    return enlisted;
+  }
+
+  const shown = (): Running[] => [...running.values()].filter((each) => !isHidden(each));
+
+  /** Reads the stored breaks; those of an entry that this version lacks are dropped. */
+  function readStored(): void {
+    for (const row of storage.list()) {
+      const kind = options.breakable.catalogue.find(({ id }) => id === row.entry);
+      if (kind !== undefined) {
+        enlist(row, kind);
+        continue;
+      }
+      log.warn('Dropped a break of an unknown entry', { id: row.id, entry: row.entry });
+      storage.remove(row.id);
+    }
+  }
+
+  return {
+    /** The source that other components read; always the same object. */
+    faults,
+    list: () => shown().map(present),
+    /** The running entries that have edited state. */
+    edited: () => shown().flatMap(({ undo, entry }) => (undo === null ? [] : [entry])),
+    /** @throws VivariumError `not_found`, `invalid_request`, `conflict`, or the edit's; nothing is broken then. */
+    start: (input: StartInput) => enqueue(() => start(input)),
+    /** @throws VivariumError `not_found`, or what the repair threw; the break then remains listed. */
+    stop: (id: string) =>
+      enqueue(async () => {
+        const rule = running.get(id);
+        if (rule === undefined || isHidden(rule))
+          throw new VivariumError('not_found', `No break "${id}" is running. To list running ones: \`breaks.list\`.`);
+        const [ended = present(rule)] = await endings.endEach([rule]);
+        return ended;
+      }),
+    /** Stops all, undoes edits in reverse order, and returns the stopped breaks. @throws as `stop`. */
+    stopAll: () => enqueue(() => endings.endEach(shown())),
+    /** Ends the breaks that select one of these hostnames, which are no longer attached. A failed repair is repeated. */
+    endOf: (hostnames: readonly string[]) =>
+      enqueue(async () => {
+        const gone = new Set<string | undefined>(hostnames);
+        const over = shown().filter(({ kind, rule }) => gone.has(rule.on.hostname) && isOfDomain(kind));
+        return over.length === 0 ? [] : endings.endOver(over);
+      }),
+    /** Stops only the hidden breaks. @throws as `stop`. */
+    stopHidden: () => enqueue(async () => void (await endings.endEach([...running.values()].filter(isHidden)))),
+    /** Resumes stored breaks and repairs expired ones. Call once, before requests are served. */
+    resume: () =>
+      enqueue(async () => {
+        readStored();
+        const nowMs = clock.now();
+        const current = [...running.values()].filter(({ untilMs }) => untilMs > nowMs);
+        await endings.endDue();
+        for (const rule of current) {
+          if (rule.undo === null) continue;
+          try {
+            await stateOf(rule, states).apply(rule.undo, rule.rule);
+          } catch (error) {
+            log.error('Could not resume a break', { error, id: rule.id, entry: rule.entry });
+          }
+        }
+      }),
+    /** Stops the timer; running breaks resume at the next start. */
+    close: endings.close,
+  };
+}
+
+/** The source of faults: which rule hits a request, a question, a handshake or a step of the CA. */
+function createFaults(
+  running: ReadonlyMap<string, Running>,
+  { log, storage, onChanged }: Pick<BreakOptions, 'log' | 'storage' | 'onChanged'>,
+) {
+  const faults: { -readonly [Member in keyof FaultSource]: FaultSource[Member] } = { ...NO_FAULTS };
+
+  /** Counts the request for every rule that selects it; the oldest rule that hits it applies. */
+  function hit(selecting: readonly Running[]): Fault | null {
     if (selecting.length === 0) return null;
     let fault: Fault | null = null;
     for (const rule of selecting) {
@@ -127,18 +202,56 @@ export function createBreaks(options: {
     return fault;
   }
 
-  function arm(): void {
-    timer?.cancel();
-    timer = null;
-    const first = Math.min(...[...running.values()].map(({ untilMs }) => untilMs));
-    if (first !== Infinity) timer = clock.at(first, () => inTurn(endDue));
+  return {
+    faults: faults as FaultSource,
+    /** Call after breaks have started or ended. */
+    refresh(): void {
+      const points = new Set([...running.values()].map(({ kind }) => pointOf(kind)));
+      const has = (...wanted: readonly BreakPoint[]): boolean => wanted.some((point) => points.has(point));
+      // Built on first use, so a thousand starts do not build a thousand indexes.
+      let built: RuleIndex<Running> | null = null;
+      const index = (): RuleIndex<Running> => (built ??= indexRules([...running.values()]));
+      faults.request = has('connection', 'request') ? (facts) => hit(index().ofRequest(facts)) : null;
+      faults.question = has('question') ? (facts) => hit(index().ofQuestion(facts)) : null;
+      faults.handshake = has('connection', 'handshake') ? (hostname) => hit(index().ofHandshake(hostname)) : null;
+      faults.named = has('issuance', 'probe') ? (entry, hostnames) => hit(index().ofEntry(entry, hostnames)) : null;
+    },
+  };
+}
+
+/** The ends of breaks: on request, and by the app's clock. */
+function createEndings(
+  running: Map<string, Running>,
+  { clock, log, storage, states, onRepaired = () => Promise.resolve() }: BreakOptions,
+  { changed, enqueue }: { changed: () => void; enqueue: Turns['enqueue'] },
+) {
+  let timer: Timer | null = null;
+
+  /** Undoes the edit of a break, and forgets it. @throws what the repair throws; the break then keeps running. */
+  async function end(rule: Running): Promise<RunningBreak> {
+    const changedMeanwhile: string[] = [];
+    if (rule.undo !== null) {
+      // Stored before the repair: an engine that ends during the repair finishes it at its next start.
+      storage.reschedule({ id: rule.id, untilMs: OVER_MS });
+      await stateOf(rule, states).undo(rule.undo, rule.rule, (what) => changedMeanwhile.push(what));
+    }
+    storage.remove(rule.id);
+    running.delete(rule.id);
+    return { ...present(rule), ...(changedMeanwhile.length > 0 && { left: changedMeanwhile }) };
   }
 
-  async function endDue(): Promise<void> {
-    const nowMs = clock.now();
-    await endOver([...running.values()].filter(({ untilMs }) => untilMs <= nowMs));
+  async function endEach(rules: readonly Running[]): Promise<RunningBreak[]> {
+    const ended: RunningBreak[] = [];
+    try {
+      for (const rule of rules.toReversed()) ended.unshift(await end(rule));
+    } finally {
+      changed();
+      await onRepaired(ended);
+    }
+    return ended;
   }
 
+  /** Like `endEach`, but repeats a failed repair later. */
   async function endOver(rules: readonly Running[]): Promise<RunningBreak[]> {
     const ended: RunningBreak[] = [];
     for (const rule of rules.toReversed()) {
@@ -154,38 +267,14 @@ export function createBreaks(options: {
     return ended;
   }
 
+  async function endDue(): Promise<void> {
+    const nowMs = clock.now();
+    await endOver([...running.values()].filter(({ untilMs }) => untilMs <= nowMs));
+  }
+
   function reschedule(rule: Running, untilMs: number): void {
     rule.untilMs = untilMs;
     storage.reschedule(rule);
-  }
-
-  async function end(rule: Running): Promise<RunningBreak> {
-    const left: string[] = [];
-    if (rule.undo !== null) {
-      // Stored before the repair: an engine that ends during the repair finishes it at its next start.
-      storage.reschedule({ id: rule.id, untilMs: OVER_MS });
-      await stateOf(rule).undo(rule.undo, rule.rule, (what) => left.push(what));
-    }
-    storage.remove(rule.id);
-    running.delete(rule.id);
-    return { ...present(rule), ...(left.length > 0 && { left }) };
-  }
-
-  async function endEach(rules: readonly Running[]): Promise<RunningBreak[]> {
-    const ended: RunningBreak[] = [];
-    try {
-      for (const rule of rules.toReversed()) ended.unshift(await end(rule));
-    } finally {
-      changed();
-      await onRepaired(ended);
-    }
-    return ended;
-  }
-
-  function stateOf({ entry }: Pick<BreakRow, 'entry'>): StateBreak {
-    const state = states.get(entry);
-    if (state === undefined) throw new Error(`No implementation makes the edit of ${entry}.`);
-    return state;
   }
 
   const stopListening = clock.onAdjusted(({ backward }) => {
@@ -196,125 +285,55 @@ export function createBreaks(options: {
     changed();
   });
 
-  async function start({ entry: id, forMs, ...asked }: StartInput): Promise<RunningBreak> {
-    const { entry, rule } = checkRule({ entry: id, ...asked }, options.breakable);
-    if (running.size >= BREAKS_MAX)
-      throw new VivariumError(
-        'conflict',
-        `${BREAKS_MAX} breaks are already running; repair some first: \`breaks.stopAll\`.`,
-      );
-    refuseTwin({ entry: entry.id, rule });
-    const undo = pointOf(entry) === 'state' ? await prepare(entry.id, rule) : null;
-    const startedAtMs = clock.now();
-    const row: BreakRow = {
-      id: createId('brk'),
-      entry: entry.id,
-      rule,
-      startedAtMs,
-      forMs,
-      untilMs: startedAtMs + forMs,
-      seen: 0,
-      struck: 0,
-      undo,
-    };
-    storage.insert(row);
-    const begun = take(row, entry);
-    if (undo !== null) {
-      try {
-        await stateOf(row).apply(undo, rule);
-      } catch (error) {
-        await end(begun);
-        throw error;
-      }
-    }
-    changed();
-    await onStarted(present(begun));
-    return present(begun);
-  }
-
-  function take(row: BreakRow, kind: BreakEntry): Running {
-    const taken = { ...row, kind, order: (order += 1), identity: identityOf(row) };
-    running.set(row.id, taken);
-    return taken;
-  }
-
-  const shown = (): Running[] => [...running.values()].filter((each) => !isHidden(each));
-
-  function refuseTwin(asked: Pick<BreakRow, 'entry' | 'rule'>): void {
-    const identity = identityOf(asked);
-    for (const other of shown()) {
-      if (other.identity !== identity) continue;
-      throw new VivariumError(
-        'conflict',
-        `The same break is already running until ${iso(other.untilMs)}: ${other.id}. To restart it, stop it first: ${mention('breaks.stop', { id: other.id })}.`,
-      );
-    }
-  }
-
-  async function prepare(entry: string, rule: BreakRow['rule']): Promise<KeptUndo> {
-    const undo = await stateOf({ entry }).prepare(rule);
-    for (const other of running.values()) {
-      if (other.undo?.edits !== undo.edits) continue;
-      if (isHidden(other)) throw ofDrill(undo.edits);
-      throw new VivariumError(
-        'conflict',
-        `${other.entry} has already broken the same thing (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
-      );
-    }
-    return undo;
-  }
-
   return {
-    faults,
-    list: () => shown().map(present),
-    edited: () =>
-      shown()
-        .filter(({ undo }) => undo !== null)
-        .map(({ entry }) => entry),
-    start: (input) => inTurn(() => start(input)),
-    stop: (id) =>
-      inTurn(async () => {
-        const rule = running.get(id);
-        if (rule === undefined || isHidden(rule))
-          throw new VivariumError('not_found', `No break "${id}" is running. To list running ones: \`breaks.list\`.`);
-        const ended = await end(rule);
-        changed();
-        await onRepaired([ended]);
-        return ended;
-      }),
-    stopAll: () => inTurn(() => endEach(shown())),
-    endOf: (hostnames) =>
-      inTurn(async () => {
-        const gone = new Set<string | undefined>(hostnames);
-        const over = shown().filter(({ kind, rule }) => gone.has(rule.on.hostname) && isOfDomain(kind));
-        return over.length === 0 ? [] : endOver(over);
-      }),
-    stopHidden: () => inTurn(async () => void (await endEach([...running.values()].filter(isHidden)))),
-    resume: () =>
-      inTurn(async () => {
-        for (const row of storage.list()) {
-          const kind = options.breakable.catalogue.find(({ id }) => id === row.entry);
-          if (kind !== undefined) take(row, kind);
-          else log.warn('Dropped a break of an unknown entry', { id: row.id, entry: row.entry });
-          if (kind === undefined) storage.remove(row.id);
-        }
-        const nowMs = clock.now();
-        const current = [...running.values()].filter(({ untilMs }) => untilMs > nowMs);
-        await endDue();
-        for (const rule of current) {
-          if (rule.undo === null) continue;
-          try {
-            await stateOf(rule).apply(rule.undo, rule.rule);
-          } catch (error) {
-            log.error('Could not resume a break', { error, id: rule.id, entry: rule.entry });
-          }
-        }
-      }),
-    close() {
+    end,
+    endEach,
+    endOver,
+    endDue,
+    /** Sets the timer for the next end. */
+    arm(): void {
+      timer?.cancel();
+      timer = null;
+      const first = Math.min(...[...running.values()].map(({ untilMs }) => untilMs));
+      if (first !== Infinity) timer = clock.at(first, () => enqueue(endDue));
+    },
+    close(): void {
       timer?.cancel();
       stopListening();
     },
   };
+}
+
+function stateOf({ entry }: Pick<BreakRow, 'entry'>, states: StateBreaks): StateBreak {
+  const state = states.get(entry);
+  if (state === undefined) throw new Error(`No implementation makes the edit of ${entry}.`);
+  return state;
+}
+
+/** @throws VivariumError `conflict` if too many breaks are running, or the same one */
+function refuseStart(asked: Pick<BreakRow, 'entry' | 'rule'>, running: readonly Running[]): void {
+  if (running.length >= BREAKS_MAX) {
+    const fix = 'repair some first: `breaks.stopAll`.';
+    throw new VivariumError('conflict', `${BREAKS_MAX} breaks are already running; ${fix}`);
+  }
+  const identity = identityOf(asked);
+  const twin = running.find((other) => other.identity === identity && !isHidden(other));
+  if (twin === undefined) return;
+  throw new VivariumError(
+    'conflict',
+    `The same break is already running until ${iso(twin.untilMs)}: ${twin.id}. To restart it, stop it first: ${mention('breaks.stop', { id: twin.id })}.`,
+  );
+}
+
+/** @throws VivariumError `conflict` if a running break has edited the same */
+function refuseOverlap(undo: KeptUndo, running: Iterable<Running>): void {
+  const other = [...running].find((each) => each.undo?.edits === undo.edits);
+  if (other === undefined) return;
+  if (isHidden(other)) throw ofDrill(undo.edits);
+  throw new VivariumError(
+    'conflict',
+    `${other.entry} has already broken the same thing (${undo.edits}). Repair that first: ${mention('breaks.stop', { id: other.id })}.`,
+  );
 }
 
 /** Equal for two breaks that differ only in seed and times. */

@@ -76,7 +76,7 @@ export async function openKeyVault({ directory, sealer, log = silentLog }: KeyVa
           : `The private key is in ${keyFile}, which only its owner can read.`;
       return { storage, sealable: refusal === null, message: refusal === null ? message : `${message} ${refusal}` };
     },
-    move: (to) => moves.take(() => move(to)),
+    move: (to) => moves.enqueue(() => move(to)),
   };
 }
 

@@ -159,7 +159,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     const tried = all.slice(0, DOMAINS_TRIED_MAX);
     const checks = await Promise.all(
       tried.map((hostname) =>
-        tryAll.take(async () => {
+        tryAll.enqueue(async () => {
           const handshake = await handshakeWith(engine.exampleOf(hostname));
           const found = await engine.findDomain(hostname);
           return found === null ? [] : [evaluateDomain({ ...found, handshake, nowMs: clock.now() })];
@@ -193,7 +193,7 @@ export function createEngineDoctor(engine: ExaminedEngine): Doctor {
     const hostnames = projects.slice(0, PROJECTS_TRIED_MAX).map(({ slug }) => platformHostname(slug, 'production'));
     const handshakes = await Promise.all(
       [PLATFORM_ZONE, ...hostnames].map((hostname) =>
-        tryAll.take(async () => ({ hostname, handshake: await handshakeWith(hostname) })),
+        tryAll.enqueue(async () => ({ hostname, handshake: await handshakeWith(hostname) })),
       ),
     );
     return [evaluatePlatform({ handshakes, untried: projects.length - hostnames.length })];

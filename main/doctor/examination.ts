@@ -61,7 +61,7 @@ export function createDoctor({ clock, probes, running, ownCommand }: DoctorOptio
       chosen.map((probe) =>
         asked === undefined && probe.skippedByDefault !== undefined
           ? [probe.skippedByDefault]
-          : turns.take(() => runProbe(probe, clock, end)),
+          : turns.enqueue(() => runProbe(probe, clock, end)),
       ),
     );
     end.cancel();

@@ -146,7 +146,7 @@ export function createHostnameTurns(): HostnameTurns {
       }
       lines.set(hostname, line);
       line.waiting++;
-      const turn = line.last.then(() => turns.take(work));
+      const turn = line.last.then(() => turns.enqueue(work));
       line.last = turn.catch(() => undefined);
       try {
         return await turn;

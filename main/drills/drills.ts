@@ -19,7 +19,7 @@ export interface Practice {
   createProblems(drill: DrillText, ground: PracticeGround): Promise<void>;
   /** Ends the problems and removes the practice project; `ground` is null if its creation was not finished. */
   remove(ground: PracticeGround | null): Promise<void>;
-  look(drill: DrillText, ground: PracticeGround): Promise<Omit<FixFacts, 'foundAtMs'>>;
+  observe(drill: DrillText, ground: PracticeGround): Promise<Omit<FixFacts, 'foundAtMs'>>;
   /** Replaces placeholders with addresses, ports and keys. */
   fill(text: string, ground: PracticeGround): string;
 }
@@ -30,31 +30,15 @@ export interface DrillStorage {
   write(value: unknown): void;
 }
 
-/** Drills: one runs at a time, and calls run one after another. */
-export interface Drills {
-  list(): Drill[];
-  /** @throws VivariumError `not_found`, `conflict`, or the error of the preparation, which is then undone. */
-  start(id: string): Promise<Drill>;
-  hint(): Promise<Drill>;
-  answer(cause: string | undefined): Promise<Drill>;
-  stop(): Promise<Drill>;
-  /** Like `stop`, but does nothing if no drill is running. */
-  stopAny(): Promise<void>;
-  /** The running drill as an item of the list of breaks; null if none is running. */
-  shown(): RunningBreak | null;
-  /** Records a step of the user, such as `records.put shop`. */
-  recordStep(what: string): void;
-  /** Resumes the stored drill, or removes its remains. Call once, after `Breaks.resume`. */
-  resume(): Promise<void>;
-  close(): void;
-}
-
 const stored = z.object({
   state: drillState.nullable(),
   /** The last result of each drill. */
   results: z.record(z.string(), drillResult),
 });
 
+export type Drills = ReturnType<typeof createDrills>;
+
+/** Drills: one runs at a time, and calls run one after another. */
 export function createDrills(options: {
   clock: Pick<AdjustableClock, 'now' | 'at' | 'onAdjusted' | 'state'>;
   log: Log;
@@ -62,12 +46,11 @@ export function createDrills(options: {
   drills: readonly DrillText[];
   practice: Practice;
   onChanged: () => void;
-}): Drills {
-  const { clock, log, storage, practice, onChanged } = options;
-  const read = stored.safeParse(storage.read());
-  let { state, results } = read.success ? read.data : { state: null, results: {} };
+}) {
+  const { clock, log, storage, drills, practice, onChanged } = options;
+  let { state, results } = stored.catch({ state: null, results: {} }).parse(storage.read());
   let timer: Timer | null = null;
-  const { take: inTurn } = createTurns(1);
+  const { enqueue: inTurn } = createTurns(1);
 
   function keep(next: DrillState | null): void {
     state = next;
@@ -77,27 +60,17 @@ export function createDrills(options: {
     onChanged();
   }
 
-  function find(id: string): DrillText {
-    const found = options.drills.find((each) => each.id === id);
-    if (found !== undefined) return found;
-    const near = didYouMean(
-      id,
-      options.drills.map((each) => each.id),
-    );
-    throw new VivariumError('not_found', `There is no drill "${id}".${near || ' To list drills: `drills.list`.'}`);
-  }
-
   /** Applies an event to the running drill. */
-  function take(event: DrillEvent): { drill: DrillText; state: DrillState } {
+  function apply(event: DrillEvent): { drill: DrillText; state: DrillState } {
     if (state === null) throw notRunning();
-    const drill = find(state.drill);
+    const drill = find(drills, state.drill);
     const next = after(state, event, drill);
     keep(next);
     return { drill, state: next };
   }
 
   async function start(id: string): Promise<Drill> {
-    const drill = find(id);
+    const drill = find(drills, id);
     const begun = after(state, { type: 'start', atMs: clock.now(), realMs: clock.state().realNow }, drill);
     await practice.check(drill);
     keep(begun);
@@ -114,30 +87,16 @@ export function createDrills(options: {
   }
 
   async function answer(cause: string | undefined): Promise<Drill> {
-    const { drill, state: answered } = take({ type: 'answer', atMs: clock.now(), cause });
+    const { drill, state: answered } = apply({ type: 'answer', atMs: clock.now(), cause });
     if (answered.foundAtMs === null || answered.ground === null) return present(drill);
-    const facts = { ...(await practice.look(drill, answered.ground)), foundAtMs: answered.foundAtMs };
+    const facts = { ...(await practice.observe(drill, answered.ground)), foundAtMs: answered.foundAtMs };
     const missing = missingFor(drill.fix, facts);
-    const checked = take({ type: 'checked', atMs: clock.now(), missing });
+    const checked = apply({ type: 'checked', atMs: clock.now(), missing });
     if (missing === null) {
-      results = { ...results, [drill.id]: resultOf(drill, checked.state, facts.requests.length) };
+      results = { ...results, [drill.id]: resultOf(drill, checked.state, facts.requests.length, clock.state()) };
       await end();
     }
     return present(drill);
-  }
-
-  function resultOf(
-    drill: DrillText,
-    { hints, wrong, steps, startedRealMs }: DrillState,
-    requests: number,
-  ): DrillResult {
-    return {
-      at: iso(clock.now()),
-      seconds: Math.max(0, Math.round((clock.state().realNow - startedRealMs) / 1_000)),
-      ...{ hints, wrong: wrong.length, requests, steps: steps.map(shownStep) },
-      cause: rightCause(drill).text,
-      explanation: drill.explanation,
-    };
   }
 
   async function end(): Promise<void> {
@@ -154,86 +113,118 @@ export function createDrills(options: {
     const result = results[id];
     return {
       ...{ id, title, subject, teaches },
-      ...(state?.drill === id && state.phase === 'running' && { running: running(drill, state) }),
+      ...(state?.drill === id && state.phase === 'running' && { running: presentRunning(drill, state, practice.fill) }),
       ...(result !== undefined && { result }),
     };
   }
 
-  function running(drill: DrillText, { ground, ...now }: DrillState): NonNullable<Drill['running']> {
-    if (ground === null) throw new Error('A running drill must have a practice project.');
-    const filled = (text: string): string => practice.fill(text, ground);
-    const { projectId, hostname } = ground;
-    return {
-      ...{ projectId, hostname },
-      story: drill.story,
-      command: filled(drill.command),
-      causes: drill.causes.map(({ id, text }) => ({ id, text })),
-      hints: drill.hints.slice(0, now.hints).map(filled),
-      hintsLeft: drill.hints.length - now.hints,
-      wrong: drill.causes.flatMap(({ id, why }) =>
-        why !== undefined && now.wrong.includes(id) ? [{ cause: id, why: filled(why) }] : [],
-      ),
-      ...(now.foundAtMs !== null && {
-        ...{ found: rightCause(drill).id, task: drill.task, taskCommand: filled(drill.taskCommand) },
-      }),
-      ...(now.missing !== null && { missing: now.missing }),
-      startedAt: iso(now.startedAtMs),
-      until: iso(now.untilMs),
-      steps: now.steps.map(shownStep),
-    };
-  }
-
   const stopListening = clock.onAdjusted(({ backward }) => {
-    if (backward && state !== null) take({ type: 'clock moved back', nowMs: clock.now() });
+    if (backward && state !== null) apply({ type: 'clock moved back', nowMs: clock.now() });
   });
 
   return {
-    list: () => options.drills.map(present),
-    start: (id) => inTurn(() => start(id)),
-    hint: () => inTurn(() => Promise.resolve(present(take({ type: 'hint', atMs: clock.now() }).drill))),
-    answer: (cause) => inTurn(() => answer(cause)),
+    list: () => drills.map(present),
+    /** @throws VivariumError `not_found`, `conflict`, or the error of the preparation, which is then undone. */
+    start: (id: string) => inTurn(() => start(id)),
+    hint: () => inTurn(() => Promise.resolve(present(apply({ type: 'hint', atMs: clock.now() }).drill))),
+    answer: (cause: string | undefined) => inTurn(() => answer(cause)),
     stop: () =>
       inTurn(async () => {
-        const { drill } = take({ type: 'end' });
+        const { drill } = apply({ type: 'end' });
         await end();
         return present(drill);
       }),
+    /** Like `stop`, but does nothing if no drill is running. */
     stopAny,
-    shown() {
-      if (state === null || state.ground === null) return null;
-      const { ground, startedAtMs, untilMs } = state;
-      return {
-        ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, rate: 1, nth: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
-        on: { hostname: ground.hostname },
-        startedAt: iso(startedAtMs),
-        until: iso(untilMs),
-      };
+    /** The running drill as an item of the list of breaks; null if none is running. */
+    shown: () => asBreak(state),
+    /** Records a step of the user, such as `records.put shop`. */
+    recordStep(what: string): void {
+      if (state?.phase === 'running') apply({ type: 'step', atMs: clock.now(), what });
     },
-    recordStep(what) {
-      if (state?.phase === 'running') take({ type: 'step', atMs: clock.now(), what });
-    },
+    /** Resumes the stored drill, or removes its remains. Call once, after `Breaks.resume`. */
     resume: () =>
       inTurn(async () => {
         if (state === null) return;
         try {
-          if (state.phase === 'running' && state.untilMs > clock.now() && known(state.drill)) keep(state);
+          if (isResumable(state, drills, clock.now())) keep(state);
           else await end();
         } catch (error) {
           log.error('Could not remove the practice project of a drill; `drills.stop` tries again', { error });
         }
       }),
-    close() {
+    close(): void {
       timer?.cancel();
       stopListening();
     },
   };
+}
 
-  /** Whether this version has the drill: a newer Vivarium may have stored another one. */
-  function known(id: string): boolean {
-    return options.drills.some((each) => each.id === id);
-  }
+function find(drills: readonly DrillText[], id: string): DrillText {
+  const found = drills.find((each) => each.id === id);
+  if (found !== undefined) return found;
+  const ids = drills.map((each) => each.id);
+  throw new VivariumError(
+    'not_found',
+    `There is no drill "${id}".${didYouMean(id, ids) || ' To list drills: `drills.list`.'}`,
+  );
+}
+
+/** A newer Vivarium may have stored a drill that this version lacks. */
+const isResumable = ({ drill, phase, untilMs }: DrillState, drills: readonly DrillText[], nowMs: EpochMs): boolean =>
+  phase === 'running' && untilMs > nowMs && drills.some(({ id }) => id === drill);
+
+function asBreak(state: DrillState | null): RunningBreak | null {
+  if (state === null || state.ground === null) return null;
+  const { ground, startedAtMs, untilMs } = state;
+  return {
+    ...{ id: DRILL_ENTRY, entry: DRILL_ENTRY, rate: 1, nth: 1, seed: 0, parameters: {}, seen: 0, struck: 0 },
+    on: { hostname: ground.hostname },
+    startedAt: iso(startedAtMs),
+    until: iso(untilMs),
+  };
 }
 
 const iso = (atMs: EpochMs): string => new Date(atMs).toISOString();
 
 const shownStep = ({ atMs, what }: DrillState['steps'][number]) => ({ at: iso(atMs), what });
+
+function resultOf(
+  drill: DrillText,
+  { hints, wrong, steps, startedRealMs }: DrillState,
+  requests: number,
+  { now, realNow }: { now: EpochMs; realNow: EpochMs },
+): DrillResult {
+  return {
+    at: iso(now),
+    seconds: Math.max(0, Math.round((realNow - startedRealMs) / 1_000)),
+    ...{ hints, wrong: wrong.length, requests, steps: steps.map(shownStep) },
+    cause: rightCause(drill).text,
+    explanation: drill.explanation,
+  };
+}
+
+function presentRunning(drill: DrillText, state: DrillState, fill: Practice['fill']): NonNullable<Drill['running']> {
+  const { ground, ...now } = state;
+  if (ground === null) throw new Error('A running drill must have a practice project.');
+  const filled = (text: string): string => fill(text, ground);
+  const { projectId, hostname } = ground;
+  return {
+    ...{ projectId, hostname },
+    story: drill.story,
+    command: filled(drill.command),
+    causes: drill.causes.map(({ id, text }) => ({ id, text })),
+    hints: drill.hints.slice(0, now.hints).map(filled),
+    hintsLeft: drill.hints.length - now.hints,
+    wrong: drill.causes.flatMap(({ id, why }) =>
+      why !== undefined && now.wrong.includes(id) ? [{ cause: id, why: filled(why) }] : [],
+    ),
+    ...(now.foundAtMs !== null && {
+      ...{ found: rightCause(drill).id, task: drill.task, taskCommand: filled(drill.taskCommand) },
+    }),
+    ...(now.missing !== null && { missing: now.missing }),
+    startedAt: iso(now.startedAtMs),
+    until: iso(now.untilMs),
+    steps: now.steps.map(shownStep),
+  };
+}

@@ -53,7 +53,7 @@ export function createSwitch<Opened extends Serving>(options: SwitchOptions<Open
   let state: SwitchState<Opened> = { kind: 'off' };
   let timer: Timer | null = null;
   /** Runs steps one after another, so that none sees a state that another is changing. */
-  const { take: inTurn } = createTurns(1);
+  const { enqueue: inTurn } = createTurns(1);
 
   function enter(next: SwitchState<Opened>): void {
     state = next;

@@ -75,7 +75,7 @@ export function createDnsClient(clock: Pick<Clock, 'realTimer'>): DnsClient {
     if (turns.waiting() >= WAITING_MAX) {
       return { kind: 'failed', reason: 'timeout', detail: `more than ${WAITING_MAX} questions are waiting` };
     }
-    return turns.take(() => exchange(server, question));
+    return turns.enqueue(() => exchange(server, question));
   }
 
   async function exchange(server: ServerAddress, question: DnsQuestion): Promise<DnsResult> {

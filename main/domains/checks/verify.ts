@@ -149,7 +149,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const { identity } = settings();
     const caa = before.state === 'verified' ? await gateChecks(dns, before.hostname, identity) : null;
     issuing++;
-    await issuance.take(nextTurn);
+    await issuance.enqueue(nextTurn);
     issuing--;
     const then = current(domain);
     const attempt = attemptToIssue(then, caa, { issuer, nowMs: now(), rhythm: options.rules(then).persona.issuance });

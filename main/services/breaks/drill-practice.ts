@@ -45,75 +45,6 @@ export function createPractice({
     return [...(await services().zones.list(undefined, CALL))].some(({ name }) => name === DRILL_ZONE);
   }
 
-  async function makeDomain(projectId: string): Promise<string> {
-    const { domains, certificates } = services();
-    await services().zones.create({ name: DRILL_ZONE, supportsAlias: true }, CALL);
-    const { steps = [] } = await domains.attach({ projectId, hostname: DRILL_DOMAIN, local: true }, CALL);
-    const failed = steps.find(({ ok }) => !ok);
-    if (failed !== undefined) throw new VivariumError('conflict', `${DRILL_DOMAIN}: ${failed.message}`);
-    return (await certificates.get({ hostname: DRILL_DOMAIN }, CALL)).serial;
-  }
-
-  async function createProblem(problem: DrillProblem, { projectId, hostname, keyId }: PracticeGround): Promise<void> {
-    const { projects, keys, records } = services();
-    switch (problem.kind) {
-      case 'break': {
-        const { entry, at, method, nth = 1, parameters = {} } = problem;
-        await breaks.start({
-          entry,
-          on: {
-            hostname: at === 'domain' ? DRILL_DOMAIN : hostname,
-            ...(method !== undefined && { method }),
-          },
-          ...{ rate: 1, nth, seed: 0, parameters: { ...parameters } },
-          // The break also ends with the drill.
-          forMs: BREAK_FOR_MS_MAX,
-          isHidden: true,
-        });
-        return;
-      }
-      case 'limits': {
-        const { perMinute, perDay } = problem;
-        await projects.update({ projectId, plan: 'enterprise', limits: { perMinute, perDay } }, CALL);
-        return;
-      }
-      case 'revoked key':
-        await keys.revoke({ keyId }, CALL);
-        return;
-      case 'dead target':
-        await projects.update({ projectId, target: { kind: 'upstream', url: DEAD_TARGET } }, CALL);
-        return;
-      case 'unattached': {
-        const name = problem.hostname.slice(0, -`.${DRILL_ZONE}`.length);
-        const record = { type: 'CNAME', name, value: CNAME_TARGET, ttl: 3_600 } as const;
-        await records.put({ zone: DRILL_ZONE, ...record, force: false }, CALL);
-      }
-    }
-  }
-
-  async function requestsOf(projectId: string): Promise<SeenRequest[]> {
-    const { traffic } = services();
-    const { items } = await traffic.list({ projectId, limit: TRAFFIC_LIST_MAX }, CALL);
-    const refused = items.filter(({ status }) => status === 429).slice(0, REFUSALS_MAX);
-    const waits = new Map<string, string>();
-    for (const { id } of refused) {
-      const { responseHeaders } = await traffic.get({ id }, CALL);
-      const field = [...responseHeaders].find(({ name }) => name.toLowerCase() === 'retry-after');
-      if (field !== undefined) waits.set(id, field.value);
-    }
-    return [...items].reverse().map((entry) => seen(entry, waits.get(entry.id) ?? null));
-  }
-
-  /** Both null if the hostname is not attached. */
-  async function verified(hostname: string): Promise<Pick<FixFacts, 'domain' | 'certificate'>> {
-    const { domains, certificates } = services();
-    const attached = await domains.list(undefined, CALL);
-    if (![...attached].some((each) => each.hostname === hostname)) return { domain: null, certificate: null };
-    const domain = await domains.verify({ hostname }, CALL);
-    const hasLeaf = domain.certificate.state === 'issued';
-    return { domain, certificate: hasLeaf ? await certificates.get({ hostname }, CALL) : null };
-  }
-
   return {
     async check({ place }) {
       const settings = await services().settings.get(undefined, CALL);
@@ -139,7 +70,7 @@ export function createPractice({
       await pets.seed({ projectId, environment: 'production', count: PETS, skip: 0 }, CALL);
       await deploys.create({ projectId }, CALL);
       const key = await keys.create({ projectId, name: 'Drill key' }, CALL);
-      const serial = place === 'domain' ? await makeDomain(projectId) : null;
+      const serial = place === 'domain' ? await makeDomain(services(), projectId) : null;
       return {
         projectId,
         hostname: platformHostname(DRILL_SLUG, 'production'),
@@ -149,7 +80,7 @@ export function createPractice({
       };
     },
     async createProblems({ problems }, ground) {
-      for (const problem of problems) await createProblem(problem, ground);
+      for (const problem of problems) await createProblem(services(), breaks, problem, ground);
     },
     async remove(ground) {
       await breaks.stopHidden();
@@ -157,11 +88,13 @@ export function createPractice({
       if (project !== undefined) await services().projects.remove({ projectId: project.id }, CALL);
       if (await hasZone()) await services().zones.remove({ name: DRILL_ZONE }, CALL);
     },
-    async look({ fix }, ground) {
+    async observe({ fix }, ground) {
       const isThere = (await findProject(ground)) !== undefined;
       const ofDomain =
-        isThere && fix.kind === 'serves' ? await verified(fix.hostname) : { domain: null, certificate: null };
-      return { ground, isThere, requests: isThere ? await requestsOf(ground.projectId) : [], ...ofDomain };
+        isThere && fix.kind === 'serves'
+          ? await verified(services(), fix.hostname)
+          : { domain: null, certificate: null };
+      return { ground, isThere, requests: isThere ? await requestsOf(services(), ground.projectId) : [], ...ofDomain };
     },
     fill(text, { secret }) {
       const values: Readonly<Record<string, string>> = { ...addresses(DRILL_SLUG), key: secret };
@@ -171,6 +104,79 @@ export function createPractice({
         .replaceAll(/\bvivarium (?=[a-z])/g, `${command} `);
     },
   };
+}
+
+async function makeDomain({ zones, domains, certificates }: Services, projectId: string): Promise<string> {
+  await zones.create({ name: DRILL_ZONE, supportsAlias: true }, CALL);
+  const { steps = [] } = await domains.attach({ projectId, hostname: DRILL_DOMAIN, local: true }, CALL);
+  const failed = steps.find(({ ok }) => !ok);
+  if (failed !== undefined) throw new VivariumError('conflict', `${DRILL_DOMAIN}: ${failed.message}`);
+  return (await certificates.get({ hostname: DRILL_DOMAIN }, CALL)).serial;
+}
+
+async function createProblem(
+  { projects, keys, records }: Services,
+  breaks: Pick<Breaks, 'start'>,
+  problem: DrillProblem,
+  { projectId, hostname, keyId }: PracticeGround,
+): Promise<void> {
+  switch (problem.kind) {
+    case 'break': {
+      const { entry, at, method, nth = 1, parameters = {} } = problem;
+      await breaks.start({
+        entry,
+        on: {
+          hostname: at === 'domain' ? DRILL_DOMAIN : hostname,
+          ...(method !== undefined && { method }),
+        },
+        ...{ rate: 1, nth, seed: 0, parameters: { ...parameters } },
+        // The break also ends with the drill.
+        forMs: BREAK_FOR_MS_MAX,
+        isHidden: true,
+      });
+      return;
+    }
+    case 'limits': {
+      const { perMinute, perDay } = problem;
+      await projects.update({ projectId, plan: 'enterprise', limits: { perMinute, perDay } }, CALL);
+      return;
+    }
+    case 'revoked key':
+      await keys.revoke({ keyId }, CALL);
+      return;
+    case 'dead target':
+      await projects.update({ projectId, target: { kind: 'upstream', url: DEAD_TARGET } }, CALL);
+      return;
+    case 'unattached': {
+      const name = problem.hostname.slice(0, -`.${DRILL_ZONE}`.length);
+      const record = { type: 'CNAME', name, value: CNAME_TARGET, ttl: 3_600 } as const;
+      await records.put({ zone: DRILL_ZONE, ...record, force: false }, CALL);
+    }
+  }
+}
+
+async function requestsOf({ traffic }: Services, projectId: string): Promise<SeenRequest[]> {
+  const { items } = await traffic.list({ projectId, limit: TRAFFIC_LIST_MAX }, CALL);
+  const refused = items.filter(({ status }) => status === 429).slice(0, REFUSALS_MAX);
+  const waits = new Map<string, string>();
+  for (const { id } of refused) {
+    const { responseHeaders } = await traffic.get({ id }, CALL);
+    const field = [...responseHeaders].find(({ name }) => name.toLowerCase() === 'retry-after');
+    if (field !== undefined) waits.set(id, field.value);
+  }
+  return [...items].reverse().map((entry) => seen(entry, waits.get(entry.id) ?? null));
+}
+
+/** Both null if the hostname is not attached. */
+async function verified(
+  { domains, certificates }: Services,
+  hostname: string,
+): Promise<Pick<FixFacts, 'domain' | 'certificate'>> {
+  const attached = await domains.list(undefined, CALL);
+  if (![...attached].some((each) => each.hostname === hostname)) return { domain: null, certificate: null };
+  const domain = await domains.verify({ hostname }, CALL);
+  const hasLeaf = domain.certificate.state === 'issued';
+  return { domain, certificate: hasLeaf ? await certificates.get({ hostname }, CALL) : null };
 }
 
 const blockedBy = (why: string, fix: string): VivariumError =>

@@ -110,7 +110,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
       return { changes: steps.flatMap(({ changes }) => changes), left, kept };
     },
     apply: (input) =>
-      turns.take(async () => {
+      turns.enqueue(async () => {
         const { steps, left, kept, world } = await plan(input);
         const removed = steps.flatMap(({ changes }) => changes.filter(isRemoval));
         if (removed.length > 0 && input.remove !== true) throw wouldRemove(removed);

@@ -7,7 +7,7 @@ describe('turns', () => {
     const begun: string[] = [];
     const ends = new Map<string, PromiseWithResolvers<string>>();
     const results = ['a', 'b', 'c', 'd'].map((name) =>
-      turns.take(() => {
+      turns.enqueue(() => {
         begun.push(name);
         const end = Promise.withResolvers<string>();
         ends.set(name, end);
@@ -26,8 +26,8 @@ describe('turns', () => {
 
   it('continue after an action that fails', async () => {
     const turns = createTurns(1);
-    const failing = turns.take(() => Promise.reject(new Error('no')));
-    const next = turns.take(() => Promise.resolve('yes'));
+    const failing = turns.enqueue(() => Promise.reject(new Error('no')));
+    const next = turns.enqueue(() => Promise.resolve('yes'));
     await expect(failing).rejects.toThrow('no');
     expect(await next).toBe('yes');
   });
@@ -39,8 +39,8 @@ describe('turns', () => {
       begun.push(name);
       return Promise.resolve();
     };
-    const first = turns.take(action('first')).then(() => turns.take(action('late')));
-    await Promise.all([first, turns.take(action('second')), turns.take(action('third'))]);
+    const first = turns.enqueue(action('first')).then(() => turns.enqueue(action('late')));
+    await Promise.all([first, turns.enqueue(action('second')), turns.enqueue(action('third'))]);
     expect(begun).toEqual(['first', 'second', 'third', 'late']);
   });
 });

@@ -14,7 +14,8 @@ function practiceIn(places: string[]) {
     make: vi.fn<Practice['make']>(() => Promise.resolve((places.push('ground'), GROUND))),
     createProblems: vi.fn<Practice['createProblems']>(() => Promise.resolve()),
     remove: vi.fn<Practice['remove']>(() => Promise.resolve(void places.splice(0))),
-    look: (_drill, ground) => Promise.resolve({ ground, isThere: true, requests: [], domain: null, certificate: null }),
+    observe: (_drill, ground) =>
+      Promise.resolve({ ground, isThere: true, requests: [], domain: null, certificate: null }),
     fill: (text) => text,
   } satisfies Practice;
 }
