@@ -1,17 +1,8 @@
 import { ACME_LIMITS } from '../../contract/acme-rates.ts';
 import type { BreakEntry } from '../../contract/breaks.ts';
+import { entryOf } from './entry.ts';
 
-type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
-  Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'selectors' | 'at' | 'rate'>>;
-
-const entry = (name: string, texts: EntryTexts): BreakEntry => ({
-  id: `ca.${name}`,
-  family: 'ca',
-  symptoms: {},
-  selectors: ['hostname'],
-  parameters: [],
-  ...texts,
-});
+const entry = entryOf('ca', ['hostname']);
 
 /** The symptom of a client that does not notice the break. */
 const OBTAINS = 'obtains the certificate';

@@ -1,25 +1,20 @@
-import type { BreakEntry, BreakSelector } from '../../contract/breaks.ts';
+import type { BreakEntry } from '../../contract/breaks.ts';
+import { entryOf, everywhere, OF_REQUEST } from './entry.ts';
 
-const SELECTORS: readonly BreakSelector[] = ['hostname', 'path', 'method', 'keyId'];
+const entry = entryOf('connection', OF_REQUEST);
 
 /** Faults of the connection below HTTP. */
 export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
-  {
-    id: 'connection.refused',
-    family: 'connection',
+  entry('refused', {
     title: 'Connection refused',
     cause: 'Nothing listens at the port: the service is down, or a firewall answers in its place.',
-    symptoms: {},
     remedy: 'Retry with increasing delays; report the service as unreachable rather than as failing.',
     selectors: ['hostname'],
-    parameters: [],
     impossible:
       'one port serves all hostnames, so the system would also refuse connections for hostnames that should work. ' +
       'Stop Vivarium to see it, or use connection.reset-on-accept.',
-  },
-  {
-    id: 'connection.reset-on-accept',
-    family: 'connection',
+  }),
+  entry('reset-on-accept', {
     title: 'Connection reset before any answer',
     cause:
       'A load balancer without a healthy server, or a dying process, resets connections that it has accepted. ' +
@@ -33,11 +28,8 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
     remedy: 'Retry: nothing was processed. Over plain HTTP, retry only requests that may be repeated.',
     selectors: ['hostname'],
     at: 'connection',
-    parameters: [],
-  },
-  {
-    id: 'connection.reset-mid-body',
-    family: 'connection',
+  }),
+  entry('reset-mid-body', {
     title: 'Connection reset in the middle of an answer',
     cause: 'A proxy or server restarts while it sends: half of the body arrives, then a TCP reset.',
     symptoms: {
@@ -47,12 +39,8 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
       go: 'read tcp ADDRESS->ADDRESS: read: connection reset by peer',
     },
     remedy: 'Discard the partial answer, and retry if the request may be repeated.',
-    selectors: [...SELECTORS],
-    parameters: [],
-  },
-  {
-    id: 'connection.black-hole',
-    family: 'connection',
+  }),
+  entry('black-hole', {
     title: 'No answer at all',
     cause: 'The server accepts the request and never answers: a deadlock, or a firewall that dropped the connection.',
     symptoms: {
@@ -62,24 +50,18 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
       go: 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
     },
     remedy: 'Set a timeout for the whole request: most clients have none by default.',
-    selectors: [...SELECTORS],
     parameters: [
       { name: 'seconds', description: 'seconds until the connection is closed', default: 60, min: 1, max: 600 },
     ],
-  },
-  {
-    id: 'connection.slow-close',
-    family: 'connection',
+  }),
+  entry('slow-close', {
     title: 'The answer ends late',
     cause: 'The body arrives at once, without Content-Length, but the end of the message is delayed.',
-    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    symptoms: everywhere('200'),
     remedy: 'Process the stream as it arrives, or set a timeout; on the server, send Content-Length.',
-    selectors: [...SELECTORS],
     parameters: [{ name: 'delayMs', description: 'milliseconds until the end', default: 5_000, min: 1, max: 300_000 }],
-  },
-  {
-    id: 'connection.half-close',
-    family: 'connection',
+  }),
+  entry('half-close', {
     title: 'Half-closed in the middle of an answer',
     cause: 'The server closes its side (FIN) after half of the body and keeps reading.',
     symptoms: {
@@ -89,38 +71,28 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
       go: 'unexpected EOF',
     },
     remedy: 'Compare the received length with Content-Length, and treat a shorter body as a failure.',
-    selectors: [...SELECTORS],
     http: 'HTTP/1.1',
-    parameters: [],
-  },
-  {
-    id: 'connection.bandwidth',
-    family: 'connection',
+  }),
+  entry('bandwidth', {
     title: 'Slow line',
     cause: 'A mobile network or a saturated link: the body arrives at a limited rate.',
-    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    symptoms: everywhere('200'),
     remedy: 'Limit the time without progress rather than the total time, and request smaller pages.',
-    selectors: [...SELECTORS],
     parameters: [
       { name: 'bytesPerSecond', description: 'bytes per second', default: 1_024, min: 64, max: 100_000_000 },
     ],
-  },
-  {
-    id: 'connection.slicer',
-    family: 'connection',
+  }),
+  entry('slicer', {
     title: 'Answer in tiny pieces',
     cause: 'Some proxies flush every few bytes. The body is split into at most 1,000 pieces.',
-    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    symptoms: everywhere('200'),
     remedy: 'Never treat one read as a whole message, and decode UTF-8 across reads.',
-    selectors: [...SELECTORS],
     parameters: [
       { name: 'bytes', description: 'bytes per piece', default: 16, min: 1, max: 65_536 },
       { name: 'delayMs', description: 'milliseconds between pieces', default: 20, min: 0, max: 10_000 },
     ],
-  },
-  {
-    id: 'connection.cut-after',
-    family: 'connection',
+  }),
+  entry('cut-after', {
     title: 'Cut off after some bytes',
     cause: 'A size limit or a crash ends the answer after some bytes of its body.',
     symptoms: {
@@ -130,7 +102,6 @@ export const CONNECTION_ENTRIES: readonly BreakEntry[] = [
       go: 'unexpected EOF',
     },
     remedy: 'Compare the received length with Content-Length, and treat a shorter body as a failure.',
-    selectors: [...SELECTORS],
     parameters: [{ name: 'bytes', description: 'bytes of the body that arrive', default: 20, min: 1, max: 8_388_608 }],
-  },
+  }),
 ];

@@ -1,16 +1,8 @@
 import type { BreakEntry, BreakParameter } from '../../contract/breaks.ts';
-
-type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'symptoms' | 'remedy'> &
-  Partial<Pick<BreakEntry, 'selectors' | 'parameters' | 'at'>>;
+import { entryOf } from './entry.ts';
 
 /** Unless its text says otherwise, a fault applies to UDP, TCP and HTTPS alike, and its records have TTL 0. */
-const entry = (name: string, texts: EntryTexts): BreakEntry => ({
-  id: `dns.${name}`,
-  family: 'dns',
-  selectors: ['hostname', 'type'],
-  parameters: [],
-  ...texts,
-});
+const entry = entryOf('dns', ['hostname', 'type']);
 
 const kept: BreakParameter = {
   name: 'ttlSeconds',

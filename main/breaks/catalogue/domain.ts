@@ -15,6 +15,7 @@ import {
   type DomainEdits,
   type DomainFacts,
 } from '../domain-edits.ts';
+import { entryOf } from './entry.ts';
 
 /** Addresses where nothing answers: documentation addresses, and a loopback address without a server. */
 const ELSEWHERE = '192.0.2.1';
@@ -29,19 +30,11 @@ const OTHER_CA = '0 issue "other-ca.example"';
 /** The record edits after which verification reports the code of the entry's name. */
 type DomainEdit = (facts: DomainFacts) => DomainEdits;
 
-type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
-  Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'at'>>;
+const textsOf = entryOf('domain', ['hostname']);
 
 /** `on.hostname` must be an attached domain; further requirements are checked at the start. */
-const entry = (name: string, { edit, ...texts }: EntryTexts & { edit?: DomainEdit }) => ({
-  entry: {
-    id: `domain.${name}`,
-    family: 'domain',
-    symptoms: {},
-    selectors: ['hostname'],
-    parameters: [],
-    ...texts,
-  } satisfies BreakEntry,
+const entry = (name: string, { edit, ...texts }: Parameters<typeof textsOf>[1] & { edit?: DomainEdit }) => ({
+  entry: textsOf(name, texts),
   edit,
 });
 

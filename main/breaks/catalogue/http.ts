@@ -1,12 +1,11 @@
-import type { BreakEntry, BreakSelector } from '../../contract/breaks.ts';
+import type { BreakEntry } from '../../contract/breaks.ts';
+import { entryOf, everywhere, OF_REQUEST } from './entry.ts';
 
-const SELECTORS: readonly BreakSelector[] = ['hostname', 'path', 'method', 'keyId'];
+const entry = entryOf('http', OF_REQUEST);
 
 /** Faults in HTTP framing and content. */
 export const HTTP_ENTRIES: readonly BreakEntry[] = [
-  {
-    id: 'http.empty-response',
-    family: 'http',
+  entry('empty-response', {
     title: 'Connection closed without an answer',
     cause:
       'The server accepts the request and closes the connection: it crashed, or its keep-alive time ended at that moment.',
@@ -17,13 +16,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'Get "URL": EOF',
     },
     remedy: 'Retry requests that may be repeated; keep idle connections for a shorter time than the server does.',
-    selectors: [...SELECTORS],
     http: 'HTTP/1.1',
-    parameters: [],
-  },
-  {
-    id: 'http.malformed-chunk',
-    family: 'http',
+  }),
+  entry('malformed-chunk', {
     title: 'Malformed chunk',
     cause: 'The second chunk of a chunked body (RFC 9112 §7.1) has no length: something wrote into the connection.',
     symptoms: {
@@ -33,13 +28,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'invalid byte in chunk length',
     },
     remedy: 'Treat it as a failed transfer; look for a proxy or a server that bypasses its HTTP library.',
-    selectors: [...SELECTORS],
     http: 'HTTP/1.1',
-    parameters: [],
-  },
-  {
-    id: 'http.content-length-too-long',
-    family: 'http',
+  }),
+  entry('content-length-too-long', {
     title: 'Content-Length too long',
     cause: 'The length is greater than that of the body: it was computed before the body was changed.',
     symptoms: {
@@ -49,12 +40,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'unexpected EOF',
     },
     remedy: 'Treat the answer as incomplete; on the server, compute the length from the bytes that are sent.',
-    selectors: [...SELECTORS],
     parameters: [{ name: 'bytes', description: 'bytes that are missing', default: 10, min: 1, max: 1_000_000 }],
-  },
-  {
-    id: 'http.content-length-too-short',
-    family: 'http',
+  }),
+  entry('content-length-too-short', {
     title: 'Content-Length too short',
     cause: 'The length counts characters instead of bytes, so the end of the body is cut off.',
     symptoms: {
@@ -64,12 +52,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'unexpected end of JSON input',
     },
     remedy: 'Count bytes, not characters. The client receives truncated JSON and may close the connection.',
-    selectors: [...SELECTORS],
     parameters: [{ name: 'bytes', description: 'bytes beyond the length', default: 10, min: 1, max: 1_000_000 }],
-  },
-  {
-    id: 'http.garbage-then-close',
-    family: 'http',
+  }),
+  entry('garbage-then-close', {
     title: 'Garbage in place of an answer',
     cause: 'Something other than HTTP answers at the port, such as another protocol or a broken proxy.',
     symptoms: {
@@ -79,13 +64,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'Get "URL": net/http: HTTP/1.x transport connection broken: malformed HTTP response …',
     },
     remedy: 'Check which service listens at the port and which scheme it speaks.',
-    selectors: [...SELECTORS],
     http: 'HTTP/1.1',
-    parameters: [],
-  },
-  {
-    id: 'http.gzip-cut-short',
-    family: 'http',
+  }),
+  entry('gzip-cut-short', {
     title: 'gzip cut short',
     cause: 'A compressed body ends early, with a matching Content-Length: a cache stored half of it.',
     symptoms: {
@@ -95,22 +76,15 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'unexpected EOF',
     },
     remedy: 'Treat a decompression error as a failed transfer; purge the cache.',
-    selectors: [...SELECTORS],
-    parameters: [],
-  },
-  {
-    id: 'http.wrong-content-type',
-    family: 'http',
+  }),
+  entry('wrong-content-type', {
     title: 'Wrong Content-Type',
     cause: 'JSON is declared as something else, as when a server serves it from a file.',
-    symptoms: { curl: '200', node: '200', python: '200', go: '200' },
+    symptoms: everywhere('200'),
     remedy: 'Check Content-Type before parsing, and include the received type in the error.',
-    selectors: [...SELECTORS],
     parameters: [{ name: 'type', description: 'the media type', default: 'text/html; charset=utf-8' }],
-  },
-  {
-    id: 'http.invalid-utf8',
-    family: 'http',
+  }),
+  entry('invalid-utf8', {
     title: 'Text that is not UTF-8',
     cause: 'Text in another encoding was copied into JSON without conversion.',
     symptoms: {
@@ -120,27 +94,14 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: '200, a name with a wrong character',
     },
     remedy: 'Decode strictly where correct text matters: many clients silently replace invalid bytes.',
-    selectors: [...SELECTORS],
-    parameters: [],
-  },
-  {
-    id: 'http.duplicate-json-keys',
-    family: 'http',
+  }),
+  entry('duplicate-json-keys', {
     title: 'Duplicate JSON name',
     cause: 'An object repeats a name, with null: two programs each wrote a part of it.',
-    symptoms: {
-      curl: '200, the id is null',
-      node: '200, the id is null',
-      python: '200, the id is null',
-      go: '200, the id is null',
-    },
+    symptoms: everywhere('200, the id is null'),
     remedy: 'Validate the parsed object: most parsers keep the last value, some the first, few refuse.',
-    selectors: [...SELECTORS],
-    parameters: [],
-  },
-  {
-    id: 'http.header-too-large',
-    family: 'http',
+  }),
+  entry('header-too-large', {
     title: 'Header section too large',
     cause: 'Cookies or debugging headers grew beyond the client’s limit.',
     symptoms: {
@@ -150,13 +111,10 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: '200',
     },
     remedy: 'Raise the client’s limit, such as Node’s --max-http-header-size, or shorten the headers.',
-    selectors: [...SELECTORS],
     http: 'HTTP/1.1',
     parameters: [{ name: 'kilobytes', description: 'KiB of the added field', default: 320, min: 1, max: 2_048 }],
-  },
-  {
-    id: 'http.early-hints-flood',
-    family: 'http',
+  }),
+  entry('early-hints-flood', {
     title: 'A hundred times 103',
     cause: 'Many interim responses (103 Early Hints) precede the final one.',
     symptoms: {
@@ -166,12 +124,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'Get "URL": net/http: HTTP/1.x transport connection broken: net/http: too many 1xx informational responses',
     },
     remedy: 'Read past interim responses (RFC 9110 §15.2), up to a limit.',
-    selectors: [...SELECTORS],
     parameters: [{ name: 'count', description: 'interim responses', default: 100, min: 1, max: 1_000 }],
-  },
-  {
-    id: 'http.broken-trailers',
-    family: 'http',
+  }),
+  entry('broken-trailers', {
     title: 'Broken trailers',
     cause: 'The last chunk is followed by a trailer line without a colon (RFC 9112 §7.1.2).',
     symptoms: {
@@ -181,13 +136,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'malformed MIME header: missing colon: "X-Checksum"',
     },
     remedy: 'Treat it as a failed transfer, although the body was complete.',
-    selectors: [...SELECTORS],
     http: 'HTTP/1.1',
-    parameters: [],
-  },
-  {
-    id: 'http.redirect-loop',
-    family: 'http',
+  }),
+  entry('redirect-loop', {
     title: 'Redirect loop',
     cause: 'A URL redirects to itself, as when a proxy terminates TLS and the server behind it requires HTTPS.',
     symptoms: {
@@ -198,12 +149,8 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'Get "URL": stopped after 10 redirects',
     },
     remedy: 'Limit redirects and report the repeated URL; have the proxy forward X-Forwarded-Proto.',
-    selectors: [...SELECTORS],
-    parameters: [],
-  },
-  {
-    id: 'http.goaway-mid-stream',
-    family: 'http',
+  }),
+  entry('goaway-mid-stream', {
     title: 'GOAWAY in the middle of a stream',
     cause: 'A restarting server ends its HTTP/2 connection during an answer; the request may have been processed.',
     symptoms: {
@@ -212,13 +159,9 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=INTERNAL_ERROR, debug=""',
     },
     remedy: 'Retry requests that may be repeated on a new connection (RFC 9113 §6.8).',
-    selectors: [...SELECTORS],
     http: 'HTTP/2',
-    parameters: [],
-  },
-  {
-    id: 'http.refused-stream',
-    family: 'http',
+  }),
+  entry('refused-stream', {
     title: 'Stream refused',
     cause: 'An overloaded HTTP/2 server refuses a request before processing it (REFUSED_STREAM).',
     symptoms: {
@@ -227,19 +170,13 @@ export const HTTP_ENTRIES: readonly BreakEntry[] = [
       go: 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
     },
     remedy: 'Retry any method: nothing was processed (RFC 9113 §8.7).',
-    selectors: [...SELECTORS],
     http: 'HTTP/2',
-    parameters: [],
-  },
-  {
-    id: 'http.one-stream',
-    family: 'http',
+  }),
+  entry('one-stream', {
     title: 'One stream at a time',
     cause: 'A server accepts one request at a time on an HTTP/2 connection, and refuses concurrent ones.',
     symptoms: { node: 'ERR_HTTP2_STREAM_ERROR Stream closed with error code NGHTTP2_REFUSED_STREAM' },
     remedy: 'Retry refused streams after another has ended, or open more connections.',
-    selectors: [...SELECTORS],
     http: 'HTTP/2',
-    parameters: [],
-  },
+  }),
 ];

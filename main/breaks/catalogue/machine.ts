@@ -1,16 +1,7 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
+import { entryOf } from './entry.ts';
 
-type EntryTexts = Pick<BreakEntry, 'title' | 'cause' | 'remedy'> &
-  Partial<Pick<BreakEntry, 'symptoms' | 'parameters' | 'selectors' | 'at'>>;
-
-const entry = (name: string, texts: EntryTexts): BreakEntry => ({
-  id: `machine.${name}`,
-  family: 'machine',
-  symptoms: {},
-  selectors: [],
-  parameters: [],
-  ...texts,
-});
+const entry = entryOf('machine', []);
 
 /**
  * Faults of this machine for practising with the doctor. The machine itself is not changed: four faults affect

@@ -1,4 +1,5 @@
 import type { BreakEntry } from '../../contract/breaks.ts';
+import { entryOf, everywhere } from './entry.ts';
 
 /** The symptom of a client that accepts the fault. */
 export const ACCEPTED = 'accepts it';
@@ -15,13 +16,8 @@ const NO_SUCH_NAME: BreakEntry['symptoms'] = {
 };
 
 const EVERY_CLIENT_ACCEPTS: BreakEntry['symptoms'] = {
-  curl: ACCEPTED,
-  node: ACCEPTED,
-  python: ACCEPTED,
-  go: ACCEPTED,
-  java: ACCEPTED,
-  chromium: ACCEPTED,
-  firefox: ACCEPTED,
+  ...everywhere(ACCEPTED),
+  ...{ java: ACCEPTED, chromium: ACCEPTED, firefox: ACCEPTED },
 };
 
 type Written = Pick<BreakEntry, 'title' | 'cause' | 'symptoms' | 'remedy'>;
@@ -313,10 +309,6 @@ const WRITTEN: Readonly<Record<string, Written>> = {
 };
 
 /** TLS faults of `main/ca/broken-handshakes.ts`; `test/integration/ca/broken-clients.test.ts` tests the symptoms. */
-export const TLS_ENTRIES: readonly BreakEntry[] = Object.entries(WRITTEN).map(([name, written]) => ({
-  id: `tls.${name}`,
-  family: 'tls',
-  ...written,
-  selectors: ['hostname'],
-  parameters: [],
-}));
+export const TLS_ENTRIES: readonly BreakEntry[] = Object.entries(WRITTEN).map(([name, written]) =>
+  entryOf('tls', ['hostname'])(name, written),
+);
