@@ -22,44 +22,44 @@ const DOMAINS_PER_TURN = 250;
  */
 export async function planWorld(file: ResolvedWorld, current: CurrentWorld, ownership: Ownership): Promise<WorldPlan> {
   const plan = createPlan(ownership);
-  const left = planRemovals(await statedIn(file), current, plan);
-  planClock(file.clock, left, plan);
-  planSettings(file.settings ?? {}, left, plan);
-  await planZones(file.zones ?? {}, left, plan);
-  const holders = new Map(left.domains);
+  const after = planRemovals(await statedIn(file), current, plan);
+  planClock(file.clock, after, plan);
+  planSettings(file.settings ?? {}, after, plan);
+  await planZones(file.zones ?? {}, after, plan);
+  const holders = new Map(after.domains);
   for (const [slug, entry] of Object.entries(file.projects ?? {})) {
-    await planProject({ slug, entry, file, current: left, holders }, plan);
+    await planProject({ slug, entry, file, current: after, holders }, plan);
     await nextTurn();
   }
   return plan.result;
 }
 
 async function statedIn({ clock, settings = {}, projects = {}, zones = {} }: ResolvedWorld): Promise<Stated> {
-  const said = new Set<string>();
+  const stated = new Set<string>();
   const projectOf = new Map<string, string>();
-  const say = (kind: string, what: string) => void said.add(`${kind} ${what}`);
-  if (clock !== undefined) say('clock', 'clock');
-  for (const name of Object.keys(settings)) say('setting', name);
+  const add = (kind: string, what: string) => void stated.add(`${kind} ${what}`);
+  if (clock !== undefined) add('clock', 'clock');
+  for (const name of Object.keys(settings)) add('setting', name);
   for (const [name, { signed }] of Object.entries(zones)) {
-    say('zone', normalZone(name));
-    say('records', normalZone(name));
-    if (signed !== undefined) say('signing', normalZone(name));
+    add('zone', normalZone(name));
+    add('records', normalZone(name));
+    if (signed !== undefined) add('signing', normalZone(name));
   }
   for (const [slug, { keys = [], pets = {}, domains = {}, primary, requests }] of Object.entries(projects)) {
-    say('project', slug);
-    for (const name of keys) say('key', `${slug}/${name}`);
-    for (const name of Object.keys(pets)) say('pets', `${slug}/${name}`);
+    add('project', slug);
+    for (const name of keys) add('key', `${slug}/${name}`);
+    for (const name of Object.keys(pets)) add('pets', `${slug}/${name}`);
     await mapInTurns(Object.entries(domains), DOMAINS_PER_TURN, ([given, { redirect }]) => {
       const hostname = normalForm(given);
-      say('domain', hostname);
+      add('domain', hostname);
       projectOf.set(hostname, slug);
-      if (redirect !== undefined) say('redirect', hostname);
+      if (redirect !== undefined) add('redirect', hostname);
     });
-    if (primary !== undefined) say('primary', slug);
-    if (requests !== undefined) say('requests', slug);
+    if (primary !== undefined) add('primary', slug);
+    if (requests !== undefined) add('requests', slug);
   }
   return {
-    has: ({ kind, what }) => said.has(`${kind} ${what}`),
+    has: ({ kind, what }) => stated.has(`${kind} ${what}`),
     projectOf: (hostname) => projectOf.get(hostname),
   };
 }

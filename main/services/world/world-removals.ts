@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WorldKind } from '../../contract/world.ts';
 import { HTTPS_PREFIX } from '../../domains/redirects.ts';
 import type { OwnedRow } from '../dependencies.ts';
-import { type CurrentProject, type CurrentWorld, isOfZone, recordKey } from './world-current.ts';
-import type { Entry, Plan } from './world-steps.ts';
+import { type CurrentProject, type CurrentWorld, type CurrentZone, isOfZone, recordKey } from './world-current.ts';
+import type { Entry, Plan, Step } from './world-steps.ts';
 
 /** The entries of a file by kind and name; for domains, with the project. */
 export interface Stated {
@@ -16,204 +16,196 @@ export interface Stated {
  * entries are kept, with their project or zone; entries that existed before the file are released and kept.
  */
 export function planRemovals(stated: Stated, current: CurrentWorld, plan: Plan): CurrentWorld {
-  const unsaid = plan.rows.filter((row) => !stated.has(row) || isElsewhere(row, stated, current));
-  const gone = unsaid.filter((row) => isThere(row, current));
+  const unstated = plan.rows.filter((row) => !stated.has(row) || isElsewhere(row, stated, current));
+  const gone = unstated.filter((row) => isThere(row, current));
   // Claimed by a killed engine, but never created.
-  if (gone.length < unsaid.length) plan.add({ releases: unsaid.filter((row) => !gone.includes(row)) });
-  const of = (kind: WorldKind) => gone.filter((row) => row.kind === kind);
-  const release = (row: OwnedRow) => plan.add({ releases: [row] });
-
-  const projects = new Map(current.projects);
-  const domains = new Map(current.domains);
-  const zones = new Map(current.zones);
-  const change = (slug: string, fields: Partial<CurrentProject>) => {
-    const project = projects.get(slug);
-    if (project !== undefined) projects.set(slug, { ...project, ...fields });
+  if (gone.length < unstated.length) plan.add({ releases: unstated.filter((row) => !gone.includes(row)) });
+  const world: Remaining = {
+    ...current,
+    settings: { ...current.settings },
+    projects: new Map(current.projects),
+    domains: new Map(current.domains),
+    zones: new Map(current.zones),
   };
-
-  const removed = new Set<string>();
-  for (const row of of('project')) {
-    const { what: slug } = row;
-    const project = projects.get(slug);
-    if (project === undefined) continue;
-    if (!row.created) {
-      release(row);
-      continue;
-    }
-    const inside = [...domains].flatMap(([hostname, holder]) => (holder === slug ? [hostname] : []));
-    const foreign = [
-      ...inside.filter((hostname) => !plan.owns('domain', hostname)).map((hostname) => `the domain ${hostname}`),
-      ...project.keys.filter(({ name }) => !plan.owns('key', `${slug}/${name}`)).map(({ name }) => `the key "${name}"`),
-    ];
-    if (foreign.length > 0) {
-      plan.result.kept.push(
-        `Project ${slug}: ${listed(foreign)} in it ${foreign.length === 1 ? 'is' : 'are'} not the file’s.`,
-      );
-      continue;
-    }
-    const before = {
-      domains: inside.length,
-      keys: project.keys.length,
-      pets: project.pets.production + project.pets.staging,
-    };
-    plan.add({
-      changes: [{ kind: 'project', what: slug, before }],
-      calls: [{ procedure: 'projects.remove', input: { projectId: slug } }],
-      releases: gone.filter(
-        ({ kind, what }) => isOfProject(kind, what, slug) || (isOfDomain(kind) && inside.includes(what)),
-      ),
-    });
-    removed.add(slug);
-    projects.delete(slug);
-    for (const hostname of inside) domains.delete(hostname);
-  }
-
-  for (const row of of('primary')) {
-    const project = projects.get(row.what);
-    if (project === undefined) continue;
-    if (project.primary === null || !row.created) release(row);
-    else {
-      plan.add({
-        changes: [{ kind: 'primary', what: row.what, before: project.primary }],
-        calls: [{ procedure: 'domains.setPrimary', input: { projectId: row.what, hostname: null } }],
-        releases: [row],
-      });
-      change(row.what, { primary: null });
+  for (const [kind, remove] of REMOVALS) {
+    for (const row of gone.filter((each) => each.kind === kind)) {
+      // A project takes its domains with it, which its step releases.
+      const step = isThere(row, world) ? remove(row, world, { plan, gone }) : KEPT;
+      if (step !== KEPT) plan.add({ releases: [row], ...step });
     }
   }
-
-  for (const row of of('redirect')) {
-    const slug = domains.get(row.what) ?? '';
-    const project = projects.get(slug);
-    const redirect = project?.redirects.find(({ from }) => from === row.what);
-    if (project === undefined || redirect === undefined || !row.created) {
-      if (project !== undefined) release(row);
-      continue;
-    }
-    const redirects = project.redirects.filter((one) => one !== redirect);
-    plan.add({
-      changes: [{ kind: 'redirect', what: `${slug}/${row.what}`, before: redirect }],
-      calls: [{ procedure: 'domains.setRedirects', input: { projectId: slug, redirects } }],
-      releases: [row],
-    });
-    change(slug, { redirects });
-  }
-
-  for (const row of of('domain')) {
-    const slug = domains.get(row.what);
-    if (slug === undefined) continue;
-    if (!row.created) {
-      release(row);
-      continue;
-    }
-    plan.add({
-      changes: [{ kind: 'domain', what: `${slug}/${row.what}`, before: row.what }],
-      calls: [{ procedure: 'domains.remove', input: { hostname: row.what } }],
-      releases: [row],
-    });
-    domains.delete(row.what);
-    const project = projects.get(slug);
-    if (project === undefined) continue;
-    change(slug, {
-      primary: project.primary === row.what ? null : project.primary,
-      redirects: project.redirects.filter(
-        ({ from, to }) => from !== row.what && to.replace(HTTPS_PREFIX, '') !== row.what,
-      ),
-    });
-  }
-
-  for (const row of of('key')) {
-    const cut = row.what.indexOf('/');
-    const [slug, name] = [row.what.slice(0, cut), row.what.slice(cut + 1)];
-    const project = projects.get(slug);
-    if (project === undefined) continue;
-    const keys = row.created ? project.keys.filter((key) => key.name === name) : [];
-    plan.add({
-      changes: keys.map(() => ({ kind: 'key', what: row.what, before: name }) as const),
-      calls: keys.map(({ id }) => ({ procedure: 'keys.revoke', input: { keyId: id } }) as const),
-      releases: [row],
-    });
-    change(slug, { keys: project.keys.filter((key) => !keys.includes(key)) });
-  }
-
-  for (const row of [...of('pets'), ...of('requests')]) {
-    if (projects.has(row.what.split('/')[0] ?? '')) release(row);
-  }
-
-  for (const row of of('zone')) {
-    const zone = zones.get(row.what);
-    if (zone === undefined) continue;
-    if (!row.created) {
-      release(row);
-      continue;
-    }
-    const own = new Set(ownRecords(plan, row.what));
-    const foreign = zone.records.filter((record) => !own.has(recordKey(record))).length;
-    if (foreign > 0) {
-      plan.result.kept.push(
-        `Zone ${row.what}: ${foreign} ${foreign === 1 ? 'record in it is' : 'records in it are'} not the file’s.`,
-      );
-      continue;
-    }
-    plan.add({
-      changes: [{ kind: 'zone', what: row.what, before: { records: zone.records.length } }],
-      calls: [{ procedure: 'zones.remove', input: { name: row.what } }],
-      releases: gone.filter(({ kind, what }) => isOfZone(kind) && what === row.what),
-    });
-    zones.delete(row.what);
-  }
-
-  for (const row of of('records')) {
-    const zone = zones.get(row.what);
-    if (zone === undefined) continue;
-    const own = new Set(ownRecords(plan, row.what));
-    const records = zone.records.filter((record) => own.has(recordKey(record)));
-    plan.add({
-      changes: records.length === 0 ? [] : [{ kind: 'records', what: row.what, before: records.length }],
-      calls: records.map(({ id }) => ({ procedure: 'records.remove', input: { id } }) as const),
-      releases: [row],
-    });
-    zones.set(row.what, { ...zone, records: zone.records.filter((record) => !records.includes(record)) });
-  }
-
-  for (const row of of('signing')) {
-    const zone = zones.get(row.what);
-    if (zone === undefined) continue;
-    const signed = row.detail === true;
-    if (zone.signed === signed) {
-      release(row);
-      continue;
-    }
-    plan.add({
-      changes: [{ kind: 'signing', what: row.what, before: zone.signed, after: signed }],
-      calls: [{ procedure: 'zones.dnssec', input: { name: row.what, signed, roll: false } }],
-      releases: [row],
-    });
-    zones.set(row.what, { ...zone, signed });
-  }
-
-  const settings = { ...current.settings };
-  for (const row of of('setting')) {
-    if (isDeepStrictEqual(settings[row.what], row.detail)) {
-      release(row);
-      continue;
-    }
-    plan.add({
-      changes: [{ kind: 'setting', what: row.what, before: settings[row.what], after: row.detail }],
-      calls: [{ procedure: 'settings.update', input: { [row.what]: row.detail } }],
-      releases: [row],
-    });
-    settings[row.what] = row.detail;
-  }
-  for (const row of of('clock')) {
-    plan.add({
-      changes: [{ kind: 'clock', what: 'clock', before: current.clock.now }],
-      calls: [{ procedure: 'clock.reset', input: undefined }],
-      releases: [row],
-    });
-  }
-  return { ...current, settings, projects, domains, zones };
+  return world;
 }
+
+/** The world as it is after the removals planned so far. */
+interface Remaining extends CurrentWorld {
+  settings: Record<string, unknown>;
+  projects: Map<string, CurrentProject>;
+  domains: Map<string, string>;
+  zones: Map<string, CurrentZone>;
+}
+
+const KEPT = null;
+
+/** Changes the world, and returns the step: an empty one releases the entry only, `KEPT` leaves it to the file. */
+type Removal = (
+  row: OwnedRow,
+  world: Remaining,
+  planned: { plan: Plan; gone: readonly OwnedRow[] },
+) => Partial<Step> | typeof KEPT;
+
+function change({ projects }: Remaining, slug: string, fields: Partial<CurrentProject>): void {
+  const project = projects.get(slug);
+  if (project !== undefined) projects.set(slug, { ...project, ...fields });
+}
+
+const removeProject: Removal = ({ what: slug, created }, world, { plan, gone }) => {
+  const project = world.projects.get(slug);
+  if (project === undefined || !created) return {};
+  const inside = [...world.domains].flatMap(([hostname, holder]) => (holder === slug ? [hostname] : []));
+  const foreign = [
+    ...inside.filter((hostname) => !plan.owns('domain', hostname)).map((hostname) => `the domain ${hostname}`),
+    ...project.keys.filter(({ name }) => !plan.owns('key', `${slug}/${name}`)).map(({ name }) => `the key "${name}"`),
+  ];
+  if (foreign.length > 0) {
+    const are = foreign.length === 1 ? 'is' : 'are';
+    plan.result.remaining.push(`Project ${slug}: ${listed(foreign)} in it ${are} not the file’s.`);
+    return KEPT;
+  }
+  world.projects.delete(slug);
+  for (const hostname of inside) world.domains.delete(hostname);
+  const pets = project.pets.production + project.pets.staging;
+  return {
+    changes: [{ kind: 'project', what: slug, before: { domains: inside.length, keys: project.keys.length, pets } }],
+    calls: [{ procedure: 'projects.remove', input: { projectId: slug } }],
+    releases: gone.filter(
+      ({ kind, what }) => isOfProject(kind, what, slug) || (isOfDomain(kind) && inside.includes(what)),
+    ),
+  };
+};
+
+const removePrimary: Removal = ({ what: slug, created }, world) => {
+  const before = world.projects.get(slug)?.primary ?? null;
+  if (before === null || !created) return {};
+  change(world, slug, { primary: null });
+  return {
+    changes: [{ kind: 'primary', what: slug, before }],
+    calls: [{ procedure: 'domains.setPrimary', input: { projectId: slug, hostname: null } }],
+  };
+};
+
+const removeRedirect: Removal = ({ what, created }, world) => {
+  const slug = world.domains.get(what) ?? '';
+  const before = world.projects.get(slug)?.redirects ?? [];
+  const redirect = before.find(({ from }) => from === what);
+  if (redirect === undefined || !created) return {};
+  const redirects = before.filter((one) => one !== redirect);
+  change(world, slug, { redirects });
+  return {
+    changes: [{ kind: 'redirect', what: `${slug}/${what}`, before: redirect }],
+    calls: [{ procedure: 'domains.setRedirects', input: { projectId: slug, redirects } }],
+  };
+};
+
+const removeDomain: Removal = ({ what: hostname, created }, world) => {
+  const slug = world.domains.get(hostname);
+  if (slug === undefined || !created) return {};
+  world.domains.delete(hostname);
+  const { primary = null, redirects = [] } = world.projects.get(slug) ?? {};
+  change(world, slug, {
+    primary: primary === hostname ? null : primary,
+    redirects: redirects.filter(({ from, to }) => from !== hostname && to.replace(HTTPS_PREFIX, '') !== hostname),
+  });
+  return {
+    changes: [{ kind: 'domain', what: `${slug}/${hostname}`, before: hostname }],
+    calls: [{ procedure: 'domains.remove', input: { hostname } }],
+  };
+};
+
+const removeKeys: Removal = ({ what, created }, world) => {
+  const cut = what.indexOf('/');
+  const [slug, name] = [what.slice(0, cut), what.slice(cut + 1)];
+  const present = world.projects.get(slug)?.keys ?? [];
+  const keys = created ? present.filter((key) => key.name === name) : [];
+  change(world, slug, { keys: present.filter((key) => !keys.includes(key)) });
+  return {
+    changes: keys.map(() => ({ kind: 'key', what, before: name })),
+    calls: keys.map(({ id }) => ({ procedure: 'keys.revoke', input: { keyId: id } })),
+  };
+};
+
+const removeZone: Removal = ({ what: name, created }, { zones }, { plan, gone }) => {
+  const zone = zones.get(name);
+  if (zone === undefined || !created) return {};
+  const own = new Set(ownRecords(plan, name));
+  const foreign = zone.records.filter((record) => !own.has(recordKey(record))).length;
+  if (foreign > 0) {
+    const records = foreign === 1 ? 'record in it is' : 'records in it are';
+    plan.result.remaining.push(`Zone ${name}: ${foreign} ${records} not the file’s.`);
+    return KEPT;
+  }
+  zones.delete(name);
+  return {
+    changes: [{ kind: 'zone', what: name, before: { records: zone.records.length } }],
+    calls: [{ procedure: 'zones.remove', input: { name } }],
+    releases: gone.filter(({ kind, what }) => isOfZone(kind) && what === name),
+  };
+};
+
+const removeRecords: Removal = ({ what }, { zones }, { plan }) => {
+  const zone = zones.get(what);
+  if (zone === undefined) return {};
+  const own = new Set(ownRecords(plan, what));
+  const records = zone.records.filter((record) => own.has(recordKey(record)));
+  zones.set(what, { ...zone, records: zone.records.filter((record) => !records.includes(record)) });
+  return {
+    changes: records.length === 0 ? [] : [{ kind: 'records', what, before: records.length }],
+    calls: records.map(({ id }) => ({ procedure: 'records.remove', input: { id } })),
+  };
+};
+
+const restoreSigning: Removal = ({ what: name, detail }, { zones }) => {
+  const zone = zones.get(name);
+  const signed = detail === true;
+  if (zone === undefined || zone.signed === signed) return {};
+  zones.set(name, { ...zone, signed });
+  return {
+    changes: [{ kind: 'signing', what: name, before: zone.signed, after: signed }],
+    calls: [{ procedure: 'zones.dnssec', input: { name, signed, roll: false } }],
+  };
+};
+
+const restoreSetting: Removal = ({ what, detail: after }, { settings }) => {
+  const before = settings[what];
+  if (isDeepStrictEqual(before, after)) return {};
+  settings[what] = after;
+  return {
+    changes: [{ kind: 'setting', what, before, after }],
+    calls: [{ procedure: 'settings.update', input: { [what]: after } }],
+  };
+};
+
+/** In the order of the steps: what contains others comes first. */
+const REMOVALS: readonly (readonly [WorldKind, Removal])[] = [
+  ['project', removeProject],
+  ['primary', removePrimary],
+  ['redirect', removeRedirect],
+  ['domain', removeDomain],
+  ['key', removeKeys],
+  ['pets', () => ({})],
+  ['requests', () => ({})],
+  ['zone', removeZone],
+  ['records', removeRecords],
+  ['signing', restoreSigning],
+  ['setting', restoreSetting],
+  [
+    'clock',
+    (_row, { clock }) => ({
+      changes: [{ kind: 'clock', what: 'clock', before: clock.now }],
+      calls: [{ procedure: 'clock.reset', input: undefined }],
+    }),
+  ],
+];
 
 /** The keys of the records that the file put into a zone. */
 export const ownRecords = (plan: Plan, zone: string): string[] =>

@@ -59,9 +59,9 @@ export interface Step {
 export interface WorldPlan {
   steps: Step[];
   /** The number of entries that need no change. */
-  left: number;
+  unchanged: number;
   /** Sentences about owned entries that are kept, with the reason. */
-  kept: string[];
+  remaining: string[];
   /** Problems with their path in the file; the steps are then incomplete. */
   issues: { path: readonly string[]; message: string }[];
 }
@@ -82,11 +82,11 @@ export type Plan = ReturnType<typeof createPlan>;
 
 /** Collects the steps of a plan, and checks the ownership of entries. */
 export function createPlan({ file, rows, adopt }: Ownership) {
-  const result: WorldPlan = { steps: [], left: 0, kept: [], issues: [] };
+  const result: WorldPlan = { steps: [], unchanged: 0, remaining: [], issues: [] };
   const owners = new Map(rows.map((row) => [entryKey(row), row]));
   const refuse = (path: readonly string[], message: string) => void result.issues.push({ path, message });
   const ownerOf = (kind: WorldKind, what: string) => owners.get(entryKey({ kind, what }));
-  const keep = () => void result.left++;
+  const keep = () => void result.unchanged++;
   const add = (step: Partial<Step>) =>
     void result.steps.push({ changes: [], claims: [], calls: [], releases: [], ...step });
   /** Takes over an entry that needs no change; `detail` is stored for one without an owner. */

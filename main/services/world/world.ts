@@ -71,7 +71,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
     return service[name]?.(resolved, CALL);
   }
 
-  async function take({ claims, calls, releases }: Step, file: string | null): Promise<CreatedKey[]> {
+  async function apply({ claims, calls, releases }: Step, file: string | null): Promise<CreatedKey[]> {
     const keys: CreatedKey[] = [];
     if (file !== null) for (const claim of claims) parts.owned.put({ ...claim, file, sinceMs: parts.realNow() });
     for (const one of calls) {
@@ -106,19 +106,19 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
       return { text: writeWorld(world, { format, into }), omitted };
     },
     async diff(input) {
-      const { steps, left, kept } = await plan(input);
-      return { changes: steps.flatMap(({ changes }) => changes), left, kept };
+      const { steps, unchanged, remaining } = await plan(input);
+      return { changes: steps.flatMap(({ changes }) => changes), left: unchanged, kept: remaining };
     },
     apply: (input) =>
       turns.enqueue(async () => {
-        const { steps, left, kept, world } = await plan(input);
+        const { steps, unchanged, remaining, world } = await plan(input);
         const removed = steps.flatMap(({ changes }) => changes.filter(isRemoval));
         if (removed.length > 0 && input.remove !== true) throw wouldRemove(removed);
         const changes: WorldChange[] = [];
         const keys: CreatedKey[] = [];
         for (const step of steps) {
           try {
-            keys.push(...(await take(step, input.file ?? null)));
+            keys.push(...(await apply(step, input.file ?? null)));
           } catch (error) {
             throw stopped(error, step, changes.length);
           }
@@ -126,7 +126,7 @@ export function createWorldServices(parts: WorldParts): Services['world'] {
           await nextTurn();
         }
         if (steps.length > 0) parts.ownersChanged();
-        return { changes, left, kept, keys, unverified: await verifyAll(world) };
+        return { changes, left: unchanged, kept: remaining, keys, unverified: await verifyAll(world) };
       }),
     owners() {
       const byFile = Map.groupBy(parts.owned.list(), ({ file }) => file);

@@ -259,6 +259,21 @@ describe('the plan of a file', () => {
   });
 });
 
+it('a plan drops redirects to a domain that it removes, also those to HTTPS alone', async () => {
+  const redirects = [{ from: 'c.test', to: 'https://a.test', status: 301, hsts: true }] as const;
+  const current = world({
+    projects: new Map([['acme', project({ redirects: [...redirects] })]]),
+    domains: new Map(['a.test', 'b.test', 'c.test'].map((hostname) => [hostname, 'acme'])),
+  });
+  const text = 'projects: { acme: { domains: { b.test: { redirect: c.test }, c.test: } } }';
+  const rows = owned('project acme', 'domain a.test', 'domain b.test', 'domain c.test');
+  const { steps } = await plan(`vivarium: 1\n${text}`, current, rows);
+  expect(steps.flatMap(({ calls }) => calls).at(-1)).toMatchObject({
+    procedure: 'domains.setRedirects',
+    input: { redirects: [{ from: 'b.test', to: 'c.test' }] },
+  });
+});
+
 describe('a plan lets other work run', () => {
   const COUNT = 2_000;
   const none = { file: null, rows: [], adopt: false };
