@@ -315,6 +315,8 @@ describe('vivarium run', () => {
     expect(port).not.toBe(otherPort);
     const third = await startRun(engine.dataDir, ['app.acme.test'], '').ended;
     expect(third.stderr).toMatch(/Process \d+ is already running app\.acme\.test, in /);
+    const fourth = await startRun(engine.dataDir, ['own'], '').ended;
+    expect(fourth.stderr).toMatch(/Process \d+ is already running the project "own", in /);
     const gone = startRun(engine.dataDir, ['gone'], ON_PORT);
     await gone.says(MAPPED);
     await engine.call('projects.remove', { projectId: 'gone' });

@@ -106,6 +106,15 @@ describe('a key', () => {
     expect(engine.app.demoKey()).toBeNull();
     expect(existsSync(join(engine.dataDir, 'demo-key.json'))).toBe(false);
   });
+
+  it('keeps the time of its revocation when it is revoked again', async () => {
+    const engine = await startEngine();
+    const { keyId } = engine.app.demoKey() ?? {};
+    const { revokedAt } = (await engine.call('keys.revoke', { keyId })) as ApiKey;
+    await engine.call('clock.advance', { by: 'PT1H' });
+    expect(revokedAt).toBeDefined();
+    expect(await engine.call('keys.revoke', { keyId })).toMatchObject({ revokedAt });
+  });
 });
 
 describe('a project', () => {

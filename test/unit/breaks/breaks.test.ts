@@ -228,6 +228,18 @@ it('leaves nothing of an edit that fails, refuses a second one on the same place
   expect(breaks.list()).toEqual([]);
 });
 
+it('repairs an ended break again a minute after the repair failed', async () => {
+  const { state, states } = edit();
+  const { clock, breaks, start } = breaksOn(states);
+  await start('domain.no-record', { forMs: 1_000 });
+  vi.mocked(state.undo).mockRejectedValueOnce(new Error('no disk'));
+  await clock.advance(1_000);
+  await clock.advance(59_999);
+  expect(breaks.list()).toHaveLength(1);
+  await clock.advance(1);
+  expect(breaks.list()).toEqual([]);
+});
+
 it('has one edit on the same place at a time', async () => {
   const { state } = edit();
   const records: StateBreak = { ...state, prepare: () => ({ edits: 'records', detail: 1 }) };

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { StoreTrust } from '../../../../main/contract/certificates.ts';
 import { VivariumError } from '../../../../main/contract/errors.ts';
 import { createCaServices, type RootView } from '../../../../main/services/certificates/ca.ts';
+import { certificateFile } from '../../../../main/services/certificates/certificates.ts';
 
 it('a retraction names the stores that keep the wider certificate, and asks only those that had it', async () => {
   const storeOf = (store: string, isWider = true): StoreTrust => ({
@@ -40,4 +41,8 @@ it('a retraction names the stores that keep the wider certificate, and asks only
     { store: 'needs-password', command: 'sudo cp' },
     { store: 'fails', message: 'The command failed.' },
   ]);
+});
+
+it('a wildcard’s certificate is exported to a name that Windows allows', () => {
+  expect(certificateFile('*.acme.test', '', 'pem').fileName).toBe('_.acme.test.pem');
 });
