@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { hash, randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
 import { OWNER_ONLY } from '../../base/system/files.ts';
@@ -91,6 +91,8 @@ export async function writeCopy(options: {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     checkTarget();
+    removeLeftovers(file);
+    unfinished.add(temporary);
     closeSync(openSync(temporary, 'wx', OWNER_ONLY));
     await copyDatabase(options.sqlite, temporary);
     await nextTurn();
@@ -103,8 +105,24 @@ export async function writeCopy(options: {
   } catch (error) {
     for (const left of ['', '-journal']) rmSync(temporary + left, { force: true });
     throw explainWriting(error, file);
+  } finally {
+    unfinished.delete(temporary);
   }
 }
+
+/** The temporary files that this process is writing. */
+const unfinished = new Set<string>();
+
+/** Removes what a process that was killed while it wrote `file` has left. */
+function removeLeftovers(file: string): void {
+  for (const name of readdirSync(dirname(file))) {
+    const path = join(dirname(file), name);
+    const isOfFile = name.startsWith(basename(file)) && LEFTOVER.test(name.slice(basename(file).length));
+    if (isOfFile && !unfinished.has(path.replace(/-journal$/, ''))) rmSync(path, { force: true });
+  }
+}
+
+const LEFTOVER = /^\.[0-9a-f]{12}\.tmp(?:-journal)?$/;
 
 function refuseOverwriting(file: string, force: boolean): void {
   const facts = statSync(file, { throwIfNoEntry: false });
