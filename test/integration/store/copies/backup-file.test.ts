@@ -1,86 +1,15 @@
-import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { realTime } from '../../../../main/base/clock.ts';
-import { loadOrCreateRoot } from '../../../../main/ca/root-folder.ts';
 import { BACKUP_ID, FILES_TABLE } from '../../../../main/store/copies/backup-file.ts';
 import { claimDataFolder } from '../../../../main/store/data-folder.ts';
 import { restoreFolder } from '../../../../main/store/copies/folder-restore.ts';
 import { HERE, pet } from '../../../unit/store/parts.ts';
-import { createFakeClock } from '../../../support/fake-clock.ts';
-import { interceptFiles } from '../failing-files.ts';
-import { contentOf, makeDatabase, openFile, temporaryFile } from '../files.ts';
+import { contentOf, openFile } from '../files.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-
-const CHILD = join(import.meta.dirname, '..', 'restoring-child.ts');
-/** The certificate and private key of a new root. */
-function makeRoot(): { certificate: string; key: string } {
-  const directory = join(mkdtempSync(join(tmpdir(), 'root-')), 'ca');
-  loadOrCreateRoot({ directory, clock: createFakeClock({ nowMs: realTime.now() }) });
-  const [certificate, key] = ['root.pem', 'root-key.pem'].map((name) => readFileSync(join(directory, name), 'utf8'));
-  return { certificate: certificate ?? '', key: key ?? '' };
-}
-const ROOT = makeRoot();
-const KEY = ROOT.key;
-
-const BESIDES = {
-  'ca/root.pem': `the root\n${ROOT.certificate}`,
-  'ca/root-0a1b2c3d.pem': 'before an extension',
-  'ca/root-key.pem': `its key\n${KEY}`,
-  'ca/intermediate.pem': 'what signs leaves',
-  'control-token': 'token',
-  'demo-key.json': '{}',
-};
-
-/** A data folder with pets, the files beside the database, and some that no backup contains. */
-async function dataFolder(name: string, pets: number): Promise<string> {
-  const file = temporaryFile();
-  await makeDatabase(file, pets, name);
-  const folder = dirname(file);
-  for (const sub of ['ca', 'logs']) mkdirSync(join(folder, sub), { mode: 0o700 });
-  for (const [path, text] of Object.entries(BESIDES)) writeFileSync(join(folder, path), `${name}: ${text}`);
-  writeFileSync(join(folder, 'ca', 'notes.txt'), 'of the user');
-  writeFileSync(join(folder, 'logs', 'today.log'), 'a line');
-  return folder;
-}
-
-const databaseOf = (folder: string): string => join(folder, 'vivarium.db');
-
-async function backUp(folder: string, file = join(temporaryFolder(), 'backup'), force = false): Promise<string> {
-  const store = openFile(databaseOf(folder));
-  await store.backUpTo({ file, force }).finally(() => store.close());
-  return file;
-}
-
-/** What a folder keeps, as a user sees it. */
-function keptIn(folder: string): Record<string, unknown> {
-  const store = openFile(databaseOf(folder));
-  const pets = store.pets.count(HERE, null);
-  store.close();
-  const texts = Object.keys(BESIDES).map((path) => {
-    const place = join(folder, path);
-    return [path, existsSync(place) ? readFileSync(place, 'utf8') : null];
-  });
-  return { pets, ...Object.fromEntries(texts) };
-}
-
-const keptBy = (name: string, pets: number): Record<string, unknown> => ({
-  pets,
-  ...Object.fromEntries(Object.entries(BESIDES).map(([path, text]) => [path, `${name}: ${text}`])),
-});
+import { backUp, BESIDES, databaseOf, dataFolder, keptBy, keptIn, KEY, makeRoot } from './data-folders.ts';
 
 describe('a backup file', () => {
   it('contains the database and the files beside it, is readable only for its owner, and leaves nothing else', async () => {
@@ -222,48 +151,6 @@ describe('restoring', () => {
   it('is refused for a missing file', async () => {
     const folder = await dataFolder('New', 1);
     expect(() => restoreFolder(folder, join(folder, 'none.db'))).toThrow(/There is no file/);
-  });
-});
-
-/** The result of a start after an interrupted restoration: the previous content or the new one, complete. */
-function expectEither(folder: string): 'as before' | 'restored' {
-  claimDataFolder(folder).release();
-  const kept = keptIn(folder);
-  const isNew = kept.pets === 3;
-  expect(kept).toEqual(isNew ? keptBy('Old', 3) : keptBy('New', 7));
-  if (isNew) expect(keptIn(join(folder, 'backups', 'set-aside-1'))).toEqual(keptBy('New', 7));
-  expect(existsSync(join(folder, 'restore'))).toBe(false);
-  return isNew ? 'restored' : 'as before';
-}
-
-describe('an interrupted restoration', () => {
-  it('leaves the old content or, at the next start, the new one, at whatever operation it ended', async () => {
-    const file = await backUp(await dataFolder('Old', 3));
-    const struck = (): never => {
-      throw Object.assign(new Error('the process has ended'), { code: 'EIO' });
-    };
-    const outcomes: string[] = [];
-    let hasEnded = true;
-    for (let operation = 1; hasEnded; operation++) {
-      const folder = await dataFolder('New', 7);
-      hasEnded = false;
-      try {
-        interceptFiles(operation, () => restoreFolder(folder, file), struck);
-      } catch {
-        hasEnded = true;
-      }
-      outcomes.push(expectEither(folder));
-    }
-    const turned = outcomes.indexOf('restored');
-    expect(outcomes.slice(turned)).not.toContain('as before');
-    expect([turned > 5, outcomes.length - turned > 5]).toEqual([true, true]);
-    // The same by a real kill, at the last operation before the switch, and in the middle of those after it.
-    for (const operation of [turned, turned + 4]) {
-      const folder = await dataFolder('New', 7);
-      const child = spawnSync(process.execPath, [CHILD, folder, file, String(operation)], { encoding: 'utf8' });
-      expect([child.stderr, child.signal]).toEqual(['', 'SIGKILL']);
-      expect(expectEither(folder)).toBe(outcomes[operation - 1]);
-    }
   });
 });
 
