@@ -2,6 +2,9 @@
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
+/** The message of an error, or the text of another value that was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The meaning of errno(3) codes for users of files; rarer codes are shown as they are. */
 const REASONS: Readonly<Record<string, string | undefined>> = {
   EACCES: 'permission denied',
@@ -28,6 +31,6 @@ export const isAboutFile = (error: unknown): boolean => Object.hasOwn(REASONS, c
 /** Why a file could not be used, for use in parentheses. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  if (code === null) return error instanceof Error ? error.message : String(error);
+  if (code === null) return messageOf(error);
   return REASONS[code] ?? code;
 }

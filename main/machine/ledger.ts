@@ -1,10 +1,10 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join, posix, win32 } from 'node:path';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 import type { DataDirInputs } from '../base/system/data-dir.ts';
 import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
+import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './change.ts';
 import { renderPosixUndo } from './script-posix.ts';
@@ -120,7 +120,7 @@ export function openLedger({
         platform === 'win32' ? renderWindowsUndo(scripted(entries)) : renderPosixUndo(scripted(entries), root);
       write(file, `${JSON.stringify({ version: VERSION, entries }, null, 2)}\n`, OWNER_ONLY);
       write(undoScript, script, OWNER_ONLY);
-      syncFolder(folder, platform);
+      syncFolder(folder);
     },
     async alone(action) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -141,17 +141,6 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return null;
-  }
-}
-
-/** Makes renames durable. Windows cannot open folders. */
-function syncFolder(folder: string, platform: NodeJS.Platform): void {
-  if (platform === 'win32') return;
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

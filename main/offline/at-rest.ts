@@ -14,10 +14,9 @@ import type { WrittenBackup } from '../contract/snapshots.ts';
 import { VivariumError } from '../contract/errors.ts';
 import type { Machine } from '../machine/machine.ts';
 import { findTraces, type Trace, type TraceFacts } from '../reach/traces.ts';
-import { writeBackupFile } from '../store/copies/backup-file.ts';
 import { claimDataFolder, isFolderLocked } from '../store/data-folder.ts';
 import { dropBadRowsOf, openAtRest } from '../store/database.ts';
-import { type Restored, restoreFolder } from '../store/copies/folder-restore.ts';
+import { type Restored, restoreFolder, writeBackupFile } from '../store/copies/folder-backup.ts';
 
 /** Writes a backup of a data folder that no engine is using. @throws VivariumError from `writeBackupFile` */
 export async function backUpAtRest(dataDir: string, target: { file: string; force: boolean }): Promise<WrittenBackup> {

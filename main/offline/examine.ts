@@ -2,7 +2,7 @@ import { ownCommand } from '../base/system/own-command.ts';
 import type { DoctorReport } from '../contract/doctor.ts';
 import { type AbsentEngine, createFolderDoctor, type FolderReaders } from '../doctor/folder-doctor.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS } from '../proxy/front/proxy-limits.ts';
-import { readBackups } from '../store/copies/backup-reading.ts';
+import { readBackups } from '../store/copies/backups.ts';
 import { DAILY_BYTES_MAX } from '../store/copies/daily-backup.ts';
 import { isFolderLocked } from '../store/data-folder.ts';
 import { readIntegrity, readIntegrityAtRest, restoration, sqliteVersion } from '../store/integrity.ts';

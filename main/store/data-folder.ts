@@ -7,7 +7,7 @@ import { OWNER_ONLY } from '../base/system/files.ts';
 import { ownCommand } from '../base/system/own-command.ts';
 import { readRuntime } from '../base/system/runtime-file.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { finishRestore } from './copies/folder-restore.ts';
+import { finishRestore } from './copies/folder-backup.ts';
 
 export interface FolderLock {
   /** Removes Vivarium's files from a folder that the claim created; leaves any other folder unchanged. */

@@ -2,13 +2,14 @@ import { basename, dirname, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { realTime, type Clock } from '../base/clock.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../base/system/files.ts';
+import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { createBackups, syncFolder, type Backups } from './copies/backups.ts';
+import { createBackups, type Backups } from './copies/backups.ts';
 import { connect, type Connection } from './connection.ts';
 import { explain, type DatabaseFile } from './faults.ts';
-import { APPLICATION_ID, inspectPath, probe, probeConnection } from './inspect.ts';
+import { inspectPath, probe, probeConnection } from './inspect.ts';
+import { APPLICATION_ID } from './pages.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations/migrations.ts';
 import { badRows, dropBadRows, refuseBadRows } from './tables/rows.ts';
 

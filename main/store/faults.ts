@@ -1,8 +1,8 @@
-import { codeOf } from '../base/error-code.ts';
 import { dirname } from 'node:path';
+import { codeOf, messageOf } from '../base/error-code.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { type Backups, isWhole } from './copies/backups.ts';
-import { beginAnewSteps, restoreSteps } from './copies/restore.ts';
+import { damageOf } from './pages.ts';
+import { type Backups, beginAnewSteps, isWhole, restoreSteps } from './copies/backups.ts';
 
 /** The database that an error refers to. */
 export interface DatabaseFile {
@@ -105,11 +105,4 @@ export function explain(error: unknown, place: DatabaseFile): unknown {
  */
 export const isBroken = (error: unknown): boolean => /^SQLITE_(IOERR|NOTADB)/.test(codeOf(error) ?? '');
 
-/** SQLite's description of a damaged file; null for any other error. */
-export function damageOf(error: unknown): string | null {
-  const code = codeOf(error);
-  return code !== null && /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? `SQLite says "${messageOf(error)}" (${code})` : null;
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const iso = (atMs: number): string => new Date(atMs).toISOString();

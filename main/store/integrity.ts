@@ -1,10 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { nextTurn } from '../base/turns.ts';
-import { isWhole, createBackups } from './copies/backups.ts';
-import { damageOf } from './faults.ts';
-import { FULL_CHECK_BYTES_MAX, lossOf, sizeOf, walksOf } from './inspect.ts';
-import { restoreCommands } from './copies/restore.ts';
+import { createBackups, isWhole, restoreCommands } from './copies/backups.ts';
+import { lossOf } from './inspect.ts';
+import { damageOf, FULL_CHECK_BYTES_MAX, pageFault, sizeOf, walksOf } from './pages.ts';
 import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './tables/rows.ts';
 
 /** The result of reading a database to its end. */
@@ -103,8 +102,8 @@ export function sqliteVersion(): string {
 const badRowReading = ({ what }: BadRow): IntegrityReading => ({ state: 'bad-row', what, command: DROP_COMMAND });
 
 function quickCheck(sqlite: Sqlite.Database): IntegrityReading {
-  const found = String(sqlite.pragma('quick_check(1)', { simple: true }));
-  return found === 'ok' ? { state: 'whole' } : { state: 'damaged', what: found.replaceAll('\n', ' ') };
+  const what = pageFault(sqlite, 'quick_check');
+  return what === null ? { state: 'whole' } : { state: 'damaged', what };
 }
 
 async function walk(sqlite: Sqlite.Database, isOver: () => boolean): Promise<IntegrityReading> {

@@ -2,7 +2,7 @@ import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Timer } from '../base/clock.ts';
 import { VivariumError } from '../contract/errors.ts';
-import { syncFolder, syncPath } from './copies/backups.ts';
+import { syncFolder, syncPath } from '../base/system/files.ts';
 import type { OpenDatabase } from './database.ts';
 
 /** How long changes may go to a file that no path leads to, which SQLite does not notice. Real time. */

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { WrittenBackup } from '../contract/snapshots.ts';
 import type { AcmeRows } from '../model/acme.ts';
 import { createAcmeRows } from './tables/acme.ts';
-import { writeBackupFile } from './copies/backup-file.ts';
+import { writeBackupFile } from './copies/folder-backup.ts';
 import { SNAPSHOT_FOLDER } from '../base/system/data-folder.ts';
 import { createBreaks, type Breaks } from './tables/breaks.ts';
 import type { Connection } from './connection.ts';

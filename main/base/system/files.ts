@@ -31,3 +31,18 @@ export function writeFileAtomically(path: string, content: string | Uint8Array, 
     throw error;
   }
 }
+
+/** Waits until the content of a file is on disk. */
+export function syncPath(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = openSync(path, flags);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Makes a rename in `folder` durable. Windows has no such call and needs none: NTFS journals directories. */
+export function syncFolder(folder: string): void {
+  if (process.platform !== 'win32') syncPath(folder, 'r');
+}

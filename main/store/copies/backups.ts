@@ -1,13 +1,14 @@
 import Sqlite from 'better-sqlite3';
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import type { Clock, EpochMs } from '../../base/clock.ts';
-import { OWNER_ONLY } from '../../base/system/files.ts';
+import { shellWord } from '../../base/text/shell.ts';
+import { APPLICATION_ID, pageFault } from '../pages.ts';
+import { beginFile, type InspectedCopy, listFiles, makeOwnFolder, readCopy } from './copy-file.ts';
 
 /** Relative to the database. */
-export const BACKUP_FOLDER = 'backups';
+const BACKUP_FOLDER = 'backups';
 
 /** Enough for a week; bounds the disk space to a small multiple of the database. */
 export const BACKUPS_KEPT = 5;
@@ -17,7 +18,6 @@ const SAME_MOMENT_MAX = 1_000;
 
 /** The part after the database's name and `-v`: schema, moment, and a number to make it unique. */
 const BACKUP_REST = /^(\d{1,9})-(\d{8}T\d{9}Z)(?:-\d{1,4})?\.db$/;
-const TEMPORARY_REST = /^[0-9a-f]{12}\.tmp(?:-journal|-wal|-shm)?$/;
 
 export interface BackupFile {
   path: string;
@@ -28,46 +28,23 @@ export interface BackupFile {
 }
 
 /** The folder `backups` beside a database, and its files. */
-export interface Backups {
-  /** Newest first by the file's real modification time: the app's clock can have been moved. */
-  list(): BackupFile[];
-  /** Makes a backup synchronously; returns its path once durable. Blocks while it copies. */
-  takeNow(sqlite: Database, schema: number): string;
-  /** A backup made in small steps between other work. `abandon` removes its partial file. */
-  begin(schema: number): { temporary: string; finish(): string; abandon(): void };
-}
+export type Backups = ReturnType<typeof createBackups>;
 
-export function createBackups(file: string, clock: Pick<Clock, 'now'>): Backups {
+export function createBackups(file: string, clock: Pick<Clock, 'now'>) {
   const folder = join(dirname(file), BACKUP_FOLDER);
   const name = basename(file, extname(file));
-  const backupPrefix = `${name}-v`;
-  const temporaryPrefix = `.${name}-`;
+  const prefix = `${name}-v`;
 
-  const read = (): string[] => {
-    try {
-      return readdirSync(folder);
-    } catch {
-      return [];
-    }
-  };
-
-  function list(): BackupFile[] {
-    const found: (BackupFile & { writtenAtNs: bigint })[] = [];
-    for (const entry of read()) {
-      const match = entry.startsWith(backupPrefix) ? BACKUP_REST.exec(entry.slice(backupPrefix.length)) : null;
-      if (match === null) continue;
-      const path = join(folder, entry);
-      const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (facts?.isFile() !== true) continue;
-      const takenAtMs = parseStamp(match[2] as string);
-      found.push({ path, schema: Number(match[1]), takenAtMs, writtenAtNs: facts.mtimeNs });
-    }
-    found.sort((a, b) => Number(b.writtenAtNs - a.writtenAtNs) || (a.path < b.path ? 1 : -1));
-    return found.map(({ path, schema, takenAtMs }) => ({ path, schema, takenAtMs }));
-  }
+  /** Newest first by the file's real modification time. */
+  const list = (): BackupFile[] =>
+    listFiles(folder, prefix, BACKUP_REST).map(({ path, match }) => ({
+      path,
+      schema: Number(match[1]),
+      takenAtMs: parseStamp(match[2] as string),
+    }));
 
   function freePath(schema: number): string {
-    const stem = join(folder, `${backupPrefix}${schema}-${formatStamp(clock.now())}`);
+    const stem = join(folder, `${prefix}${schema}-${formatStamp(clock.now())}`);
     for (let number = 1; number <= SAME_MOMENT_MAX; number++) {
       const path = number === 1 ? `${stem}.db` : `${stem}-${number}.db`;
       if (statSync(path, { throwIfNoEntry: false }) === undefined) return path;
@@ -75,38 +52,29 @@ export function createBackups(file: string, clock: Pick<Clock, 'now'>): Backups 
     throw new Error(`There are already ${SAME_MOMENT_MAX} backups of this moment in ${folder}.`);
   }
 
-  function removeLeftovers(): void {
-    for (const entry of read()) {
-      const isOurs = entry.startsWith(temporaryPrefix) && TEMPORARY_REST.test(entry.slice(temporaryPrefix.length));
-      if (isOurs) rmSync(join(folder, entry), { force: true });
-    }
-  }
-
+  /** A backup made in small steps between other work. `abandon` removes its partial file. */
   function begin(schema: number): { temporary: string; finish(): string; abandon(): void } {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    removeLeftovers();
-    const temporary = join(folder, `${temporaryPrefix}${randomBytes(6).toString('hex')}.tmp`);
-    // SQLite accepts an existing empty file, which lets us set its mode first.
-    closeSync(openSync(temporary, 'wx', OWNER_ONLY));
+    makeOwnFolder(folder);
+    const begun = beginFile(folder, `.${name}-`);
     return {
-      temporary,
+      temporary: begun.temporary,
       finish() {
-        syncPath(temporary, 'r+');
+        begun.store();
         const path = freePath(schema);
-        renameSync(temporary, path);
-        removeLeftovers();
-        syncFolder(folder);
+        begun.appearAs(path);
+        begun.end();
         for (const old of list().slice(BACKUPS_KEPT)) rmSync(old.path, { force: true });
         return path;
       },
-      abandon: () => removeLeftovers(),
+      abandon: begun.end,
     };
   }
 
   return {
     list,
     begin,
-    takeNow(sqlite, schema) {
+    /** Makes a backup synchronously; returns its path once durable. Blocks while it copies. */
+    takeNow(sqlite: Database, schema: number): string {
       const backup = begin(schema);
       try {
         sqlite.prepare('VACUUM INTO ?').run(backup.temporary);
@@ -120,7 +88,7 @@ export function createBackups(file: string, clock: Pick<Clock, 'now'>): Backups 
 }
 
 /** `20261120T090000000Z`: ISO 8601 basic format, because Windows does not allow colons in file names. */
-export const formatStamp = (atMs: EpochMs): string => new Date(atMs).toISOString().replaceAll(/[-:.]/g, '');
+const formatStamp = (atMs: EpochMs): string => new Date(atMs).toISOString().replaceAll(/[-:.]/g, '');
 
 function parseStamp(stamp: string): EpochMs {
   const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z$/.exec(stamp);
@@ -128,18 +96,19 @@ function parseStamp(stamp: string): EpochMs {
   return Date.UTC(year ?? NaN, (month ?? NaN) - 1, day, hour, minute, second, millisecond);
 }
 
-export function syncPath(path: string, flags: 'r' | 'r+'): void {
-  const descriptor = openSync(path, flags);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
+/** A backup as its header and size describe it. */
+export type BackupReading = Omit<InspectedCopy, 'id'> & Pick<BackupFile, 'path' | 'schema'>;
 
-/** Makes a rename in `folder` durable. Windows has no such call and needs none: NTFS journals directories. */
-export function syncFolder(folder: string): void {
-  if (process.platform !== 'win32') syncPath(folder, 'r');
+/** The backups of a database, newest first, and their folder, for the doctor. */
+export function readBackups(file: string): { folder: string; backups: BackupReading[] } {
+  const backups = createBackups(file, { now: () => 0 }).list();
+  return {
+    folder: join(dirname(file), BACKUP_FOLDER),
+    backups: backups.map(({ path, schema: named }) => {
+      const { id: _, ...read } = readCopy(path, [APPLICATION_ID]);
+      return { ...read, path, schema: read.schema ?? named };
+    }),
+  };
 }
 
 /** Reading a larger file would block for too long; it counts as readable. */
@@ -151,11 +120,71 @@ export function isWhole(path: string): boolean {
     if (statSync(path).size > CHECKED_BYTES_MAX) return true;
     const database = new Sqlite(path, { readonly: true, fileMustExist: true });
     try {
-      return database.pragma('quick_check(1)', { simple: true }) === 'ok';
+      return pageFault(database, 'quick_check') === null;
     } finally {
       database.close();
     }
   } catch {
     return false;
   }
+}
+
+/**
+ * Commands that restore a backup over a database, for the user to paste. They move the old files instead of deleting
+ * them, including `-wal` and `-shm`, which SQLite would apply to any database of that name.
+ */
+export function restoreSteps(file: string, backup: BackupFile): string {
+  return ['To restore it, stop Vivarium and run:', ...restoreCommands(file, backup).map((line) => `  ${line}`)].join(
+    '\n',
+  );
+}
+
+/** The same commands, unquoted. */
+export const restoreCommands = (file: string, backup: Pick<BackupFile, 'path'>): string[] => [
+  ...moveAsideCommands(file, []),
+  copyCommand(backup.path, file),
+];
+
+/** The commands that make room for a new, empty database. */
+export function beginAnewSteps(file: string): string {
+  const commands = moveAsideCommands(file, startedFiles(file));
+  return ['To start over, stop Vivarium and run:', ...commands.map((command) => `  ${command}`)].join('\n');
+}
+
+/** Maximum folders for damaged databases; after that the last name is reused. */
+const ASIDE_FOLDERS_MAX = 1_000;
+
+/**
+ * A new folder, to keep files of earlier restorations. It is inside the backups, because a data folder without a
+ * database may contain only Vivarium's own files.
+ */
+export function asideFolder(file: string): string {
+  const stem = join(dirname(file), BACKUP_FOLDER, 'set-aside');
+  let number = 1;
+  while (number < ASIDE_FOLDERS_MAX && existsSync(`${stem}-${number}`)) number++;
+  return `${stem}-${number}`;
+}
+
+const isWindows = process.platform === 'win32';
+const quote = (path: string): string => shellWord(path, process.platform);
+
+/** Names of files that every start leaves beside its database: they show that there was one. */
+export const startedFiles = (file: string): string[] =>
+  ['control-token', 'demo-key.json'].filter((name) => existsSync(join(dirname(file), name)));
+
+function moveAsideCommands(file: string, others: readonly string[]): string[] {
+  const aside = quote(asideFolder(file));
+  const parts = ['', '-wal', '-shm'].some((suffix) => existsSync(file + suffix))
+    ? [isWindows ? quote(`${file}*`) : `${quote(file)}*`]
+    : [];
+  const moved = [...parts, ...others.map((name) => quote(join(dirname(file), name)))];
+  if (moved.length === 0) return [];
+  return [
+    isWindows ? `mkdir ${aside}` : `mkdir -p ${aside}`,
+    ...moved.map((what) => `${isWindows ? 'move' : 'mv'} ${what} ${aside}`),
+  ];
+}
+
+function copyCommand(from: string, to: string): string {
+  return `${isWindows ? 'copy' : 'cp'} ${quote(from)} ${quote(to)}`;
 }

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { nextTurn } from '../../base/turns.ts';
-import { FULL_CHECK_BYTES_MAX, walksOf } from '../inspect.ts';
+import { FULL_CHECK_BYTES_MAX, pageFault, walksOf } from '../pages.ts';
 
 /** Pages copied per turn of the event loop: 400 KiB, well below a millisecond. */
 const STEP_PAGES = 100;
@@ -66,16 +66,12 @@ export async function checkCopy(path: string, isCancelled = () => false): Promis
   try {
     // Without a write-ahead log, a backup is one file, readable from read-only media.
     copy.pragma('journal_mode = DELETE');
-    if (statSync(path).size <= FULL_CHECK_BYTES_MAX) checkAtOnce(copy);
-    else await checkInSteps(copy, isCancelled);
+    if (statSync(path).size > FULL_CHECK_BYTES_MAX) return await checkInSteps(copy, isCancelled);
+    const fault = pageFault(copy, 'quick_check');
+    if (fault !== null) throw new Sqlite.SqliteError(fault, 'SQLITE_CORRUPT');
   } finally {
     copy.close();
   }
-}
-
-function checkAtOnce(copy: Database): void {
-  const finding = String(copy.pragma('quick_check(1)', { simple: true }));
-  if (finding !== 'ok') throw new Sqlite.SqliteError(finding.replaceAll('\n', ' '), 'SQLITE_CORRUPT');
 }
 
 async function checkInSteps(copy: Database, isCancelled: () => boolean): Promise<void> {

@@ -1,21 +1,29 @@
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
-import { hash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CLOCK_MAX_MS, type AdjustableClock, type EpochMs } from '../../base/clock.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
-import { OWNER_ONLY } from '../../base/system/files.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { BACKUP_ID, FILES_TABLE, type KeptFile, writeCopy } from './backup-file.ts';
-import { headerFault, SNAPSHOT_ID, USER_VERSION_OFFSET } from './backup-reading.ts';
 import type { Connection } from '../connection.ts';
+import {
+  beginFile,
+  FILES_TABLE,
+  filesIn,
+  type KeptFile,
+  listFiles,
+  makeOwnFolder,
+  readCopy,
+  refuseReplacing,
+  removeLeftovers,
+  SNAPSHOT_ID,
+  writeCopy,
+} from './copy-file.ts';
 import { checkCopy, sizeOf } from './database-copy.ts';
 import { createSignal } from '../tables/datasets.ts';
-import { damageOf } from '../faults.ts';
-import { APPLICATION_ID, APPLICATION_ID_OFFSET, isAboutValue, readHeader } from '../inspect.ts';
+import { damageOf, isAboutValue, pageFault } from '../pages.ts';
 import { latestVersion, migrate, MIGRATIONS } from '../migrations/migrations.ts';
 import { KEPT_SETTINGS, replaceContent, tablesOf } from './replace-content.ts';
 import { brokenReference, findBadRow } from '../tables/rows.ts';
@@ -26,8 +34,8 @@ export const SNAPSHOTS_MAX = 50;
 /** The total size of all snapshots. */
 export const SNAPSHOT_BYTES_MAX = 1024 ** 3;
 
-const FILE = /^snapshot-([a-z0-9][a-z0-9._-]{0,63})\.db$/;
-const LEFTOVER = /^snapshot-.*\.[0-9a-f]{12}\.tmp(?:-journal)?$/;
+const PREFIX = 'snapshot-';
+const REST = /^([a-z0-9][a-z0-9._-]{0,63})\.db$/;
 
 /** The member of the table with the facts; an exported file has no other. */
 const FACTS = 'snapshot.json';
@@ -81,27 +89,7 @@ export interface SnapshotTarget extends Omit<SnapshotFacts, 'requests'> {
 }
 
 /** Copies of the whole database under names. */
-export interface Snapshots {
-  /** Newest first, by real time. */
-  list(): StoredSnapshot[];
-  /**
-   * Consistent while the database is in use: it contains each change completely or not at all.
-   * @throws VivariumError conflict when it exists and is not to be replaced, or there are too many; unavailable when it
-   * cannot be written; internal_error when the database is damaged.
-   */
-  save(target: SnapshotTarget): Promise<StoredSnapshot>;
-  /** @throws VivariumError not_found; conflict for a file that is not a snapshot, damaged, or of a newer Vivarium. */
-  open(source: { name: string } | { file: string }): Promise<OpenedSnapshot>;
-  /**
-   * Replaces all content, in one transaction, in which everything read from the store before is read again. An error of
-   * any part leaves the content as it was. `present`: the root and the readable key of the demo project.
-   */
-  restore(snapshot: OpenedSnapshot, present: Pick<OpenedSnapshot, 'root' | 'demoKey'>): void;
-  /** Calls `listener` with the readable key of the demo project when all content was replaced, in the same turn. */
-  onRestored(listener: (demoKey: string | null) => void): void;
-  /** @throws VivariumError not_found */
-  remove(name: string): StoredSnapshot;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 /** Snapshots in `folder`, which is created on first use. */
 export function createSnapshots(options: {
@@ -111,27 +99,18 @@ export function createSnapshots(options: {
   /** Called around the replacement; `onRestored` comes last. */
   before: () => void;
   after: () => void;
-}): Snapshots {
+}) {
   const { connection, folder, clock } = options;
   const { sqlite } = connection;
   const restored = createSignal<string | null>();
-  const pathOf = (name: string): string => join(folder, `snapshot-${name}.db`);
-  /**
-   * The files that this process has written or read through, by path: they are restored without another check.
-   */
+  const pathOf = (name: string): string => join(folder, `${PREFIX}${name}.db`);
+  /** The files that this process has written or read through, by path: they are restored without another check. */
   const checked = new Map<string, string>();
-  for (const entry of entriesOf(folder)) if (LEFTOVER.test(entry)) rmSync(join(folder, entry), { force: true });
+  removeLeftovers(folder, PREFIX);
 
-  function list(): StoredSnapshot[] {
-    const found = entriesOf(folder).flatMap((entry) => {
-      const name = FILE.exec(entry)?.[1];
-      const path = join(folder, entry);
-      const writtenAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-      return name === undefined || writtenAtMs === undefined ? [] : [{ ...describe(path, name), writtenAtMs }];
-    });
-    found.sort((a, b) => b.writtenAtMs - a.writtenAtMs || (a.name < b.name ? -1 : 1));
-    return found.map(({ writtenAtMs: _, ...snapshot }) => snapshot);
-  }
+  /** Newest first, by real time. */
+  const list = (): StoredSnapshot[] =>
+    listFiles(folder, PREFIX, REST).map(({ path, match }) => describe(path, match[1] as string));
 
   function find(name: string): StoredSnapshot {
     if (statSync(pathOf(name), { throwIfNoEntry: false }) !== undefined) return describe(pathOf(name), name);
@@ -156,18 +135,24 @@ export function createSnapshots(options: {
 
   return {
     list,
-    async save({ name, createdAtMs, root, file, force, demoKey, traffic }) {
+    /**
+     * Consistent while the database is in use: it contains each change completely or not at all.
+     * @throws VivariumError conflict when it exists and is not to be replaced, or there are too many; as `writeCopy`.
+     */
+    async save(target: SnapshotTarget): Promise<StoredSnapshot> {
+      const { name, createdAtMs, root, file, force, demoKey, traffic } = target;
       if (file === null) {
         refuseTooMany(name, traffic?.content.length ?? 0);
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeOwnFolder(folder);
       }
       const path = file ?? pathOf(name);
+      const kind = { kind: 'snapshot', ...(file === null ? { what: `The snapshot "${name}"` } : { id: SNAPSHOT_ID }) };
       const realTime = showsRealTime(sqlite);
       const written = await writeCopy({
         sqlite,
         file: path,
         applicationId: SNAPSHOT_ID,
-        checkTarget: () => refuseReplacing(path, { name, isHanded: file !== null, force }),
+        checkTarget: () => refuseReplacing(path, { ...kind, force }),
         files: () => [
           fileOf(FACTS, JSON.stringify({ name, createdAtMs, root, requests: traffic?.entries })),
           ...(demoKey === null || file !== null ? [] : [fileOf(DEMO_KEY, demoKey)]),
@@ -179,7 +164,8 @@ export function createSnapshots(options: {
       const { bytes } = written;
       return { name, createdAtMs, bytes, realTime, requests: traffic?.entries ?? null, fault: null };
     },
-    async open(source) {
+    /** @throws VivariumError not_found; conflict for a file that is not a snapshot, damaged, or of a newer Vivarium. */
+    async open(source: { name: string } | { file: string }): Promise<OpenedSnapshot> {
       const path = 'file' in source ? source.file : (find(source.name), pathOf(source.name));
       const bytes = inspect(path);
       try {
@@ -193,7 +179,11 @@ export function createSnapshots(options: {
         throw explainOpening(error, path);
       }
     },
-    restore(snapshot, present) {
+    /**
+     * Replaces all content, in one transaction, in which everything read from the store before is read again. An error
+     * of any part leaves the content as it was. `present`: the root and the readable key of the demo project.
+     */
+    restore(snapshot: OpenedSnapshot, present: Pick<OpenedSnapshot, 'root' | 'demoKey'>): void {
       const { database: file, root, createdAtMs, demoKey, realTime } = snapshot;
       const readAnew = (key: string | null) => {
         options.after();
@@ -208,8 +198,10 @@ export function createSnapshots(options: {
         throw error;
       }
     },
-    onRestored: (listener) => void restored.subscribe(listener),
-    remove(name) {
+    /** Calls `listener` with the readable key of the demo project when all content was replaced, in the same turn. */
+    onRestored: (listener: (demoKey: string | null) => void): void => void restored.subscribe(listener),
+    /** @throws VivariumError not_found */
+    remove(name: string): StoredSnapshot {
       const snapshot = find(name);
       rmSync(pathOf(name), { force: true });
       checked.delete(pathOf(name));
@@ -228,26 +220,6 @@ const NAMED_MAX = 10;
 
 const fileOf = (path: string, text: string): KeptFile => ({ path, content: Buffer.from(text) });
 
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function refuseReplacing(path: string, { name, isHanded, force }: { name: string; isHanded: boolean; force: boolean }) {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  const what = isHanded ? path : `The snapshot "${name}"`;
-  if (!force) throw new VivariumError('conflict', `${what} exists; choose another name, or replace it with --force.`);
-  if (!isHanded || (found.isFile() && headerFault(readHeader(path), found.size, [SNAPSHOT_ID]) === null)) return;
-  throw new VivariumError(
-    'conflict',
-    `${path} is not a Vivarium snapshot, so it is not replaced; choose another name.`,
-  );
-}
-
 const unrestorable = (path: string, why: string): VivariumError =>
   new VivariumError('conflict', `${path} can't be restored: ${why}. Nothing was changed.`);
 
@@ -265,35 +237,21 @@ function explainOpening(error: unknown, path: string): unknown {
   );
 }
 
-/** The size of a file that its header shows to be a snapshot. @throws VivariumError not_found, conflict, unavailable */
+/** The size of a file that its header shows to be a snapshot. @throws VivariumError not_found, conflict */
 function inspect(path: string): number {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new VivariumError('not_found', `There is no file ${path}.`);
-  const fault = found.isFile() ? faultOf(path, found.size) : 'it is a folder';
-  if (fault !== null) throw unrestorable(path, fault);
-  return found.size;
-}
-
-function faultOf(path: string, size: number): string | null {
-  try {
-    const header = readHeader(path);
-    const id = header.length > APPLICATION_ID_OFFSET ? header.readUInt32BE(APPLICATION_ID_OFFSET) : 0;
-    if (id === BACKUP_ID) return 'it is a backup, which "vivarium backup restore" restores';
-    if (id === APPLICATION_ID) return 'it is a database of Vivarium, not a snapshot';
-    return headerFault(header, size, [SNAPSHOT_ID]);
-  } catch (error) {
-    return `it can’t be read (${reasonOf(error)})`;
-  }
+  if (!existsSync(path)) throw new VivariumError('not_found', `There is no file ${path}.`);
+  const { bytes, fault } = readCopy(path, [SNAPSHOT_ID]);
+  if (fault !== null) throw unrestorable(path, statSync(path).isDirectory() ? 'it is a folder' : fault);
+  return bytes;
 }
 
 function describe(path: string, name: string): StoredSnapshot {
-  const found = statSync(path);
-  const fault = faultOf(path, found.size);
+  const { bytes, writtenAtMs, fault } = readCopy(path, [SNAPSHOT_ID]);
   const read = fault === null ? readFactsOf(path) : null;
   return {
     name,
-    createdAtMs: read?.createdAtMs ?? Math.floor(found.mtimeMs),
-    bytes: found.size,
+    createdAtMs: read?.createdAtMs ?? Math.floor(writtenAtMs),
+    bytes,
     realTime: read?.realTime === true,
     requests: read?.requests ?? null,
     fault: fault ?? (read === null ? 'it is damaged' : null),
@@ -315,12 +273,9 @@ function readFactsOf(path: string) {
 
 /** The content of a member; null without it. @throws Error when it has another digest. */
 function memberOf(sqlite: Database, path: string): Buffer | null {
-  const row = sqlite
-    .prepare<[string], { content: Buffer; sha256: string }>(`SELECT content, sha256 FROM ${FILES_TABLE} WHERE path = ?`)
-    .get(path);
-  if (row !== undefined && hash('sha256', row.content) !== row.sha256)
-    throw new Error('it differs from what was stored');
-  return row?.content ?? null;
+  const [member] = filesIn(sqlite, path);
+  if (member?.isDamaged === true) throw new Error('it differs from what was stored');
+  return member?.content ?? null;
 }
 
 /** @throws Error if they are invalid. */
@@ -340,21 +295,16 @@ function readFiles(sqlite: Database) {
 /** Reads it through, all rows by the descriptions of their tables; copies a file from elsewhere, or of an older schema, which is then migrated. */
 async function openChecked(
   path: string,
-  {
-    folder,
-    isForeign,
-    isChecked,
-    tables,
-  }: { folder: string; isForeign: boolean; isChecked: boolean; tables: readonly string[] },
+  options: { folder: string; isForeign: boolean; isChecked: boolean; tables: readonly string[] },
 ): Promise<Omit<OpenedSnapshot, 'bytes' | 'fault'>> {
-  const isOlder = readHeader(path).readUInt32BE(USER_VERSION_OFFSET) < latestVersion(MIGRATIONS);
-  const copied = isForeign || isOlder ? await copyInto(folder, path) : null;
-  const close = () => {
-    if (copied !== null) rmSync(copied, { force: true });
-  };
-  const database = copied ?? path;
-  const isUnread = !isChecked || copied !== null;
+  const { isForeign } = options;
+  const isOlder = readCopy(path, [SNAPSHOT_ID]).schema !== latestVersion(MIGRATIONS);
+  const copied = isForeign || isOlder ? beginOpened(options.folder) : null;
+  const close = () => copied?.end();
+  const database = copied?.temporary ?? path;
+  const isUnread = !options.isChecked || copied !== null;
   try {
+    if (copied !== null) await copyFile(path, database);
     const damage = isUnread ? await damageIn(database) : null;
     if (damage !== null && !isAboutValue(damage.message)) throw damage;
     let read: ReturnType<typeof readFiles>;
@@ -363,7 +313,7 @@ async function openChecked(
       read = readFiles(sqlite);
       if (isOlder) migrate(sqlite, MIGRATIONS);
       const own = tablesOf(sqlite).filter((sql) => !sql.includes(FILES_TABLE));
-      if (own.join(';') !== tables.join(';')) throw new Error('its tables are not those of Vivarium');
+      if (own.join(';') !== options.tables.join(';')) throw new Error('its tables are not those of Vivarium');
       const bad = isUnread ? await findBadRow(sqlite) : null;
       if (bad !== null) throw new Error(bad.what);
       if (isForeign) checkForeign(sqlite);
@@ -378,6 +328,11 @@ async function openChecked(
   }
 }
 
+function beginOpened(folder: string) {
+  makeOwnFolder(folder);
+  return beginFile(folder, `${PREFIX}opened.`);
+}
+
 async function damageIn(path: string): Promise<Error | null> {
   try {
     await checkCopy(path);
@@ -387,18 +342,10 @@ async function damageIn(path: string): Promise<Error | null> {
   }
 }
 
-async function copyInto(folder: string, path: string): Promise<string> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const copy = join(folder, `snapshot-opened.${randomBytes(6).toString('hex')}.tmp`);
-  await copyFile(path, copy);
-  chmodSync(copy, OWNER_ONLY);
-  return copy;
-}
-
 /** Checks what SQLite does not check in rows that are copied unread: constraints and references. */
 function checkForeign(sqlite: Database): void {
-  const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
-  if (finding !== 'ok') throw new Error(`it is damaged: ${finding.replaceAll('\n', ' ')}`);
+  const fault = pageFault(sqlite, 'integrity_check');
+  if (fault !== null) throw new Error(`it is damaged: ${fault}`);
   const broken = brokenReference(sqlite);
   if (broken !== null) throw new Error(broken);
 }

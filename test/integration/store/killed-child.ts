@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { createClock } from '../../../main/base/clock.ts';
 import { silentLog } from '../../../main/base/log.ts';
-import { restoreFolder } from '../../../main/store/copies/folder-restore.ts';
+import { restoreFolder } from '../../../main/store/copies/folder-backup.ts';
 import { openStore } from '../../../main/store/store.ts';
 import { atEachStep } from './at-each-step.ts';
 

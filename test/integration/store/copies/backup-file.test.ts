@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFi
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { BACKUP_ID, FILES_TABLE } from '../../../../main/store/copies/backup-file.ts';
+import { BACKUP_ID, FILES_TABLE } from '../../../../main/store/copies/copy-file.ts';
 import { claimDataFolder } from '../../../../main/store/data-folder.ts';
-import { restoreFolder } from '../../../../main/store/copies/folder-restore.ts';
+import { restoreFolder } from '../../../../main/store/copies/folder-backup.ts';
 import { HERE, pet } from '../../../unit/store/parts.ts';
 import { contentOf, openFile } from '../files.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

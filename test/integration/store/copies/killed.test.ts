@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { createBackups, isWhole } from '../../../../main/store/copies/backups.ts';
-import { restoreFolder } from '../../../../main/store/copies/folder-restore.ts';
+import { restoreFolder } from '../../../../main/store/copies/folder-backup.ts';
 import type { SnapshotTarget } from '../../../../main/store/copies/snapshots.ts';
 import { claimDataFolder } from '../../../../main/store/data-folder.ts';
 import { createFakeClock, FAKE_NOW_MS } from '../../../support/fake-clock.ts';

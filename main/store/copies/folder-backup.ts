@@ -1,19 +1,37 @@
 import Sqlite from 'better-sqlite3';
-import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { DATABASE_FILE, RESTORE_FOLDER } from '../../base/system/data-folder.ts';
 import { codeOf, reasonOf } from '../../base/error-code.ts';
-import { OWNER_ONLY, writeFileAtomically } from '../../base/system/files.ts';
+import { OWNER_ONLY, syncFolder, syncPath, writeFileAtomically } from '../../base/system/files.ts';
 import { VivariumError } from '../../contract/errors.ts';
-import { BACKED_UP_FILES, BACKUP_ID, FILES_TABLE, isKeptFile } from './backup-file.ts';
-import { headerFault } from './backup-reading.ts';
-import { syncFolder, syncPath } from './backups.ts';
-import { APPLICATION_ID, APPLICATION_ID_OFFSET, readHeader } from '../inspect.ts';
+import type { WrittenBackup } from '../../contract/snapshots.ts';
+import { asideFolder } from './backups.ts';
+import {
+  BACKUP_ID,
+  FILES_TABLE,
+  filesIn,
+  type InspectedCopy,
+  inspectCopy,
+  refuseReplacing,
+  writeCopy,
+} from './copy-file.ts';
+import { APPLICATION_ID, pageFault, sizeOf } from '../pages.ts';
 import { readVersion } from '../migrations/migrations.ts';
-import { asideFolder } from './restore.ts';
 import { badRows } from '../tables/rows.ts';
+
+/** The folder of the root. */
+const ROOT_FOLDER = 'ca';
+const SEALED_KEY = `${ROOT_FOLDER}/root-key.sealed`;
+
+/** The files that a backup contains besides the database: not logs, older backups or window state. */
+const BACKED_UP_FILES = [ROOT_FOLDER, 'control-token', 'demo-key.json'] as const;
+
+/** Any other path in a backup is refused: unpacking must not write outside the data folder. */
+const KEPT_FILE =
+  /^(?:ca\/(?:root(?:-[0-9a-f]{8}|-key)?|intermediate)\.pem|ca\/root-key\.sealed|control-token|demo-key\.json)$/;
 
 /** A database's files; SQLite would apply a leftover log to any database of that name. */
 const DATABASE_PARTS = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`];
@@ -31,6 +49,36 @@ const plan = z.object({
   replaced: z.array(z.string()),
   added: z.array(z.string()),
 });
+
+/**
+ * Writes a backup of a data folder: a copy of its open database, with the other files.
+ * @throws VivariumError conflict when `file` exists (with `force`: when it is not a backup); as `writeCopy`.
+ */
+export async function writeBackupFile(options: {
+  sqlite: Sqlite.Database;
+  dataDir: string;
+  /** Absolute. */
+  file: string;
+  /** Replaces an older backup. */
+  force: boolean;
+}): Promise<WrittenBackup> {
+  const { sqlite, dataDir, file, force } = options;
+  let sealed = false;
+  const written = await writeCopy({
+    sqlite,
+    file,
+    applicationId: BACKUP_ID,
+    checkTarget: () => refuseReplacing(file, { kind: 'backup', id: BACKUP_ID, force }),
+    files() {
+      const [, ...besides] = BACKED_UP_FILES;
+      const root = readdirSync(join(dataDir, ROOT_FOLDER)).map((name) => `${ROOT_FOLDER}/${name}`);
+      const paths = [...root, ...besides].filter((path) => KEPT_FILE.test(path) && existsSync(join(dataDir, path)));
+      sealed = paths.includes(SEALED_KEY);
+      return paths.map((path) => ({ path, content: readFileSync(join(dataDir, path)) }));
+    },
+  });
+  return { file, ...written, sealed };
+}
 
 /** The result of a restoration. */
 export interface Restored {
@@ -53,11 +101,11 @@ export interface Restored {
  */
 export function restoreFolder(directory: string, file: string): Restored {
   const staging = join(directory, RESTORE_FOLDER);
-  const whole = inspectBackup(file);
+  const whole = isWholeBackup(file);
   try {
     rmSync(staging, { recursive: true, force: true });
     mkdirSync(staging, { mode: 0o700 });
-    const { schema, added } = unpack(file, staging);
+    const { schema, added } = unpack(file, staging, whole);
     const replaced = [...DATABASE_PARTS, ...(whole ? BACKED_UP_FILES : [])];
     const isNew = !replaced.some((name) => existsSync(join(directory, name)));
     const rootChanged = isOtherRoot(directory, staging);
@@ -73,21 +121,19 @@ export function restoreFolder(directory: string, file: string): Restored {
 }
 
 /** Whether it is a backup of a whole folder. */
-function inspectBackup(file: string): boolean {
-  const size = statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined) throw new VivariumError('not_found', `There is no file ${file}.`);
-  let header: Buffer;
+function isWholeBackup(file: string): boolean {
+  if (!existsSync(file)) throw new VivariumError('not_found', `There is no file ${file}.`);
+  let found: InspectedCopy;
   try {
-    header = readHeader(file);
+    found = inspectCopy(file, [BACKUP_ID, APPLICATION_ID]);
   } catch (cause) {
     throw new VivariumError('unavailable', `${file} can't be read (${reasonOf(cause)}).`, { cause });
   }
-  const fault = headerFault(header, size, [BACKUP_ID, APPLICATION_ID]);
-  if (fault !== null) {
-    throw new VivariumError('conflict', `${file} can't be restored: ${fault}. Nothing was changed.`);
+  if (found.fault !== null) {
+    throw new VivariumError('conflict', `${file} can't be restored: ${found.fault}. Nothing was changed.`);
   }
-  if (header.readUInt32BE(APPLICATION_ID_OFFSET) === BACKUP_ID) return true;
-  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return false;
+  if (found.id === BACKUP_ID) return true;
+  if (sizeOf(`${file}-wal`) === 0) return false;
   throw new VivariumError(
     'conflict',
     `${file} is a database in use or not closed (its -wal is there); make a backup of it with "vivarium backup create".`,
@@ -95,16 +141,15 @@ function inspectBackup(file: string): boolean {
 }
 
 /** Unpacks the backup into an empty folder, and reads all of its pages. */
-function unpack(file: string, folder: string): { schema: number; added: string[] } {
+function unpack(file: string, folder: string, isWhole: boolean): { schema: number; added: string[] } {
   const database = join(folder, DATABASE_FILE);
   copyFileSync(file, database);
   chmodSync(database, OWNER_ONLY);
   const sqlite = new Sqlite(database);
   try {
     sqlite.pragma('journal_mode = DELETE');
-    const finding = String(sqlite.pragma('integrity_check(1)', { simple: true }));
-    if (finding !== 'ok') throw damagedBackup(file, finding.replaceAll('\n', ' '));
-    const isWhole = isWholeBackup(sqlite);
+    const fault = pageFault(sqlite, 'integrity_check');
+    if (fault !== null) throw damagedBackup(file, fault);
     const bad = isWhole ? badRows(sqlite).find((each) => each !== null) : undefined;
     if (bad) throw damagedBackup(file, `Vivarium can't use ${bad.what}`);
     const added = [DATABASE_FILE, ...(isWhole ? unpackFiles(sqlite, folder, file) : [])];
@@ -115,18 +160,12 @@ function unpack(file: string, folder: string): { schema: number; added: string[]
   }
 }
 
-const isWholeBackup = (sqlite: Sqlite.Database): boolean =>
-  sqlite.pragma('application_id', { simple: true }) === BACKUP_ID;
-
 function unpackFiles(sqlite: Sqlite.Database, folder: string, file: string): string[] {
-  // Backups of older versions have no digests.
-  const rows = sqlite
-    .prepare<[], { path: string; content: Buffer; sha256?: string }>(`SELECT * FROM ${FILES_TABLE}`)
-    .all();
-  const foreign = rows.find(({ path }) => !isKeptFile(path));
+  const rows = filesIn(sqlite);
+  const foreign = rows.find(({ path }) => !KEPT_FILE.test(path));
   if (foreign !== undefined) throw damagedBackup(file, `it contains the unknown file ${JSON.stringify(foreign.path)}`);
   // SQLite's check covers the structure of its pages, not their content.
-  const damaged = rows.find(({ content, sha256 }) => sha256 !== undefined && sha256 !== hash('sha256', content));
+  const damaged = rows.find(({ isDamaged }) => isDamaged);
   if (damaged !== undefined) throw damagedBackup(file, `${damaged.path} in it differs from what was stored`);
   for (const { path, content } of rows) {
     const target = join(folder, path);
