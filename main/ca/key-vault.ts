@@ -7,6 +7,7 @@ import { createTurns } from '../base/turns.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { createFile, openFolder, readOwnBytes } from './stores/owned-files.ts';
 import { ROOT_FILE_BYTES_MAX, ROOT_KEY_FILE } from './root-folder.ts';
+import { messageOf } from '../base/error-code.ts';
 
 export const SEALED_KEY_FILE = 'root-key.sealed';
 
@@ -142,7 +143,7 @@ async function attempt<Value>(action: () => Promise<Value>, fault: string): Prom
   try {
     return await action();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new VivariumError('unavailable', `${fault} (${reason}).`, { cause });
   }
 }

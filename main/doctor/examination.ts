@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { codeOf } from '../base/error-code.ts';
+import { codeOf, messageOf } from '../base/error-code.ts';
 import { createTurns } from '../base/turns.ts';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../contract/doctor.ts';
 import { doctorArea } from '../contract/doctor.ts';
@@ -122,7 +122,7 @@ const unknown = (probe: Probe, evidence: string): DoctorCheck =>
 
 /** Missing permissions are reported with the folder's permissions. */
 function probeFailed(probe: Probe, error: unknown): DoctorCheck {
-  const evidence = `The check failed: ${error instanceof Error ? error.message : String(error)}`;
+  const evidence = `The check failed: ${messageOf(error)}`;
   const denied = codeOf(error) === 'EACCES';
   return denied
     ? finding(probe, 'skipped', [evidence, 'The check Permissions says what to do.'])

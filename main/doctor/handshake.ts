@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import { reasonOf } from './listeners.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** A client's view of a completed handshake. */
 export interface Handshake {
@@ -85,7 +86,7 @@ function read(socket: TLSSocket, hostname: string): Handshake | null {
   const fault = socket.authorizationError as unknown;
   const named = certificate.checkHost(hostname, { subject: 'never' }) !== undefined;
   // The hostname is evaluated apart from the chain.
-  const distrust = socket.authorized || fault === 'ERR_TLS_CERT_ALTNAME_INVALID' ? null : textOf(fault);
+  const distrust = socket.authorized || fault === 'ERR_TLS_CERT_ALTNAME_INVALID' ? null : messageOf(fault);
   return {
     ok: true,
     protocol: socket.getProtocol() ?? '',
@@ -96,8 +97,6 @@ function read(socket: TLSSocket, hostname: string): Handshake | null {
     status: null,
   };
 }
-
-const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
 /** The alert for an unknown name (RFC 6066 §3), in OpenSSL's words. */
 const refusalOf = (error: Error): 'unrecognized_name' | null =>

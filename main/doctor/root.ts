@@ -7,6 +7,7 @@ import { posixWord, shellWord } from '../base/text/shell.ts';
 import type { DoctorCheck } from '../contract/doctor.ts';
 import { modeText, findExcessMode } from './data-folder.ts';
 import { agoText, finding, isoText } from './finding.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** The root's files, as in `main/ca/README.md`. */
 const CERTIFICATE_FILE = 'root.pem';
@@ -162,7 +163,7 @@ function readCertificate(file: string): { reading: CertificateReading; certifica
     return { reading, certificate };
   } catch (error) {
     return {
-      reading: { state: 'unreadable', reason: error instanceof Error ? error.message : String(error) },
+      reading: { state: 'unreadable', reason: messageOf(error) },
       certificate: null,
     };
   }

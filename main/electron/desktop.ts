@@ -28,6 +28,7 @@ import { createKeySealer, createSystemShell, describeDesktop } from './system.ts
 import { createTray, followStatus, type StatusTray } from './tray.ts';
 import { openDesktopMemory } from './window-state.ts';
 import { createMainWindow, type ShowMessage } from './window.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** Services of the desktop that the engine uses. */
 export interface DesktopServices {
@@ -238,7 +239,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   /** Reports in a box that a choice of the user failed. */
   function tellFault(message: string, error: unknown): void {
     log.error(message, { error });
-    void showMessage({ type: 'error', message, detail: error instanceof Error ? error.message : String(error) });
+    void showMessage({ type: 'error', message, detail: messageOf(error) });
   }
 
   /** Starts an engine; asks the user after each failure. */

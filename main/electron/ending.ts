@@ -4,6 +4,7 @@ import { realTime } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { prepareScratchPaths } from './identity.ts';
 import { openingOf, pageOfLink } from './rules.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** Sent by a terminal, a supervisor, or the end of a session. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -89,7 +90,7 @@ export async function endWith(error: unknown, options: { logsDir: string; drain:
   await dialog.showMessageBox({
     type: 'error',
     message: 'Vivarium failed and has to quit',
-    detail: `${error instanceof Error ? error.message : String(error)}\n\nThe logs have the details: ${options.logsDir}`,
+    detail: `${messageOf(error)}\n\nThe logs have the details: ${options.logsDir}`,
     buttons: ['Quit'],
   });
   app.quit();
@@ -97,7 +98,7 @@ export async function endWith(error: unknown, options: { logsDir: string; drain:
 
 /** Reports an error from before the start, such as a wrong option or another user's data folder, and exits. */
 export async function failBeforeStart(error: unknown): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   process.stderr.write(`${message}\n`);
   try {
     if (!app.isReady()) prepareScratchPaths();
@@ -138,7 +139,7 @@ export async function runCommandLine(run: Command): Promise<void> {
     app.exit(code);
   } catch (error) {
     // Electron would only print a warning, and never exit.
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${messageOf(error)}\n`);
     app.exit(1);
   }
 }

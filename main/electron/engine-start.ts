@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { messageOf } from '../base/error-code.ts';
 
 export interface EngineStartOptions {
   config: Config;
@@ -93,7 +94,7 @@ export function explainStartFailure(
   if (!(error instanceof VivariumError)) {
     return {
       message: 'Vivarium could not start',
-      detail: error instanceof Error ? error.message : String(error),
+      detail: messageOf(error),
       choices: [RETRY, { do: 'show-logs', label: 'Show logs' }, QUIT],
     };
   }

@@ -3,6 +3,7 @@ import type { RealTime } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { VivariumError } from '../contract/errors.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** After more failures than this within the window, another restart would only hide a persistent fault. */
 export const RESTARTS_MAX = 3;
@@ -149,7 +150,6 @@ function keepLan({ lan: _lan, lanWaits: _lanWaits, ...config }: Config, failed: 
   return lan === undefined ? config : { ...config, lan, lanWaits: true };
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const tooOften = (reason: string): VivariumError =>

@@ -15,6 +15,7 @@ import { renderPosixApply } from './script-posix.ts';
 import { renderWindowsApply } from './script-windows.ts';
 import { linesOf, stateOf, type Step, type StepState } from './step.ts';
 import { planWindows } from './windows.ts';
+import { messageOf } from '../base/error-code.ts';
 
 export interface MachineOptions {
   ledger: Ledger;
@@ -133,7 +134,7 @@ export function createMachine(options: MachineOptions): Machine {
       const message = stderr.trim().slice(0, 1_000);
       return { ...(message !== '' && { message }), ...(program.asks && { command }) };
     } catch (error) {
-      return { message: error instanceof Error ? error.message : String(error), command };
+      return { message: messageOf(error), command };
     }
   }
 

@@ -12,6 +12,7 @@ import { inspectPath, probe, probeConnection } from './inspect.ts';
 import { APPLICATION_ID } from './pages.ts';
 import { latestVersion, migrate, MIGRATIONS, readVersion, type Migration } from './migrations/migrations.ts';
 import { badRows, dropBadRows, refuseBadRows } from './tables/rows.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** For databases that end with the process. */
 export const MEMORY = ':memory:';
@@ -239,7 +240,7 @@ function backUpBefore(sqlite: Database, place: WritableDatabase, from: number, t
     return place.backups.takeNow(sqlite, from);
   } catch (error) {
     const fault = explain(error, place);
-    const why = fault instanceof Error ? fault.message : String(fault);
+    const why = messageOf(fault);
     throw new VivariumError(
       'unavailable',
       `The database ${place.file} must be migrated from schema ${from} to ${to}, but no backup of it could be made ` +

@@ -5,6 +5,7 @@ import { createBackups, isWhole, restoreCommands } from './copies/backups.ts';
 import { lossOf } from './inspect.ts';
 import { damageOf, FULL_CHECK_BYTES_MAX, pageFault, sizeOf, walksOf } from './pages.ts';
 import { type BadRow, badRows, DROP_COMMAND, findBadRow } from './tables/rows.ts';
+import { messageOf } from '../base/error-code.ts';
 
 /** The result of reading a database to its end. */
 export type IntegrityReading =
@@ -121,5 +122,5 @@ async function walk(sqlite: Sqlite.Database, isOver: () => boolean): Promise<Int
 function readFailure(error: unknown): IntegrityReading {
   const damage = damageOf(error);
   if (damage !== null) return { state: 'damaged', what: damage };
-  return { state: 'unread', why: `${error instanceof Error ? error.message : String(error)}.` };
+  return { state: 'unread', why: `${messageOf(error)}.` };
 }

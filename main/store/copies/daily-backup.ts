@@ -4,6 +4,7 @@ import { DAY_MS } from '../../contract/duration.ts';
 import type { Log } from '../../base/log.ts';
 import { copyDatabase } from './database-copy.ts';
 import type { OpenDatabase } from '../database.ts';
+import { messageOf } from '../../base/error-code.ts';
 
 /** Another backup is due when the newest is older than this, or dated in the future of the app's clock. */
 const BACKUP_AGE_MS_MAX = DAY_MS;
@@ -56,7 +57,7 @@ export function scheduleDailyBackup(
       if (cancelled) return;
       const fault = connection.explain(error);
       log.error('The daily backup failed', { error: fault });
-      warnings.push(`The daily backup failed: ${fault instanceof Error ? fault.message : String(fault)}`);
+      warnings.push(`The daily backup failed: ${messageOf(fault)}`);
     });
   });
 

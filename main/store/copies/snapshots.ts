@@ -5,7 +5,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CLOCK_MAX_MS, type AdjustableClock, type EpochMs } from '../../base/clock.ts';
-import { codeOf, reasonOf } from '../../base/error-code.ts';
+import { codeOf, messageOf, reasonOf } from '../../base/error-code.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Connection } from '../connection.ts';
 import {
@@ -227,7 +227,7 @@ function explainOpening(error: unknown, path: string): unknown {
   const damage = damageOf(error);
   if (damage !== null) return unrestorable(path, `it is damaged: ${damage}`);
   const code = codeOf(error);
-  if (code === null) return unrestorable(path, error instanceof Error ? error.message : String(error));
+  if (code === null) return unrestorable(path, messageOf(error));
   return new VivariumError(
     'unavailable',
     `${path} can't be read or copied (${reasonOf(error)}). Nothing was changed.`,
