@@ -63,7 +63,6 @@ function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { co
     );
   }
   const structure = new JsonStructure();
-  let depth = 0;
   let memberStart = 0;
   let name: string | null = null;
   let valueStart = -1;
@@ -76,20 +75,18 @@ function scanMembers(text: string, names: ReadonlySet<string>): Map<string, { co
 
   for (let at = structure.next(text, 0); at >= 0; at = structure.next(text, at + 1)) {
     const unit = text.charCodeAt(at);
-    if (opens(unit)) {
-      if (++depth === 1) memberStart = at + 1;
-      if (depth > NESTING_MAX) {
-        throw new VivariumError(
-          'invalid_request',
-          `The body nests deeper than ${NESTING_MAX} levels; send a flat object.`,
-        );
-      }
-    } else if (closes(unit)) {
-      if (--depth === 0) close(at);
-    } else if (depth === 1 && unit === COLON) {
+    const { depth } = structure;
+    if (depth > NESTING_MAX) {
+      throw new VivariumError(
+        'invalid_request',
+        `The body nests deeper than ${NESTING_MAX} levels; send a flat object.`,
+      );
+    }
+    if (depth === 1 && opens(unit)) memberStart = at + 1;
+    else if (depth === 1 && unit === COLON) {
       name = memberName(text.slice(memberStart, at).trim(), names);
       valueStart = at + 1;
-    } else if (depth === 1 && unit === COMMA) close(at);
+    } else if (closes(unit) ? depth === 0 : depth === 1 && unit === COMMA) close(at);
   }
   return found;
 }

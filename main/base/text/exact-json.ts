@@ -15,12 +15,16 @@ const DEPTH_MAX = 256;
  * @throws SyntaxError like `JSON.parse`, and if the text nests deeper than 256 levels.
  */
 export function parseExactJson(text: string): ExactJson {
-  if (nestsTooDeep(text)) throw new SyntaxError(`JSON nests deeper than ${DEPTH_MAX} levels`);
+  if (nestsDeeper(text, DEPTH_MAX)) throw new SyntaxError(`JSON nests deeper than ${DEPTH_MAX} levels`);
   if (!NEEDS_LITERALS.test(text)) return withBigints(JSON.parse(text) as ExactJson);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' ? (exactInteger(context?.source ?? String(value)) ?? value) : value,
-  ) as ExactJson;
+  return parseNumbers(text, (literal, value) => exactInteger(literal) ?? value);
 }
+
+/** `JSON.parse` with the number literals read by `convert`, which also gets the rounded value. */
+export const parseNumbers = (text: string, convert: (literal: string, value: number) => number | bigint): ExactJson =>
+  JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' ? convert(context?.source ?? String(value), value) : value,
+  ) as ExactJson;
 
 /**
  * Without fractions, exponents or long digit runs, doubles hold all integers exactly, and the reviver, which costs
@@ -63,14 +67,12 @@ export function exactInteger(literal: string): bigint | null {
   return /^0*$/.test(significant.slice(cut)) ? BigInt(sign + significant.slice(0, cut)) : null;
 }
 
-function nestsTooDeep(text: string): boolean {
-  if (text.length < 2 * DEPTH_MAX) return false;
+/** Whether brackets and braces are nested deeper than `max` levels. */
+export function nestsDeeper(text: string, max: number): boolean {
+  if (text.length < 2 * max) return false;
   const structure = new JsonStructure();
-  let depth = 0;
   for (let at = structure.next(text, 0); at >= 0; at = structure.next(text, at + 1)) {
-    const unit = text.charCodeAt(at);
-    if (opens(unit) && ++depth > DEPTH_MAX) return true;
-    if (closes(unit)) depth--;
+    if (structure.depth > max) return true;
   }
   return false;
 }
@@ -80,6 +82,8 @@ function nestsTooDeep(text: string): boolean {
  * arrive in pieces and is not validated; invalid text yields arbitrary positions, but the search always terminates.
  */
 export class JsonStructure {
+  /** How many brackets and braces are open after the last character found. */
+  depth = 0;
   #inString = false;
   /** Whether the previous character, inside a string, was a backslash. */
   #escaped = false;
@@ -90,17 +94,71 @@ export class JsonStructure {
       const unit = piece.charCodeAt(index);
       if (this.#escaped) this.#escaped = false;
       else if (unit === QUOTE) this.#inString = !this.#inString;
-      else if (!this.#inString) {
-        if (isStructural(unit)) return index;
-      } else if (unit === BACKSLASH) this.#escaped = true;
+      else if (this.#inString) this.#escaped = unit === BACKSLASH;
+      else if (unit === COMMA || unit === COLON) return index;
+      else if (opens(unit)) {
+        this.depth++;
+        return index;
+      } else if (closes(unit)) {
+        this.depth = Math.max(0, this.depth - 1);
+        return index;
+      }
     }
     return -1;
   }
 }
 
+/**
+ * Finds the elements of one array in JSON text that arrives in pieces. Brackets and quotes delimit the elements, so a
+ * malformed one does not affect the others, and memory use is bounded by the longest element.
+ */
+export class JsonElements {
+  state: 'outside' | 'inside' | 'after' = 'outside';
+  /** The text of the element that has begun, or since the last structural character outside; after it, the rest. */
+  begun = '';
+  #structure = new JsonStructure();
+  /** The name literals on the way to the position, and to the array. */
+  readonly #names: string[] = [];
+  readonly #path: readonly string[];
+
+  /** @param path the names of the array's member and of those around it, outermost first; none for the root */
+  constructor(path: readonly string[] = []) {
+    this.#path = path.map((name) => JSON.stringify(name));
+  }
+
+  /** The texts of the elements that end in this piece; of `[]`, an empty one. */
+  read(piece: string): string[] {
+    const found: string[] = [];
+    let from = 0;
+    let at = -1;
+    while (this.state !== 'after') {
+      const { depth } = this.#structure;
+      at = this.#structure.next(piece, at + 1);
+      if (at < 0) break;
+      const unit = piece.charCodeAt(at);
+      if (this.state === 'inside' && (depth > 0 || (unit !== COMMA && unit !== CLOSE_BRACKET))) continue;
+      const text = this.begun + piece.slice(from, at);
+      this.begun = '';
+      from = at + 1;
+      if (this.state === 'outside') this.#walk(unit, text, depth);
+      else found.push(text);
+      if (unit === CLOSE_BRACKET && this.state === 'inside') this.state = 'after';
+    }
+    this.begun = (this.state === 'after' ? '' : this.begun) + piece.slice(from);
+    return found;
+  }
+
+  #walk(unit: number, text: string, depth: number): void {
+    if (unit === COLON && depth <= this.#path.length) this.#names[depth - 1] = text.trim();
+    if (unit !== OPEN_BRACKET || depth !== this.#path.length || this.#names.join() !== this.#path.join()) return;
+    this.state = 'inside';
+    this.#structure = new JsonStructure();
+  }
+}
+
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
-export const CLOSE_BRACKET = 0x5d;
+const CLOSE_BRACKET = 0x5d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
@@ -109,4 +167,3 @@ const CLOSE_BRACE = 0x7d;
 
 export const opens = (unit: number): boolean => unit === OPEN_BRACKET || unit === OPEN_BRACE;
 export const closes = (unit: number): boolean => unit === CLOSE_BRACKET || unit === CLOSE_BRACE;
-const isStructural = (unit: number): boolean => unit === COMMA || unit === COLON || opens(unit) || closes(unit);

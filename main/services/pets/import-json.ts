@@ -1,12 +1,4 @@
-import {
-  type ExactJson,
-  parseExactJson,
-  CLOSE_BRACKET,
-  closes,
-  COMMA,
-  JsonStructure,
-  opens,
-} from '../../base/text/exact-json.ts';
+import { type ExactJson, JsonElements, parseExactJson } from '../../base/text/exact-json.ts';
 import {
   columnsOf,
   FIELDS,
@@ -20,25 +12,18 @@ import {
 
 const NOT_AN_ARRAY = 'must be a JSON array of pets: [{"name": "Rex", "categoryId": 1}].';
 
-/**
- * Reads a JSON array one element at a time. Brackets and quotes delimit the elements, so a malformed one does not
- * affect the others, and memory use is bounded by the longest element.
- */
+/** Reads a JSON array one element at a time; a malformed one does not affect the others. */
 export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
   const found: TextReader['found'] = { titles: [], columns: {} };
-  let phase: 'before' | 'inside' | 'after' | 'lost' = 'before';
-  const structure = new JsonStructure();
-  let depth = 0;
+  const array = new JsonElements();
+  /** Whether the text cannot be read any further. */
+  let lost = false;
   let elements = 0;
-  /** The beginning of an element that continues in the next piece. */
-  let begun = '';
-  /** The line where that text begins. */
+  /** The line where the next element begins. */
   let line = 1;
 
-  function finish(rest: string, last: boolean): Source[] {
-    const whole = begun + rest;
+  function sourcesOf(whole: string, last: boolean): Source[] {
     const element = whole.trim();
-    begun = '';
     const at = {
       line: line + breaksIn(whole.slice(0, whole.length - whole.trimStart().length)),
       text: quoted(element),
@@ -71,61 +56,34 @@ export function createJsonReader({ columns: chosen }: ImportForm): TextReader {
     return picked;
   }
 
-  /** Whether a structural character ends an element: a comma or closing bracket at the array's own level. */
-  function endsElement(unit: number): boolean {
-    if (depth === 0 && (unit === COMMA || unit === CLOSE_BRACKET)) return true;
-    if (opens(unit)) depth++;
-    else if (closes(unit)) depth = Math.max(0, depth - 1);
-    return false;
-  }
-
-  function readInside(piece: string, from: number, rows: Source[]): number {
-    let start = from;
-    for (let at = structure.next(piece, from); at >= 0; at = structure.next(piece, at + 1)) {
-      const unit = piece.charCodeAt(at);
-      if (!endsElement(unit)) continue;
-      const last = unit === CLOSE_BRACKET;
-      rows.push(...finish(piece.slice(start, at), last));
-      start = at + 1;
-      if (last) {
-        phase = 'after';
-        return start;
-      }
-    }
-    begun += piece.slice(start);
-    if (begun.length > ROW_CHARACTERS_MAX) {
-      phase = 'lost';
-      const fault = `has more than ${ROW_CHARACTERS_MAX} characters; nothing after it was read`;
-      rows.push({ fault, line, text: quoted(begun) });
-    }
-    return piece.length;
-  }
-
   return {
     found,
     read(piece) {
-      const rows: Source[] = [];
-      let index = 0;
-      if (phase === 'before') {
-        index = piece.search(/[^\s\uFEFF]/);
-        line += breaksIn(index < 0 ? piece : piece.slice(0, index));
-        if (index < 0) return rows;
-        if (piece.charAt(index) !== '[') throw refusedText(NOT_AN_ARRAY);
-        phase = 'inside';
-        index++;
+      if (lost) return [];
+      if (array.state === 'outside') {
+        const start = piece.search(/[^\s\uFEFF]/);
+        line += breaksIn(start < 0 ? piece : piece.slice(0, start));
+        if (start < 0) return [];
+        if (piece.charAt(start) !== '[') throw refusedText(NOT_AN_ARRAY);
       }
-      if (phase === 'inside') index = readInside(piece, index, rows);
-      if (phase === 'after' && /\S/.test(piece.slice(index))) {
-        phase = 'lost';
-        const rest = piece.slice(index);
-        rows.push({ fault: 'was not read: it comes after the end of the array', line, text: quoted(rest) });
+      const texts = array.read(piece);
+      const rows = texts.flatMap((text, index) =>
+        sourcesOf(text, array.state === 'after' && index === texts.length - 1),
+      );
+      const text = quoted(array.begun);
+      if (array.state === 'inside' && array.begun.length > ROW_CHARACTERS_MAX) {
+        lost = true;
+        rows.push({ fault: `has more than ${ROW_CHARACTERS_MAX} characters; nothing after it was read`, line, text });
+      } else if (array.state === 'after' && /\S/.test(array.begun)) {
+        lost = true;
+        rows.push({ fault: 'was not read: it comes after the end of the array', line, text });
       }
       return rows;
     },
     end() {
-      if (phase === 'before') throw refusedText('is not JSON: it is empty.');
-      if (phase !== 'inside') return [];
-      return [{ fault: 'is not JSON: the text ends before the array does', line, text: quoted(begun) }];
+      if (array.state === 'outside') throw refusedText('is not JSON: it is empty.');
+      if (lost || array.state === 'after') return [];
+      return [{ fault: 'is not JSON: the text ends before the array does', line, text: quoted(array.begun) }];
     },
   };
 }

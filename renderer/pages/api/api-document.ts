@@ -1,4 +1,5 @@
-import { readExactly, writeExactly, type ExactValue } from '../../shared/traffic/json-text.ts';
+import type { ExactJson } from '../../../main/base/text/exact-json.ts';
+import { readExactly, writeExactly } from '../../shared/traffic/json-text.ts';
 
 /**
  * An OpenAPI 3 document in the form the page displays. The document may come from an upstream, so nothing is assumed:
@@ -84,7 +85,7 @@ export interface SchemaView {
   items: SchemaView | undefined;
 }
 
-type Node = { [name: string]: ExactValue };
+type Node = { [name: string]: ExactJson };
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
 
@@ -188,13 +189,13 @@ class Reader {
     };
   }
 
-  named(name: string, schema: ExactValue): SchemaView {
+  named(name: string, schema: ExactJson): SchemaView {
     this.#schemas = 0;
     return this.#schema(schema, name);
   }
 
   /** An operation's own parameter overrides its path's. Cookies are skipped: the page can't send them. */
-  #parameters(nodes: readonly ExactValue[]): ApiParameter[] {
+  #parameters(nodes: readonly ExactJson[]): ApiParameter[] {
     const parameters = nodes.flatMap((candidate): ApiParameter[] => {
       const node = this.#resolve(candidate);
       const name = textOf(node['name']);
@@ -241,10 +242,10 @@ class Reader {
     };
   }
 
-  #schema(value: ExactValue | undefined, known?: string, depth = 0): SchemaView {
+  #schema(value: ExactJson | undefined, known?: string, depth = 0): SchemaView {
     const name = known ?? nameOfReference(value);
     const node = this.#resolve(value);
-    const deeper = (inner: ExactValue | undefined): SchemaView =>
+    const deeper = (inner: ExactJson | undefined): SchemaView =>
       depth >= DEPTH_MAX || ++this.#schemas > SCHEMAS_MAX
         ? { ...ANYTHING, name: nameOfReference(inner) }
         : this.#schema(inner, undefined, depth + 1);
@@ -271,7 +272,7 @@ class Reader {
   }
 
   /** The target of a reference within this document; an empty node if there is none. */
-  #resolve(value: ExactValue | undefined): Node {
+  #resolve(value: ExactJson | undefined): Node {
     let node = nodeOf(value);
     for (let step = 0; typeof node['$ref'] === 'string'; step++) {
       if (step === REFERENCES_MAX || !node['$ref'].startsWith('#/')) return {};
@@ -282,8 +283,8 @@ class Reader {
   }
 
   /** The value at a JSON pointer (RFC 6901). */
-  #at(pointer: string): ExactValue | undefined {
-    return pointer.split('/').reduce<ExactValue | undefined>((value, segment) => {
+  #at(pointer: string): ExactJson | undefined {
+    return pointer.split('/').reduce<ExactJson | undefined>((value, segment) => {
       const name = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~');
       return isNode(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     }, this.#root);
@@ -310,7 +311,7 @@ function typeOf(node: Node, items: SchemaView | undefined, hasProperties: boolea
 }
 
 /** Bounds that the format implies. */
-const FORMAT_RANGES: Record<string, readonly [ExactValue, ExactValue]> = {
+const FORMAT_RANGES: Record<string, readonly [ExactJson, ExactJson]> = {
   int32: [-2147483648, 2147483647],
   int64: [-9223372036854775808n, 9223372036854775807n],
 };
@@ -355,16 +356,16 @@ function decoded(segment: string): string {
   }
 }
 
-const nameOfReference = (value: ExactValue | undefined): string | undefined =>
+const nameOfReference = (value: ExactJson | undefined): string | undefined =>
   isNode(value) && typeof value['$ref'] === 'string' ? value['$ref'].split('/').at(-1) : undefined;
 
-const isNode = (value: ExactValue | undefined): value is Node =>
+const isNode = (value: ExactJson | undefined): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const nodeOf = (value: ExactValue | undefined): Node => (isNode(value) ? value : {});
-const listOf = (value: ExactValue | undefined): ExactValue[] => (Array.isArray(value) ? value : []);
-const textOf = (value: ExactValue | undefined): string | undefined =>
+const nodeOf = (value: ExactJson | undefined): Node => (isNode(value) ? value : {});
+const listOf = (value: ExactJson | undefined): ExactJson[] => (Array.isArray(value) ? value : []);
+const textOf = (value: ExactJson | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 /** A value as the user would type it. */
-const shown = (value: ExactValue): string => (typeof value === 'string' ? value : writeExactly(value));
+const shown = (value: ExactJson): string => (typeof value === 'string' ? value : writeExactly(value));

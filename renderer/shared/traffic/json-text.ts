@@ -1,3 +1,5 @@
+import { type ExactJson, nestsDeeper, parseNumbers } from '../../../main/base/text/exact-json.ts';
+
 /**
  * JSON as text: `JSON.parse` rounds integers beyond 2^53, and this API uses int64 values throughout. This module
  * changes only the whitespace between tokens.
@@ -20,8 +22,8 @@ export function readTokens(text: string): Token[] | undefined {
   } catch {
     return undefined;
   }
+  if (nestsDeeper(text, DEPTH_MAX)) return undefined;
   const texts = text.match(TOKEN) ?? [];
-  if (depthOf(texts) > DEPTH_MAX) return undefined;
   return texts.map((token, index) => ({ kind: kindOf(token, texts[index + 1]), text: token }));
 }
 
@@ -47,16 +49,6 @@ function closingOf(texts: readonly string[]): string {
     else if (text === '}' || text === ']') closing.pop();
   }
   return closing.toReversed().join('');
-}
-
-function depthOf(texts: readonly string[]): number {
-  let depth = 0;
-  let deepest = 0;
-  for (const text of texts) {
-    if (text === '{' || text === '[') deepest = Math.max(deepest, ++depth);
-    else if (text === '}' || text === ']') depth -= 1;
-  }
-  return deepest;
 }
 
 /** Finds every token of a text that is known to be JSON, and nothing else. */
@@ -132,71 +124,14 @@ export function prettyJson(text: string): string {
 export const textOf = (lines: readonly Line[]): string =>
   lines.map(({ depth, tokens }) => '  '.repeat(depth) + tokens.map((token) => token.text).join('')).join('\n');
 
-/** A JSON value whose integers beyond a double's precision are bigints. */
-export type ExactValue = string | number | bigint | boolean | null | ExactValue[] | { [name: string]: ExactValue };
+/** The value of a JSON text, with the integers beyond a double's precision as bigints; undefined if it is not JSON. */
+export const readExactly = (text: string): ExactJson | undefined => readTokens(text) && parseNumbers(text, exactNumber);
 
-/** The value of a JSON text with exact integers; undefined if it is not JSON. */
-export function readExactly(text: string): ExactValue | undefined {
-  const tokens = readTokens(text);
-  return tokens === undefined ? undefined : readValue({ tokens, at: 0 });
-}
-
-/** The reader's position. */
-interface Cursor {
-  tokens: readonly Token[];
-  at: number;
-}
-
-function readValue(cursor: Cursor): ExactValue {
-  const { kind, text } = next(cursor);
-  if (kind === 'number') return exactNumber(text);
-  if (text === '[') return readArray(cursor);
-  if (text === '{') return readObject(cursor);
-  return JSON.parse(text) as string | boolean | null;
-}
-
-function readArray(cursor: Cursor): ExactValue[] {
-  const items: ExactValue[] = [];
-  while (!skip(cursor, ']')) {
-    items.push(readValue(cursor));
-    skip(cursor, ',');
-  }
-  return items;
-}
-
-function readObject(cursor: Cursor): { [name: string]: ExactValue } {
-  const members: [string, ExactValue][] = [];
-  while (!skip(cursor, '}')) {
-    const name = JSON.parse(next(cursor).text) as string;
-    skip(cursor, ':');
-    members.push([name, readValue(cursor)]);
-    skip(cursor, ',');
-  }
-  // Unlike an assignment, this makes "__proto__" an ordinary member.
-  return Object.fromEntries(members);
-}
-
-function next(cursor: Cursor): Token {
-  const token = cursor.tokens[cursor.at];
-  // The tokenizer has validated the text already.
-  if (token === undefined) throw new Error('The JSON text ended within a value.');
-  cursor.at += 1;
-  return token;
-}
-
-function skip(cursor: Cursor, text: string): boolean {
-  const found = cursor.tokens[cursor.at]?.text === text;
-  if (found) cursor.at += 1;
-  return found;
-}
-
-function exactNumber(literal: string): number | bigint {
-  const value = Number(literal);
-  return Number.isSafeInteger(value) || !/^-?\d+$/.test(literal) ? value : BigInt(literal);
-}
+const exactNumber = (literal: string, value: number): number | bigint =>
+  Number.isSafeInteger(value) || !/^-?\d+$/.test(literal) ? value : BigInt(literal);
 
 /** A value as JSON text, bigints as digits. */
-export function writeExactly(value: ExactValue): string {
+export function writeExactly(value: ExactJson): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(writeExactly).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,5 +1,6 @@
 import type { ReceivedResponse } from '../../../../main/contract/api.ts';
-import { readExactly, writeExactly, type ExactValue } from '../../../shared/traffic/json-text.ts';
+import type { ExactJson } from '../../../../main/base/text/exact-json.ts';
+import { readExactly, writeExactly } from '../../../shared/traffic/json-text.ts';
 
 /**
  * Assertions about a response in httpYac's syntax for `.http` files, after `??`: `status == 200`, `header content-type
@@ -25,7 +26,7 @@ const NOT_UNDERSTOOD =
 /** Longer values are cut where they are shown. */
 const SHOWN_LENGTH = 120;
 
-type Found = ExactValue | undefined;
+type Found = ExactJson | undefined;
 
 /** Checks a response against each line; empty lines are skipped. */
 export function checkResponse(lines: readonly string[], response: ReceivedResponse): CheckOutcome[] {
@@ -76,7 +77,7 @@ const valueAt = (value: Found, steps: readonly string[]): Found =>
   steps.reduce<Found>((at, step) => {
     if ((typeof at === 'string' || Array.isArray(at)) && step === 'length') return at.length;
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
-    return (at as Record<string, ExactValue>)[step];
+    return (at as Record<string, ExactJson>)[step];
   }, value);
 
 function holds(found: Found, predicate: string, expected: string): boolean {

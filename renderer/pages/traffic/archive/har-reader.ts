@@ -1,4 +1,4 @@
-import { CLOSE_BRACKET, closes, COLON, COMMA, JsonStructure, opens } from '../../../../main/base/text/exact-json.ts';
+import { JsonElements } from '../../../../main/base/text/exact-json.ts';
 import type { TrafficDetail } from '../../../../main/contract/traffic.ts';
 import { HarFault, harDetail } from './har-entry.ts';
 import { textPieces, UnreadableFileError } from '../../../shared/display/text-pieces.ts';
@@ -75,73 +75,33 @@ const excerpt = (text: string): string => {
   return others.length === 0 ? first : `${first}…`;
 };
 
-/** Finds the elements of `log.entries` in a JSON text that comes in pieces. */
+/** Reads the elements of `log.entries` in a JSON text that comes in pieces. */
 class EntryReader {
-  readonly #structure = new JsonStructure();
-  #depth = 0;
-  #state: 'before' | 'outside' | 'entries' | 'after' = 'before';
-  /** The names on the way: of the root's member, and of the log's. */
-  readonly #names = ['', ''];
-  /** The text since the last structural character outside, or of the element that has begun. */
-  #begun = '';
+  readonly #entries = new JsonElements(['log', 'entries']);
+  #isEmpty = true;
 
   read(piece: string): string[] {
-    if (this.#state === 'before') {
+    if (this.#isEmpty) {
       const start = piece.search(/[^\s\uFEFF]/);
       if (start >= 0 && piece.charAt(start) !== '{') {
         throw new UnreadableFileError(
           `It is not a HAR file: it must begin with {"log": …, but begins with ${excerpt(piece.slice(start, start + 200))}`,
         );
       }
-      if (start >= 0) this.#state = 'outside';
+      this.#isEmpty = start < 0;
     }
-    const found: string[] = [];
-    let from = 0;
-    for (let at = this.#structure.next(piece, 0); at >= 0; at = this.#structure.next(piece, at + 1)) {
-      if (this.#state === 'after') break;
-      const unit = piece.charCodeAt(at);
-      if (this.#state === 'entries') {
-        const isLast = this.#depth === 3 && unit === CLOSE_BRACKET;
-        if (isLast || (this.#depth === 3 && unit === COMMA)) {
-          const element = this.#begun + piece.slice(from, at);
-          if (element.trim() !== '') found.push(element);
-          this.#begun = '';
-          from = at + 1;
-        }
-        if (isLast) this.#state = 'after';
-        this.#count(unit);
-        continue;
-      }
-      if (unit === COLON && this.#depth <= 2) this.#names[this.#depth - 1] = this.#begun + piece.slice(from, at);
-      this.#begun = '';
-      from = at + 1;
-      this.#count(unit);
-      if (
-        this.#depth === 3 &&
-        piece.charAt(at) === '[' &&
-        this.#names.map((name) => name.trim()).join() === '"log","entries"'
-      ) {
-        this.#state = 'entries';
-      }
-    }
-    if (this.#state !== 'after') this.#begun += piece.slice(from);
-    return found;
+    return this.#entries.read(piece).filter((element) => element.trim() !== '');
   }
 
   /** @throws UnreadableFileError when the text had no entries, or ended within them */
   end(): void {
-    if (this.#state === 'after') return;
+    if (this.#entries.state === 'after') return;
     throw new UnreadableFileError(
-      this.#state === 'entries'
-        ? `It ends in the middle of an entry: ${excerpt(this.#begun)}`
-        : this.#state === 'before'
+      this.#entries.state === 'inside'
+        ? `It ends in the middle of an entry: ${excerpt(this.#entries.begun)}`
+        : this.#isEmpty
           ? 'It is empty.'
           : 'It is not a HAR file: it has no list "entries" in an object "log".',
     );
-  }
-
-  #count(unit: number): void {
-    if (opens(unit)) this.#depth += 1;
-    else if (closes(unit)) this.#depth -= 1;
   }
 }
