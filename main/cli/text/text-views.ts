@@ -1,14 +1,190 @@
-import { posixWord } from '../../base/text/shell.ts';
 import type { AcmeExplanation, AcmeLimits } from '../../contract/acme.ts';
 import { describeAcmeRate } from '../../contract/acme-rates.ts';
-import { parseDuration } from '../../contract/duration.ts';
+import type { ClockReading } from '../../contract/clock.ts';
+import type { AttachStep, Domain } from '../../contract/domains.ts';
+import { formatOffset, parseDuration } from '../../contract/duration.ts';
 import type { LanStatus } from '../../contract/lan.ts';
+import type { CallerUsage } from '../../contract/limits.ts';
 import type { MachineChange, MachineChanges, MachinePlan, MachineStatus, MachineStep } from '../../contract/machine.ts';
-import { typed } from '../../base/system/own-command.ts';
-import { printable, printableLines, type Style, type Renderer, columns } from './text.ts';
+import type { ReachSnippets } from '../../contract/reach.ts';
+import type { Run } from '../../contract/runs.ts';
+import type { TrafficEntry } from '../../contract/traffic.ts';
+import type { WorldOwner } from '../../contract/world.ts';
+import type { ZoneDnssec } from '../../contract/zones.ts';
+import { commandLine, typed } from '../../base/system/own-command.ts';
+import { posixWord } from '../../base/text/shell.ts';
+import { leftOut, renderObject, renderResult } from './render.ts';
+import { columns, printable, printableLines, type Renderer, type Shown, type Style } from './text.ts';
+import { TrafficRows } from './traffic-rows.ts';
+
+export const counted = (count: number, one: string, more: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
+
+/** The ids without a pet; there may be a thousand. */
+export function manyPets(done: string, count: number, missing: readonly string[]): string {
+  const named = missing.slice(0, MISSING_NAMED).join(', ') + (missing.length > MISSING_NAMED ? ', …' : '');
+  const rest = missing.length === 0 ? '' : `; there is no pet ${named}`;
+  return `${done} ${counted(count, 'pet', 'pets')}${rest}.`;
+}
+
+const MISSING_NAMED = 10;
+
+/** The result for a certificate, without its PEM text. */
+export const withoutPem =
+  <Result extends object>(exportCommand: (result: Result) => string) =>
+  (result: Result, renderer: Renderer): string => {
+    const rest = Object.fromEntries(Object.entries(result).filter(([name]) => name !== 'pem'));
+    return `${renderObject(rest, renderer)}\nThe certificate as PEM: ${typed(exportCommand(result))}\n`;
+  };
+
+const BREAKS = {
+  expired: 'Its signatures have expired, as you asked',
+  missing: 'Its answers lack signatures, as you asked',
+  'wrong-key': 'It is signed with a key other than the trust anchor’s, as you asked',
+};
+
+export function signingText({ name, algorithm, keys = [], signatures, break: broken, anchors }: ZoneDnssec): string {
+  if (signatures === undefined || anchors === undefined) {
+    return `${name} is not signed. Sign its answers: ${typed(commandLine`vivarium zones dnssec ${name} --signed`)}\n`;
+  }
+  const retiring = keys.filter(({ retiresAt }) => retiresAt !== undefined);
+  return [
+    `${name} is signed with ${algorithm}, key ${keys.map(({ tag }) => tag).join(' and ')}.`,
+    ...retiring.map(({ tag, retiresAt }) => `Key ${tag} retires at ${retiresAt} on Vivarium’s clock.`),
+    `Its signatures are valid from ${signatures.from} to ${signatures.until}, on Vivarium’s clock.`,
+    ...(broken === undefined
+      ? []
+      : [`${BREAKS[broken]}. To fix it: ${typed(commandLine`vivarium zones dnssec ${name} --break none`)}`]),
+    '',
+    'The trust anchor, as a trust-anchor-file of unbound:',
+    '',
+    anchors.unbound,
+    `For delv -a, with +root=${name}:`,
+    '',
+    anchors.delv,
+  ].join('\n');
+}
+
+/** Texts to copy begin at the left margin, because Python minds its indentation. One language is shown alone. */
+export function snippetsText({ snippets, pac, ...rest }: ReachSnippets, shown: Shown): string {
+  const { style, asked } = shown;
+  const block = (title: string, texts: readonly (string | undefined)[]) => [
+    '',
+    style.heading(printable(title)),
+    ...texts.flatMap((text) => (text === undefined || text === '' ? [] : ['', printableLines(text).trimEnd()])),
+  ];
+  const texts = snippets.flatMap(({ title, text, note }) => block(title, [text, note]));
+  if (asked['language'] !== undefined) return `${texts.slice(1).join('\n')}\n`;
+  return `${[
+    renderObject(rest, shown).trimEnd(),
+    ...texts,
+    ...block(pac.title, [pac.note, pac.commands, 'To undo it:', pac.undo]),
+    '',
+    `Names and ports for the whole system: ${typed(commandLine`vivarium machine plan ${rest.hostname}`)}`,
+  ].join('\n')}\n`;
+}
+
+export function entriesText({ items, ...rest }: { items: TrafficEntry[] }, renderer: Renderer): string {
+  const rows = new TrafficRows();
+  rows.fitTo(items);
+  const { line, left } = rows.header(renderer);
+  const lines = [line, ...items.map((entry) => rows.row(entry, renderer)), ...leftOut(left, renderer)];
+  return `${lines.join('\n')}\n\n${renderObject(rest, renderer)}`;
+}
+
+/** The same columns for every caller, whichever windows it has opened. */
+export const usageText = (callers: readonly CallerUsage[], renderer: Renderer): string =>
+  renderResult(
+    callers.map(({ caller, key, minute, day, strikes, bannedUntil }) => ({
+      caller: key === undefined ? caller.replace(/^address:/, '') : `${key.name} ${key.prefix}…`.trimStart(),
+      minute: `${minute.used} of ${minute.limit}`,
+      day: `${day.used} of ${day.limit}`,
+      'minute ends': minute.resetsAt,
+      'day ends': day.resetsAt,
+      strikes,
+      'banned until': bannedUntil,
+      // What `limits reset --caller` takes.
+      id: caller,
+    })),
+    renderer,
+  );
+
+export const clockText = (reading: ClockReading, renderer: Renderer): string =>
+  renderObject({ ...reading, offset: formatOffset(parseDuration(reading.offset)) }, renderer);
+
+/** What a check that passed is about: its code names the problem that it did not find. */
+const PASSED: Record<string, string | undefined> = {
+  wrong_target: 'target',
+  a_conflict: 'addresses',
+  alias_mismatch: 'addresses',
+  txt_missing: 'TXT',
+  caa_forbids: 'CAA',
+};
+
+export const domainText = (domain: Domain, renderer: Renderer): string =>
+  renderResult(
+    {
+      ...domain,
+      checks: domain.checks.map((check) => ({
+        ...check,
+        code: (check.outcome === 'ok' ? PASSED[check.code] : undefined) ?? check.code,
+      })),
+    },
+    renderer,
+  );
+
+export const ownersText = (owners: readonly WorldOwner[], renderer: Renderer): string =>
+  renderResult(
+    owners.flatMap(({ file, entries }) => entries.map(({ kind, what }) => ({ kind, what, file }))),
+    renderer,
+  );
+
+export const runsText = (runs: readonly Run[], renderer: Renderer): string =>
+  renderResult(
+    runs.map(({ urls, target, pid, command, folder, since }) => ({
+      address: urls[0],
+      target: target ?? 'no port yet',
+      pid,
+      command,
+      folder,
+      since,
+    })),
+    renderer,
+  );
+
+/** A result that reports the progress of a call: `domains attach --local`. */
+interface Stepped {
+  hostname: string;
+  example?: string;
+  steps: readonly AttachStep[];
+  url?: string;
+}
+
+export const isStepped = (result: unknown): result is Stepped =>
+  typeof result === 'object' && result !== null && 'steps' in result && Array.isArray(result.steps);
+
+export const hasFailed = ({ steps }: Stepped): boolean => steps.some(({ ok }) => !ok);
+
+/** One line for each step, the fix of the one that failed, and the address. */
+export function stepsText({ hostname, example = hostname, steps, url }: Stepped, { style }: Renderer): string {
+  const rows = columns(steps.map(({ step, ok, message }) => [step, style.word(ok ? 'ok' : 'failed'), message]));
+  const fixes = steps.flatMap(({ fix }) => (fix === undefined ? [] : ['', fix]));
+  const undo = [
+    typed(commandLine`vivarium domains remove ${hostname}`),
+    ...steps.flatMap(({ undo: call }) => call ?? []),
+  ];
+  const left = hasFailed({ hostname, steps })
+    ? ['', 'What was done so far stays, and repeating the command continues there. To remove it:', ...undo]
+    : [];
+  const open =
+    url?.startsWith('https:') === true
+      ? ['', `${url}  Open it: ${typed(commandLine`vivarium reach open ${example}`)}`]
+      : [];
+  return `${[...rows, ...fixes, ...left, ...open].join('\n')}\n`;
+}
 
 /** Every line that would change, and the command that does it. */
-export function renderMachinePlan({ hostname, resolvesTo, changes }: MachinePlan, style: Style): string {
+export function machinePlanText({ hostname, resolvesTo, changes }: MachinePlan, { style }: Renderer): string {
   const leads =
     resolvesTo.length === 0 ? 'This system does not know' : `This system leads to ${resolvesTo.join(', ')}:`;
   return `${leads} ${hostname}.\n\n${changesText(changes, style)}\n`;
@@ -56,13 +232,13 @@ function commandLines({ id, state, command }: MachineChange): string[] {
   return command === undefined ? [] : [`  To ${state === 'planned' ? 'do' : 'undo'} it: ${command}`];
 }
 
-export const renderMachineStatus = ({ ledger, undoScript, changes }: MachineStatus, style: Style): string =>
+export const machineStatusText = ({ ledger, undoScript, changes }: MachineStatus, { style }: Renderer): string =>
   `${[
     changes.length === 0 ? 'Vivarium has changed nothing on this machine.' : changesText(changes, style),
     `The ledger: ${ledger}${changes.length === 0 ? '' : `\nTo undo all without Vivarium: ${undoScript}`}`,
   ].join('\n\n')}\n`;
 
-export function renderMachineUndone({ changes }: MachineChanges, style: Style): string {
+export function machineUndoneText({ changes }: MachineChanges, { style }: Renderer): string {
   if (changes.length === 0) return 'There is nothing to undo.\n';
   const left = changes.filter(({ state }) => state !== 'undone');
   const undone = changes.filter(({ state }) => state === 'undone');
@@ -73,7 +249,7 @@ export function renderMachineUndone({ changes }: MachineChanges, style: Style): 
 }
 
 /** An order as a walk: one line for each step, and below it what was asked and found, and each name of CAA. */
-export function renderOrder(order: AcmeExplanation, { style }: Renderer): string {
+export function orderText(order: AcmeExplanation, { style }: Renderer): string {
   const rows = columns(order.walk.map(({ step, state, message }) => [printable(step), state, printable(message)]));
   const lines = order.walk.flatMap(({ attempts, caa }, index) => [
     rows[index] ?? '',
@@ -84,7 +260,7 @@ export function renderOrder(order: AcmeExplanation, { style }: Renderer): string
   return `${[style.heading(head), printable(order.message), '', ...lines].join('\n')}\n`;
 }
 
-export function renderLimits({ enforced, limits }: AcmeLimits, { style }: Renderer): string {
+export function limitsText({ enforced, limits }: AcmeLimits, { style }: Renderer): string {
   const rows = limits.flatMap(({ limit, count, period, used }) => [
     [limit, describeAcmeRate({ count, periodMs: parseDuration(period) }), ''],
     ...used.map(({ of, left, fullAt }) => [`  ${printable(of)}`, `${left} left`, `all again at ${fullAt}`]),
@@ -95,7 +271,7 @@ export function renderLimits({ enforced, limits }: AcmeLimits, { style }: Render
 }
 
 /** Whether other devices are served, what to open there, and how to change it. */
-export function renderLan(status: LanStatus): string {
+export function lanText(status: LanStatus): string {
   const {
     state,
     wanted = '',

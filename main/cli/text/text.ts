@@ -8,6 +8,11 @@ export interface Renderer {
   width: number | null;
 }
 
+/** What a view of a result depends on besides the result. `asked`: the input. */
+export interface Shown extends Renderer {
+  asked: Readonly<Record<string, unknown>>;
+}
+
 /** Follows the colours and width that the output wants. */
 export const rendererFor = (output: TextOutput): Renderer => ({
   style: createStyle(wantsColour(output)),

@@ -23,7 +23,8 @@ import {
 } from '../text/io.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import { formatHelp } from './local-command.ts';
-import { fileContent, createStreamView, jsonTexts, renderFor, type Asked } from '../text/views.ts';
+import { fileContent, createStreamView, jsonTexts, renderFor } from '../text/views.ts';
+import { deedOf } from './deeds.ts';
 import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
 import { flagsOf, listFields, type Field } from './fields.ts';
 import {
@@ -187,9 +188,6 @@ async function writeResult(
   io.stdout.write(isCleaned ? terminalText(content) : text);
 }
 
-/** The input of a list that continues at the result's `next`. */
-const CURSORS: Record<string, string | undefined> = { 'traffic.list': 'before', 'pets.list': 'after' };
-
 /** A result for people: only the changed settings, and the command that shows the next page in place of `next`. */
 function renderPage(
   procedure: CliProcedure,
@@ -199,9 +197,9 @@ function renderPage(
   renderer: Renderer,
 ): string {
   const called = `${procedure.namespace}.${procedure.name}`;
-  const cursor = CURSORS[called];
+  const { cursor } = deedOf(called);
   const { next, ...page } = (result ?? {}) as { next?: unknown };
-  const asked = JSON.parse(input === '' ? '{}' : input) as Asked;
+  const asked = JSON.parse(input === '' ? '{}' : input) as Record<string, unknown>;
   if (called === 'settings.update') {
     const changed = Object.entries(page).filter(([name]) => name in asked);
     if (changed.length > 0) return renderFor(called, Object.fromEntries(changed), renderer);

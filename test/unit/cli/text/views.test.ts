@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { typed } from '../../../../main/base/system/own-command.ts';
-import { contract } from '../../../../main/contract/index.ts';
-import { exitCodeFor, FAILED_RESULTS } from '../../../../main/cli/words/exit-codes.ts';
+import { exitCodeFor } from '../../../../main/cli/words/exit-codes.ts';
 import { createStyle } from '../../../../main/cli/text/text.ts';
 import { renderFor } from '../../../../main/cli/text/views.ts';
 import { makeDomain } from '../../../support/page/page-domains.ts';
@@ -237,15 +236,6 @@ describe('the exit code', () => {
     ['projects.list', [], 0],
   ])('of %s with %j is %i', (procedure, result, code) => {
     expect(exitCodeFor(procedure, JSON.stringify(result))).toBe(code);
-  });
-
-  it('is determined for existing procedures', () => {
-    const namespaces = contract as unknown as Record<string, Record<string, unknown> | undefined>;
-    const unknown = FAILED_RESULTS.filter(({ procedure }) => {
-      const [namespace = '', name = ''] = procedure.split('.');
-      return namespaces[namespace]?.[name] === undefined;
-    });
-    expect(unknown).toEqual([]);
   });
 });
 

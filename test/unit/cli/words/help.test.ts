@@ -16,7 +16,7 @@ import {
   requireNamespace,
 } from '../../../../main/cli/words/procedures.ts';
 import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../../main/cli/engine/serve-options.ts';
-import { EMPTY } from '../../../../main/cli/text/views.ts';
+import { ALL_DEEDS } from '../../../../main/cli/words/deeds.ts';
 import { DRILLS } from '../../../../main/drills/catalogue/index.ts';
 import { splitShellLine } from '../../../support/rpc/rpc-shell.ts';
 
@@ -91,9 +91,8 @@ it('the commands in the drills work', async () => {
 });
 
 it('the commands that an empty list names work', async () => {
-  for (const [, command] of Object.values(EMPTY).filter((entry) => entry !== undefined)) {
+  for (const { empty: [, command] = [''] } of ALL_DEEDS.values())
     if (command !== undefined) await check(`vivarium ${command.replace('PROJECT', 'demo')}`);
-  }
 });
 
 describe('the help', () => {

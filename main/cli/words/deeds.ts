@@ -1,0 +1,217 @@
+import type { z } from 'zod';
+import { commandLine } from '../../base/system/own-command.ts';
+import type { Contract } from '../../contract/index.ts';
+import {
+  changesText,
+  clockText,
+  counted,
+  domainText,
+  entriesText,
+  hasFailed,
+  isStepped,
+  lanText,
+  limitsText,
+  machinePlanText,
+  machineStatusText,
+  machineUndoneText,
+  manyPets,
+  orderText,
+  ownersText,
+  runsText,
+  signingText,
+  snippetsText,
+  stepsText,
+  usageText,
+  withoutPem,
+} from '../text/text-views.ts';
+import { printableLines, type Shown } from '../text/text.ts';
+
+/** What the command line adds to a procedure of the contract. */
+export interface Deed<Result = unknown> {
+  /** The result as one sentence, where it only repeats the input. */
+  says?(result: Result): string;
+  /** The result as text, where it is neither a table nor names and values; ends with a line break. */
+  view?(result: Result, shown: Shown): string;
+  /** Columns that the table begins with: a narrow terminal has no room for the others. */
+  first?: readonly string[];
+  /** What an empty list means, and the command that changes it. `PROJECT` stands for the project asked about. */
+  empty?: readonly [sentence: string, command?: string];
+  /** When a result is a failure, as the end of a sentence: it exits with 1, except by `vivarium call`. */
+  failed?: readonly [when: string, isFailed: (result: Result) => boolean];
+  /** The input with which the list continues at the result's `next`. */
+  cursor?: string;
+  /** The result is itself a JSON document for other programs. */
+  isDocument?: true;
+}
+
+type ResultOf<Procedure> = Procedure extends { '~orpc': { outputSchema?: infer Schema } }
+  ? NonNullable<Schema> extends z.ZodType
+    ? z.output<NonNullable<Schema>>
+    : unknown
+  : never;
+
+type Deeds = {
+  [Namespace in keyof Contract]?: {
+    [Name in keyof Contract[Namespace]]?: Deed<ResultOf<Contract[Namespace][Name]>>;
+  };
+};
+
+const certificate = {
+  view: withoutPem<{ hostname: string }>(({ hostname }) => commandLine`vivarium certificates export ${hostname}`),
+};
+const root = { view: withoutPem<object>(() => 'vivarium ca export') };
+const clock = { view: clockText };
+const lan = { view: lanText };
+const machine = (when: string, state: 'applied' | 'undone') =>
+  [when, ({ changes }: { changes: { state: string }[] }) => changes.some((change) => change.state !== state)] as const;
+
+/** By namespace and procedure. A procedure without an entry shows its result as a table, or as names and values. */
+const DEEDS: Deeds = {
+  projects: {
+    list: {
+      first: ['name', 'slug', 'plan', 'baseUrl.production', 'id'],
+      empty: ['There are no projects. Create one:', 'projects create Shop'],
+    },
+    remove: { says: ({ name, id }) => `Removed ${name} (${id}).` },
+  },
+  deploys: {
+    create: { failed: ['the status is failed', ({ status }) => status === 'failed'] },
+    list: { empty: ['The project has not been deployed. Deploy it:', 'deploys create PROJECT'] },
+  },
+  keys: {
+    list: {
+      first: ['name', 'prefix', 'lastUsedAt', 'revokedAt', 'createdAt'],
+      empty: ['The project has no API keys. Create one:', 'keys create PROJECT --name Mine'],
+    },
+    revoke: { says: ({ id, name, prefix }) => `Revoked ${name === '' ? id : name} (${prefix}…).` },
+  },
+  limits: {
+    usage: {
+      view: usageText,
+      empty: ['No requests of the project are counted at present. To find the address to call:', 'projects list'],
+    },
+    reset: { view: usageText, empty: ['No requests of the project have been counted.'] },
+    unban: { says: ({ keyId, lifted }) => (lifted ? `Lifted the ban of ${keyId}.` : `${keyId} was not banned.`) },
+  },
+  pets: {
+    list: { cursor: 'after', empty: ['There are no such pets. Add some:', 'pets seed PROJECT 10'] },
+    remove: { says: ({ id, name }) => `Removed pet ${id} (${name}).` },
+    updateMany: { says: ({ before, missing }) => manyPets('Changed', before.length, missing) },
+    removeMany: { says: ({ removed, missing }) => manyPets('Removed', removed.length, missing) },
+    clear: {
+      says: ({ removed, left }) =>
+        `Removed ${counted(removed, 'pet', 'pets')}${left > 0 ? `; ${counted(left, 'is', 'are')} left` : ''}.`,
+    },
+  },
+  orders: {
+    list: { empty: ['There are no such orders.'] },
+    remove: { says: ({ id }) => `Removed order ${id}.` },
+  },
+  domains: {
+    attach: {
+      view: (result, shown) => (isStepped(result) ? stepsText(result, shown) : domainText(result, shown)),
+      failed: ['with --local: a step failed', (result) => isStepped(result) && hasFailed(result)],
+    },
+    list: {
+      first: ['hostname', 'state', 'certificate.state', 'kind'],
+      empty: ['No domains are attached. Attach one:', 'domains attach PROJECT shop.acme.test --local'],
+    },
+    get: { view: domainText },
+    verify: {
+      view: domainText,
+      failed: [
+        'the state is not verified, a check failed, or the certificate failed',
+        (domain) =>
+          domain.state !== 'verified' ||
+          domain.certificate.state === 'failed' ||
+          domain.checks.some(({ outcome }) => outcome === 'failed'),
+      ],
+    },
+    remove: { says: ({ hostname }) => `Removed ${hostname}.` },
+    export: { isDocument: true },
+  },
+  zones: {
+    list: { empty: ['There are no zones. Create one:', 'zones create acme.test'] },
+    remove: { says: ({ name }) => `Removed ${name}.` },
+    updateKey: { view: ({ file }) => printableLines(file) },
+    dnssec: { view: (signing) => printableLines(signingText(signing)) },
+  },
+  records: {
+    list: { empty: ['There are no such records.'] },
+    remove: {
+      says: ({ zone, name, type, value, visibleAt }) =>
+        `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
+    },
+  },
+  caa: {
+    explain: { failed: ['the verdict is forbidden or lookup_failed', ({ verdict }) => verdict !== 'allowed'] },
+  },
+  certificates: {
+    list: { first: ['hostname', 'state', 'notAfter'] },
+    renew: certificate,
+    revoke: certificate,
+  },
+  ca: {
+    extend: root,
+    retract: { ...root, failed: ['a trust store still has the wider root', ({ left }) => left.length > 0] },
+    renew: root,
+    trust: { failed: ['the store does not trust the root', ({ state }) => state !== 'trusted'] },
+    untrust: {
+      failed: [
+        'the store cannot be changed without the command in the answer',
+        ({ state, command }) => state === 'unavailable' || (state === 'trusted' && command !== undefined),
+      ],
+    },
+  },
+  acme: {
+    accounts: { empty: ['No ACME client has an account. Its directory URL is acme.directoryUrl in runtime.json.'] },
+    externalKeys: { empty: ['There are no external keys. Create one:', 'acme create-external-key'] },
+    revokeExternalKey: { says: ({ id }) => `Revoked ${id}.` },
+    orders: { empty: ['There are no such orders.'] },
+    explain: { view: orderText },
+    revoke: { view: orderText },
+    refusals: { empty: ['No request of an ACME client has been refused since the start.'] },
+    limits: { view: limitsText },
+    resetLimits: { view: limitsText },
+  },
+  clock: { get: clock, advance: clock, set: clock, freeze: clock, resume: clock, reset: clock },
+  traffic: {
+    list: {
+      view: entriesText,
+      cursor: 'before',
+      empty: ['No requests match. To find the address to call:', 'projects list'],
+    },
+    running: { view: entriesText, empty: ['No requests are in progress.'] },
+    clear: { says: ({ cleared }) => `Removed ${counted(cleared, 'entry', 'entries')}.` },
+    har: { isDocument: true },
+  },
+  reach: { snippets: { view: snippetsText } },
+  runs: {
+    list: {
+      view: runsText,
+      empty: ['No command is served at a hostname. Run yours:', 'run app.acme.test -- npm run dev'],
+    },
+    close: { says: ({ id }) => `Ended ${id}.` },
+  },
+  machine: {
+    plan: { view: machinePlanText },
+    apply: {
+      view: ({ changes }, { style }) => `${changesText(changes, style)}\n`,
+      failed: machine('the change is not made', 'applied'),
+    },
+    undo: { view: machineUndoneText, failed: machine('a change is left', 'undone') },
+    status: { view: machineStatusText },
+  },
+  lan: { status: lan, start: lan, stop: lan },
+  doctor: { run: { failed: ['a check failed', ({ counts }) => counts.failed > 0] } },
+  world: { owners: { view: ownersText, empty: ['No file owns anything. Apply one:', 'up'] } },
+};
+
+/** All entries, by the procedure's name, such as `pets.list`. */
+export const ALL_DEEDS: ReadonlyMap<string, Deed> = new Map(
+  Object.entries(DEEDS).flatMap(([namespace, deeds]) =>
+    Object.entries(deeds as Record<string, Deed>).map(([name, deed]) => [`${namespace}.${name}`, deed]),
+  ),
+);
+
+export const deedOf = (called: string): Deed => ALL_DEEDS.get(called) ?? {};
