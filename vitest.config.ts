@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
+/** Programs of others as clients, and packages: they take long, and `npm run test:clients` runs them. */
+const CLIENTS = ['test/**/*.clients.test.ts'];
+
 export default defineConfig({
   // View state is written with runes, which must be compiled.
   plugins: [svelte({ configFile: false })],
@@ -20,8 +23,9 @@ export default defineConfig({
     isolate: false,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
-      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'] } },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
+      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], exclude: CLIENTS } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: CLIENTS } },
+      { extends: true, test: { name: 'clients', include: CLIENTS } },
     ],
   },
 });

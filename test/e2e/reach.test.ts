@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium, folderForSocket } from '../support/chromium.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import type { Engine } from '../support/engine.ts';
 import { expectNoFaults, runCommand, useEnginePages } from '../support/page/page-on-engine.ts';
-import { findTool, requireTool } from '../support/tools.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A long scenario in one page, on a busy machine. */
@@ -35,26 +34,6 @@ async function hasAsked(engine: Engine, authority: string, target: string): Prom
       entry.authority === authority && entry.target === target && entry.scheme === 'https' && entry.status === 200,
   );
 }
-
-describe.runIf(findTool('firefox-esr') !== null)('reach.open with Firefox', { timeout: JOURNEY_MS }, () => {
-  it('opens a domain and a platform hostname at their real URL, verified by the root', async () => {
-    vi.stubEnv('VIVARIUM_BROWSER', requireTool('firefox-esr'));
-    vi.stubEnv('VIVARIUM_BROWSER_ARGUMENTS', '--headless');
-    const engine = await startEngine();
-    for (const hostname of [HOSTNAME, 'demo.vivarium.localhost']) {
-      const answer = await engine.call('reach.open', { hostname, browser: 'firefox' });
-      expect(answer).toEqual({
-        url: `https://${hostname}/v1/openapi.json`,
-        browser: 'The browser',
-        trust: 'root',
-      });
-      await expect.poll(() => hasAsked(engine, hostname, '/v1/openapi.json'), { timeout: JOURNEY_MS / 3 }).toBe(true);
-    }
-    await expect(engine.call('reach.open', { hostname: HOSTNAME, browser: 'chromium' })).rejects.toThrow(
-      /^No Chrome, Chromium, Edge or Brave was found\. Install one/,
-    );
-  });
-});
 
 /** The block that Vivarium writes into a hosts file. */
 const blockOf = (hostname: string): string =>

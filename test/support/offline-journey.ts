@@ -1,6 +1,6 @@
 /**
  * A user sets up hostnames at their real URLs, in namespaces without a network: prints the result of each step in one
- * line of JSON. Runs in a separate process, for `test/e2e/real-urls.test.ts`.
+ * line of JSON. Runs in a separate process, for `test/e2e/real-urls.clients.test.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

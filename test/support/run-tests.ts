@@ -1,15 +1,18 @@
 /**
- * `npm test`, the same for developers and the build machine. Without arguments: formatting, lint, types and dead code,
- * and beside them all tests. With arguments, which are vitest's (`npm test -- test/unit/base -t decide`): those tests
- * only. `--junit FILE` writes a report for build machines.
+ * `npm test` and `npm run test:clients`, the same for developers and the build machine. Without arguments: formatting,
+ * lint, types and dead code, and beside them all tests but the project `clients`. With arguments, which are vitest's
+ * (`npm test -- test/unit/base -t decide`): those tests only. `--junit FILE` writes a report for build machines.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { runStaticChecks } from './static-checks.ts';
-import { closingLine, ProgressReporter, skippedLines } from './test-report.ts';
+import { closingLine, loopSeconds, ProgressReporter, skippedLines, timeLine } from './test-report.ts';
 import { installTools } from './tools.ts';
+
+/** What `npm test` runs of `vitest.config.ts`. */
+const PROJECTS = ['unit', 'integration', 'e2e'];
 
 const MEMORY = '/dev/shm';
 /** Enough for the browser profiles and packages of the workers. */
@@ -78,13 +81,17 @@ async function main(): Promise<number> {
   if (process.stdout.isTTY !== true && process.env.FORCE_COLOR === undefined) process.env.NO_COLOR = '1';
   const { parseCLI, startVitest } = await import('vitest/node');
   const { filter, options } = parseCLI(['vitest', 'run', ...rest]);
-  const missing = installTools();
+  const isWhole = rest.length === 0;
+  const missing = installTools({ clients: !isWhole });
   if (missing.length > 0) {
     process.stderr.write(`Missing on this machine, tests that need it fail and say so: ${missing.join(', ')}.\n`);
   }
-  const checks = rest.length === 0 ? runStaticChecks() : Promise.resolve([]);
+  const loopBefore = loopSeconds();
+  const startedAt = performance.now();
+  const checks = isWhole ? runStaticChecks() : Promise.resolve([]);
   const vitest = await startVitest('test', filter, {
     ...options,
+    ...(isWhole && { project: PROJECTS }),
     watch: false,
     reporters: ['default', new ProgressReporter(), ...(report === null ? [] : ['junit'])],
     ...(report !== null && { outputFile: { junit: report } }),
@@ -98,6 +105,7 @@ async function main(): Promise<number> {
   const skipped = options.testNamePattern === undefined ? skippedLines(modules) : [];
   for (const line of skipped) process.stdout.write(`${line}\n`);
   if (failedChecks.length > 0) process.stdout.write(`Failed besides tests: ${failedChecks.join(', ')}.\n`);
+  process.stdout.write(`${timeLine((performance.now() - startedAt) / 1000, [loopBefore, loopSeconds()])}\n`);
   process.stdout.write(`${closingLine(modules)}\n`);
   return hasFailed || failedChecks.length > 0 ? 1 : 0;
 }

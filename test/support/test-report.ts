@@ -42,3 +42,20 @@ export function closingLine(modules: readonly TestModule[]): string {
   const broken = modules.filter((module) => module.errors().length > 0).length;
   return `${count('passed')} passed, ${count('failed') + broken} failed, ${count('skipped')} skipped`;
 }
+
+const LOOP_ROUNDS = 100_000_000;
+
+/** How long this machine needs for a fixed loop at the moment. */
+export function loopSeconds(): number {
+  const startedAt = performance.now();
+  let number = 1;
+  for (let round = 0; round < LOOP_ROUNDS; round += 1) number = (Math.imul(number, 1_664_525) + round) | 0;
+  if (number === 0) throw new Error('The loop ran another course.');
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** The time of the tests, and that of a fixed loop before and after them, to compare the figures of two machines. */
+export function timeLine(seconds: number, loops: readonly number[]): string {
+  const [before = '', after = ''] = loops.map((loop) => loop.toFixed(2));
+  return `${seconds.toFixed(0)} s; a fixed loop took ${before} s before and ${after} s after the tests`;
+}

@@ -10,6 +10,8 @@ interface Tool {
   isThere: () => boolean;
   /** Tests run without it, but slower or fewer. */
   isOptional?: true;
+  /** Only tests of the project `clients` use it. */
+  isClient?: true;
 }
 
 const onPath = (name: string, debianPackage: string): Tool => ({
@@ -31,18 +33,19 @@ const TOOLS: readonly Tool[] = [
   onPath('dash', 'dash'),
   onPath('zsh', 'zsh'),
   onPath('fish', 'fish'),
-  onPath('makensis', 'nsis'),
+  { ...onPath('makensis', 'nsis'), isClient: true },
   { name: 'chromium', debianPackage: 'chromium', isThere: hasChromium },
   // Half of Chromium's work for the same page; without it, Chromium is used.
   { ...onPath('chromium-headless-shell', 'chromium-headless-shell'), isOptional: true },
   // Debian's name; the tests that need it are skipped without it.
-  { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true },
+  { ...onPath('firefox-esr', 'firefox-esr'), isOptional: true, isClient: true },
   { ...onPath('ip', 'iproute2'), isOptional: true },
   {
     name: 'grpcio',
     debianPackage: 'python3-grpcio',
     isThere: () => findGrpcio() !== null,
     isOptional: true,
+    isClient: true,
   },
   // Programs that Vivarium starts.
   ...['php-cli', 'php-curl', 'ruby', 'python3-requests', 'python3-httpx'].map((name): Tool => ({
@@ -50,10 +53,12 @@ const TOOLS: readonly Tool[] = [
     debianPackage: name,
     isThere: () => existsSync(`/var/lib/dpkg/info/${name}.list`),
     isOptional: true,
+    isClient: true,
   })),
   ...['certbot', 'lego', 'dehydrated', 'uacme', 'caddy'].map((name): Tool => ({
     ...onPath(name, name),
     isOptional: true,
+    isClient: true,
   })),
 ];
 
@@ -101,9 +106,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Installs missing programs if that needs no password; reports what is still missing. */
-export function installTools(): string[] {
-  const missing = () => TOOLS.filter((tool) => !tool.isThere());
+/** Installs missing programs if that needs no password, those of `clients` too if asked; reports what is still missing. */
+export function installTools({ clients }: { clients: boolean }): string[] {
+  const wanted = TOOLS.filter(({ isClient }) => clients || isClient !== true);
+  const missing = () => wanted.filter((tool) => !tool.isThere());
   const packages = missing();
   if (packages.length > 0 && process.platform === 'linux' && existsSync('/usr/bin/apt-get')) {
     process.stderr.write(

@@ -19,7 +19,7 @@ const seconds = (of: string, value: number) => ({
 
 /**
  * Certificate authorities: faults of the ACME server, some of which also affect the certificates of custom domains.
- * `test/integration/acme/broken-ca.test.ts` tests the symptoms. No stored state is edited.
+ * `test/integration/acme/broken-ca.clients.test.ts` tests the symptoms. No stored state is edited.
  */
 export const CA_ENTRIES: readonly BreakEntry[] = [
   entry('bad-nonces', {

@@ -35,7 +35,7 @@ const UNDISTURBED = {
 };
 const NO_VALIDATION = 'resolves as before: it does not validate';
 
-/** DNS faults. `HOST` is the hostname; `test/integration/breaks/dns-clients.test.ts` tests the symptoms. */
+/** DNS faults. `HOST` is the hostname; `test/integration/breaks/dns.clients.test.ts` tests the symptoms. */
 export const DNS_ENTRIES: readonly BreakEntry[] = [
   entry('nxdomain', {
     title: 'The name does not exist',

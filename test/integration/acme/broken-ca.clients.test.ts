@@ -6,7 +6,7 @@ import { openSite } from '../../support/acme/acme-site.ts';
 import { ACME_CLIENTS, isInstalled, outputOf } from '../../support/breaks/break-acme-clients.ts';
 
 /**
- * The whole table takes minutes: `BREAK_SYMPTOMS=FILE npx vitest run test/integration/acme/broken-ca.test.ts` writes
+ * The whole table takes minutes: `BREAK_SYMPTOMS=FILE npx vitest run test/integration/acme/broken-ca.clients.test.ts` writes
  * it. Otherwise one client is asked about what differs between the parts of the server.
  */
 const FILE = process.env.BREAK_SYMPTOMS;
