@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { findViolations } from '../support/page/page-audit.ts';
 import { unreadableButtons, unreadableTexts } from '../support/page/page-contrast.ts';
 import { EVERY_PAGE, FULL_DOMAIN, FULL_PROJECT, fillEveryPage, settled } from '../support/page/page-every.ts';
 import { useEnginePages } from '../support/page/page-on-engine.ts';
@@ -38,13 +39,17 @@ const focusAt = (page: Page, buttons: string, index: number): Promise<string | n
 describe('the page', () => {
   // The header and the navigation are the same on every page.
   it.each(EVERY_PAGE.map((path, index) => [path, index === 0 ? `${CONTENT}, ${HEADER}` : CONTENT, index === 0]))(
-    '%s has readable buttons in every state and theme, and never loses the focus when a button is pressed by keyboard',
+    '%s is accessible to axe, has readable buttons in every state and theme, and never loses the focus when a button is pressed by keyboard',
     async (path, buttons, isFirst) => {
       const { page, open } = await openPage({ path, prepare: fillEveryPage });
       const place = isFirst ? 'body' : '#main';
       await settled(page);
       await expect
-        .poll(async () => [...(await unreadableTexts(page)), ...(await unreadableButtons(page, place))])
+        .poll(async () => [
+          ...(await findViolations(page)).violations,
+          ...(await unreadableTexts(page)),
+          ...(await unreadableButtons(page, place)),
+        ])
         .toEqual([]);
       const count = await page.locator(buttons).count();
       for (let index = 0; index < count; index++) {

@@ -13,14 +13,55 @@ const OPTIONS: axe.RunOptions = {
   rules: { 'color-contrast': { enabled: false } },
 };
 
-/** axe's violations on the current page, each with its elements. */
-export async function findViolations(page: Page): Promise<string[]> {
+/** The part of the DOM that is read here; the tests have no DOM types. */
+interface Element {
+  tagName: string;
+  textContent: string;
+  ariaLabel: string | null;
+  parentElement: Element;
+  checkVisibility(): boolean;
+  getAttribute(name: string): string | null;
+  getAttributeNames(): string[];
+}
+
+/** What was found, and the kinds of elements in which it was searched. */
+interface Audit {
+  violations: string[];
+  kinds: string[];
+}
+
+/**
+ * axe's violations, each with its elements: on the current page, or if kinds of elements are known, in those of other
+ * kinds. A kind is the tag, the classes, the role, the states and the presence of a name, of an element and its parent.
+ */
+export async function findViolations(page: Page, known: ReadonlySet<string> = new Set()): Promise<Audit> {
   const isThere = await page.evaluate<boolean>("'axe' in window");
   // Through the debugger: the page's CSP blocks foreign scripts.
   if (!isThere) await page.evaluate(SOURCE);
-  return page.evaluate(async (options) => {
-    const { axe: tester } = globalThis as unknown as { axe: typeof axe };
-    const { violations } = await tester.run(options);
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
-  }, OPTIONS);
+  return page.evaluate(
+    async ([options, names]) => {
+      const { axe: tester, document } = globalThis as unknown as {
+        axe: typeof axe;
+        document: { querySelectorAll(selector: string): Iterable<Element> };
+      };
+      const own = (element: Element): string => {
+        const states = element.getAttributeNames().filter((name) => /^(aria-|disabled$|tabindex$)/.test(name));
+        const hasName = (element.ariaLabel ?? element.textContent).trim() !== '';
+        const words = ['class', 'role', 'type'].map((name) => element.getAttribute(name));
+        return [element.tagName, ...words, ...states.toSorted(), hasName].join(' ');
+      };
+      const kindOf = (element: Element): string => `${own(element.parentElement)} > ${own(element)}`;
+      const visible = [...document.querySelectorAll('body, body *')].filter((element) => element.checkVisibility());
+      const kinds = new Map(visible.map((element) => [element, kindOf(element)]));
+      const others = visible.filter((element) => !names.includes(kinds.get(element) ?? ''));
+      const found = async () => {
+        if (others.length === 0) return [];
+        const where = names.length === 0 ? document : { include: others };
+        const { violations } = await tester.run(where as unknown as axe.ElementContext, options);
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+      };
+      return { violations: await found(), kinds: [...new Set(kinds.values())] };
+    },
+    [OPTIONS, [...known]] as const,
+  );
 }
