@@ -4,17 +4,28 @@ import { hasType, type CopiedRequest } from './request-shell.ts';
 /** For Node, with `VIVARIUM_KEY` in the environment. The body is a string, which keeps int64 values exact. */
 export function asFetch({ method, url, headers, body, bytes, authorized }: CopiedRequest): string {
   const data = takesBody(method) ? bodyInCode({ headers, body, bytes }) : undefined;
-  const fields = [
-    ...(authorized ? ['Authorization: `Bearer ${process.env.VIVARIUM_KEY}`'] : []),
-    ...headers.map(({ name, value }) => `${nameInCode(name)}: ${literal(value)}`),
-  ];
   const options = [
-    ...(method === 'GET' ? [] : [`method: ${literal(method)}`]),
-    ...(fields.length === 0 ? [] : [`headers: {\n${fields.map((field) => `    ${field},\n`).join('')}  }`]),
+    ...methodAndHeaders({ method, headers, authorized }),
     ...(data === undefined ? [] : [`body: ${data}`]),
   ];
   const second = options.length === 0 ? '' : `, {\n${options.map((option) => `  ${option},\n`).join('')}}`;
   return `const response = await fetch(${literal(url)}${second});`;
+}
+
+/** The options of a request in JavaScript that say how and with what; `more`: further fields. */
+function methodAndHeaders(
+  { method, headers, authorized }: Pick<CopiedRequest, 'method' | 'headers' | 'authorized'>,
+  more: readonly string[] = [],
+): string[] {
+  const fields = [
+    ...(authorized ? ['Authorization: `Bearer ${process.env.VIVARIUM_KEY}`'] : []),
+    ...headers.map(({ name, value }) => `${nameInCode(name)}: ${literal(value)}`),
+    ...more,
+  ];
+  return [
+    ...(method === 'GET' ? [] : [`method: ${literal(method)}`]),
+    ...(fields.length === 0 ? [] : [`headers: {\n${fields.map((field) => `    ${field},\n`).join('')}  }`]),
+  ];
 }
 
 /**
@@ -99,16 +110,11 @@ export function asAxios(
   { pinned, caFile }: { pinned: boolean; caFile: string | undefined },
 ): string {
   const data = bytes !== undefined ? `Buffer.from(${literal(bytes)}, 'base64')` : body && literal(body);
-  const fields = [
-    ...(authorized ? ['Authorization: `Bearer ${process.env.VIVARIUM_KEY}`'] : []),
-    ...headers.map(({ name, value }) => `${nameInCode(name)}: ${literal(value)}`),
-    // Otherwise axios adds a type for forms.
-    ...(data !== undefined && !hasType(headers) ? ["'Content-Type': false"] : []),
-  ];
+  // Otherwise axios adds a type for forms.
+  const untyped = data !== undefined && !hasType(headers) ? ["'Content-Type': false"] : [];
   const options = [
     `url: ${literal(url)}`,
-    ...(method === 'GET' ? [] : [`method: ${literal(method)}`]),
-    ...(fields.length === 0 ? [] : [`headers: {\n${fields.map((field) => `    ${field},\n`).join('')}  }`]),
+    ...methodAndHeaders({ method, headers, authorized }, untyped),
     ...(data === undefined ? [] : [`data: ${data}`, 'transformRequest: (data) => data']),
     'transformResponse: (data) => data',
     'validateStatus: () => true',
@@ -189,11 +195,7 @@ export function asGo(
 }
 
 /** A Go string without expansion. The escapes of JSON are a subset of Go's. */
-const inGo = (text: string): string =>
-  JSON.stringify(text.toWellFormed()).replaceAll(
-    new RegExp(UNPRINTABLE, 'gu'),
-    (character) => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`,
-  );
+const inGo = (text: string): string => inPython(text.toWellFormed());
 
 /** A Go string of the bytes that Node represents as one character each. */
 const octetsInGo = (text: string): string =>

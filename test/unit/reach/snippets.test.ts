@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pacSetting } from '../../../main/reach/pac-setting.ts';
-import type { SnippetFacts } from '../../../main/reach/snippet-context.ts';
+import type { SnippetFacts } from '../../../main/reach/language-snippets.ts';
 import { directUrl, makeSnippets } from '../../../main/reach/snippets.ts';
 
 const FACTS: SnippetFacts = {
