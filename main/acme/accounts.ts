@@ -26,20 +26,7 @@ export const ACCOUNTS_MAX = 10_000;
 /** A request's payload, parsed. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-export interface Accounts {
-  /** Finds the account of a key, or creates it unless the client asks for an existing one only. @throws AcmeError */
-  open(
-    key: PublicJwk,
-    payload: Payload,
-    sent: { url: string; address: string },
-  ): Promise<{ account: AcmeAccount; created: boolean }>;
-  /** Changes the contact, or deactivates the account and its authorizations. @throws AcmeError */
-  update(account: AcmeAccount, payload: Payload): AcmeAccount;
-  /** Replaces the key (RFC 8555 §7.3.5). `inner` is a JWS of the new key. @throws AcmeError */
-  changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount>;
-}
-
-export function createAccounts({ clock, rows, rates, faults, origin, onChanged, ...parts }: AcmeParts): Accounts {
+export function createAccounts({ clock, rows, rates, faults, origin, onChanged, ...parts }: AcmeParts) {
   function save(account: AcmeAccount): AcmeAccount {
     rows.save({ account });
     onChanged();
@@ -54,7 +41,12 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
   }
 
   return {
-    async open(key, payload, { url, address }) {
+    /** Finds the account of a key, or creates it unless the client asks for an existing one only. @throws AcmeError */
+    async open(
+      key: PublicJwk,
+      payload: Payload,
+      { url, address }: { url: string; address: string },
+    ): Promise<{ account: AcmeAccount; created: boolean }> {
       const thumbprint = await thumbprintOf(key);
       const known = existing(thumbprint);
       if (known !== null) return { account: known, created: false };
@@ -96,7 +88,8 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
       onChanged();
       return { account: bound, created: true };
     },
-    update(account, { contact, status }) {
+    /** Changes the contact, or deactivates the account and its authorizations. @throws AcmeError */
+    update(account: AcmeAccount, { contact, status }: Payload): AcmeAccount {
       if (status === 'deactivated') {
         const authorizations = rows.openAuthorizations({ accountId: account.id });
         rows.save({
@@ -114,7 +107,8 @@ export function createAccounts({ clock, rows, rates, faults, origin, onChanged, 
       }
       return contact === undefined ? account : save({ ...account, contact: readContact(contact) });
     },
-    async changeKey(account, inner, url) {
+    /** Replaces the key (RFC 8555 §7.3.5). `inner` is a JWS of the new key. @throws AcmeError */
+    async changeKey(account: AcmeAccount, inner: string, url: string): Promise<AcmeAccount> {
       const jws = readJws(inner);
       if (!('jwk' in jws.by)) throw malformed('The inner JWS must have the new key as "jwk".');
       if (jws.url !== url) throw malformed('The "url" of the inner JWS differs from that of the outer one.');
@@ -162,7 +156,7 @@ function readContact(value: unknown): string[] {
 const MACS = ['HS256', 'HS384', 'HS512'] as const;
 
 /** A verified binding: what the account stores, and the external key that it uses. */
-export interface ExternalBinding {
+interface ExternalBinding {
   /** As the client sent it, and as its account shows it. */
   readonly sent: Readonly<Record<string, unknown>>;
   readonly key: AcmeExternalKey;

@@ -21,30 +21,84 @@ import { accountUrl } from './resources.ts';
 /** How long an order, or an authorization without a response, waits for its client. */
 export const PENDING_MS = 7 * DAY_MS;
 
+export type Authorizations = ReturnType<typeof createAuthorizations>;
+
+/** An account's authorizations (RFC 8555 §7.1.4, §7.5). */
+export function createAuthorizations(parts: AcmeParts) {
+  const { clock, rows, faults, onChanged } = parts;
+  const { get, respond, askCaa } = createChallenges(parts);
+  const now = (): number => clock.state().now;
+
+  function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
+    const last = rows.lastValid(account.id, value);
+    if (last === null || Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity) <= now()) return null;
+    return faults.forgets(value) ? null : last;
+  }
+
+  return {
+    get,
+    respond,
+    /** A reusable valid authorization, or a new one for the caller to write. */
+    reusableOrNew: (account: AcmeAccount, identifier: AcmeIdentifier, validForMs: number): AcmeAuthorization =>
+      reusable(account, identifier) ?? newAuthorization(account.id, identifier, now(), validForMs),
+    deactivate(given: AcmeAuthorization): AcmeAuthorization {
+      const deactivated = { ...given, status: stepAuthorization(given.status, 'deactivate') };
+      rows.save({ authorizations: [deactivated] });
+      onChanged();
+      return deactivated;
+    },
+    /** Checks CAA again if the last result is too old. @throws AcmeError caa, orderNotReady */
+    async recheckCaa(account: AcmeAccount, ids: readonly string[]): Promise<void> {
+      for (const id of ids) {
+        const found = get(id);
+        if (found?.status !== 'valid')
+          throw new AcmeError('orderNotReady', 'An authorization of the order is no longer valid.');
+        if (found.identifier.type === 'ip' || (found.caa?.atMs ?? 0) > now() - CAA_VALID_MS) continue;
+        const method = found.challenges.find(({ status }) => status === 'valid')?.type ?? 'http-01';
+        const { error, caa } = await askCaa(nameOf(found), found.identifier, method, account.id);
+        rows.save({ authorizations: [{ ...found, ...(caa !== null && { caa }) }] });
+        if (error !== null) throw error;
+      }
+    },
+  };
+}
+
+function newAuthorization(
+  accountId: string,
+  { type, value }: AcmeIdentifier,
+  createdAtMs: number,
+  validForMs: number,
+): AcmeAuthorization {
+  const wildcard = isWildcard(value);
+  const identifier = { type, value: wildcard ? value.slice(2) : value };
+  const methods = ACME_METHODS.filter((method) => (method.startsWith('dns-') ? type === 'dns' : !wildcard));
+  return {
+    id: randomBase62(16),
+    ...{ accountId, identifier, wildcard, createdAtMs, validForMs },
+    status: 'pending',
+    expiresAtMs: createdAtMs + PENDING_MS,
+    token: randomBase62(32),
+    challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
+  };
+}
+
 /** Maximum concurrent validations, and maximum queued ones. */
 const VALIDATIONS_MAX = 64;
 const WAITING_MAX = 20_000;
 
-/**
- * Real milliseconds that a response waits for the validation: most take less, so the client need not poll.
- */
+/** Real milliseconds that a response waits for the validation: most take less, so the client need not poll. */
 const ANSWER_WITHIN_MS = 300;
 
-/** An account's authorizations (RFC 8555 §7.1.4, §7.5). */
-export interface Authorizations {
-  /** With its current state; null if it does not exist. */
-  get(id: string): AcmeAuthorization | null;
-  /** A reusable valid authorization, or a new one for the caller to write. */
-  reusableOrNew(account: AcmeAccount, identifier: AcmeIdentifier, validForMs: number): AcmeAuthorization;
-  deactivate(authorization: AcmeAuthorization): AcmeAuthorization;
-  /** Validates unless that is done or in progress. Resolves when it is done, or with `processing` if it takes long. */
-  respond(account: AcmeAccount, authorization: AcmeAuthorization, method: AcmeMethod): Promise<AcmeAuthorization>;
-  /** Checks CAA again if the last result is too old. @throws AcmeError caa, orderNotReady */
-  recheckCaa(account: AcmeAccount, ids: readonly string[]): Promise<void>;
+interface Validated {
+  attempts: AcmeChallenge['attempts'];
+  error: AcmeError | null;
+  caa: AcmeAuthorization['caa'] | null;
+  reuseMs?: number;
 }
 
-export function createAuthorizations(parts: AcmeParts): Authorizations {
-  const { clock, log, rows, rates, faults, onChanged } = parts;
+/** Validates the challenges of authorizations (RFC 8555 §7.5.1), and asks for CAA. */
+function createChallenges(parts: AcmeParts) {
+  const { clock, log, rows, rates, onChanged } = parts;
   const turns = createTurns(VALIDATIONS_MAX);
   const now = (): number => clock.state().now;
 
@@ -56,12 +110,6 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     const expired = { ...found, status };
     rows.save({ authorizations: [expired] });
     return expired;
-  }
-
-  function reusable(account: AcmeAccount, { value }: AcmeIdentifier): AcmeAuthorization | null {
-    const last = rows.lastValid(account.id, value);
-    if (last === null || Math.min(last.expiresAtMs, last.reusableUntilMs ?? Infinity) <= now()) return null;
-    return faults.forgets(value) ? null : last;
   }
 
   async function respond(
@@ -109,45 +157,19 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     return done;
   }
 
-  function finish(
-    id: string,
-    method: AcmeMethod,
-    result: {
-      attempts: AcmeChallenge['attempts'];
-      error: AcmeError | null;
-      caa: AcmeAuthorization['caa'] | null;
-      reuseMs?: number;
-    },
-  ): void {
+  function finish(id: string, method: AcmeMethod, result: Validated): void {
     // It may have been deactivated, or have expired, meanwhile.
     const found = get(id);
     const challenge = found?.challenges.find(({ type }) => type === method);
     if (found === null || challenge === undefined) return;
-    const { attempts, error, caa, reuseMs } = result;
     const of = `${found.accountId} ${nameOf(found)}`;
-    if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);
+    if (result.error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);
     else
       rates.count([
         { limit: 'failedValidations', of },
         { limit: 'consecutiveFailures', of },
       ]);
-    const status = stepChallenge(challenge.status, error === null ? 'validated' : 'failed');
-    const atMs = now();
-    const answered = withChallenge(found, {
-      ...{ ...challenge, status, attempts },
-      ...(error === null ? { validatedAtMs: atMs } : { error: faultOf(error) }),
-    });
-    rows.save({
-      authorizations: [
-        {
-          ...answered,
-          status: stepAuthorization(found.status, error === null ? 'validated' : 'failed'),
-          ...(error === null && { expiresAtMs: atMs + found.validForMs }),
-          ...(error === null && reuseMs !== undefined && { reusableUntilMs: atMs + reuseMs }),
-          ...(caa !== null && { caa }),
-        },
-      ],
-    });
+    rows.save({ authorizations: [decided(found, challenge, result, now())] });
     onChanged();
   }
 
@@ -159,19 +181,6 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
     return { error: new AcmeError('caa', `${verdict.message} ${verdict.change}`.trim()), caa };
   }
 
-  async function recheckCaa(account: AcmeAccount, ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      const found = get(id);
-      if (found?.status !== 'valid')
-        throw new AcmeError('orderNotReady', 'An authorization of the order is no longer valid.');
-      if (found.identifier.type === 'ip' || (found.caa?.atMs ?? 0) > now() - CAA_VALID_MS) continue;
-      const method = found.challenges.find(({ status }) => status === 'valid')?.type ?? 'http-01';
-      const { error, caa } = await askCaa(nameOf(found), found.identifier, method, account.id);
-      rows.save({ authorizations: [{ ...found, ...(caa !== null && { caa }) }] });
-      if (error !== null) throw error;
-    }
-  }
-
   // After a crash: resumes validations that were in progress.
   for (const each of rows.openAuthorizations('processing')) {
     const account = rows.account(each.accountId);
@@ -181,36 +190,29 @@ export function createAuthorizations(parts: AcmeParts): Authorizations {
   }
 
   return {
+    /** An authorization with its current state; null if it does not exist. */
     get,
-    reusableOrNew: (account, identifier, validForMs) =>
-      reusable(account, identifier) ?? newAuthorization(account.id, identifier, now(), validForMs),
-    deactivate(given) {
-      const deactivated = { ...given, status: stepAuthorization(given.status, 'deactivate') };
-      rows.save({ authorizations: [deactivated] });
-      onChanged();
-      return deactivated;
-    },
+    /** Validates unless that is done or in progress. Resolves when it is done, or with `processing` if it takes long. */
     respond,
-    recheckCaa,
+    /** The verdict on CAA as it is stored, and the error that it causes. */
+    askCaa,
   };
 }
 
-function newAuthorization(
-  accountId: string,
-  { type, value }: AcmeIdentifier,
-  createdAtMs: number,
-  validForMs: number,
+function decided(
+  found: AcmeAuthorization,
+  challenge: AcmeChallenge,
+  { attempts, error, caa, reuseMs }: Validated,
+  atMs: number,
 ): AcmeAuthorization {
-  const wildcard = isWildcard(value);
-  const identifier = { type, value: wildcard ? value.slice(2) : value };
-  const methods = ACME_METHODS.filter((method) => (method.startsWith('dns-') ? type === 'dns' : !wildcard));
+  const event = error === null ? 'validated' : 'failed';
+  const ended = { ...challenge, status: stepChallenge(challenge.status, event), attempts };
   return {
-    id: randomBase62(16),
-    ...{ accountId, identifier, wildcard, createdAtMs, validForMs },
-    status: 'pending',
-    expiresAtMs: createdAtMs + PENDING_MS,
-    token: randomBase62(32),
-    challenges: methods.map((method) => ({ type: method, status: 'pending', attempts: [] })),
+    ...withChallenge(found, { ...ended, ...(error === null ? { validatedAtMs: atMs } : { error: faultOf(error) }) }),
+    status: stepAuthorization(found.status, event),
+    ...(error === null && { expiresAtMs: atMs + found.validForMs }),
+    ...(error === null && reuseMs !== undefined && { reusableUntilMs: atMs + reuseMs }),
+    ...(caa !== null && { caa }),
   };
 }
 

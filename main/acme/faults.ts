@@ -7,39 +7,17 @@ import type { Window } from './renewal-info.ts';
 import { ACME_PATH } from './resources.ts';
 import type { HttpReply } from './validate-http.ts';
 
-/** Applies running breaks of the family `ca` to each step; the rest of the server does not know the breaks. */
-export interface AcmeFaults {
-  /** Runs before a request is processed. @throws AcmeError badNonce, serverInternal (503) */
-  request(request: { method: string; target: string }): void;
-  /** Changes the metadata of a directory. */
-  directory<Meta extends { profiles: Record<string, string> }>(meta: Meta): Meta & { externalAccountRequired?: true };
-  /** @throws AcmeError externalAccountRequired */
-  newAccount(payload: Readonly<Record<string, unknown>>): void;
-  /** @throws AcmeError invalidProfile */
-  profile(profile: string, names: readonly string[]): void;
-  /** Refuses as an exhausted limit does. @throws AcmeError rateLimited */
-  limit(counted: readonly Counted[], names: readonly string[]): void;
-  /** Whether new orders ignore valid authorizations. */
-  forgets(name: string): boolean;
-  /** Replaces the response to a validation request. */
-  arriving(url: URL, got: HttpReply): HttpReply;
-  /** Real milliseconds from the CSR to the certificate; 0 for immediately, `Infinity` while the break runs. */
-  issuesAfterMs(names: readonly string[]): number;
-  /** Whether an order still has to wait for the end of a break. */
-  isStuck(names: readonly string[]): boolean;
-  /** The renewal window that clients get instead, in real time. */
-  renewalWindow(names: readonly string[], realNowMs: EpochMs): Window | null;
-  /** The end of the root's validity that clients see, in real time. */
-  rootEndsAtMs(names: readonly string[], realNowMs: EpochMs): EpochMs;
-}
-
 const numberOf = ({ parameters }: Fault, name: string): number => Number(parameters[name]);
 
-export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { now: () => EpochMs }): AcmeFaults {
+export type AcmeFaults = ReturnType<typeof createAcmeFaults>;
+
+/** Applies running breaks of the family `ca` to each step; the rest of the server does not know the breaks. */
+export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { now: () => EpochMs }) {
   const find = (entry: string, names: readonly string[] = []): Fault | null => source.named?.(entry, names) ?? null;
 
   return {
-    request({ method, target }) {
+    /** Runs before a request is processed. @throws AcmeError badNonce, serverInternal (503) */
+    request({ method, target }: { method: string; target: string }): void {
       if (source.named === null) return;
       const part = partOf(target);
       const down = find('ca.part-unavailable');
@@ -54,12 +32,14 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
       const bad = method === 'POST' ? find('ca.bad-nonces') : null;
       if (bad !== null) throw new AcmeError('badNonce', 'The nonce is unknown.', { members: markOf(bad) });
     },
-    directory(meta) {
+    /** Changes the metadata of a directory. */
+    directory<Meta extends { profiles: Record<string, string> }>(meta: Meta) {
       const gone = find('ca.profile-gone')?.parameters['profile'];
       const profiles = Object.fromEntries(Object.entries(meta.profiles).filter(([name]) => name !== gone));
       return { ...meta, profiles, ...(find('ca.eab-demanded') !== null && { externalAccountRequired: true }) };
     },
-    newAccount(payload) {
+    /** @throws AcmeError externalAccountRequired */
+    newAccount(payload: Readonly<Record<string, unknown>>): void {
       const demand = payload['externalAccountBinding'] === undefined ? find('ca.eab-demanded') : null;
       if (demand === null) return;
       throw new AcmeError(
@@ -68,21 +48,25 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
         { members: markOf(demand) },
       );
     },
-    profile(profile, names) {
+    /** @throws AcmeError invalidProfile */
+    profile(profile: string, names: readonly string[]): void {
       const gone = find('ca.profile-gone', names);
       if (gone?.parameters['profile'] !== profile) return;
       const detail = `There is no profile ${JSON.stringify(profile)}; the directory lists them.`;
       throw new AcmeError('invalidProfile', detail, { members: markOf(gone) });
     },
-    limit(counted, names) {
+    /** Refuses as an exhausted limit does. @throws AcmeError rateLimited */
+    limit(counted: readonly Counted[], names: readonly string[]): void {
       const fault = find('ca.rate-limited', names);
       const reached = counted.find(({ limit }) => limit === fault?.parameters['limit']);
       if (fault === null || reached === undefined) return;
       const rate = standardRateOf(reached.limit);
       throw tooMany(reached, { rate, waitMs: rate.periodMs / rate.count, nowMs: now() }, markOf(fault));
     },
-    forgets: (name) => find('ca.authorizations-not-reused', [name]) !== null,
-    arriving(url, got) {
+    /** Whether new orders ignore valid authorizations. */
+    forgets: (name: string): boolean => find('ca.authorizations-not-reused', [name]) !== null,
+    /** Replaces the response to a validation request. */
+    arriving(url: URL, got: HttpReply): HttpReply {
       const names = [url.hostname];
       for (const [entry, replace] of ARRIVING) {
         const fault = find(entry, names);
@@ -90,17 +74,21 @@ export function createAcmeFaults(source: Pick<FaultSource, 'named'>, { now }: { 
       }
       return got;
     },
-    issuesAfterMs(names) {
+    /** Real milliseconds from the CSR to the certificate; 0 for immediately, `Infinity` while the break runs. */
+    issuesAfterMs(names: readonly string[]): number {
       if (find('ca.order-stays-processing', names) !== null) return Infinity;
       const slow = find('ca.slow-finalize', names);
       return slow === null ? 0 : numberOf(slow, 'delayMs');
     },
-    isStuck: (names) => find('ca.order-stays-processing', names) !== null,
-    renewalWindow: (names, realNowMs) =>
+    /** Whether an order still has to wait for the end of a break. */
+    isStuck: (names: readonly string[]): boolean => find('ca.order-stays-processing', names) !== null,
+    /** The renewal window that clients get instead, in real time. */
+    renewalWindow: (names: readonly string[], realNowMs: EpochMs): Window | null =>
       find('ca.renew-now', names) === null
         ? null
         : { startMs: realNowMs - HOUR_MS, endMs: realNowMs - (HOUR_MS - MINUTE_MS) },
-    rootEndsAtMs(names, realNowMs) {
+    /** The end of the root's validity that clients see, in real time. */
+    rootEndsAtMs(names: readonly string[], realNowMs: EpochMs): EpochMs {
       const fault = find('ca.root-ending', names);
       return fault === null ? Infinity : realNowMs + numberOf(fault, 'days') * 24 * HOUR_MS;
     },

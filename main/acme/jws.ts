@@ -144,21 +144,16 @@ const isBase64url = (value: unknown): value is string => typeof value === 'strin
 export const NONCES_MAX = 20_000;
 
 /** Nonces against replay (RFC 8555 §6.5): each is accepted once, and only by the run that created it. */
-export interface Nonces {
-  create(): string;
-  /** Consumes a nonce. Returns whether it was valid. */
-  use(nonce: string): boolean;
-}
-
-export function createNonces(max = NONCES_MAX): Nonces {
+export function createNonces(max = NONCES_MAX) {
   const waiting = new Set<string>();
   return {
-    create() {
+    create(): string {
       const nonce = randomBytes(16).toString('base64url');
       waiting.add(nonce);
       if (waiting.size > max) for (const oldest of waiting) return (waiting.delete(oldest), nonce);
       return nonce;
     },
-    use: (nonce) => waiting.delete(nonce),
+    /** Consumes a nonce. Returns whether it was valid. */
+    use: (nonce: string): boolean => waiting.delete(nonce),
   };
 }

@@ -1,6 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
 import { randomBase62 } from '../base/secret.ts';
-import { HOUR_MS } from '../contract/duration.ts';
 import {
   nameOf,
   type AcmeAccount,
@@ -8,19 +7,15 @@ import {
   type AcmeFault,
   type AcmeIdentifier,
   type AcmeOrder,
+  type AcmeRows,
 } from '../model/acme.ts';
-import type { LeafDates } from '../model/leaf.ts';
 import { PENDING_MS, type Authorizations } from './authorizations.ts';
-import { namesFault, problemOf } from './identifiers.ts';
-import { thumbprintOf } from './jws.ts';
+import { problemOf } from './identifiers.ts';
+import { createIssuance, profileOf } from './issuance.ts';
 import { stepOrder } from './machines.ts';
-import type { AcmeParts, CertificateRequest } from './parts.ts';
+import type { AcmeParts } from './parts.ts';
 import { AcmeError, faultOf, malformed } from './problem.ts';
-import { findProfile, type Profile } from './profiles.ts';
-import { blockOf, type Counted } from './rates.ts';
-import { findCertificate, wireWindow } from './renewal-info.ts';
-
-const BACKDATE_MS_MAX = HOUR_MS;
+import { findCertificate } from './renewal-info.ts';
 
 /** Maximum orders that a break delays; CSRs beyond it are answered as usual. */
 const HELD_MAX = 1_000;
@@ -32,17 +27,6 @@ interface Held {
   resume: () => Promise<AcmeOrder>;
 }
 
-export interface Orders {
-  /** @throws AcmeError */
-  create(account: AcmeAccount, request: NewOrder): AcmeOrder;
-  /** With its current state; null if it does not exist. */
-  get(id: string): AcmeOrder | null;
-  /** @throws AcmeError badCSR, caa, orderNotReady */
-  finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder>;
-  /** An order that a client polls; issues its certificate if a break delayed it until now. */
-  poll(order: AcmeOrder): Promise<AcmeOrder>;
-}
-
 export interface NewOrder {
   identifiers: readonly AcmeIdentifier[];
   profile: string;
@@ -50,14 +34,16 @@ export interface NewOrder {
   replaces: string | null;
 }
 
-export function createOrders(parts: AcmeParts, authorizations: Authorizations): Orders {
-  const { clock, rows, issuer, rates, faults, onChanged } = parts;
+export function createOrders(parts: AcmeParts, authorizations: Authorizations) {
+  const { clock, rows, issuer, faults, onChanged } = parts;
   /** Orders whose CSR is being processed. */
   const finalizing = new Set<string>();
   /** Those whose issuance a break delays, by id. */
   const held = new Map<string, Held>();
   const now = (): number => clock.state().now;
+  const { admit, readCsr, issue } = createIssuance(parts);
 
+  /** @throws AcmeError */
   function create(account: AcmeAccount, { identifiers, profile: profileName, replaces }: NewOrder): AcmeOrder {
     const profile = profileOf(profileName);
     const names = identifiers.map(({ value }) => value);
@@ -67,19 +53,8 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
       return detail === null ? [] : [{ identifier, detail }];
     });
     if (refused.length > 0) throw problemOf('rejectedIdentifier', refused);
-    if (replaces !== null) checkReplaced(account, replaces, identifiers);
-    const ordered: Counted[] = [{ limit: 'newOrders', of: account.id }];
-    const failures = identifiers.map(({ value }) => `${account.id} ${value}`);
-    const paused = failures.map((of): Counted => ({ limit: 'consecutiveFailures', of }));
-    faults.limit(paused, names);
-    rates.check(paused);
-    if (!isRenewal(replaces)) {
-      const failed = failures.map((of): Counted => ({ limit: 'failedValidations', of }));
-      const counted = [...ordered, ...certificatesOf(identifiers), ...failed];
-      faults.limit(counted, names);
-      rates.check(counted);
-      rates.count(ordered);
-    }
+    if (replaces !== null) checkReplaced(rows, account, replaces, identifiers);
+    admit(account, identifiers, replaces);
     const createdAtMs = now();
     const found = identifiers.map((identifier) =>
       authorizations.reusableOrNew(account, identifier, profile.authorizationMs),
@@ -103,55 +78,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     return stateOf(order);
   }
 
-  /** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */
-  function checkReplaced(account: AcmeAccount, text: string, identifiers: readonly AcmeIdentifier[]): void {
-    const certificate = findCertificate(rows, text);
-    if (certificate === null) {
-      throw malformed('"replaces" is not a certificate of this CA.');
-    }
-    if (certificate.accountId !== account.id) {
-      throw new AcmeError('unauthorized', 'The certificate in "replaces" belongs to another account.');
-    }
-    const names = new Set(identifiers.map(({ value }) => value));
-    if (!certificate.identifiers.some(({ value }) => names.has(value))) {
-      throw malformed('The certificate in "replaces" has none of the identifiers of this order.');
-    }
-    if (certificate.replacedBy !== undefined) {
-      throw new AcmeError(
-        'alreadyReplaced',
-        `The order ${certificate.replacedBy} has replaced the certificate already.`,
-      );
-    }
-  }
-
-  /**
-   * Whether an order renews a certificate whose renewal is due; then no limit applies (RFC 9773 §5; Let’s Encrypt).
-   */
-  function isRenewal(replaces: string | null): boolean {
-    const certificate = replaces === null ? null : findCertificate(rows, replaces);
-    if (certificate === null) return false;
-    const state = clock.state();
-    const { startMs, endMs } = wireWindow(
-      certificate,
-      state,
-      parts.revocations.get(certificate.serial)?.wireAtMs ?? null,
-    );
-    return startMs <= state.realNow && state.realNow < endMs;
-  }
-
-  function certificatesOf(identifiers: readonly AcmeIdentifier[]): Counted[] {
-    const names = identifiers.map(({ value }) => value).sort();
-    const domains = new Set(
-      identifiers.map(({ type, value }) =>
-        type === 'dns' ? parts.registeredDomain(value.replace(/^\*\./, '')) : (blockOf(value, 64) ?? value),
-      ),
-    );
-    return [
-      ...[...domains].map((of): Counted => ({ limit: 'certificatesPerDomain', of })),
-      { limit: 'certificatesPerSet', of: names.join(' ') },
-    ];
-  }
-
+  /** With its current state; null if it does not exist. */
   function get(id: string): AcmeOrder | null {
     const order = rows.order(id);
     return order === null ? null : stateOf(order);
@@ -178,6 +105,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     return order;
   }
 
+  /** @throws AcmeError badCSR, caa, orderNotReady */
   async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
     stepOrder(order.status, 'finalize');
     const request = await readCsr(account, order, csr);
@@ -203,6 +131,7 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     return { ...order, status };
   }
 
+  /** An order that a client polls; issues its certificate if a break delayed it until now. */
   async function poll(order: AcmeOrder): Promise<AcmeOrder> {
     const waiting = held.get(order.id);
     if (waiting === undefined) return order;
@@ -220,54 +149,30 @@ export function createOrders(parts: AcmeParts, authorizations: Authorizations): 
     }
   }
 
-  async function readCsr({ thumbprint }: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<CertificateRequest> {
-    const bad = (why: string) => new AcmeError('badCSR', `The CSR is refused. ${why}`);
-    let request: CertificateRequest;
-    try {
-      request = parts.readRequest(csr);
-    } catch (error) {
-      throw bad(error instanceof Error ? error.message : String(error));
-    }
-    const fault = namesFault(order.identifiers, request);
-    if (fault !== null) throw bad(fault);
-    const jwk = request.publicKey.export({ format: 'jwk' }) as Record<string, string>;
-    if ((await thumbprintOf(jwk)) === thumbprint)
-      throw bad('Its key is that of the account; it must have a separate one.');
-    return request;
-  }
-
-  /** Signs, and writes the certificate and the order in one transaction. */
-  function issue(order: AcmeOrder, { publicKey }: CertificateRequest): AcmeOrder {
-    const names = order.identifiers.map(({ value }) => value);
-    const state = clock.state();
-    const notAfterMs = Math.min(issuer.notAfterMs(), faults.rootEndsAtMs(names, state.realNow));
-    const dates = datesOf(profileOf(order.profile), state, notAfterMs);
-    const { serial, pem } = issuer.issue({ publicKey, names, dates });
-    const { id: orderId, accountId, identifiers } = order;
-    const issued: AcmeOrder = { ...order, status: stepOrder(order.status, 'issue'), serial };
-    const issuerKey = issuer.keyIdentifier();
-    const certificate = { ...dates, serial, accountId, orderId, identifiers, pem, issuerKey };
-    const replaced = order.replaces === undefined ? null : findCertificate(rows, order.replaces);
-    if (!isRenewal(order.replaces ?? null)) rates.count(certificatesOf(identifiers));
-    const marked = replaced === null ? [] : [{ ...replaced, replacedBy: orderId }];
-    rows.save({ orders: [issued], certificates: [certificate, ...marked] });
-    onChanged();
-    return issued;
-  }
-
-  return {
-    create,
-    get,
-    finalize,
-    poll,
-  };
+  return { create, get, finalize, poll };
 }
 
-/** @throws AcmeError invalidProfile */
-function profileOf(name: string): Profile {
-  const profile = findProfile(name);
-  if (profile !== undefined) return profile;
-  throw new AcmeError('invalidProfile', `There is no profile ${JSON.stringify(name)}; the directory lists them.`);
+/** @throws AcmeError malformed, unauthorized, alreadyReplaced (RFC 9773 §5) */
+function checkReplaced(
+  rows: Pick<AcmeRows, 'certificate'>,
+  account: AcmeAccount,
+  text: string,
+  identifiers: readonly AcmeIdentifier[],
+): void {
+  const certificate = findCertificate(rows, text);
+  if (certificate === null) {
+    throw malformed('"replaces" is not a certificate of this CA.');
+  }
+  if (certificate.accountId !== account.id) {
+    throw new AcmeError('unauthorized', 'The certificate in "replaces" belongs to another account.');
+  }
+  const names = new Set(identifiers.map(({ value }) => value));
+  if (!certificate.identifiers.some(({ value }) => names.has(value))) {
+    throw malformed('The certificate in "replaces" has none of the identifiers of this order.');
+  }
+  if (certificate.replacedBy !== undefined) {
+    throw new AcmeError('alreadyReplaced', `The order ${certificate.replacedBy} has replaced the certificate already.`);
+  }
 }
 
 /** Why an authorization invalidated its order. */
@@ -282,20 +187,4 @@ function reasonOf(authorization: AcmeAuthorization | null): AcmeFault {
       ...{ detail, status: 403 },
     }
   );
-}
-
-/** In whole seconds on both clocks; backdated for clients with slow clocks, but by little for a short lifetime. */
-function datesOf(
-  { lifetimeMs, wireLifetimeMs = lifetimeMs }: Profile,
-  { now, realNow }: { now: number; realNow: number },
-  notAfterMs: number,
-): LeafDates {
-  const seconds = (ms: number) => Math.floor(ms / 1000) * 1000;
-  const backdateMs = Math.min(BACKDATE_MS_MAX, wireLifetimeMs / 90);
-  return {
-    notBeforeMs: seconds(now - backdateMs),
-    notAfterMs: seconds(now + lifetimeMs),
-    wireNotBeforeMs: seconds(realNow - backdateMs),
-    wireNotAfterMs: seconds(Math.min(realNow + wireLifetimeMs, notAfterMs)),
-  };
 }

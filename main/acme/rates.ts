@@ -62,25 +62,14 @@ export function tooMany(
 /** Maximum number of counts in memory; the least recently used are dropped first. */
 const COUNTS_MAX = 10_000;
 
-export interface Rates {
-  /** @throws AcmeError rateLimited if one of the limits is exhausted, unless limits are off. */
-  check(counted: readonly Counted[]): void;
-  /** Adds one to each count. */
-  count(counted: readonly Counted[]): void;
-  forget(counted: readonly Counted[]): void;
-  /** The current counts. */
-  list(): { limit: AcmeLimitName; of: string; left: number; fullAtMs: EpochMs }[];
-  /** The limits in force. */
-  limits(): { limit: AcmeLimitName; what: string; rate: AcmeRate }[];
-  reset(): void;
-}
+export type Rates = ReturnType<typeof createRates>;
 
 /** `changed` contains the limits that differ from Let’s Encrypt’s. */
 export function createRates(options: {
   now: () => EpochMs;
   enforced: () => boolean;
   changed: () => ReadonlyMap<AcmeLimitName, AcmeRate>;
-}): Rates {
+}) {
   const { now, enforced, changed } = options;
   const rateOf = (limit: AcmeLimitName): AcmeRate => changed().get(limit) ?? LIMITS[limit];
   const used = new LruMap<Counted & { until: Used }>(COUNTS_MAX);
@@ -88,7 +77,8 @@ export function createRates(options: {
   const untilOf = (counted: Counted): Used | null => used.peek(keyOf(counted))?.until ?? null;
 
   return {
-    check(counted) {
+    /** @throws AcmeError rateLimited if one of the limits is exhausted, unless limits are off. */
+    check(counted: readonly Counted[]): void {
       if (!enforced()) return;
       const waits = counted.map((each) => ({ ...each, ...decide(rateOf(each.limit), untilOf(each), now()) }));
       // The limit with the longest wait is reported, as in Boulder.
@@ -96,17 +86,20 @@ export function createRates(options: {
       if (longest === undefined) return;
       throw tooMany(longest, { rate: rateOf(longest.limit), waitMs: longest.waitMs, nowMs: now() });
     },
-    count(counted) {
+    /** Adds one to each count. */
+    count(counted: readonly Counted[]): void {
       for (const each of counted) {
         const { next, waitMs } = decide(rateOf(each.limit), untilOf(each), now());
         // Refused requests are not counted, nor are those beyond the limit while limits are off.
         if (waitMs === 0) used.set(keyOf(each), { ...each, until: next });
       }
     },
-    forget(counted) {
+    forget(counted: readonly Counted[]): void {
       for (const each of counted) used.delete(keyOf(each));
     },
+    /** The limits in force. */
     limits: () => ACME_LIMITS.map((limit) => ({ limit, what: LIMITS[limit].what, rate: rateOf(limit) })),
+    /** The current counts. */
     list: () =>
       [...used].flatMap(([, { limit, of, until }]) => {
         const { count, periodMs } = rateOf(limit);

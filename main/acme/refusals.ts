@@ -22,23 +22,19 @@ const DETAIL_LENGTH_MAX = 2_000;
 const PATH_LENGTH_MAX = 200;
 const NAMES_KEPT = 10;
 
-export interface Refusals {
-  add(refusal: AcmeRefusal): void;
-  /** Newest first. */
-  list(): readonly AcmeRefusal[];
-  clear(): void;
-}
+export type Refusals = ReturnType<typeof createRefusals>;
 
-export function createRefusals(): Refusals {
+export function createRefusals() {
   let kept: readonly AcmeRefusal[] = [];
   return {
-    add({ detail, path, names, ...refusal }) {
+    add({ detail, path, names, ...refusal }: AcmeRefusal): void {
       const short = {
         ...{ ...refusal, detail: detail.slice(0, DETAIL_LENGTH_MAX), path: path.slice(0, PATH_LENGTH_MAX) },
         ...(names !== undefined && { names: names.slice(0, NAMES_KEPT) }),
       };
       kept = [short, ...kept.slice(0, REFUSALS_KEPT - 1)];
     },
+    /** Newest first. */
     list: () => kept,
     clear: () => void (kept = []),
   };

@@ -31,7 +31,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.persistent-record-without-policy',
-    file: 'main/acme/validate-dns.ts',
+    file: 'main/acme/validation.ts',
     find: "if (wildcard && parameters.get('policy')",
     replace: "if (!wildcard && parameters.get('policy')",
     breaks: 'a record for the name alone proves a wildcard',
@@ -39,7 +39,7 @@ export const ACME: readonly Mutant[] = [
   },
   {
     id: 'acme.persistent-record-until-the-day-after',
-    file: 'main/acme/validate-dns.ts',
+    file: 'main/acme/validation.ts',
     find: 'nowMs > untilMs ?',
     replace: 'nowMs - 86_400_000 > untilMs ?',
     breaks: 'a record counts after its end',
@@ -64,7 +64,7 @@ export const ACME: readonly Mutant[] = [
   {
     id: 'acme.success-does-not-lift-the-pause',
     file: 'main/acme/authorizations.ts',
-    find: "if (error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);\n    else",
+    find: "if (result.error === null) rates.forget([{ limit: 'consecutiveFailures', of }]);\n    else",
     replace: 'if (error !== null)',
     breaks: 'failures count as in a row though a success was between them',
     tests: ENDPOINT,

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult, X509Certificate } from 'node:crypto';
 import { FlattenedSign, calculateJwkThumbprint, type JWK } from 'jose';
-import type { AcmeAnswer, Endpoint } from '../../../main/acme/endpoint.ts';
+import type { Endpoint } from '../../../main/acme/endpoint.ts';
+import type { AcmeAnswer } from '../../../main/acme/requests.ts';
 import { createCsr } from '../certificate-request.ts';
 
 export const ORIGIN = 'https://localhost:8443';

@@ -114,12 +114,15 @@ export function createTestServer(): TestServer {
   const server: TestServer = {
     endpoint: {
       answer: (request) => running.answer(request),
-      orders: { get: (id) => running.orders.get(id) },
-      authorizations: {
-        get: (id) => running.authorizations.get(id),
-        deactivate: (authorization) => running.authorizations.deactivate(authorization),
+      get orders() {
+        return running.orders;
       },
-      accounts: { update: (account, payload) => running.accounts.update(account, payload) },
+      get authorizations() {
+        return running.authorizations;
+      },
+      get accounts() {
+        return running.accounts;
+      },
     },
     writesLeft: Infinity,
     ...{

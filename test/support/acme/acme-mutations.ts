@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto';
-import type { AcmeRequest } from '../../../main/acme/endpoint.ts';
+import type { AcmeRequest } from '../../../main/acme/requests.ts';
 import { mutate, pick } from '../../bench/fuzz/mutate.ts';
 import { challengeOf, type TestClient } from './acme-client.ts';
 import { createCsr, p256 } from '../certificate-request.ts';

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { AcmeAnswer, AcmeRequest, Endpoint } from '../../../main/acme/endpoint.ts';
+import type { Endpoint } from '../../../main/acme/endpoint.ts';
+import type { AcmeAnswer, AcmeRequest } from '../../../main/acme/requests.ts';
 import type { RuntimeFile } from '../../../main/base/config.ts';
 import { challengeOf, createTestClient, type Received, type TestClient } from './acme-client.ts';
 

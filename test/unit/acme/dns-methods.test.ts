@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createValidation } from '../../../main/acme/validation.ts';
-import { accountLabel, persistenceFault } from '../../../main/acme/validate-dns.ts';
+import { accountLabel, createValidation, persistenceFault } from '../../../main/acme/validation.ts';
 
 const CLAIM = {
   issuer: 'vivarium.localhost',
