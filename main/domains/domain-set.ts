@@ -45,61 +45,104 @@ export interface DomainChange {
   readonly leaf: Leaf | null;
 }
 
+interface DomainSetOptions {
+  rows: DomainRows;
+  /** Called after a write with the old and new values. */
+  onCommitted: (changes: readonly DomainTransition[]) => void;
+  /** Whether more changes are about to come, which the write waits for. */
+  isAwaitingMore: () => boolean;
+}
+
+export type DomainSet = ReturnType<typeof createDomainSet>;
+
 /** The attached domains in memory, in step with the store. */
-export interface DomainSet {
-  get(hostname: string): AttachedDomain | null;
-  /**
-   * The current value of the same domain; null once it is removed, even if its hostname is attached again, and once all
-   * domains were replaced.
-   */
-  current(domain: Pick<AttachedDomain, 'id' | 'hostname' | 'generation'>): AttachedDomain | null;
-  list(): AttachedDomain[];
-  leaf(hostname: string): Leaf | null;
-  readonly size: number;
-  insert(domain: AttachedDomain): void;
-  /** Takes effect in memory now and is durable after the next `commit`. Ignores removed domains. */
-  put(domain: AttachedDomain, leaf?: Leaf | null): void;
-  /** Resolves when all pending changes are stored and published; changes put meanwhile share the write. */
-  commit(): Promise<void>;
-  /** Stores and publishes synchronously. @throws the store's errors, after reverting the changes. */
-  commitNow(): void;
-  remove(domain: AttachedDomain): void;
-  /** Drops the domains of a project that has been removed from the store. */
-  forget(projectId: string): AttachedDomain[];
-  /** Reads all domains again after the store was replaced; changes to earlier domains are refused. */
-  reload(): void;
+export function createDomainSet(options: DomainSetOptions) {
+  const { rows } = options;
+  const domains = new Map<string, AttachedDomain>();
+  let generation = 0;
+
+  const keep = (domain: AttachedDomain) => void domains.set(domain.hostname, { ...domain, generation });
+  rows.list().forEach(keep);
+
+  function current({
+    id,
+    hostname,
+    generation: known = generation,
+  }: Pick<AttachedDomain, 'id' | 'hostname' | 'generation'>): AttachedDomain | null {
+    const domain = domains.get(hostname);
+    return domain?.id === id && known === generation ? domain : null;
+  }
+
+  const writes = createWrites(options, { current, revert: (before) => void domains.set(before.hostname, before) });
+
+  function drop(domain: AttachedDomain): void {
+    if (current(domain) === null) return;
+    domains.delete(domain.hostname);
+    writes.forget(domain.hostname);
+  }
+
+  return {
+    get: (hostname: string): AttachedDomain | null => domains.get(hostname) ?? null,
+    /**
+     * The current value of the same domain; null once it is removed, even if its hostname is attached again, and once
+     * all domains were replaced.
+     */
+    current,
+    list: (): AttachedDomain[] => [...domains.values()],
+    leaf: (hostname: string): Leaf | null =>
+      writes.leaf(hostname) ?? (domains.has(hostname) ? rows.leaf(hostname) : null),
+    get size() {
+      return domains.size;
+    },
+    insert(domain: AttachedDomain): void {
+      rows.insert(domain);
+      keep(domain);
+    },
+    /** Takes effect in memory now and is durable after the next `commit`. Ignores removed domains. */
+    put(domain: AttachedDomain, leaf: Leaf | null = null): void {
+      const before = current(domain);
+      if (before === null) return;
+      writes.note(before, leaf);
+      domains.set(domain.hostname, domain);
+    },
+    /** Resolves when all pending changes are stored and published; changes put meanwhile share the write. */
+    commit: writes.commit,
+    /** Stores and publishes synchronously. @throws the store's errors, after reverting the changes. */
+    commitNow: writes.commitNow,
+    remove(domain: AttachedDomain): void {
+      rows.remove(domain.id);
+      drop(domain);
+    },
+    /** Drops the domains of a project that has been removed from the store. */
+    forget(projectId: string): AttachedDomain[] {
+      const gone = [...domains.values()].filter((domain) => domain.projectId === projectId);
+      gone.forEach(drop);
+      return gone;
+    },
+    /** Reads all domains again after the store was replaced; changes to earlier domains are refused. */
+    reload(): void {
+      generation += 1;
+      domains.clear();
+      rows.list().forEach(keep);
+      writes.abandon(new VivariumError('conflict', 'A snapshot was restored meanwhile; try again.'));
+    },
+  };
 }
 
 /**
  * Groups writes: a synchronous write takes about a millisecond on a disk regardless of its size, so domains verified at
  * the same time are stored and published together.
  */
-export function createDomainSet(options: {
-  rows: DomainRows;
-  /** Called after a write with the old and new values. */
-  onCommitted: (changes: readonly DomainTransition[]) => void;
-  /** Whether more changes are about to come, which the write waits for. */
-  isAwaitingMore: () => boolean;
-}): DomainSet {
-  const { rows } = options;
-  const domains = new Map<string, AttachedDomain>();
-  let generation = 0;
+function createWrites(
+  options: DomainSetOptions,
+  { current, revert }: { current: DomainSet['current']; revert: (before: AttachedDomain) => void },
+) {
   /** The stored values of the domains that changed since the last write. */
   const stored = new Map<string, AttachedDomain>();
   const leaves = new Map<string, Leaf>();
   let waiting: PromiseWithResolvers<undefined> | null = null;
   /** The batch that is stored but not yet published. */
   let publishing: Promise<undefined> | null = null;
-
-  const keep = (domain: AttachedDomain) => void domains.set(domain.hostname, { ...domain, generation });
-  rows.list().forEach(keep);
-
-  const current: DomainSet['current'] = ({ id, hostname, generation: known = generation }) => {
-    const domain = domains.get(hostname);
-    return domain?.id === id && known === generation ? domain : null;
-  };
-
-  const commitNow = (): void => storeAll()();
 
   /** Stores the pending changes, and returns a function that publishes them. */
   function storeAll(): () => void {
@@ -115,45 +158,29 @@ export function createDomainSet(options: {
       try {
         if (changes.length > 0) work();
       } catch (error) {
-        for (const { before } of changes) if (current(before) !== null) domains.set(before.hostname, before);
+        for (const { before } of changes) if (current(before) !== null) revert(before);
         waiters?.reject(error);
         throw error;
       }
     };
-    attempt(() => rows.update(changes.map(({ row, leaf }) => ({ row, leaf }))));
+    attempt(() => options.rows.update(changes.map(({ row, leaf }) => ({ row, leaf }))));
     return () => {
       attempt(() => options.onCommitted(changes));
       waiters?.resolve(undefined);
     };
   }
 
-  function drop(domain: AttachedDomain): void {
-    if (current(domain) === null) return;
-    domains.delete(domain.hostname);
-    stored.delete(domain.hostname);
-    leaves.delete(domain.hostname);
-  }
-
   return {
-    get: (hostname) => domains.get(hostname) ?? null,
-    current,
-    list: () => [...domains.values()],
-    leaf: (hostname) => leaves.get(hostname) ?? (domains.has(hostname) ? rows.leaf(hostname) : null),
-    get size() {
-      return domains.size;
+    note(before: AttachedDomain, leaf: Leaf | null): void {
+      if (!stored.has(before.hostname)) stored.set(before.hostname, before);
+      if (leaf !== null) leaves.set(before.hostname, leaf);
     },
-    insert(domain) {
-      rows.insert(domain);
-      keep(domain);
+    leaf: (hostname: string): Leaf | undefined => leaves.get(hostname),
+    forget(hostname: string): void {
+      stored.delete(hostname);
+      leaves.delete(hostname);
     },
-    put(domain, leaf = null) {
-      const before = current(domain);
-      if (before === null) return;
-      if (!stored.has(domain.hostname)) stored.set(domain.hostname, before);
-      domains.set(domain.hostname, domain);
-      if (leaf !== null) leaves.set(domain.hostname, leaf);
-    },
-    commit() {
+    commit(): Promise<void> {
       if (stored.size === 0) return publishing ?? Promise.resolve();
       if (waiting === null) {
         waiting = Promise.withResolvers<undefined>();
@@ -174,26 +201,15 @@ export function createDomainSet(options: {
       }
       return waiting.promise;
     },
-    commitNow,
-    remove(domain) {
-      rows.remove(domain.id);
-      drop(domain);
-    },
-    forget(projectId) {
-      const gone = [...domains.values()].filter((domain) => domain.projectId === projectId);
-      gone.forEach(drop);
-      return gone;
-    },
-    reload() {
+    commitNow: (): void => storeAll()(),
+    /** Drops all pending changes; their callers get the error. */
+    abandon(error: VivariumError): void {
       const waiters = waiting;
       waiting = null;
       publishing = null;
-      generation += 1;
       stored.clear();
       leaves.clear();
-      domains.clear();
-      rows.list().forEach(keep);
-      waiters?.reject(new VivariumError('conflict', 'A snapshot was restored meanwhile; try again.'));
+      waiters?.reject(error);
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { Clock, EpochMs, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { certificateDueMs, certificateTimes } from './certificate-machine.ts';
+import type { Verifier } from './checks/verify.ts';
 import type { AttachedDomain, DomainSet } from './domain-set.ts';
 import { RECHECK_INTERVAL_MS } from './hostname-machine.ts';
 import { createTurns, nextTurn } from '../base/turns.ts';
@@ -7,14 +9,6 @@ import { VivariumError } from '../contract/errors.ts';
 
 /** Concurrent checks: enough to overlap DNS latency, few enough not to overload a resolver. */
 const TURNS_AT_ONCE = 32;
-
-export interface Schedule {
-  /** Recomputes the next moments; call it after every change. */
-  arm(): void;
-  /** The same after a domain was added; the cost does not depend on the number of other domains. */
-  add(domain: AttachedDomain): void;
-  stop(): void;
-}
 
 /**
  * Two timers for all domains. One repeats (daily checks, renewals, daily retries), which lets the clock collapse a jump
@@ -25,7 +19,7 @@ export function createSchedule(options: {
   domains: Pick<DomainSet, 'list'>;
   /** Runs what is due for one domain; must not reject. */
   run: (domain: AttachedDomain) => Promise<void>;
-}): Schedule {
+}) {
   const { clock, domains, run } = options;
   let daily: Timer | null = null;
   let once: Timer | null = null;
@@ -82,12 +76,14 @@ export function createSchedule(options: {
   }
 
   return {
+    /** Recomputes the next moments; call it after every change. */
     arm,
-    add(domain) {
+    /** The same after a domain was added; the cost does not depend on the number of other domains. */
+    add(domain: AttachedDomain): void {
       const { dailyMs, onceMs } = momentsOf(domain);
       if (dailyMs < armed.dailyMs || onceMs < armed.onceMs) arm();
     },
-    stop() {
+    stop(): void {
       stopped = true;
       cancel();
     },
@@ -115,7 +111,7 @@ function momentsOf(domain: AttachedDomain): Moments {
 const isDaily = ({ nextCheckAtMs, lastCheckedAtMs, attachedAtMs }: AttachedDomain): boolean =>
   nextCheckAtMs !== null && nextCheckAtMs - (lastCheckedAtMs ?? attachedAtMs) >= RECHECK_INTERVAL_MS;
 
-export const isCheckDue = ({ nextCheckAtMs }: AttachedDomain, nowMs: EpochMs): boolean =>
+const isCheckDue = ({ nextCheckAtMs }: AttachedDomain, nowMs: EpochMs): boolean =>
   nextCheckAtMs !== null && nextCheckAtMs <= nowMs;
 
 function isDue(domain: AttachedDomain, nowMs: EpochMs): boolean {
@@ -127,16 +123,12 @@ function isDue(domain: AttachedDomain, nowMs: EpochMs): boolean {
 const TURNS_WAITING_MAX = 50;
 
 /** Serialises work per hostname and runs different hostnames concurrently up to a limit. */
-export interface HostnameTurns {
-  /** @throws VivariumError `unavailable` when the queue of a hostname is full. */
-  run<Result>(hostname: string, work: () => Promise<Result>): Promise<Result>;
-}
-
-export function createHostnameTurns(): HostnameTurns {
+function createHostnameTurns() {
   const turns = createTurns(TURNS_AT_ONCE);
   const lines = new Map<string, { last: Promise<unknown>; waiting: number }>();
   return {
-    async run(hostname, work) {
+    /** @throws VivariumError `unavailable` when the queue of a hostname is full. */
+    async run<Result>(hostname: string, work: () => Promise<Result>): Promise<Result> {
       const line = lines.get(hostname) ?? { last: Promise.resolve(), waiting: 0 };
       if (line.waiting >= TURNS_WAITING_MAX) {
         throw new VivariumError(
@@ -155,4 +147,65 @@ export function createHostnameTurns(): HostnameTurns {
       }
     },
   };
+}
+
+/** The delay of due work after an internal or store failure, to avoid a tight loop. */
+const FAULT_RETRY_MS = 5 * 60_000;
+
+export type DomainWork = ReturnType<typeof createDomainWork>;
+
+/** Work on domains, each in its hostname's turn: what falls due, and what somebody asks for. */
+export function createDomainWork(options: {
+  clock: Pick<Clock, 'now' | 'at' | 'every'>;
+  log: Pick<Log, 'error'>;
+  domains: DomainSet;
+  verifier: Pick<Verifier, 'verify' | 'certificateDue'>;
+  /** @throws VivariumError not_found */
+  existing: (text: string) => AttachedDomain;
+}) {
+  const { clock, log, domains, verifier, existing } = options;
+  const turns = createHostnameTurns();
+
+  async function runDue(domain: AttachedDomain): Promise<void> {
+    try {
+      await turns.run(domain.hostname, async () => {
+        const before = domains.current(domain);
+        if (before === null) return;
+        if (isCheckDue(before, clock.now())) await verifier.verify(before, false);
+        await verifier.certificateDue(before);
+        await domains.commit();
+      });
+    } catch (error) {
+      postpone(domain, error);
+    }
+  }
+
+  function postpone(domain: AttachedDomain, error: unknown): void {
+    const then = domains.current(domain);
+    if (then === null) return;
+    log.error('Scheduled work for a domain failed and will be retried', { hostname: domain.hostname, error });
+    const atMs = clock.now() + FAULT_RETRY_MS;
+    const { nextAttemptAtMs } = then.certificate;
+    domains.put({
+      ...then,
+      nextCheckAtMs: then.nextCheckAtMs === null ? null : Math.max(then.nextCheckAtMs, atMs),
+      certificate: {
+        ...then.certificate,
+        nextAttemptAtMs: nextAttemptAtMs === null ? null : Math.max(nextAttemptAtMs, atMs),
+      },
+    });
+  }
+
+  /** Runs work in the domain's turn and returns the stored result. */
+  function inTurn(text: string, work: (domain: AttachedDomain) => Promise<void>): Promise<AttachedDomain> {
+    const asked = existing(text);
+    return turns.run(asked.hostname, async () => {
+      const domain = existing(asked.hostname);
+      await work(domain);
+      await domains.commit();
+      return existing(asked.hostname);
+    });
+  }
+
+  return { schedule: createSchedule({ clock, domains, run: runDue }), inTurn };
 }

@@ -12,17 +12,6 @@ import type { CertificateIssuer } from './issue.ts';
 /** How long before its wire expiry a leaf is replaced when the app's clock has not advanced. */
 const WIRE_LEFT_MS = DAY_MS;
 
-export interface ServedLeaves {
-  /** The TLS context for a custom domain, by SNI; null without a valid certificate. */
-  contextFor(hostname: string): SecureContext | null;
-  /** The stored leaf of the domain whose certificate is used for `hostname`. */
-  held(hostname: string): Leaf | null;
-  /** Call when a hostname's leaf has been replaced or removed. */
-  drop(hostname: string): void;
-  /** Call when all leaves may have been replaced. */
-  dropAll(): void;
-}
-
 /** The TLS contexts of custom domains: only leaves that were issued and stored. */
 export function createServedLeaves(options: {
   find: (hostname: string) => AttachedDomain | null;
@@ -33,7 +22,7 @@ export function createServedLeaves(options: {
   /** As in `createSecureContexts`. */
   chainOf?: (certificatePem: string) => readonly string[];
   clock: { state(): Pick<ClockState, 'realNow'> };
-}): ServedLeaves {
+}) {
   const { find, chainOf, clock } = options;
   const contexts = createSecureContexts<Leaf>({ clock, chainOf });
 
@@ -62,11 +51,13 @@ export function createServedLeaves(options: {
     [hostname, wildcardOver(hostname)].map(find).find((domain) => domain !== null && isServed(domain)) ?? undefined;
 
   return {
-    contextFor(hostname) {
+    /** The TLS context for a custom domain, by SNI; null without a valid certificate. */
+    contextFor(hostname: string): SecureContext | null {
       const domain = servedAt(hostname);
       return domain?.certificate.state === 'issued' ? hold(domain.hostname) : null;
     },
-    held: (hostname) => options.leaf(servedAt(hostname)?.hostname ?? hostname),
+    /** The stored leaf of the domain whose certificate is used for `hostname`. */
+    held: (hostname: string): Leaf | null => options.leaf(servedAt(hostname)?.hostname ?? hostname),
     drop: contexts.drop,
     dropAll: contexts.clear,
   };

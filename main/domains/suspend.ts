@@ -1,11 +1,67 @@
-import type { EpochMs } from '../base/clock.ts';
+import type { Clock, ClockAdjustment, EpochMs } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { DAY_MS } from '../contract/duration.ts';
 import { factsOf, type Plan } from '../contract/plans.ts';
 import { LEAF_LIFETIME_MS, RENEWAL_LEFT_MS } from '../model/leaf.ts';
 import { ATTEMPT_INTERVAL_MS, nextCertificate, type IssuanceState } from './certificate-machine.ts';
-import type { AttachedDomain } from './domain-set.ts';
+import type { AttachedDomain, DomainSet } from './domain-set.ts';
 import { isGivenUp } from './personas/persona-words.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from './hostname-machine.ts';
+
+/** Changes of all domains at once, in force and published when they return. */
+export function createAdjustments(options: {
+  clock: Pick<Clock, 'now'>;
+  log: Pick<Log, 'error'>;
+  domains: Pick<DomainSet, 'list' | 'put' | 'commitNow'>;
+  project: (projectId: string) => { plan: Plan } | null;
+  settings: () => { issuanceDelayMs: number };
+}) {
+  const { clock, log, domains, project } = options;
+
+  function putAll(change: (domain: AttachedDomain) => AttachedDomain): void {
+    for (const domain of domains.list()) {
+      const changed = change(domain);
+      if (changed !== domain) domains.put(changed);
+    }
+    domains.commitNow();
+  }
+
+  function applyPlans(applies: (domain: AttachedDomain) => boolean = () => true): void {
+    putAll((domain) => {
+      const plan = applies(domain) ? project(domain.projectId)?.plan : undefined;
+      return plan === undefined ? domain : underPlan(domain, plan, clock.now());
+    });
+  }
+
+  return {
+    /** Call at the start: re-applies plan changes that failed to persist. */
+    applyPlans: () => applyPlans(),
+    /** Call after a project's plan has changed. */
+    planChanged: (projectId: string): void => applyPlans((domain) => domain.projectId === projectId),
+    /**
+     * Call after a project's persona has changed: checks its domains immediately by the new one, and starts its rhythm
+     * for those that are not verified.
+     */
+    personaChanged(projectId: string): void {
+      const atMs = clock.now();
+      putAll((domain) =>
+        domain.projectId !== projectId || domain.state === 'suspended'
+          ? domain
+          : { ...domain, nextCheckAtMs: atMs, seriesAtMs: domain.state === 'verified' ? null : atMs },
+      );
+    },
+    clockAdjusted({ backward, isReset }: Pick<ClockAdjustment, 'backward' | 'isReset'>): void {
+      // When the clock returns from the past, attempts may have been given up although they were in time.
+      if (!backward && !isReset) return;
+      const { issuanceDelayMs } = options.settings();
+      try {
+        putAll((domain) => afterClockWentBack(domain, clock.now(), issuanceDelayMs));
+      } catch (error) {
+        log.error('Domains could not be adjusted to the clock', { error });
+      }
+    },
+  };
+}
 
 /** A domain after its project's plan changed; the same value when that changes nothing. */
 export function underPlan(domain: AttachedDomain, plan: Plan, nowMs: EpochMs): AttachedDomain {

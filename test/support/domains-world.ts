@@ -6,7 +6,7 @@ import type { Plan } from '../../main/contract/plans.ts';
 import type { DomainRows, AttachedDomain } from '../../main/domains/domain-set.ts';
 import type { Leaf } from '../../main/model/leaf.ts';
 import { createLifecycle, type Lifecycle } from '../../main/domains/lifecycle.ts';
-import type { Look } from '../../main/domains/checks/http-look.ts';
+import type { Look } from '../../main/domains/checks/verify.ts';
 import { presentDomain } from '../../main/domains/present.ts';
 import type { ProviderFacts } from '../../main/domains/personas/provider.ts';
 import { dnsOver, PLATFORM, type FakeDns, type Failures } from '../unit/domains/zones.ts';

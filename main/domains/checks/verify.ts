@@ -5,13 +5,13 @@ import { VivariumError } from '../../contract/errors.ts';
 import { certificateEventDue, nextCertificate, type CertificateEvent } from '../certificate-machine.ts';
 import type { CaaIssuer } from '../../model/caa/set.ts';
 import { type Claimant, type DomainRules, foreignProofs } from '../personas/claims.ts';
-import { hasFoundNothing, inOrder, verdictOf } from './checks.ts';
-import { addressesToLookAt, afterLooks, type LookOverHttp } from './http-look.ts';
+import { isWildcard } from '../../contract/wildcards.ts';
+import { hasFoundNothing, inOrder, verdictOf, type VerificationCheck } from './checks.ts';
 import type { DnsLookup } from '../../model/dns-lookup.ts';
 import type { DomainSet, AttachedDomain } from '../domain-set.ts';
 import { nextHostname, RECHECK_INTERVAL_MS } from '../hostname-machine.ts';
 import { attemptToIssue, gateChecks, suffixCheck, type CertificateIssuer } from '../issue.ts';
-import { observe } from './observe.ts';
+import { allAddresses, type Observation, observe } from './observe.ts';
 import { type Persona, nextTry } from '../personas/personas.ts';
 import { isGivenUp } from '../personas/persona-words.ts';
 import type { ProviderFacts } from '../personas/provider.ts';
@@ -19,6 +19,7 @@ import { evaluate } from './verification.ts';
 
 /** Long enough to be unique, short enough to fit beside most names. */
 const RANDOM_LABEL_LENGTH = 20;
+const randomLabel = (): string => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
 
 /** The dependencies of the rules for a domain. */
 export type RuledDomain = Pick<AttachedDomain, 'hostname' | 'projectId' | 'verifiedAtMs'>;
@@ -43,22 +44,13 @@ export interface VerifierOptions {
   look: LookOverHttp;
 }
 
+export type Verifier = ReturnType<typeof createVerifier>;
+
 /**
  * The asynchronous steps of a domain. Queries come first; their results are applied synchronously to the current
  * domain, which may have been suspended or removed meanwhile. The caller serialises steps per hostname, and commits.
  */
-export interface Verifier {
-  /** Checks the DNS and issues when due. `asked`: requested by the user; restarts a failed issuance. */
-  verify(domain: AttachedDomain, asked: boolean): Promise<void>;
-  /** Runs the certificate event that is due. */
-  certificateDue(domain: AttachedDomain): Promise<void>;
-  /** Attempts issuance now, in any certificate state. */
-  renew(domain: AttachedDomain): Promise<void>;
-  /** Whether hostnames are waiting for their leaves; each leaf takes one turn of the event loop. */
-  isIssuing(): boolean;
-}
-
-export function createVerifier(options: VerifierOptions): Verifier {
+export function createVerifier(options: VerifierOptions) {
   const { now, domains, dns, issuer, provider, settings } = options;
   // A leaf takes almost a millisecond, and the answers for many hostnames arrive together.
   const issuance = createTurns(1);
@@ -76,7 +68,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   async function look(domain: AttachedDomain): Promise<AttachedDomain['checks']> {
     const { hostname, kind } = domain;
-    const randomLabel = () => randomBase62(RANDOM_LABEL_LENGTH).toLowerCase();
     const { claim: own, ...rules } = options.rules(domain);
     const foreign = foreignProofs(rules.persona, hostname, () => options.others(domain.projectId));
     const claim = own === null ? null : { ...own, foreign };
@@ -97,21 +88,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return inOrder(afterLooks(hostname, checks, await Promise.all(looks)));
   }
 
-  /** The next check of a hostname: daily, or by the persona's rhythm, or when a pending record becomes visible. */
-  function nextCheckMs(
-    { hostname, state, seriesAtMs }: Pick<AttachedDomain, 'hostname' | 'state' | 'seriesAtMs'>,
-    { checks: rhythm }: Persona,
-    checks: AttachedDomain['checks'],
-    nowMs: EpochMs,
-  ): EpochMs | null {
-    const isDaily = state === 'verified' || rhythm === null || seriesAtMs === null;
-    const usualMs = isDaily ? nowMs + RECHECK_INTERVAL_MS : nextTry(rhythm, seriesAtMs, nowMs);
-    const waits = checks.some(({ code }) => code === 'not_propagated');
-    const visibleAtMs = waits ? (provider(hostname)?.visibleAtMs ?? null) : null;
-    if (visibleAtMs === null) return usualMs;
-    return Math.min(usualMs ?? Infinity, Math.max(visibleAtMs, nowMs + 1));
-  }
-
   function takeChecks(
     domain: AttachedDomain,
     checks: AttachedDomain['checks'],
@@ -130,7 +106,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const seriesAtMs = after.state === 'verified' ? null : isBegun ? before.seriesAtMs : atMs;
     const checked = { ...before, ...after, checks, lastCheckedAtMs: atMs, seriesAtMs };
     const { persona } = options.rules(before);
-    const nextCheckAtMs = after.state === 'suspended' ? null : nextCheckMs(checked, persona, checks, atMs);
+    const moment = { nowMs: atMs, visibleAtMs: () => provider(before.hostname)?.visibleAtMs };
+    const nextCheckAtMs = after.state === 'suspended' ? null : nextCheckMs(checked, persona, checks, moment);
     domains.put({ ...checked, nextCheckAtMs });
     if (after.state !== 'verified') return null;
     const delayMs = settings().issuanceDelayMs;
@@ -167,7 +144,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   return {
-    async verify(domain, asked) {
+    /** Checks the DNS and issues when due. `asked`: requested by the user; restarts a failed issuance. */
+    async verify(domain: AttachedDomain, asked: boolean): Promise<void> {
       const checks = await look(domain);
       const event = takeChecks(domain, checks, asked);
       const attempted = event !== null && (await tell(domain, event));
@@ -175,15 +153,108 @@ export function createVerifier(options: VerifierOptions): Verifier {
       if (asked && state === 'verified' && !attempted) await showGate(domain);
       else if (state !== 'verified') domains.put({ ...current(domain), certificateChecks: [] });
     },
-    async certificateDue(domain) {
+    /** Runs the certificate event that is due. */
+    async certificateDue(domain: AttachedDomain): Promise<void> {
       const event = certificateEventDue(current(domain).certificate, now());
       if (event !== null) await tell(domain, event);
     },
-    async renew(domain) {
+    /** Attempts issuance now, in any certificate state. */
+    async renew(domain: AttachedDomain): Promise<void> {
       const { state } = current(domain).certificate;
       const type = state === 'issued' || state === 'expired' ? 'renewal_due' : 'reverified';
       await tell(domain, { type, atMs: now(), delayMs: 0 });
     },
-    isIssuing: () => issuing > 0,
+    /** Whether hostnames are waiting for their leaves; each leaf takes one turn of the event loop. */
+    isIssuing: (): boolean => issuing > 0,
   };
+}
+
+/** The next check of a hostname: daily, or by the persona's rhythm, or when a pending record becomes visible. */
+function nextCheckMs(
+  { state, seriesAtMs }: Pick<AttachedDomain, 'state' | 'seriesAtMs'>,
+  { checks: rhythm }: Persona,
+  checks: AttachedDomain['checks'],
+  { nowMs, visibleAtMs }: { nowMs: EpochMs; visibleAtMs: () => EpochMs | null | undefined },
+): EpochMs | null {
+  const isDaily = state === 'verified' || rhythm === null || seriesAtMs === null;
+  const usualMs = isDaily ? nowMs + RECHECK_INTERVAL_MS : nextTry(rhythm, seriesAtMs, nowMs);
+  const waits = checks.some(({ code }) => code === 'not_propagated');
+  const changesAtMs = waits ? (visibleAtMs() ?? null) : null;
+  if (changesAtMs === null) return usualMs;
+  return Math.min(usualMs ?? Infinity, Math.max(changesAtMs, nowMs + 1));
+}
+
+/** The result of an HTTP request to an address: the platform, another server's status, or no answer. */
+export type Look = { served: true } | { served: false; status: number | null };
+
+/** Sends a request for a hostname to an address. Never rejects. */
+export type LookOverHttp = (hostname: string, address: string) => Promise<Look>;
+
+/** Failures that a server in front of the platform would explain. */
+const LEADS_ELSEWHERE: ReadonlySet<string> = new Set(['wrong_target', 'a_conflict', 'alias_mismatch']);
+
+/** Maximum addresses to try; a CDN answers with a few. */
+const ADDRESSES_MAX = 4;
+
+const LOOPBACK = /^(?:127\.|::1$)/;
+
+/**
+ * The addresses to try: those of a hostname whose records lead elsewhere, if it fails for that reason alone. Only
+ * loopback addresses, so no request leaves the machine.
+ */
+function addressesToLookAt(
+  { hostname, addresses, alias, target }: Observation,
+  checks: readonly VerificationCheck[],
+): string[] {
+  // A request needs a concrete hostname.
+  if (isWildcard(hostname)) return [];
+  const failed = checks.filter(
+    ({ outcome, code }) => (outcome === 'failed' && code !== 'moved') || outcome === 'unknown',
+  );
+  if (failed.length === 0 || failed.some(({ code }) => !LEADS_ELSEWHERE.has(code)) || alias.rivals !== null) return [];
+  const own = allAddresses(target);
+  const found = allAddresses(addresses);
+  const others = found.filter((address) => !own.includes(address));
+  // Beside an address of the platform, any other is a stray, regardless of its answer.
+  if (others.length < found.length || others.length > ADDRESSES_MAX) return [];
+  return others.every((address) => LOOPBACK.test(address)) ? others : [];
+}
+
+/** Adds the results: `proxied` replaces the failed checks if every address forwards requests; else adds `not_served`. */
+function afterLooks(
+  hostname: string,
+  checks: readonly VerificationCheck[],
+  looks: readonly { address: string; look: Look }[],
+): VerificationCheck[] {
+  const [failed] = checks.filter(({ outcome }) => outcome === 'failed');
+  if (looks.length === 0 || failed === undefined) return [...checks];
+  const found = looks.map(({ address, look }) => `${address}: ${lookText(look)}`).join('; ');
+  const check = { expected: 'the platform’s answer over HTTP', found } as const;
+  if (looks.every(({ look }) => look.served)) {
+    return [
+      ...checks.filter(({ outcome, code }) => outcome !== 'failed' && code !== 'moved'),
+      {
+        ...check,
+        code: 'proxied',
+        outcome: 'warning',
+        message: `The records of ${hostname} lead to another server, which passes requests on to the platform, so they are accepted. Clients see the certificate of that server, and requests without an API key count for its address.`,
+        fix: `No fix is needed if that server is yours. Otherwise: ${failed.fix ?? ''}`,
+      },
+    ];
+  }
+  return [
+    ...checks,
+    {
+      ...check,
+      code: 'not_served',
+      outcome: 'failed',
+      message: `A request for ${hostname} at the addresses that its records lead to does not reach the platform.`,
+      fix: failed.fix,
+    },
+  ];
+}
+
+function lookText(look: Look): string {
+  if (look.served) return 'the platform';
+  return look.status === null ? 'no answer' : `another server, status ${look.status}`;
 }

@@ -124,7 +124,7 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'domains.record-on-its-way-is-checked-tomorrow',
     file: 'main/domains/checks/verify.ts',
-    find: 'Math.max(visibleAtMs, nowMs + 1)',
+    find: 'Math.max(changesAtMs, nowMs + 1)',
     replace: 'Infinity',
     breaks: 'a record that has become visible is seen a day later',
     tests: ['test/unit/domains/lifecycle.test.ts'],
