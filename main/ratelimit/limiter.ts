@@ -30,26 +30,6 @@ export interface CallerReading {
   state: CallerState;
 }
 
-export interface Limiter extends RequestLimiter {
-  /** The project's callers with current counts, strikes or bans. */
-  usage(projectId: string): CallerReading[];
-  /** The numbers of open rate windows and current bans, over all callers. */
-  totals(): { minutes: number; days: number; bans: number };
-  /** When an API key was last used, even if refused, in epoch milliseconds; null if never, or no longer known. */
-  lastRequestOf(projectId: string, keyId: string): number | null;
-  /** Sets used counts and strikes to zero, for one caller or for the whole project; keeps bans. */
-  reset(projectId: string, caller?: string): void;
-  /** Lifts the ban of an API key; returns false if there was none. */
-  unban(projectId: string, keyId: string): boolean;
-  /** Forgets a project's callers, or one revoked API key. */
-  forget(projectId: string, caller?: string): void;
-  /** Writes all changes since the last flush. */
-  flush(): void;
-  /** Reads the storage again after its content was replaced. */
-  reload(): void;
-  stop(): void;
-}
-
 /** Limit on callers in memory, about 300 bytes each. The one idle for longest is evicted first, banned ones last. */
 export const CALLERS_MAX = 100_000;
 
@@ -81,7 +61,7 @@ function stateNow({ state, left }: Entry, nowMs: number): CallerState {
   return { ...left, minute: windowOf('minute'), day: windowOf('day'), bannedUntilMs };
 }
 
-export function createLimiter(options: {
+interface LimiterOptions {
   clock: Pick<AdjustableClock, 'now' | 'realTimer' | 'state'>;
   /** Whether answers also have the fields of the IETF draft; read at each decision. */
   withDraftFields?: () => boolean;
@@ -92,13 +72,15 @@ export function createLimiter(options: {
   /** Called if writing fails; the limiter continues in memory and retries. */
   onError?: (error: unknown) => void;
   callersMax?: number;
-}): Limiter {
+}
+
+export type Limiter = ReturnType<typeof createLimiter>;
+
+export function createLimiter(options: LimiterOptions) {
   const { clock, storage, banRule } = options;
   const callersMax = options.callersMax ?? CALLERS_MAX;
-  let entries = new LruMap<Entry>(callersMax, dropped);
-  const dirty = new Set<Entry>();
-  let removed: { projectId: string; caller: string }[] = [];
-  let stopped = false;
+  const { mark, drop, clear, flush, stop } = createWrites(options, callersMax);
+  let entries = new LruMap<Entry>(callersMax, drop);
 
   function load(): void {
     for (const row of storage.load()) {
@@ -151,44 +133,7 @@ export function createLimiter(options: {
     }
   }
 
-  function dropped(entry: Entry): void {
-    dirty.delete(entry);
-    removed.push({ projectId: entry.projectId, caller: entry.caller });
-    if (removed.length >= callersMax) flush();
-  }
-
-  function mark(entry: Entry, state: CallerState): void {
-    entry.state = state;
-    if (entry.dirty) return;
-    entry.dirty = true;
-    dirty.add(entry);
-  }
-
-  function flush(): void {
-    try {
-      if (removed.length > 0) {
-        // An evicted caller that has returned is written again below.
-        storage.remove(removed);
-        removed = [];
-      }
-      if (dirty.size > 0) {
-        storage.save([...dirty].map(rowOf));
-        for (const entry of dirty) entry.dirty = false;
-        dirty.clear();
-      }
-    } catch (error) {
-      options.onError?.(error);
-    }
-  }
-
-  function loop(): void {
-    if (stopped) return;
-    flush();
-    timer = clock.realTimer(FLUSH_INTERVAL_MS, loop);
-  }
-  let timer = clock.realTimer(FLUSH_INTERVAL_MS, loop);
-
-  return {
+  const requests: RequestLimiter = {
     take(caller, limits) {
       const entry = touch(caller.projectId, callerName(caller));
       const nowMs = clock.now();
@@ -211,32 +156,127 @@ export function createLimiter(options: {
       const state = entry === undefined ? NEW_CALLER : stateNow(entry, nowMs);
       return sent(peek(limits, state, ban, nowMs), limits, settle(state, ban, nowMs));
     },
-    usage(projectId) {
-      const nowMs = clock.now();
+  };
+
+  return {
+    ...requests,
+    ...createCallers(() => entries, { clock, ruleFor, mark, flush }),
+    /** Writes all changes since the last flush. */
+    flush,
+    /** Reads the storage again after its content was replaced. */
+    reload(): void {
+      entries = new LruMap<Entry>(callersMax, drop);
+      clear();
+      load();
+    },
+    stop,
+  };
+}
+
+/** The changed entries, written behind. */
+function createWrites({ clock, storage, onError }: LimiterOptions, callersMax: number) {
+  const dirty = new Set<Entry>();
+  let removed: { projectId: string; caller: string }[] = [];
+  let stopped = false;
+
+  function mark(entry: Entry, state: CallerState): void {
+    entry.state = state;
+    if (entry.dirty) return;
+    entry.dirty = true;
+    dirty.add(entry);
+  }
+
+  function flush(): void {
+    try {
+      if (removed.length > 0) {
+        // An evicted caller that has returned is written again below.
+        storage.remove(removed);
+        removed = [];
+      }
+      if (dirty.size > 0) {
+        storage.save([...dirty].map(rowOf));
+        for (const entry of dirty) entry.dirty = false;
+        dirty.clear();
+      }
+    } catch (error) {
+      onError?.(error);
+    }
+  }
+
+  function loop(): void {
+    if (stopped) return;
+    flush();
+    timer = clock.realTimer(FLUSH_INTERVAL_MS, loop);
+  }
+  let timer = clock.realTimer(FLUSH_INTERVAL_MS, loop);
+
+  return {
+    mark,
+    /** Removes an entry that left the memory from the storage too. */
+    drop(entry: Entry): void {
+      dirty.delete(entry);
+      removed.push({ projectId: entry.projectId, caller: entry.caller });
+      if (removed.length >= callersMax) flush();
+    },
+    clear(): void {
+      dirty.clear();
+      removed = [];
+    },
+    flush,
+    stop(): void {
+      stopped = true;
+      timer.cancel();
+      flush();
+    },
+  };
+}
+
+/** What people see of the callers, and change. */
+function createCallers(
+  entries: () => LruMap<Entry>,
+  parts: {
+    clock: LimiterOptions['clock'];
+    ruleFor: (caller: string) => BanRule | null;
+    mark: (entry: Entry, state: CallerState) => void;
+    flush: () => void;
+  },
+) {
+  const { clock, ruleFor, mark, flush } = parts;
+  const present = (entry: Entry): CallerState => {
+    const nowMs = clock.now();
+    return settle(stateNow(entry, nowMs), ruleFor(entry.caller), nowMs);
+  };
+
+  return {
+    /** The project's callers with current counts, strikes or bans. */
+    usage(projectId: string): CallerReading[] {
       const readings: CallerReading[] = [];
-      for (const [, entry] of entries) {
+      for (const [, entry] of entries()) {
         if (entry.projectId !== projectId) continue;
-        const state = settle(stateNow(entry, nowMs), ruleFor(entry.caller), nowMs);
+        const state = present(entry);
         if (state.minute.used > 0 || state.day.used > 0 || state.strikes > 0 || state.bannedUntilMs !== null) {
           readings.push({ projectId, caller: entry.caller, state });
         }
       }
       return readings.reverse();
     },
-    totals() {
-      const nowMs = clock.now();
+    /** The numbers of open rate windows and current bans, over all callers. */
+    totals(): { minutes: number; days: number; bans: number } {
       const count = { minutes: 0, days: 0, bans: 0 };
-      for (const [, entry] of entries) {
-        const { minute, day, bannedUntilMs } = settle(stateNow(entry, nowMs), ruleFor(entry.caller), nowMs);
+      for (const [, entry] of entries()) {
+        const { minute, day, bannedUntilMs } = present(entry);
         if (minute.startedAtMs !== null) count.minutes++;
         if (day.startedAtMs !== null) count.days++;
         if (bannedUntilMs !== null) count.bans++;
       }
       return count;
     },
-    lastRequestOf: (projectId, keyId) => entries.peek(keyOf(projectId, `key:${keyId}`))?.lastRequestAtMs ?? null,
-    reset(projectId, caller) {
-      for (const [, entry] of entries) {
+    /** When an API key was last used, even if refused, in epoch milliseconds; null if never, or no longer known. */
+    lastRequestOf: (projectId: string, keyId: string): number | null =>
+      entries().peek(keyOf(projectId, `key:${keyId}`))?.lastRequestAtMs ?? null,
+    /** Sets used counts and strikes to zero, for one caller or for the whole project; keeps bans. */
+    reset(projectId: string, caller?: string): void {
+      for (const [, entry] of entries()) {
         if (entry.projectId !== projectId || (caller !== undefined && entry.caller !== caller)) continue;
         const { bannedUntilMs } = stateNow(entry, clock.now());
         entry.left = null;
@@ -244,32 +284,22 @@ export function createLimiter(options: {
       }
       flush();
     },
-    unban(projectId, keyId) {
-      const entry = entries.peek(keyOf(projectId, `key:${keyId}`));
+    /** Lifts the ban of an API key; returns false if there was none. */
+    unban(projectId: string, keyId: string): boolean {
+      const entry = entries().peek(keyOf(projectId, `key:${keyId}`));
       if (entry === undefined) return false;
-      const state = settle(stateNow(entry, clock.now()), banRule(), clock.now());
+      const state = present(entry);
       if (state.bannedUntilMs === null) return false;
       entry.left = null;
       mark(entry, { ...state, strikes: 0, strikesUntilMs: null, bannedUntilMs: null });
       flush();
       return true;
     },
-    forget(projectId, caller) {
-      for (const [key, entry] of entries) {
-        if (entry.projectId === projectId && (caller === undefined || entry.caller === caller)) entries.delete(key);
+    /** Forgets a project's callers, or one revoked API key. */
+    forget(projectId: string, caller?: string): void {
+      for (const [key, entry] of entries()) {
+        if (entry.projectId === projectId && (caller === undefined || entry.caller === caller)) entries().delete(key);
       }
-      flush();
-    },
-    flush,
-    reload() {
-      entries = new LruMap<Entry>(callersMax, dropped);
-      dirty.clear();
-      removed = [];
-      load();
-    },
-    stop() {
-      stopped = true;
-      timer.cancel();
       flush();
     },
   };
