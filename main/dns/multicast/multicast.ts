@@ -36,12 +36,7 @@ const NAMES_MAX = 9;
 /** The pause after the last of them, so that a hostile machine causes few probes. */
 const RETRY_MS = 60_000;
 
-export interface Announcer {
-  /** The announced name, `vivarium.local`; null until the probes have shown that it is free. */
-  name(): string | null;
-  /** Withdraws the name, and closes the socket. */
-  close(): Promise<void>;
-}
+export type Announcer = ReturnType<typeof announceHost>;
 
 /**
  * Announces a name and its page in the network of `address` (RFC 6762, 6763), under another name if the first is taken.
@@ -59,27 +54,16 @@ export function announceHost(options: {
   /** Whether to answer a sender that asks for a unicast answer. */
   admits: (address: string) => boolean;
   onChanged: () => void;
-}): Announcer {
+}) {
   const { address, port, clock, log, admits, onChanged } = options;
-  const family = address.includes(':') ? 'udp6' : 'udp4';
-  /** The interface as its own address, or as IPv6 names it. */
-  const local = family === 'udp4' ? address : `::${scopeOf(options.interface)}`;
-  const group = family === 'udp4' ? GROUP.udp4 : `${GROUP.udp6}${scopeOf(options.interface)}`;
-  const socket = createSocket({ type: family, reuseAddr: true, ipv6Only: family === 'udp6' });
+  const group = joinGroup(options, { receive, joined: () => probeFrom(1), failed: () => timer?.cancel() });
   let tried = 1;
   let announced: Announced = { label: options.label, address, port };
   let isAnnounced = false;
-  let isClosed = false;
+  /** After the last name, nothing is read until the next attempt. */
+  let isResting = false;
   let sentMs = Number.NEGATIVE_INFINITY;
   let timer: Timer | null = null;
-
-  function send(
-    message: Buffer,
-    to: { port: number; address: string } = { port: MULTICAST_PORT, address: group },
-  ): void {
-    // Clients repeat a question if its answer is lost, for example because the interface is gone.
-    if (!isClosed) socket.send(message, to.port, to.address, () => undefined);
-  }
 
   function after(delayMs: number, then: () => void): void {
     timer?.cancel();
@@ -87,15 +71,15 @@ export function announceHost(options: {
   }
 
   function probeFrom(count: number): void {
-    send(probe(announced));
+    group.send(probe(announced));
     after(PROBE_MS, () => (count < PROBES ? probeFrom(count + 1) : announce()));
   }
 
   function announce(): void {
     isAnnounced = true;
     log.info('Announced by multicast DNS', { name: hostOfLabel(announced.label), address });
-    send(announcement(announced));
-    after(ANNOUNCE_AGAIN_MS, () => send(announcement(announced)));
+    group.send(announcement(announced));
+    after(ANNOUNCE_AGAIN_MS, () => group.send(announcement(announced)));
     onChanged();
   }
 
@@ -112,9 +96,9 @@ export function announceHost(options: {
     onChanged();
     if (tried === NAMES_MAX) {
       log.warn('No name is free to announce by multicast DNS', { tried });
-      socket.off('message', receive);
+      isResting = true;
       after(RETRY_MS, () => {
-        socket.on('message', receive);
+        isResting = false;
         claim(1);
       });
       return;
@@ -123,7 +107,7 @@ export function announceHost(options: {
   }
 
   function receive(message: Buffer, from: RemoteInfo): void {
-    if (message.length > MESSAGE_OCTETS_MAX) return;
+    if (isResting || message.length > MESSAGE_OCTETS_MAX) return;
     const read = readMulticast(message);
     if (read === null) return;
     if (losesName(read, announced, isAnnounced)) {
@@ -135,7 +119,7 @@ export function announceHost(options: {
     const answer = answerMulticast(read, announced, { legacy });
     if (answer === null) return;
     if (legacy || read.questions.every(({ unicast }) => unicast)) {
-      if (admits(from.address)) send(answer, from);
+      if (admits(from.address)) group.send(answer, from);
       return;
     }
     const nowMs = clock.monotonic();
@@ -143,36 +127,60 @@ export function announceHost(options: {
     const isProbe = read.questions.some(({ type }) => type === QUESTION_TYPES.ANY);
     if (nowMs - sentMs < (isProbe ? PROBE_MS : PAUSE_MS)) return;
     sentMs = nowMs;
-    send(answer);
+    group.send(answer);
   }
 
-  socket.on('message', receive);
+  return {
+    /** The announced name, `vivarium.local`; null until the probes have shown that it is free. */
+    name: (): string | null => (isAnnounced ? hostOfLabel(announced.label) : null),
+    /** Withdraws the name, and closes the socket. */
+    async close(): Promise<void> {
+      timer?.cancel();
+      const goodbye = isAnnounced ? announcement(announced, 0) : null;
+      isAnnounced = false;
+      await group.close(goodbye);
+    },
+  };
+}
+
+/** The socket of the multicast group on one interface. */
+function joinGroup(
+  options: { interface: string; address: string; log: Pick<Log, 'warn'> },
+  on: { receive: (message: Buffer, from: RemoteInfo) => void; joined: () => void; failed: () => void },
+) {
+  const family = options.address.includes(':') ? 'udp6' : 'udp4';
+  /** The interface as its own address, or as IPv6 names it. */
+  const local = family === 'udp4' ? options.address : `::${scopeOf(options.interface)}`;
+  const group = family === 'udp4' ? GROUP.udp4 : `${GROUP.udp6}${scopeOf(options.interface)}`;
+  const socket = createSocket({ type: family, reuseAddr: true, ipv6Only: family === 'udp6' });
+  let isClosed = false;
+
+  socket.on('message', on.receive);
   socket.on('error', (error) => {
-    log.warn('Multicast DNS is not available; other devices need the address', {
+    options.log.warn('Multicast DNS is not available; other devices need the address', {
       code: codeOf(error) ?? error.message,
     });
-    timer?.cancel();
+    on.failed();
     isClosed = true;
     socket.close();
   });
   socket.once('listening', () => {
-    if (join(socket, GROUP[family], local)) probeFrom(1);
+    if (join(socket, GROUP[family], local)) on.joined();
     else socket.emit('error', new Error('The interface has no multicast.'));
   });
   // Bound to the group, it receives nothing sent to this machine alone; Windows cannot bind to a group.
   socket.bind({ port: MULTICAST_PORT, ...(process.platform !== 'win32' && { address: group }) });
 
   return {
-    name: () => (isAnnounced ? hostOfLabel(announced.label) : null),
-    async close() {
-      timer?.cancel();
+    send(message: Buffer, to: { port: number; address: string } = { port: MULTICAST_PORT, address: group }): void {
+      // Clients repeat a question if its answer is lost, for example because the interface is gone.
+      if (!isClosed) socket.send(message, to.port, to.address, () => undefined);
+    },
+    /** Sends a last message before it closes. */
+    async close(last: Buffer | null): Promise<void> {
       if (isClosed) return;
-      const needsGoodbye = isAnnounced;
-      isAnnounced = false;
-      if (needsGoodbye)
-        await new Promise<void>((resolve) =>
-          socket.send(announcement(announced, 0), MULTICAST_PORT, group, () => resolve()),
-        );
+      if (last !== null)
+        await new Promise<void>((resolve) => socket.send(last, MULTICAST_PORT, group, () => resolve()));
       isClosed = true;
       const closed = once(socket, 'close');
       socket.close();
