@@ -60,40 +60,110 @@ interface Track {
  * @throws Error with a sentence if the client cannot be started or obtains no certificate at the beginning
  */
 export async function observe(options: Observation, scene: Scene): Promise<Course[]> {
-  const { names, year, lifetimeMs, dayMs, command, firstMs, patienceMs } = options;
+  const { names, year, dayMs, command } = options;
   const tracks = names.map((name): Track => ({ name, held: [], attempts: [], waitsUntil: null }));
-  const addresses = new Map<string, string>();
-  const seen = new Set<string>();
-  /** Open orders, and when they were first seen. */
-  const open = new Map<string, number>();
-  const isRunning = { value: false };
+  const client = createClient(command, scene);
+  const orders = createOrders(options, scene, tracks);
+  const events = createEvents(names, scene, tracks);
+  try {
+    for (const zone of new Set(names.map(zoneOf))) await scene.call('zones.create', { name: zone });
+    for (const name of names) await events.put(name, 'A', '127.0.0.1');
+    await client.start(year.fromMs);
+    await firstCertificates(options, scene, { tracks, client, orders });
+    const stepMs = Math.min(DAY_MS, Math.max(HOUR_MS, (STEP_REAL_MS / dayMs) * DAY_MS));
+    for (let nowMs = year.fromMs; nowMs < year.toMs;) {
+      const moments = [
+        ...year.events.flatMap((event) => [event.fromMs, event.toMs]),
+        ...tracks.map(({ held }) => held.at(-1)?.untilMs ?? 0),
+      ].filter((each) => each > nowMs);
+      const nextMs = Math.min(nowMs + stepMs, year.toMs, ...moments);
+      await scene.sleep(((nextMs - nowMs) / DAY_MS) * dayMs);
+      for (await orders.poll(); orders.isAwaited(nextMs); await orders.poll()) await scene.sleep(POLL_MS);
+      // After a renewal, the earliest expiry is later.
+      await scene.call('clock.set', { to: new Date(nextMs).toISOString() });
+      for (const track of tracks) noteOutage(track, nextMs, year);
+      const ending = year.events.filter(({ fromMs, toMs }) => toMs === nextMs && toMs > fromMs);
+      for (const event of ending) await events.finish(event);
+      for (const event of year.events) if (event.fromMs === nextMs && nextMs < year.toMs) await events.begin(event);
+      nowMs = nextMs;
+      if (nowMs < year.toMs) await client.keepRunning(nowMs, ending.length > 0);
+    }
+  } finally {
+    await client.end();
+  }
+  const about = `ran as a command; a day took ${dayMs.toLocaleString('en')} ms of real time`;
+  return tracks.map(({ name, held, attempts }) => ({ client: command, about, names: [name], held, attempts }));
+}
+
+/** Waits until the client has a certificate for every name. @throws Error with a sentence if it obtains none */
+async function firstCertificates(
+  { command, firstMs }: Observation,
+  scene: Scene,
+  by: { tracks: readonly Track[]; client: ReturnType<typeof createClient>; orders: ReturnType<typeof createOrders> },
+): Promise<void> {
+  const { tracks, client, orders } = by;
+  let quietUntil = scene.monotonic() + QUIET_MS;
+  const until = scene.monotonic() + firstMs;
+  for (await orders.poll(); tracks.some(({ held }) => held.length === 0); await orders.poll()) {
+    if (client.exitCode() !== null && (client.exitCode() !== 0 || orders.ended() === 0)) break;
+    if (scene.monotonic() >= until) break;
+    if (scene.monotonic() >= quietUntil) {
+      quietUntil = Infinity;
+      if ((await scene.call<unknown[]>('acme.accounts', {})).length === 0) scene.say(quiet(command, firstMs));
+    }
+    await scene.sleep(POLL_MS);
+  }
+  const without = tracks.filter(({ held }) => held.length === 0).map(({ name }) => name);
+  if (without.length > 0) {
+    const ended = client.exitCode() === null ? '' : ` It ended with ${client.exitCode()}.`;
+    throw new Error(
+      `The client obtained no certificate for ${without.join(', ')}.${ended} ${orders.lastProblem()}`.trim(),
+    );
+  }
+}
+
+/** The command under observation. */
+function createClient(command: string, scene: Scene) {
   let client: RunningClient | null = null;
+  /** Of the last run, when it has ended. */
   let exitCode: number | null = null;
-  let startedMs: EpochMs = year.fromMs;
-  let lastProblem = '';
+  let startedMs: EpochMs = 0;
 
   async function start(nowMs: EpochMs): Promise<void> {
     const started = await scene.start();
     client = started;
-    isRunning.value = true;
+    exitCode = null;
     startedMs = nowMs;
     void started.exited.then((code) => {
-      if (client !== started) return;
-      isRunning.value = false;
-      exitCode = code;
+      if (client === started) exitCode = code;
     });
   }
 
-  /** Restarts the client, or starts it again after it has ended. */
-  async function keepRunning(nowMs: EpochMs, mustRestart: boolean): Promise<void> {
-    if (!isRunning.value && exitCode !== null && NOT_STARTED.has(exitCode)) {
-      throw new Error(`The client could not be started: ${command} ended with ${exitCode}.`);
-    }
-    if (isRunning.value ? !mustRestart : nowMs - startedMs < DAY_MS) return;
-    await client?.end();
-    await start(nowMs);
-  }
+  return {
+    start,
+    /** Null while it runs. */
+    exitCode: (): number | null => exitCode,
+    /** Restarts it, or starts it again after it has ended. */
+    async keepRunning(nowMs: EpochMs, mustRestart: boolean): Promise<void> {
+      if (exitCode !== null && NOT_STARTED.has(exitCode)) {
+        throw new Error(`The client could not be started: ${command} ended with ${exitCode}.`);
+      }
+      if (exitCode === null ? !mustRestart : nowMs - startedMs < DAY_MS) return;
+      await client?.end();
+      await start(nowMs);
+    },
+    end: async (): Promise<void> => client?.end(),
+  };
+}
 
+/** The orders that the client has placed. */
+function createOrders({ year, lifetimeMs, patienceMs }: Observation, scene: Scene, tracks: readonly Track[]) {
+  const seen = new Set<string>();
+  /** Open orders, and when they were first seen. */
+  const open = new Map<string, number>();
+  let lastProblem = '';
+
+  /** Notes the orders that have ended. */
   async function poll(): Promise<void> {
     const orders = await scene.call<AcmeOrderInfo[]>('acme.orders', { limit: ORDERS_READ });
     open.forEach((_since, id) => orders.some((each) => each.id === id) || open.delete(id));
@@ -137,6 +207,14 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
     });
   }
 
+  return { poll, isAwaited, ended: () => seen.size, lastProblem: () => lastProblem };
+}
+
+/** The events of a year, as they happen to the engine. */
+function createEvents(names: readonly string[], scene: Scene, tracks: readonly Track[]) {
+  /** The ids of records that were put, by name and type. */
+  const records = new Map<string, string>();
+
   async function begin({ kind, fromMs, name }: YearEvent): Promise<void> {
     const affected = names.filter((each) => name === undefined || each === name);
     if (kind === 'revocation') {
@@ -173,57 +251,14 @@ export async function observe(options: Observation, scene: Scene): Promise<Cours
       type,
       value,
     });
-    addresses.set(`${name} ${type}`, id);
+    records.set(`${name} ${type}`, id);
   }
 
   async function remove(name: string, type: 'A' | 'CAA'): Promise<void> {
-    await scene.call('records.remove', { id: addresses.get(`${name} ${type}`) ?? '' });
+    await scene.call('records.remove', { id: records.get(`${name} ${type}`) ?? '' });
   }
 
-  try {
-    for (const zone of new Set(names.map(zoneOf))) await scene.call('zones.create', { name: zone });
-    for (const name of names) await put(name, 'A', '127.0.0.1');
-    await start(year.fromMs);
-    let quietUntil = scene.monotonic() + QUIET_MS;
-    const until = scene.monotonic() + firstMs;
-    for (await poll(); tracks.some(({ held }) => held.length === 0); await poll()) {
-      if (!isRunning.value && exitCode !== null && (exitCode !== 0 || seen.size === 0)) break;
-      if (scene.monotonic() >= until) break;
-      if (scene.monotonic() >= quietUntil) {
-        quietUntil = Infinity;
-        if ((await scene.call<unknown[]>('acme.accounts', {})).length === 0) scene.say(quiet(command, firstMs));
-      }
-      await scene.sleep(POLL_MS);
-    }
-    const without = tracks.filter(({ held }) => held.length === 0).map(({ name }) => name);
-    if (without.length > 0) {
-      const ended = isRunning.value || exitCode === null ? '' : ` It ended with ${exitCode}.`;
-      throw new Error(`The client obtained no certificate for ${without.join(', ')}.${ended} ${lastProblem}`.trim());
-    }
-
-    const stepMs = Math.min(DAY_MS, Math.max(HOUR_MS, (STEP_REAL_MS / dayMs) * DAY_MS));
-    for (let nowMs = year.fromMs; nowMs < year.toMs;) {
-      const moments = [
-        ...year.events.flatMap((event) => [event.fromMs, event.toMs]),
-        ...tracks.map(({ held }) => held.at(-1)?.untilMs ?? 0),
-      ].filter((each) => each > nowMs);
-      const nextMs = Math.min(nowMs + stepMs, year.toMs, ...moments);
-      await scene.sleep(((nextMs - nowMs) / DAY_MS) * dayMs);
-      for (await poll(); isAwaited(nextMs); await poll()) await scene.sleep(POLL_MS);
-      // After a renewal, the earliest expiry is later.
-      await scene.call('clock.set', { to: new Date(nextMs).toISOString() });
-      for (const track of tracks) noteOutage(track, nextMs, year);
-      const ending = year.events.filter(({ fromMs, toMs }) => toMs === nextMs && toMs > fromMs);
-      for (const event of ending) await finish(event);
-      for (const event of year.events) if (event.fromMs === nextMs && nextMs < year.toMs) await begin(event);
-      nowMs = nextMs;
-      if (nowMs < year.toMs) await keepRunning(nowMs, ending.length > 0);
-    }
-  } finally {
-    await (client as RunningClient | null)?.end();
-  }
-  const about = `ran as a command; a day took ${dayMs.toLocaleString('en')} ms of real time`;
-  return tracks.map(({ name, held, attempts }) => ({ client: command, about, names: [name], held, attempts }));
+  return { put, begin, finish };
 }
 
 const quiet = (command: string, firstMs: number): string =>
