@@ -70,24 +70,13 @@ export interface StoredZones {
   moveBack(byMs: number, nowMs: EpochMs): void;
 }
 
-export interface ZonePublisher {
-  /** The zones for a question, with the signatures of the moment: a timer would hold up every jump of the clock. */
-  current(): ZoneSet;
-  /** Call after every change to stored records, with the versions that it began or ended at once. */
-  recordsChanged(zone: DomainName, change: { gone: readonly StoredVersion[]; added: readonly StoredVersion[] }): void;
-  /** Call after all stored records of some names were replaced. */
-  namesChanged(zone: DomainName, names: readonly DomainName[]): void;
-  /** Call after a zone was created or removed. */
-  zoneChanged(name: DomainName): void;
-  /** Call after the signing of a zone was changed. */
-  signingChanged(name: DomainName): void;
-  /** Call after the app's clock was moved. */
-  clockAdjusted(change: Pick<ClockAdjustment, 'movedMs'>): void;
-  /** Reads all zones again after the store was replaced. */
-  reload(): void;
-  /** The number of RRsets whose pending changes have become visible, since the start. */
-  published(): number;
-  stop(): void;
+interface ZonePublisherOptions {
+  clock: Pick<Clock, 'now' | 'at'>;
+  stored: StoredZones;
+  /** Receives the zones as visible at each moment. */
+  zones: ZoneSet;
+  /** Called when propagation has changed visible records. */
+  onPublished: () => void;
 }
 
 /**
@@ -96,24 +85,166 @@ export interface ZonePublisher {
  *
  * Reads all zones once at the start; after that a change costs as much as its names.
  */
-export function createZonePublisher(options: {
-  clock: Pick<Clock, 'now' | 'at'>;
-  stored: StoredZones;
-  /** Receives the zones as visible at each moment. */
-  zones: ZoneSet;
-  /** Called when propagation has changed visible records. */
-  onPublished: () => void;
-}): ZonePublisher {
+export function createZonePublisher(options: ZonePublisherOptions) {
   const { clock, stored, zones } = options;
+  const { change, refresh } = createEdits(options);
+  const { sign, signAll, noteSigning, signIfDue } = createSigning(options);
+  const { settlePart, arm, published, stop } = createSettling(options, { change, refresh });
+  /** The zones served from the store. */
+  const loaded = new Set<DomainName>();
+
+  function load(zone: StoredZone): void {
+    const records = visibleRecords(stored.versions(zone.name), clock.now());
+    zones.put(zoneWith(zone, records));
+    loaded.add(zone.name);
+    if (zone.signing?.on === true) sign(zone);
+  }
+
+  function unload(name: DomainName): void {
+    zones.remove(name);
+    loaded.delete(name);
+  }
+
+  function loadAll(): void {
+    // Settles what fell due while Vivarium was not running; no query is waiting yet.
+    while (settlePart());
+    for (const zone of stored.zones()) load(zone);
+    arm();
+    noteSigning();
+  }
+
+  loadAll();
+  return {
+    /** The zones for a question, with the signatures of the moment: a timer would hold up every jump of the clock. */
+    current(): ZoneSet {
+      signIfDue();
+      return zones;
+    },
+    /** Call after every change to stored records, with the versions that it began or ended at once. */
+    recordsChanged(
+      zone: DomainName,
+      { gone, added }: { gone: readonly StoredVersion[]; added: readonly StoredVersion[] },
+    ): void {
+      change(zone, gone, added);
+      arm();
+    },
+    /** Call after all stored records of some names were replaced. */
+    namesChanged(zone: DomainName, names: readonly DomainName[]): void {
+      refresh(zone, new Set(names));
+      arm();
+    },
+    /** Call after a zone was created or removed. */
+    zoneChanged(name: DomainName): void {
+      const zone = stored.zone(name);
+      if (zone === null) unload(name);
+      else load(zone);
+      arm();
+    },
+    /** Call after the signing of a zone was changed. */
+    signingChanged(name: DomainName): void {
+      const zone = stored.zone(name);
+      if (zone !== null) sign(zone);
+      noteSigning();
+    },
+    /** Call after the app's clock was moved. */
+    clockAdjusted({ movedMs }: Pick<ClockAdjustment, 'movedMs'>): void {
+      // A clock moving forward has already run the timers.
+      if (movedMs < 0) {
+        stored.moveBack(-movedMs, clock.now());
+        signAll();
+      }
+      arm();
+    },
+    /** Reads all zones again after the store was replaced. */
+    reload(): void {
+      for (const name of loaded) if (stored.zone(name) === null) unload(name);
+      loadAll();
+    },
+    /** The number of RRsets whose pending changes have become visible, since the start. */
+    published,
+    stop,
+  };
+}
+
+/** Changes to the served records of a zone. */
+function createEdits({ clock, stored, zones }: Pick<ZonePublisherOptions, 'clock' | 'stored' | 'zones'>) {
+  /** Reloads names of a zone, and its SOA. */
+  function refresh(apex: DomainName, names: ReadonlySet<DomainName>): void {
+    const index = zones.get(apex);
+    const zone = stored.zone(apex);
+    if (index === undefined || zone === null) return;
+    const nowMs = clock.now();
+    for (const name of names)
+      if (name !== apex) index.replace(name, visibleRecords(stored.versionsAt(apex, name), nowMs));
+    index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
+  }
+
+  /** Applies a change without reading the other records of a name, which may have all records of a zone. */
+  function change(apex: DomainName, gone: readonly StoredVersion[], added: readonly StoredVersion[]): void {
+    const index = zones.get(apex);
+    const zone = stored.zone(apex);
+    if (index === undefined || zone === null || gone.length + added.length === 0) return;
+    // The zone's own SOA or NS replace the generated ones.
+    const replacesOwn = [...gone, ...added].some(
+      ({ name, type }) => name === apex && (type === 'SOA' || type === 'NS'),
+    );
+    const isElsewhere = ({ name }: { name: DomainName }): boolean => !replacesOwn || name !== apex;
+    for (const [first, ...others] of rrsetsOf(gone.filter(isElsewhere))) {
+      const { name, type } = first;
+      const values = new Set([first, ...others].map(({ value }) => value));
+      index.remove(name, type, values, (known) => stored.lowestTtl({ zone: apex, name, type }, known, clock.now()));
+    }
+    const records = added.filter(isElsewhere).flatMap((version) => readVersion(version) ?? []);
+    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) index.add(name, here);
+    if (replacesOwn) refresh(apex, new Set());
+    else index.setSerial(zone.serial);
+  }
+
+  return { refresh, change };
+}
+
+/** The signers of the signed zones, and when they next change without an edit. */
+function createSigning({ clock, stored, zones }: Pick<ZonePublisherOptions, 'clock' | 'stored' | 'zones'>) {
   const signatures: Signatures = new LruMap(SIGNATURES_KEPT_MAX);
+  let dueMs: EpochMs = Infinity;
+
+  function sign({ name, signing }: StoredZone): void {
+    const index = zones.get(name);
+    if (index === undefined) return;
+    index.signer = signing?.on === true ? zoneSigner(name, signing, clock.now(), signatures) : null;
+  }
+
+  function noteSigning(): void {
+    const nowMs = clock.now();
+    const signed = stored.zones().flatMap(({ signing }) => (signing?.on === true ? [signing] : []));
+    dueMs = Math.min(Infinity, ...signed.map((signing) => nextSigningMs(signing, nowMs)));
+  }
+
+  /** Renews the signatures of all zones when those of one are due, or when a roll of its keys has ended. */
+  function signAll(): void {
+    for (const zone of stored.zones()) if (zone.signing?.on === true) sign(zone);
+    noteSigning();
+  }
+
+  return {
+    sign,
+    signAll,
+    noteSigning,
+    signIfDue(): void {
+      if (clock.now() >= dueMs) signAll();
+    },
+  };
+}
+
+/** Settles the changes that fall due, at their moments. */
+function createSettling(
+  { clock, stored, onPublished }: ZonePublisherOptions,
+  { change, refresh }: ReturnType<typeof createEdits>,
+) {
   let timer: Timer | null = null;
-  /** When the signatures or keys of a zone next change without an edit. */
-  let signingDueMs: EpochMs = Infinity;
   let settling = false;
   let stopped = false;
   let published = 0;
-  /** The zones served from the store. */
-  const loaded = new Set<DomainName>();
 
   /** A zone file's records all fall due at once; settling them in parts lets queries run in between. */
   async function settle(): Promise<void> {
@@ -150,7 +281,7 @@ export function createZonePublisher(options: {
       for (const [zone, here] of all) refresh(zone, new Set(here.map(({ name }) => name)));
       throw error;
     } finally {
-      options.onPublished();
+      onPublished();
     }
     return true;
   }
@@ -163,115 +294,12 @@ export function createZonePublisher(options: {
     if (nextMs !== null) timer = clock.at(nextMs, settle);
   }
 
-  /** Reloads names of a zone, and its SOA. */
-  function refresh(apex: DomainName, names: ReadonlySet<DomainName>): void {
-    const index = zones.get(apex);
-    const zone = stored.zone(apex);
-    if (index === undefined || zone === null) return;
-    const nowMs = clock.now();
-    for (const name of names)
-      if (name !== apex) index.replace(name, visibleRecords(stored.versionsAt(apex, name), nowMs));
-    index.replace(apex, zoneWith(zone, visibleRecords(stored.versionsAt(apex, apex), nowMs)).records);
-  }
-
-  /** Applies a change without reading the other records of a name, which may have all records of a zone. */
-  function change(apex: DomainName, gone: readonly StoredVersion[], added: readonly StoredVersion[]): void {
-    const index = zones.get(apex);
-    const zone = stored.zone(apex);
-    if (index === undefined || zone === null || gone.length + added.length === 0) return;
-    // The zone's own SOA or NS replace the generated ones.
-    const replacesOwn = [...gone, ...added].some(
-      ({ name, type }) => name === apex && (type === 'SOA' || type === 'NS'),
-    );
-    const isElsewhere = ({ name }: { name: DomainName }): boolean => !replacesOwn || name !== apex;
-    for (const [first, ...others] of rrsetsOf(gone.filter(isElsewhere))) {
-      const { name, type } = first;
-      const values = new Set([first, ...others].map(({ value }) => value));
-      index.remove(name, type, values, (known) => stored.lowestTtl({ zone: apex, name, type }, known, clock.now()));
-    }
-    const records = added.filter(isElsewhere).flatMap((version) => readVersion(version) ?? []);
-    for (const [name, here] of Map.groupBy(records, ({ name }) => name)) index.add(name, here);
-    if (replacesOwn) refresh(apex, new Set());
-    else index.setSerial(zone.serial);
-  }
-
-  function load(zone: StoredZone): void {
-    const records = visibleRecords(stored.versions(zone.name), clock.now());
-    zones.put(zoneWith(zone, records));
-    loaded.add(zone.name);
-    if (zone.signing?.on === true) sign(zone);
-  }
-
-  function sign({ name, signing }: StoredZone): void {
-    const index = zones.get(name);
-    if (index === undefined) return;
-    index.signer = signing?.on === true ? zoneSigner(name, signing, clock.now(), signatures) : null;
-  }
-
-  function noteSigning(): void {
-    const nowMs = clock.now();
-    const signed = stored.zones().flatMap(({ signing }) => (signing?.on === true ? [signing] : []));
-    signingDueMs = Math.min(Infinity, ...signed.map((signing) => nextSigningMs(signing, nowMs)));
-  }
-
-  /** Renews the signatures of all zones when those of one are due, or when a roll of its keys has ended. */
-  function signAll(): void {
-    for (const zone of stored.zones()) if (zone.signing?.on === true) sign(zone);
-    noteSigning();
-  }
-
-  function unload(name: DomainName): void {
-    zones.remove(name);
-    loaded.delete(name);
-  }
-
-  function loadAll(): void {
-    // Settles what fell due while Vivarium was not running; no query is waiting yet.
-    while (settlePart());
-    for (const zone of stored.zones()) load(zone);
-    arm();
-    noteSigning();
-  }
-
-  loadAll();
   return {
-    current() {
-      if (clock.now() >= signingDueMs) signAll();
-      return zones;
-    },
-    recordsChanged(zone, { gone, added }) {
-      change(zone, gone, added);
-      arm();
-    },
-    namesChanged(zone, names) {
-      refresh(zone, new Set(names));
-      arm();
-    },
-    zoneChanged(name) {
-      const zone = stored.zone(name);
-      if (zone === null) unload(name);
-      else load(zone);
-      arm();
-    },
-    signingChanged(name) {
-      const zone = stored.zone(name);
-      if (zone !== null) sign(zone);
-      noteSigning();
-    },
-    clockAdjusted({ movedMs }) {
-      // A clock moving forward has already run the timers.
-      if (movedMs < 0) {
-        stored.moveBack(-movedMs, clock.now());
-        signAll();
-      }
-      arm();
-    },
-    reload() {
-      for (const name of loaded) if (stored.zone(name) === null) unload(name);
-      loadAll();
-    },
-    published: () => published,
-    stop() {
+    settlePart,
+    /** Waits for the next change. */
+    arm,
+    published: (): number => published,
+    stop(): void {
       stopped = true;
       timer?.cancel();
     },
