@@ -158,6 +158,21 @@ const ROOT_SOA = '. 86400 IN SOA sri-nic.arpa. hostmaster.sri-nic.arpa. 870611 1
 /** The SOA that `zoneOf` adds to a zone without one, as in a negative answer. */
 const soaOf = (apex: string) => `${apex}. 300 IN SOA ns.vivarium.localhost. hostmaster.${apex}. 1 7200 900 1209600 300`;
 
+const absent = (soa: string) => ({ rcode: 'NXDOMAIN', authority: soa });
+const FAILED = { rcode: 'SERVFAIL', authoritative: false };
+const REFUSED = { rcode: 'REFUSED', authoritative: false };
+
+/** The referral to `sub.parent.test`. */
+const SUB_REFERRAL = {
+  authoritative: false,
+  authority: `
+    sub.parent.test. 600 IN NS ns.sub.parent.test.
+    sub.parent.test. 600 IN NS ns.elsewhere.test.`,
+  additional: `
+    ns.sub.parent.test. 600 IN A 192.0.2.53
+    ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+};
+
 /** The target of the others' records. */
 const hosts = zoneOf(
   'hosts.test',
@@ -214,21 +229,19 @@ export const PLATFORM_TABLE: DnsTable = {
     {
       question: 'nobody.vivarium.localhost. A',
       fact: 'there is no project of that slug, and no wildcard',
-      rcode: 'NXDOMAIN',
-      authority: soaOf('vivarium.localhost'),
+      ...absent(soaOf('vivarium.localhost')),
     },
     {
       question: 'www.demo.vivarium.localhost. A',
       fact: 'nor anything below one that there is',
-      rcode: 'NXDOMAIN',
-      authority: soaOf('vivarium.localhost'),
+      ...absent(soaOf('vivarium.localhost')),
     },
     {
       question: 'demo.vivarium.localhost. ANY',
       fact: 'ANY is answered with the made-up HINFO',
       answer: 'demo.vivarium.localhost. 3600 IN HINFO "RFC8482" ""',
     },
-    { question: 'localhost. A', fact: 'what is above it is not ours', rcode: 'REFUSED', authoritative: false },
+    { question: 'localhost. A', fact: 'what is above it is not ours', ...REFUSED },
   ],
 };
 
@@ -259,7 +272,7 @@ export const DNS_TABLES: DnsTable[] = [
           sri-nic.arpa. 86400 IN A 10.0.0.51`,
       },
       { question: 'SRI-NIC.ARPA. NS', fact: '§6.2.4, with the SOA of RFC 2308 §3: nodata', authority: ROOT_SOA },
-      { question: 'SIR-NIC.ARPA. A', fact: '§6.2.5: no such name', rcode: 'NXDOMAIN', authority: ROOT_SOA },
+      { question: 'SIR-NIC.ARPA. A', fact: '§6.2.5: no such name', ...absent(ROOT_SOA) },
       {
         question: 'BRL.MIL. A',
         fact: '§6.2.6: a referral, not authoritative, with glue',
@@ -338,8 +351,7 @@ export const DNS_TABLES: DnsTable[] = [
       {
         question: '_telnet._tcp.host1.example. SRV',
         fact: 'not synthesized: _tcp.host1 is an empty non-terminal',
-        rcode: 'NXDOMAIN',
-        authority: WILDCARD_SOA,
+        ...absent(WILDCARD_SOA),
       },
       {
         question: 'host.subdel.example. A',
@@ -347,12 +359,7 @@ export const DNS_TABLES: DnsTable[] = [
         authoritative: false,
         authority: WILDCARD_REFERRAL,
       },
-      {
-        question: 'ghost.*.example. MX',
-        fact: 'not synthesized: *.example exists',
-        rcode: 'NXDOMAIN',
-        authority: WILDCARD_SOA,
-      },
+      { question: 'ghost.*.example. MX', fact: 'not synthesized: *.example exists', ...absent(WILDCARD_SOA) },
       {
         question: '*.example. TXT',
         fact: 'the wildcard itself can be asked for (§2.1.3)',
@@ -362,8 +369,7 @@ export const DNS_TABLES: DnsTable[] = [
       {
         question: '_dns._udp.host2.example. SRV',
         fact: 'host2 is the closest encloser, and has no wildcard (§3.3.2)',
-        rcode: 'NXDOMAIN',
-        authority: WILDCARD_SOA,
+        ...absent(WILDCARD_SOA),
       },
       {
         question: '_telnet._tcp.host3.example. SRV',
@@ -405,12 +411,7 @@ export const DNS_TABLES: DnsTable[] = [
         authority: soaOf('wild.test'),
       },
       { question: 'c.d.wild.test. A', fact: 'an empty non-terminal gives nodata', authority: soaOf('wild.test') },
-      {
-        question: 'x.c.d.wild.test. A',
-        fact: 'and below it there is nothing',
-        rcode: 'NXDOMAIN',
-        authority: soaOf('wild.test'),
-      },
+      { question: 'x.c.d.wild.test. A', fact: 'and below it there is nothing', ...absent(soaOf('wild.test')) },
     ],
   },
   {
@@ -473,7 +474,7 @@ export const DNS_TABLES: DnsTable[] = [
       },
       { question: 'z.w.any.test. ANY', fact: 'through a wildcard', answer: 'z.w.any.test. 3600 IN HINFO "RFC8482" ""' },
       { question: 'n.any.test. ANY', fact: 'an empty non-terminal has nothing', authority: soaOf('any.test') },
-      { question: 'no.any.test. ANY', fact: 'no such name', rcode: 'NXDOMAIN', authority: soaOf('any.test') },
+      { question: 'no.any.test. ANY', fact: 'no such name', ...absent(soaOf('any.test')) },
     ],
   },
   {
@@ -616,15 +617,10 @@ export const DNS_TABLES: DnsTable[] = [
         authority: soaOf('alias.test'),
       },
       { question: 'gone.alias.test. A', fact: 'the target does not exist: nodata', authority: soaOf('alias.test') },
-      { question: 'out.alias.test. A', fact: 'a target outside our zones', rcode: 'SERVFAIL', authoritative: false },
-      {
-        question: 'cut.alias.test. A',
-        fact: 'a target that is delegated away',
-        rcode: 'SERVFAIL',
-        authoritative: false,
-      },
-      { question: 'loop1.alias.test. A', fact: 'a loop', rcode: 'SERVFAIL', authoritative: false },
-      { question: 'toloop.alias.test. A', fact: 'a loop behind a CNAME', rcode: 'SERVFAIL', authoritative: false },
+      { question: 'out.alias.test. A', fact: 'a target outside our zones', ...FAILED },
+      { question: 'cut.alias.test. A', fact: 'a target that is delegated away', ...FAILED },
+      { question: 'loop1.alias.test. A', fact: 'a loop', ...FAILED },
+      { question: 'toloop.alias.test. A', fact: 'a loop behind a CNAME', ...FAILED },
       { question: 'loop1.alias.test. TXT', fact: 'a loop matters to addresses only', authority: soaOf('alias.test') },
       {
         question: 'toalias.alias.test. A',
@@ -662,50 +658,10 @@ export const DNS_TABLES: DnsTable[] = [
       zoneOf('loose.w.parent.test', ''),
     ],
     facts: [
-      {
-        question: 'a.b.sub.parent.test. A',
-        fact: 'below a cut: a referral with glue',
-        authoritative: false,
-        authority: `
-          sub.parent.test. 600 IN NS ns.sub.parent.test.
-          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
-        additional: `
-          ns.sub.parent.test. 600 IN A 192.0.2.53
-          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
-      },
-      {
-        question: 'ns.sub.parent.test. A',
-        fact: 'glue is not an answer',
-        authoritative: false,
-        authority: `
-          sub.parent.test. 600 IN NS ns.sub.parent.test.
-          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
-        additional: `
-          ns.sub.parent.test. 600 IN A 192.0.2.53
-          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
-      },
-      {
-        question: 'x.deep.sub.parent.test. A',
-        fact: 'the highest cut counts',
-        authoritative: false,
-        authority: `
-          sub.parent.test. 600 IN NS ns.sub.parent.test.
-          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
-        additional: `
-          ns.sub.parent.test. 600 IN A 192.0.2.53
-          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
-      },
-      {
-        question: 'sub.parent.test. NS',
-        fact: 'the cut’s NS are a referral too',
-        authoritative: false,
-        authority: `
-          sub.parent.test. 600 IN NS ns.sub.parent.test.
-          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
-        additional: `
-          ns.sub.parent.test. 600 IN A 192.0.2.53
-          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
-      },
+      { question: 'a.b.sub.parent.test. A', fact: 'below a cut: a referral with glue', ...SUB_REFERRAL },
+      { question: 'ns.sub.parent.test. A', fact: 'glue is not an answer', ...SUB_REFERRAL },
+      { question: 'x.deep.sub.parent.test. A', fact: 'the highest cut counts', ...SUB_REFERRAL },
+      { question: 'sub.parent.test. NS', fact: 'the cut’s NS are a referral too', ...SUB_REFERRAL },
       {
         question: 'sub.parent.test. DS',
         fact: 'DS is the parent’s: nodata, authoritative (RFC 4035 §3.1.4.1)',
@@ -715,24 +671,15 @@ export const DNS_TABLES: DnsTable[] = [
         question: 'www.parent.test. A',
         fact: 'a CNAME into the delegated part: the CNAME, and the referral',
         answer: 'www.parent.test. 3600 IN CNAME host.sub.parent.test.',
-        authority: `
-          sub.parent.test. 600 IN NS ns.sub.parent.test.
-          sub.parent.test. 600 IN NS ns.elsewhere.test.`,
-        additional: `
-          ns.sub.parent.test. 600 IN A 192.0.2.53
-          ns.sub.parent.test. 600 IN AAAA 2001:db8::53`,
+        ...SUB_REFERRAL,
+        authoritative: true,
       },
       {
         question: 'www.ours.parent.test. A',
         fact: 'a delegated zone that is ours answers itself',
         answer: 'www.ours.parent.test. 3600 IN A 192.0.2.80',
       },
-      {
-        question: 'no.ours.parent.test. A',
-        fact: 'and denies itself',
-        rcode: 'NXDOMAIN',
-        authority: soaOf('ours.parent.test'),
-      },
+      { question: 'no.ours.parent.test. A', fact: 'and denies itself', ...absent(soaOf('ours.parent.test')) },
       { question: 'ours.parent.test. DS', fact: 'its DS is the parent’s', authority: soaOf('parent.test') },
       {
         question: 'loose.parent.test. DS',
@@ -744,12 +691,7 @@ export const DNS_TABLES: DnsTable[] = [
         fact: 'nor does its wildcard stand for it',
         authority: soaOf('parent.test'),
       },
-      {
-        question: 'none.parent.test. DS',
-        fact: 'an unassigned name is denied',
-        rcode: 'NXDOMAIN',
-        authority: soaOf('parent.test'),
-      },
+      { question: 'none.parent.test. DS', fact: 'an unassigned name is denied', ...absent(soaOf('parent.test')) },
       {
         question: 'parent.test. NS',
         fact: 'the apex NS with the server’s address',
@@ -866,9 +808,9 @@ export const DNS_TABLES: DnsTable[] = [
         fact: 'the deepest zone wins',
         answer: 'deeper.types.test. 3600 IN A 192.0.2.99',
       },
-      { question: 'types.test.example. A', fact: 'outside our zones', rcode: 'REFUSED', authoritative: false },
-      { question: 'test. SOA', fact: 'above our zones', rcode: 'REFUSED', authoritative: false },
-      { question: '. NS', fact: 'the root', rcode: 'REFUSED', authoritative: false },
+      { question: 'types.test.example. A', fact: 'outside our zones', ...REFUSED },
+      { question: 'test. SOA', fact: 'above our zones', ...REFUSED },
+      { question: '. NS', fact: 'the root', ...REFUSED },
       {
         question: 'types.test. TYPE65',
         fact: 'a type that is not stored here: nodata',
