@@ -119,18 +119,12 @@ interface ErrorPage {
   served: { links: readonly { url: string; text: string }[]; more: number } | null;
 }
 
-/** Error pages for browsers. */
-export interface ErrorPages {
-  render(page: ErrorPage): string;
-  contentSecurityPolicy: string;
-}
-
-/** @throws Error as `loadPageTemplate` */
-export function loadErrorPages(directory: string): ErrorPages {
+/** Error pages for browsers. @throws Error as `loadPageTemplate` */
+export function loadErrorPages(directory: string) {
   const { contentSecurityPolicy, render } = loadPageTemplate(directory);
   return {
     contentSecurityPolicy,
-    render: ({ status, heading, message, served }) =>
+    render: ({ status, heading, message, served }: ErrorPage): string =>
       render({
         ...{ heading, message },
         title: `${status} ${heading}`,
@@ -139,6 +133,8 @@ export function loadErrorPages(directory: string): ErrorPages {
       }),
   };
 }
+
+export type ErrorPages = ReturnType<typeof loadErrorPages>;
 
 function renderServed(served: ErrorPage['served']): string {
   if (served === null) return '';

@@ -17,23 +17,6 @@ import { reportTimes, StageTimes } from './server-timing.ts';
 /** `heads`: header sections, sizes and times; `bodies`: also the first bytes of bodies. */
 export type Recording = 'off' | 'heads' | 'bodies';
 
-/** Handles each request from its header section to the end of its response. */
-export interface Exchanges {
-  /**
-   * Runs a request through the stages. `awaitsContinue`: the client waits for 100 (Continue) before sending its body.
-   */
-  serve(sent: HttpExchange, awaitsContinue: boolean): void;
-  /**
-   * Runs an upgrade through the same stages. A refused one is answered on the bare socket, which then closes,
-   * because Node has released it. Over HTTP/2, that is one stream.
-   */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** Completes the records of an exchange; idempotent. */
-  finish(exchange: Exchange): void;
-  /** The exchanges that have run for a moment, each numbered for the log. */
-  running(): ExchangeSummary[];
-}
-
 /** Most exchanges are over before this, and would only flicker in a list. */
 const LISTED_AFTER_MS = 200;
 
@@ -52,7 +35,8 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
   onExchange: ((summary: ExchangeSummary) => void) | undefined;
 }
 
-export function createExchanges(options: ExchangesOptions): Exchanges {
+/** Handles each request from its header section to the end of its response. */
+export function createExchanges(options: ExchangesOptions) {
   const { clock, log, connections, onExchange, limits } = options;
   const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: send });
   let listed = 0;
@@ -126,7 +110,10 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
   }
 
   return {
-    serve(sent, awaitsContinue) {
+    /**
+     * Runs a request through the stages. `awaitsContinue`: the client waits for 100 (Continue) before sending its body.
+     */
+    serve(sent: HttpExchange, awaitsContinue: boolean): void {
       const { request, response } = sent;
       const connection = connections.of(connectionKey(sent));
       if (connection === undefined) {
@@ -148,7 +135,11 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         fail(exchange, error);
       }
     },
-    upgrade(request, socket, head) {
+    /**
+     * Runs an upgrade through the same stages. A refused one is answered on the bare socket, which then closes,
+     * because Node has released it. Over HTTP/2, that is one stream.
+     */
+    upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
       socket.on('error', onClientGone);
       const connection = connections.of(connectionKey({ request }));
       if (connection === undefined) {
@@ -171,8 +162,10 @@ export function createExchanges(options: ExchangesOptions): Exchanges {
         send(exchange, failure(exchange));
       }
     },
+    /** Completes the records of an exchange; idempotent. */
     finish,
-    running() {
+    /** The exchanges that have run for a moment, each numbered for the log. */
+    running(): ExchangeSummary[] {
       const nowMs = clock.monotonic();
       const found: ExchangeSummary[] = [];
       for (const connection of connections.all()) {

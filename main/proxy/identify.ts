@@ -32,28 +32,25 @@ export interface InternalToken {
  * with the visible prefix of the key's own secret, which the log shows; it is valid only in this process, and only
  * once.
  */
-export interface InternalTokens {
-  issue(owner: ApiKeyOwner & { prefix: string }): InternalToken;
-  /** Returns the owner of the token with this SHA-256 (hex), and invalidates the token. */
-  redeem(secretHash: string): ApiKeyOwner | undefined;
-}
-
-export function createInternalTokens(): InternalTokens {
+export function createInternalTokens() {
   const issued = new Map<string, ApiKeyOwner>();
   return {
-    issue({ prefix, keyId, projectId }) {
+    issue({ prefix, keyId, projectId }: ApiKeyOwner & { prefix: string }): InternalToken {
       const token = prefix + createApiKeySecret().slice(prefix.length);
       const hash = hashSecret(token);
       issued.set(hash, { keyId, projectId });
       return { token, revoke: () => void issued.delete(hash) };
     },
-    redeem(secretHash) {
+    /** Returns the owner of the token with this SHA-256 (hex), and invalidates the token. */
+    redeem(secretHash: string): ApiKeyOwner | undefined {
       const owner = issued.get(secretHash);
       if (owner !== undefined) issued.delete(secretHash);
       return owner;
     },
   };
 }
+
+export type InternalTokens = ReturnType<typeof createInternalTokens>;
 
 /** For a proxy that never receives internal requests. */
 export const NO_INTERNAL_TOKENS: Pick<InternalTokens, 'redeem'> = { redeem: () => undefined };

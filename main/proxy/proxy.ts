@@ -77,42 +77,11 @@ export interface ListenerAddress {
   addresses: string[];
 }
 
-export interface Proxy {
-  /**
-   * Binds both ports on 127.0.0.1 and ::1; 0 picks any free port. Call it once.
-   * @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
-   */
-  start(ports: {
-    httpPort: number;
-    httpsPort: number;
-    /** 127.0.0.1 and ::1 if omitted. */
-    addresses?: readonly string[];
-  }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }>;
-  /**
-   * Also serves on another address, at the ports of `start`, until the returned function is called, which cuts
-   * everything open there. @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
-   */
-  serveOn(address: string, own: OwnPlace): Promise<() => Promise<void>>;
-  /**
-   * Serves `snapshot` from the next request on. Before it returns, closes the connections, requests and streams of
-   * hostnames that are no longer served or belong to another project, and tunnels to them.
-   */
-  publish(snapshot: Snapshot): void;
-  /** The recorded exchanges that have run for a while and have not ended. */
-  running(): ExchangeSummary[];
-  /** Open connections of both listeners. */
-  connections(): number;
-  /** Requests whose answers are not complete, and open tunnels. */
-  inProgress(): number;
-  /** Stops accepting, lets requests in progress finish for up to `deadlineMs` of real time, then closes the rest. */
-  stop(deadlineMs: number): Promise<void>;
-}
-
 /** Idle connections to close when the system runs out of file descriptors. */
 const ROOM_CONNECTIONS = 64;
 
 /** The data plane: listeners and stages; see `README.md`. */
-export function createProxy(options: ProxyOptions): Proxy {
+export function createProxy(options: ProxyOptions) {
   const { clock, log } = options;
   const wanted: ProxyLimits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
   const limits = { ...wanted, connectionsMax: boundConnections(wanted.connectionsMax, readOpenFilesMax()) };
@@ -295,7 +264,16 @@ export function createProxy(options: ProxyOptions): Proxy {
   }
 
   return {
-    async start(ports) {
+    /**
+     * Binds both ports on 127.0.0.1 and ::1; 0 picks any free port. Call it once.
+     * @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
+     */
+    async start(ports: {
+      httpPort: number;
+      httpsPort: number;
+      /** 127.0.0.1 and ::1 if omitted. */
+      addresses?: readonly string[];
+    }): Promise<{ http: ListenerAddress; https: ListenerAddress; warnings: string[] }> {
       try {
         const { http, https } = await listen(ports);
         sweep();
@@ -309,21 +287,35 @@ export function createProxy(options: ProxyOptions): Proxy {
         throw error;
       }
     },
+    /**
+     * Also serves on another address, at the ports of `start`, until the returned function is called, which cuts
+     * everything open there. @throws VivariumError `conflict` if a port is unavailable; nothing is left open.
+     */
     serveOn: listenOn,
-    publish(snapshot) {
+    /**
+     * Serves `snapshot` from the next request on. Before it returns, closes the connections, requests and streams of
+     * hostnames that are no longer served or belong to another project, and tunnels to them.
+     */
+    publish(snapshot: Snapshot): void {
       const [before, next] = [table, buildRouteTable(snapshot)];
       table = next;
       upstreams.publish(snapshot);
       connections.drop((hostname) => before.isLostIn(next, hostname));
       connections.dropTunnels(next);
     },
-    running: () => exchanges.running(),
-    connections: () => connections.size(),
-    inProgress: () =>
+    /** The recorded exchanges that have run for a while and have not ended. */
+    running: (): ExchangeSummary[] => exchanges.running(),
+    /** Open connections of both listeners. */
+    connections: (): number => connections.size(),
+    /** Requests whose answers are not complete, and open tunnels. */
+    inProgress: (): number =>
       [...connections.all()].reduce((sum, each) => sum + each.exchanges.length + each.ownStreams.size, 0),
-    stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
+    /** Stops accepting, lets requests in progress finish for up to `deadlineMs` of real time, then closes the rest. */
+    stop: (deadlineMs: number) => (stopped ??= drain(deadlineMs)),
   };
 }
+
+export type Proxy = ReturnType<typeof createProxy>;
 
 /**
  * Whether a request asks for another protocol at a hostname whose project has an upstream. Excluded are upgrades with a

@@ -21,33 +21,21 @@ export interface RateReading {
 }
 
 /** Requests per second, for each project and for all. */
-export interface RequestRates {
-  /** Cheap enough for the hot path. */
-  count(projectId: string, refused: boolean): void;
-  /** One project's counts, or all. */
-  read(projectId?: string): RateReading;
-  forget(projectId: string): void;
-}
-
-export function createRequestRates(clock: Pick<Clock, 'monotonic'>): RequestRates {
+export function createRequestRates(clock: Pick<Clock, 'monotonic'>) {
   const rings = createProjectRings({ clock, stepMs: SECOND_MS, projectsMax: RATE_PROJECTS_MAX, createRing });
   return {
-    count: (projectId, refused) => rings.count(projectId, refused),
-    read(projectId) {
+    /** Cheap enough for the hot path. */
+    count: (projectId: string, refused: boolean) => rings.count(projectId, refused),
+    /** One project's counts, or all. */
+    read(projectId?: string): RateReading {
       const { ring, step, ageMs } = rings.read(projectId);
       return { ageMs, ...ring.before(step) };
     },
-    forget: (projectId) => rings.forget(projectId),
+    forget: (projectId: string) => rings.forget(projectId),
   };
 }
 
-interface Ring {
-  count(second: number, refused: boolean): void;
-  /** The seconds before `second`, the current one. */
-  before(second: number): Omit<RateReading, 'ageMs'>;
-}
-
-function createRing(): Ring {
+function createRing() {
   // One extra slot for the current second.
   const requests = new Uint32Array(RATE_SECONDS + 1);
   const refusals = new Uint32Array(RATE_SECONDS + 1);
@@ -55,12 +43,13 @@ function createRing(): Ring {
     requests[slot] = refusals[slot] = 0;
   });
   return {
-    count(second, refused) {
+    count(second: number, refused: boolean): void {
       const slot = ring.slotOf(second);
       requests[slot] = (requests[slot] ?? 0) + 1;
       if (refused) refusals[slot] = (refusals[slot] ?? 0) + 1;
     },
-    before(second) {
+    /** The seconds before `second`, the current one. */
+    before(second: number): Omit<RateReading, 'ageMs'> {
       const slots = ring.slotsBefore(second, RATE_SECONDS);
       const read = (counts: Uint32Array): number[] => slots.map((slot) => counts[slot] ?? 0);
       return { requests: read(requests), refused: read(refusals), running: requests[ring.slotOf(second)] ?? 0 };

@@ -20,40 +20,6 @@ import { unreadBytes, waitsForClientSince } from './sweep.ts';
 import { sameTarget } from '../../model/route.ts';
 
 /** Tracks the open connections of all listeners; enforces the connection limit and the idle time-outs. */
-export interface Connections {
-  /**
-   * Registers an accepted socket. Returns null and destroys the socket if the limit is reached or the client is gone.
-   */
-  open(raw: Socket, listener: Listener): Connection | null;
-  /** Lets `of` find `connection` by the key that its requests have: the socket or the HTTP/2 session. */
-  link(key: object, connection: Connection): void;
-  of(key: object): Connection | undefined;
-  begin(exchange: Exchange): void;
-  /** Idempotent; returns false if the exchange had already ended. */
-  end(exchange: Exchange): boolean;
-  /** Keeps a stream for one of Vivarium's own paths until it closes. */
-  hold(connection: Connection, stream: ServerHttp2Stream): void;
-  /** Restarts the time limit of a handshake that had to wait for our side. */
-  reopen(connection: Connection): void;
-  /** Sends a last answer, if any, and closes once the client has had the time to read it. */
-  refuse(connection: Connection, bytes: Buffer | null): void;
-  /** Counts a tunnel's upstream socket towards the limit until it closes. */
-  countUpstream(socket: Socket): void;
-  /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
-  makeRoom(count: number): void;
-  /** Cuts clients that do not read while unread responses exceed their memory limit. */
-  boundUnread(): void;
-  /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
-  drop(isLost: (hostname: string) => boolean): void;
-  /** Closes tunnels to hostnames that are no longer served. */
-  dropTunnels(table: RouteTable): void;
-  /** Closes idle connections now, the others after their requests; resolves when all are closed. */
-  drain(): Promise<void>;
-  destroyAll(): void;
-  all(): Iterable<Connection>;
-  size(): number;
-}
-
 export function createConnections(options: {
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
@@ -62,7 +28,7 @@ export function createConnections(options: {
   closingResponse: string;
   /** Called for an exchange whose connection was lost. */
   onLost: (exchange: Exchange) => void;
-}): Connections {
+}) {
   const { clock, log, limits, closingResponse, onLost } = options;
   const open = new Set<Connection>();
   const byKey = new WeakMap<object, Connection>();
@@ -143,7 +109,10 @@ export function createConnections(options: {
   }
 
   return {
-    open(raw, listener) {
+    /**
+     * Registers an accepted socket. Returns null and destroys the socket if the limit is reached or the client is gone.
+     */
+    open(raw: Socket, listener: Listener): Connection | null {
       // Closing connections disappear within the linger time, so they may exceed the limit, up to twice.
       // A client that left before it was accepted has no address, and reads no answer.
       const isGone = raw.remoteAddress === undefined;
@@ -180,14 +149,18 @@ export function createConnections(options: {
       raw.on('close', () => forget(connection));
       return connection;
     },
-    link: (key, connection) => void byKey.set(key, connection),
-    of: (key) => byKey.get(key),
+    /** Lets `of` find `connection` by the key that its requests have: the socket or the HTTP/2 session. */
+    link: (key: object, connection: Connection) => void byKey.set(key, connection),
+    of: (key: object): Connection | undefined => byKey.get(key),
+    /** Restarts the time limit of a handshake that had to wait for our side. */
     reopen,
-    refuse: (connection, bytes) => refuseConnection(connection, bytes, clock.monotonic()),
-    begin(exchange) {
+    /** Sends a last answer, if any, and closes once the client has had the time to read it. */
+    refuse: (connection: Connection, bytes: Buffer | null) => refuseConnection(connection, bytes, clock.monotonic()),
+    begin(exchange: Exchange): void {
       exchange.connection.exchanges.push(exchange);
     },
-    end(exchange) {
+    /** Idempotent; returns false if the exchange had already ended. */
+    end(exchange: Exchange): boolean {
       const { connection } = exchange;
       const index = connection.exchanges.indexOf(exchange);
       if (index === -1) return false;
@@ -197,22 +170,26 @@ export function createConnections(options: {
       if (isIdle(connection)) settle(connection);
       return true;
     },
-    hold(connection, stream) {
+    /** Keeps a stream for one of Vivarium's own paths until it closes. */
+    hold(connection: Connection, stream: ServerHttp2Stream): void {
       connection.ownStreams.set(stream, clock.monotonic());
       stream.on('close', () => {
         connection.ownStreams.delete(stream);
         if (isIdle(connection)) settle(connection);
       });
     },
-    countUpstream(socket) {
+    /** Counts a tunnel's upstream socket towards the limit until it closes. */
+    countUpstream(socket: Socket): void {
       upstreams += 1;
       socket.once('close', () => (upstreams -= 1));
       if (open.size + upstreams > limits.connectionsMax) evict();
     },
-    makeRoom(count) {
+    /** Closes up to `count` connections, longest idle first; for when the process runs out of file descriptors. */
+    makeRoom(count: number): void {
       for (let made = 0; made < count; made++) if (!evict()) return;
     },
-    boundUnread() {
+    /** Cuts clients that do not read while unread responses exceed their memory limit. */
+    boundUnread(): void {
       let bytes = 0;
       for (const connection of open) bytes += unreadBytes(connection);
       while (bytes > limits.unreadBytesMax) {
@@ -222,7 +199,8 @@ export function createConnections(options: {
         cut(connection);
       }
     },
-    drop(isLost) {
+    /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
+    drop(isLost: (hostname: string) => boolean): void {
       const lost = (hostname: string | null): boolean => hostname !== null && isLost(hostname);
       for (const connection of open) {
         if (
@@ -235,7 +213,8 @@ export function createConnections(options: {
         for (const exchange of connection.exchanges) if (lost(exchange.record.hostname)) cutExchange(exchange);
       }
     },
-    dropTunnels(table) {
+    /** Closes tunnels to hostnames that are no longer served. */
+    dropTunnels(table: RouteTable): void {
       for (const connection of open) {
         for (const exchange of connection.exchanges) {
           const { tunnelled, route } = exchange.record;
@@ -245,7 +224,8 @@ export function createConnections(options: {
         }
       }
     },
-    drain() {
+    /** Closes idle connections now, the others after their requests; resolves when all are closed. */
+    drain(): Promise<void> {
       return new Promise((resolve) => {
         drained = resolve;
         if (open.size === 0) resolve();
@@ -261,10 +241,12 @@ export function createConnections(options: {
         }
       });
     },
-    destroyAll() {
+    destroyAll(): void {
       for (const connection of open) destroyConnection(connection);
     },
-    all: () => open,
-    size: () => open.size,
+    all: (): Iterable<Connection> => open,
+    size: (): number => open.size,
   };
 }
+
+export type Connections = ReturnType<typeof createConnections>;

@@ -6,17 +6,11 @@ import { codeOf } from '../../base/error-code.ts';
 /** Maximum connections; further ones are closed. */
 const CONNECTIONS_MAX = 64;
 
-/** A second server in front of the platform that forwards connections, like a CDN or a tunnel. */
-export interface Front {
-  /** Listens from the first holder on. @throws VivariumError `conflict` if the address or a port is unavailable. */
-  open(holder: string): Promise<void>;
-  /** Ends all connections when the last holder is gone. Idempotent. */
-  close(holder: string): Promise<void>;
-  closeAll(): Promise<void>;
-}
-
-/** Uses the same ports as the platform, at another address of this machine. */
-export function createFront(options: { address: string; target: string; ports: () => readonly number[] }): Front {
+/**
+ * A second server in front of the platform that forwards connections, like a CDN or a tunnel. Uses the same ports as the
+ * platform, at another address of this machine.
+ */
+export function createFront(options: { address: string; target: string; ports: () => readonly number[] }) {
   const { address, target } = options;
   const holders = new Set<string>();
   const sockets = new Set<Socket>();
@@ -62,7 +56,8 @@ export function createFront(options: { address: string; target: string; ports: (
   }
 
   return {
-    async open(holder) {
+    /** Listens from the first holder on. @throws VivariumError `conflict` if the address or a port is unavailable. */
+    async open(holder: string): Promise<void> {
       const isOpen = holders.size > 0;
       holders.add(holder);
       if (isOpen) return;
@@ -74,12 +69,15 @@ export function createFront(options: { address: string; target: string; ports: (
         throw error;
       }
     },
-    async close(holder) {
+    /** Ends all connections when the last holder is gone. Idempotent. */
+    async close(holder: string): Promise<void> {
       if (holders.delete(holder) && holders.size === 0) await stop();
     },
-    closeAll() {
+    closeAll(): Promise<void> {
       holders.clear();
       return stop();
     },
   };
 }
+
+export type Front = ReturnType<typeof createFront>;

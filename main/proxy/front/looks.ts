@@ -11,28 +11,20 @@ const LOOK_MS_MAX = 3_000;
 /** The result of a request for a hostname at an address: this Vivarium, another server's status, or no answer. */
 export type Look = { served: true } | { served: false; status: number | null };
 
+/** Whether a request target has the form of a look; such requests are not the user's. */
+export const isLook = (target: string): boolean => target.startsWith(LOOK_PREFIX);
+
 /**
  * Looks at a hostname over HTTP, as a platform's verification does: sends a request with a fresh secret in its path,
  * and finds out whether this Vivarium answers it, directly or through a proxy.
  */
-export interface Looks {
-  /** The answer to the request of a look in progress; null for any other request target. */
-  answer(target: string): Answer | null;
-  /** Sends GET to this address, at the port of the HTTP listener. Never rejects. */
-  look(hostname: string, address: string): Promise<Look>;
-  /** A path for a client that should reach this Vivarium; `arrived` resolves with its first request. */
-  expect(): { path: string; arrived: Promise<unknown>; forget: () => void };
-}
-
-/** Whether a request target has the form of a look; such requests are not the user's. */
-export const isLook = (target: string): boolean => target.startsWith(LOOK_PREFIX);
-
-export function createLooks(options: { port: () => number }): Looks {
+export function createLooks(options: { port: () => number }) {
   /** Secrets in paths, with the secrets that answer them: a server that echoes the request proves nothing. */
   const expected = new Map<string, { text: string; arrived?: () => void }>();
 
   return {
-    answer(target) {
+    /** The answer to the request of a look in progress; null for any other request target. */
+    answer(target: string): Answer | null {
       if (!isLook(target)) return null;
       const found = expected.get(target.slice(LOOK_PREFIX.length));
       if (found === undefined) return null;
@@ -41,7 +33,8 @@ export function createLooks(options: { port: () => number }): Looks {
       const headers = ['Content-Type', 'text/plain', 'Content-Length', body.length, 'Cache-Control', 'no-store'];
       return { status: 200, headers, body, close: false };
     },
-    async look(hostname, address) {
+    /** Sends GET to this address, at the port of the HTTP listener. Never rejects. */
+    async look(hostname: string, address: string): Promise<Look> {
       const [asked, answer] = [createApiKeySecret(), createApiKeySecret()];
       expected.set(asked, { text: answer });
       try {
@@ -53,7 +46,8 @@ export function createLooks(options: { port: () => number }): Looks {
         expected.delete(asked);
       }
     },
-    expect() {
+    /** A path for a client that should reach this Vivarium; `arrived` resolves with its first request. */
+    expect(): { path: string; arrived: Promise<unknown>; forget: () => void } {
       const asked = createApiKeySecret();
       const { promise, resolve } = Promise.withResolvers<null>();
       expected.set(asked, { text: 'Vivarium', arrived: () => resolve(null) });
@@ -61,6 +55,8 @@ export function createLooks(options: { port: () => number }): Looks {
     },
   };
 }
+
+export type Looks = ReturnType<typeof createLooks>;
 
 interface Place {
   address: string;

@@ -39,11 +39,6 @@ export const LOOPBACK_BYTES_MAX = 1024 * 1024;
 export const LOOPBACK_MS_MAX = 30_000;
 
 /** Sends requests through Vivarium's own listeners, so all stages apply; no other destination is reachable. */
-export interface Loopback {
-  /** @throws VivariumError `unavailable` if no answer arrives in time. */
-  send(request: LoopbackRequest, signal?: AbortSignal): Promise<LoopbackResponse>;
-}
-
 export function createLoopback({
   clock,
   ports,
@@ -51,9 +46,13 @@ export function createLoopback({
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   /** The ports of the listeners. */
   ports: Readonly<Record<Scheme, number>>;
-}): Loopback {
+}) {
   return {
-    send: ({ scheme, method, target, headers, body }, signal) =>
+    /** @throws VivariumError `unavailable` if no answer arrives in time. */
+    send: (
+      { scheme, method, target, headers, body }: LoopbackRequest,
+      signal?: AbortSignal,
+    ): Promise<LoopbackResponse> =>
       new Promise((resolve, reject) => {
         const startedMs = clock.monotonic();
         const sent = (scheme === 'https' ? openHttps : openHttp)({
@@ -87,6 +86,8 @@ export function createLoopback({
       }),
   };
 }
+
+export type Loopback = ReturnType<typeof createLoopback>;
 
 /** OpenSSL's message contains addresses and source locations; one of its parts says what happened. */
 const faultOf = ({ message }: Error): string => /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;

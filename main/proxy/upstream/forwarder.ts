@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { Log } from '../../base/log.ts';
 import { LruMap } from '../../base/lru.ts';
@@ -5,7 +7,7 @@ import type { HttpRequest } from '../../base/http/message.ts';
 import type { UpstreamDestination } from '../../model/route.ts';
 import { loopDetected } from '../problem.ts';
 import type { ProxyLimits } from '../front/proxy-limits.ts';
-import type { UpstreamContext, UpstreamTarget } from '../target.ts';
+import type { UpgradeContext, UpstreamContext } from '../target.ts';
 import { countHops, handshakeOrigin, forwardedHeaders, HOPS_MAX } from './forwarded-headers.ts';
 import { Forwarding, type ForwardingServices, LiveForwardings } from './forwarding.ts';
 import { createHttpProxy, isForHttpProxy } from './http-proxy.ts';
@@ -19,12 +21,6 @@ export interface UpstreamOptions {
   pseudonym: string;
 }
 
-export interface Forwarder extends Pick<UpstreamTarget, 'handle' | 'upgrade'> {
-  /** Aborts requests that have stalled for too long at `nowMs`, on the monotonic clock. */
-  sweep(nowMs: number): void;
-  close(): void;
-}
-
 /** Upstreams whose connections are kept. */
 const ORIGINS_MAX = 1_000;
 
@@ -32,7 +28,7 @@ const ORIGINS_MAX = 1_000;
  * Forwards requests through undici or HTTP/2 sessions, and through http-proxy what undici cannot send. Header fields in
  * both directions are computed here; `README.md` gives the reasons.
  */
-export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Forwarder {
+export function createForwarder({ log, limits, pseudonym }: UpstreamOptions) {
   const origins = new LruMap<Origin>(ORIGINS_MAX, (origin) => origin.close());
   const live = new LiveForwardings();
   const httpProxy = createHttpProxy(log, limits);
@@ -109,7 +105,7 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
   }
 
   return {
-    handle(request, context) {
+    handle(request: HttpRequest, context: UpstreamContext): void {
       const forwarding = begin(request, context, false);
       if (forwarding === null) return;
       context.response.on('close', () => {
@@ -119,21 +115,24 @@ export function createForwarder({ log, limits, pseudonym }: UpstreamOptions): Fo
       if (!forwarding.bodiless) request.on('data', (chunk: Buffer) => forwarding.count(chunk.length));
       send(forwarding);
     },
-    upgrade(request, socket, head, context) {
+    upgrade(request: IncomingMessage, socket: Socket, head: Buffer, context: UpgradeContext): void {
       const forwarding = begin(request, context, true);
       if (forwarding === null) return;
       socket.once('close', () => live.delete(forwarding));
       httpProxy.upgrade(forwarding, socket, head, context.opened);
     },
-    sweep(nowMs) {
+    /** Aborts requests that have stalled for too long at `nowMs`, on the monotonic clock. */
+    sweep(nowMs: number): void {
       for (const forwarding of live.all()) {
         // An upstream without support for 100 waits for the body; it has had one sweep interval to respond.
         if (forwarding.seen !== null) forwarding.allowBody();
         if (forwarding.isStalled(nowMs, limits)) forwarding.timeOut();
       }
     },
-    close() {
+    close(): void {
       for (const [, origin] of origins) origin.close();
     },
   };
 }
+
+export type Forwarder = ReturnType<typeof createForwarder>;

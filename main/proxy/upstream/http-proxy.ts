@@ -10,13 +10,6 @@ import type { ResponseHead } from './relay.ts';
 import { addTrailers } from './trailers.ts';
 import { guardUpgrade } from './upgrades.ts';
 
-/** Sends what undici cannot: upgrades, requests that wait for 100 (Continue), and those with trailers. */
-export interface HttpProxy {
-  send(forwarding: Forwarding): void;
-  /** `opened` receives the upstream's socket after a successful upgrade. */
-  upgrade(forwarding: Forwarding, socket: Socket, head: Buffer, opened: UpgradeContext['opened']): void;
-}
-
 /**
  * Whether http-proxy sends a request over HTTP/1.1. It declares the body of DELETE and OPTIONS empty and still sends
  * it, which would allow request smuggling; undici sends those, without trailers.
@@ -24,7 +17,8 @@ export interface HttpProxy {
 export const isForHttpProxy = ({ request: { headers, method }, bodiless, sendContinue }: Forwarding): boolean =>
   !bodiless && (sendContinue !== null || headers.trailer !== undefined) && method !== 'DELETE' && method !== 'OPTIONS';
 
-export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
+/** Sends what undici cannot: upgrades, requests that wait for 100 (Continue), and those with trailers. */
+export function createHttpProxy(log: Log, limits: ProxyLimits) {
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const forwardings = new WeakMap<IncomingMessage, Forwarding>();
   const openings = new WeakMap<IncomingMessage, { opened: UpgradeContext['opened']; upgrade: string }>();
@@ -70,7 +64,7 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
   });
 
   return {
-    send(forwarding) {
+    send(forwarding: Forwarding): void {
       const { context, headers, origin } = forwarding;
       const request = asIncoming(forwarding.request);
       const length = request.headers['content-length'];
@@ -80,7 +74,8 @@ export function createHttpProxy(log: Log, limits: ProxyLimits): HttpProxy {
       take(forwarding, request);
       proxy.web(request, context.response as ServerResponse, origin.dialling, onError(forwarding));
     },
-    upgrade(forwarding, socket, head, opened) {
+    /** `opened` receives the upstream's socket after a successful upgrade. */
+    upgrade(forwarding: Forwarding, socket: Socket, head: Buffer, opened: UpgradeContext['opened']): void {
       const request = asIncoming(forwarding.request);
       const { upgrade = 'websocket' } = request.headers;
       Object.assign(forwarding.headers, { connection: 'Upgrade', upgrade: 'websocket' });

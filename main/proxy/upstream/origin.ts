@@ -6,40 +6,11 @@ import { machineTrust, lookup } from './dial.ts';
 import { type Dial, Http2Sessions } from './http2-sessions.ts';
 import { codeOf } from './upstream-problem.ts';
 
-/**
- * What a connection is doing while undici calls its handlers, which do not receive the connection. Undici calls them
- * synchronously, within the same event of the socket.
- */
-export interface Moment {
-  /** It has just been opened. */
-  opening: boolean;
-  /** It has reported an error. */
-  failing: boolean;
-}
-
 /** One upstream server, with its connections. */
-export interface Origin {
-  /** The upstream's own `Host`. */
-  readonly host: string;
-  /** The path of the target's URL, without its last slash; prepended to that of every request. */
-  readonly path: string;
-  readonly moment: Moment;
-  /** Options of http-proxy, for the requests that undici cannot send. */
-  readonly dialling: { target: URL; secure: boolean; connectTimeout: number; ssl: object };
-  /** For HTTP/1.1. */
-  readonly pool: Pool;
-  readonly http2: Http2Sessions;
-  /** Whether `request` is for HTTP/2. Without a connection over TLS, which negotiates it, one is opened. */
-  isForHttp2(request: Pick<HttpRequest, 'headers'>): boolean | Promise<boolean>;
-  /** Whether `error` shows that the server speaks the other version; further requests are sent in that. */
-  meetsOtherVersion(error: Error): boolean;
-  close(): void;
-}
-
 export function createOrigin(
   { url, verifyCertificate }: Pick<UpstreamDestination, 'url' | 'verifyCertificate'>,
   connectMs: number,
-): Origin {
+) {
   const target = new URL(url);
   const { protocol, origin, host, pathname, port } = target;
   const hostname = target.hostname.replace(/^\[|\]$/g, '');
@@ -50,6 +21,10 @@ export function createOrigin(
   const options = { lookup, timeout: connectMs, rejectUnauthorized: verifyCertificate, ...trust };
   const server = { hostname, host, protocol, port, servername };
   const [connect, connectHttp1] = [buildConnector(options), buildConnector({ ...options, allowH2: false })];
+  /**
+   * What a connection is doing while undici calls its handlers, which do not receive the connection: it has just been
+   * opened, or has reported an error. Undici calls them synchronously, within the same event of the socket.
+   */
   const moment = { opening: false, failing: false };
   let speaksH2c = false;
   let negotiation: Promise<boolean> | null = null;
@@ -97,33 +72,41 @@ export function createOrigin(
       });
     });
   return {
+    /** The upstream's own `Host`. */
     host,
+    /** The path of the target's URL, without its last slash; prepended to that of every request. */
     path: pathname.replace(/\/$/, ''),
     moment,
+    /** Options of http-proxy, for the requests that undici cannot send. */
     dialling: {
       target,
       secure: verifyCertificate,
       connectTimeout: connectMs,
       ssl: { lookup, servername, ...trust },
     },
+    /** For HTTP/1.1. */
     pool,
     http2,
-    isForHttp2(request) {
+    /** Whether `request` is for HTTP/2. Without a connection over TLS, which negotiates it, one is opened. */
+    isForHttp2(request: Pick<HttpRequest, 'headers'>): boolean | Promise<boolean> {
       if (!secure) return speaksH2c || isGrpc(request);
       if (http2.isOpen) return true;
       return http1Connections > 0 || spare !== null ? false : (negotiation ??= negotiate());
     },
-    meetsOtherVersion(error) {
+    /** Whether `error` shows that the server speaks the other version; further requests are sent in that. */
+    meetsOtherVersion(error: Error): boolean {
       if (secure || !(speaksH2c ? isNoHttp2(error) : isSettingsFrame(error))) return false;
       speaksH2c = !speaksH2c;
       return true;
     },
-    close() {
+    close(): void {
       void pool.destroy();
       http2.close();
     },
   };
 }
+
+export type Origin = ReturnType<typeof createOrigin>;
 
 const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
 
