@@ -43,24 +43,6 @@ export const MATCHED = {
   isReplay: ({ replayOf }: Entry): boolean => replayOf !== null,
 };
 
-/**
- * Ids of one run's entries, such as `trf_mi8x2k1a_12`. Numbers restart with every run but ids do not, so a link from an
- * earlier run never leads to a different request. Entries that came with a snapshot have the ids of their run.
- */
-export interface EntryIds {
-  idOf(number: number): string;
-  /**
-   * The id of an entry that was listed while it ran, during the run and after it: `trf_mi8x2k1a_r3`. Without `number`,
-   * it is still running.
-   */
-  idOfBegun(begun: number, number?: number): string;
-  begunOf(id: string): number | null;
-  /** Null if the text is not an id, or belongs to another run. */
-  numberOf(id: string): number | null;
-  /** Takes the ids of all restored entries, oldest first; later entries get a new prefix. */
-  restore(entries: readonly { number: number; id: string }[], realNowMs: EpochMs): void;
-}
-
 /** Entries from this number on have ids with this prefix. */
 interface Era {
   from: number;
@@ -72,8 +54,12 @@ const ID = /^(trf_[0-9a-z]{1,12}_)(r?)([1-9][0-9]{0,14})$/;
 
 export const isEntryId = (text: string): boolean => ID.test(text);
 
-/** `startedAtMs`: real time, unique among the runs on one data folder. */
-export function createEntryIds(startedAtMs: EpochMs): EntryIds {
+/**
+ * Ids of one run's entries, such as `trf_mi8x2k1a_12`. Numbers restart with every run but ids do not, so a link from an
+ * earlier run never leads to a different request. Entries that came with a snapshot have the ids of their run.
+ * @param startedAtMs real time, unique among the runs on one data folder
+ */
+export function createEntryIds(startedAtMs: EpochMs) {
   let began = Math.floor(startedAtMs);
   let current = prefixOf(began);
   let eras: Era[] = [];
@@ -87,18 +73,24 @@ export function createEntryIds(startedAtMs: EpochMs): EntryIds {
   };
 
   return {
-    idOf: (number) => `${prefixAt(number)}${number}`,
-    idOfBegun: (begun, number = 0) => `${number === 0 ? current : prefixAt(number)}r${begun}`,
-    begunOf(id) {
+    idOf: (number: number): string => `${prefixAt(number)}${number}`,
+    /**
+     * The id of an entry that was listed while it ran, during the run and after it: `trf_mi8x2k1a_r3`. Without `number`,
+     * it is still running.
+     */
+    idOfBegun: (begun: number, number: number = 0): string => `${number === 0 ? current : prefixAt(number)}r${begun}`,
+    begunOf(id: string): number | null {
       const { prefix, isRunning, number } = read(id);
       return isRunning && prefix === current ? number : null;
     },
-    numberOf(id) {
+    /** Null if the text is not an id, or belongs to another run. */
+    numberOf(id: string): number | null {
       const { prefix, isRunning, number } = read(id);
       if (isRunning) return listed.get(id) ?? null;
       return prefix !== '' && prefix === prefixAt(number) ? number : null;
     },
-    restore(entries, realNowMs) {
+    /** Takes the ids of all restored entries, oldest first; later entries get a new prefix. */
+    restore(entries: readonly { number: number; id: string }[], realNowMs: EpochMs): void {
       eras = [];
       listed = new Map();
       for (const { number, id } of entries) {
@@ -113,6 +105,8 @@ export function createEntryIds(startedAtMs: EpochMs): EntryIds {
     },
   };
 }
+
+export type EntryIds = ReturnType<typeof createEntryIds>;
 
 const prefixOf = (beganMs: number): string => `trf_${beganMs.toString(36)}_`;
 

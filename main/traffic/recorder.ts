@@ -33,41 +33,10 @@ export interface NewEntries {
 }
 
 /** The recent exchanges, in memory only, with limits on number and bytes. */
-export interface Recorder {
-  /** Adds a finished exchange. Cheap enough for the hot path: it is written at the end of the turn. */
-  take(exchange: RecordedExchange): void;
-  /** Newest first, starting before entry `before`. */
-  newestFirst(before?: number): IterableIterator<Entry>;
-  /** The current entries, oldest first, starting after entry `after`; skips those dropped meanwhile. */
-  oldestFirst(after?: number): IterableIterator<Entry>;
-  get(number: number): Entry | null;
-  /** The number of an entry that was listed while it ran. */
-  numberOf(begun: number): number | null;
-  size(): number;
-  /** The number of entries, of one project or of all, dropped for newer ones since the log was cleared. */
-  dropped(projectId?: string): number;
-  /** Clears all entries; returns how many there were. */
-  clear(): number;
-  /** Replaces all entries by those of a snapshot, oldest first. Later ones continue from their numbers. */
-  restore(entries: readonly Entry[]): void;
-  /** The number of the next entry. */
-  next(): number;
-  /**
-   * Resolves with the entry of the connection from `port`, among those numbered `since` or later, once it exists; null
-   * if it does not appear within `withinMs` of real time.
-   */
-  from(port: number, since: number, withinMs: number): Promise<Entry | null>;
-  /** Marks an entry as a replay of another. */
-  markReplay(entry: Entry, of: number): void;
-  /** New entries that match, in batches, until `signal` aborts or the recorder closes. */
-  watch(fits: (entry: Entry) => boolean, signal?: AbortSignal): AsyncGenerator<NewEntries, void, void>;
-  close(): void;
-}
-
 export function createRecorder(
   clock: Pick<AdjustableClock, 'state' | 'monotonic' | 'realTimer' | 'onAdjusted'>,
   { onChanged }: { onChanged: () => void },
-): Recorder {
+) {
   const rows = new Rows(ENTRIES_MAX);
   const blocks = createBlocks(BYTES_MAX / BLOCK_BYTES);
   const spans = new SpanWriter(openBlock);
@@ -166,7 +135,8 @@ export function createRecorder(
     restored.find((entry) => entry.number === number) ?? reserve.get(number);
 
   return {
-    take(exchange) {
+    /** Adds a finished exchange. Cheap enough for the hot path: it is written at the end of the turn. */
+    take(exchange: RecordedExchange): void {
       if (exchange.record === null || closed) return;
       if (waiting.length === 0) {
         const { now, realNow, frozen } = clock.state();
@@ -175,7 +145,8 @@ export function createRecorder(
       }
       if (waiting.push(exchange) >= WAITING_MAX) settle();
     },
-    *newestFirst(before = Number.POSITIVE_INFINITY) {
+    /** Newest first, starting before entry `before`. */
+    *newestFirst(before: number = Number.POSITIVE_INFINITY): IterableIterator<Entry> {
       settle();
       const read = generation;
       for (let number = Math.min(before, nextNumber) - 1; number >= oldest; number--) {
@@ -185,7 +156,8 @@ export function createRecorder(
       const older = [...reserve.entries(), ...restored].reverse();
       for (const entry of older) if (entry.number < before) yield entry;
     },
-    *oldestFirst(after = 0) {
+    /** The current entries, oldest first, starting after entry `after`; skips those dropped meanwhile. */
+    *oldestFirst(after: number = 0): IterableIterator<Entry> {
       settle();
       const end = nextNumber;
       const read = generation;
@@ -194,23 +166,26 @@ export function createRecorder(
         if (number >= oldest) yield at(number);
       }
     },
-    get(number) {
+    get(number: number): Entry | null {
       settle();
       return number >= oldest && number < nextNumber ? at(number) : found(number);
     },
-    numberOf(listedAs) {
+    /** The number of an entry that was listed while it ran. */
+    numberOf(listedAs: number): number | null {
       settle();
       return begun.get(listedAs) ?? null;
     },
-    size() {
+    size(): number {
       settle();
       return count();
     },
-    dropped(projectId) {
+    /** The number of entries, of one project or of all, dropped for newer ones since the log was cleared. */
+    dropped(projectId?: string): number {
       settle();
       return reserve.dropped(projectId);
     },
-    clear() {
+    /** Clears all entries; returns how many there were. */
+    clear(): number {
       settle();
       const cleared = count();
       clear();
@@ -218,7 +193,8 @@ export function createRecorder(
       onChanged();
       return cleared;
     },
-    restore(entries) {
+    /** Replaces all entries by those of a snapshot, oldest first. Later ones continue from their numbers. */
+    restore(entries: readonly Entry[]): void {
       settle();
       clear();
       generation += 1;
@@ -230,11 +206,16 @@ export function createRecorder(
       for (const watcher of watchers) watcher.forget(entries.length);
       onChanged();
     },
-    next() {
+    /** The number of the next entry. */
+    next(): number {
       settle();
       return nextNumber;
     },
-    from(port, since, withinMs) {
+    /**
+     * Resolves with the entry of the connection from `port`, among those numbered `since` or later, once it exists; null
+     * if it does not appear within `withinMs` of real time.
+     */
+    from(port: number, since: number, withinMs: number): Promise<Entry | null> {
       settle();
       for (let number = nextNumber - 1; number >= Math.max(since, oldest); number--) {
         if (rows.number(number, COLUMN.port) === port) return Promise.resolve(at(number));
@@ -249,10 +230,12 @@ export function createRecorder(
         awaited.set(port, finish);
       });
     },
-    markReplay(entry, of) {
+    /** Marks an entry as a replay of another. */
+    markReplay(entry: Entry, of: number): void {
       rows.markReplay(entry.number, of);
     },
-    async *watch(fits, signal) {
+    /** New entries that match, in batches, until `signal` aborts or the recorder closes. */
+    async *watch(fits: (entry: Entry) => boolean, signal?: AbortSignal): AsyncGenerator<NewEntries, void, void> {
       if (closed || watchers.size >= WATCHERS_MAX) return;
       const watcher = createWatcher(clock, fits);
       const end = (): void => watcher.end();
@@ -266,7 +249,7 @@ export function createRecorder(
         signal?.removeEventListener('abort', end);
       }
     },
-    close() {
+    close(): void {
       closed = true;
       waiting = [];
       unsubscribe();
@@ -274,6 +257,8 @@ export function createRecorder(
     },
   };
 }
+
+export type Recorder = ReturnType<typeof createRecorder>;
 
 const projectOf = ({ route }: Pick<Entry, 'route'>): string | null => route?.projectId ?? null;
 
@@ -295,16 +280,7 @@ interface Moment {
   frozen: boolean;
 }
 
-interface Watcher {
-  take(entry: Entry): void;
-  /** Discards pending entries after the recorder was cleared; there are `restored` others in their place. */
-  forget(restored: number): void;
-  /** The next batch, as soon as there is one; null after the end. */
-  next(): Promise<NewEntries | null>;
-  end(): void;
-}
-
-function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => boolean): Watcher {
+function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => boolean) {
   let waiting: NewEntries = { entries: [], missed: 0, cleared: false };
   let notify: ((news: NewEntries | null) => void) | null = null;
   let timer: Timer | null = null;
@@ -320,25 +296,27 @@ function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => 
   }
 
   return {
-    take(entry) {
+    take(entry: Entry): void {
       if (ended || !fits(entry)) return;
       if (waiting.entries.length < ENTRIES_PER_NOTICE_MAX) waiting.entries.push(entry);
       else waiting.missed += 1;
       timer ??= clock.realTimer(NOTIFY_AFTER_MS, flush);
     },
-    forget(restored) {
+    /** Discards pending entries after the recorder was cleared; there are `restored` others in their place. */
+    forget(restored: number): void {
       if (ended) return;
       waiting = { entries: [], missed: restored, cleared: true };
       timer ??= clock.realTimer(NOTIFY_AFTER_MS, flush);
     },
-    next() {
+    /** The next batch, as soon as there is one; null after the end. */
+    next(): Promise<NewEntries | null> {
       if (ended) return Promise.resolve(null);
       return new Promise((resolve) => {
         notify = resolve;
         if (hasNews(waiting) && timer === null) flush();
       });
     },
-    end() {
+    end(): void {
       ended = true;
       timer?.cancel();
       notify?.(null);
@@ -346,5 +324,7 @@ function createWatcher(clock: Pick<Clock, 'realTimer'>, fits: (entry: Entry) => 
     },
   };
 }
+
+type Watcher = ReturnType<typeof createWatcher>;
 
 const hasNews = ({ entries, cleared }: NewEntries): boolean => cleared || entries.length > 0;

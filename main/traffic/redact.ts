@@ -52,18 +52,6 @@ function hidden(token: string, hide: (secret: string) => string): string {
   return text === '' || text.endsWith(HIDDEN) ? token : `"${hide(text)}"`;
 }
 
-/** Shows recorded data without its secrets. */
-export interface Redactor {
-  /** Header fields of a flat list; of a response, with those of its request, whose subprotocols it may repeat. */
-  fields(fields: readonly string[], request?: readonly string[]): { name: string; value: string }[];
-  /** Any text, such as a target: parameters, user information of URLs, and anything in the form of a secret. */
-  text(text: string): string;
-  /** A body: the same, plus members of JSON, elements of XML, and fields of forms. */
-  body(text: string): string;
-  /** Binary data, such as a form with a file; keeps the length. */
-  bytes(bytes: Buffer): Buffer;
-}
-
 /** The redactor for the names in `secret-names.ts` and `own` ones; recreated when `own` returns another list. */
 export function createRedactors(own: () => readonly string[]): () => Redactor {
   let names = own();
@@ -78,7 +66,8 @@ export function createRedactors(own: () => readonly string[]): () => Redactor {
   };
 }
 
-export function createRedactor(own: readonly string[]): Redactor {
+/** Shows recorded data without its secrets. */
+export function createRedactor(own: readonly string[]) {
   const isSecret = secretNames(own);
   const redactFields = (fields: readonly string[], redactProtocol: (protocol: string) => string) =>
     pairsOf(fields).map(([name, value]) => {
@@ -87,21 +76,27 @@ export function createRedactor(own: readonly string[]): Redactor {
       return { name, value: isList ? eachOf(value, redactProtocol) : redactField(lower, value, isSecret) };
     });
   return {
-    fields(fields, request = []) {
+    /** Header fields of a flat list; of a response, with those of its request, whose subprotocols it may repeat. */
+    fields(fields: readonly string[], request: readonly string[] = []): { name: string; value: string }[] {
       // A server chooses one of the protocols that the client offers, which may be its secret.
       const offered = protocolsIn(redactFields(request, createProtocolRedactor(isSecret)));
       const redactChosen = (protocol: string): string => (offered.has(protocol) ? protocol : HIDDEN);
       return redactFields(fields, offered.size > 0 ? redactChosen : createProtocolRedactor(isSecret));
     },
-    text: (text) => redactText(text, isSecret, shortly),
-    body: (text) => redactBody(text, isSecret, shortly),
-    bytes(bytes) {
+    /** Any text, such as a target: parameters, user information of URLs, and anything in the form of a secret. */
+    text: (text: string): string => redactText(text, isSecret, shortly),
+    /** A body: the same, plus members of JSON, elements of XML, and fields of forms. */
+    body: (text: string): string => redactBody(text, isSecret, shortly),
+    /** Binary data, such as a form with a file; keeps the length. */
+    bytes(bytes: Buffer): Buffer {
       const text = bytes.toString('latin1');
       const redacted = redactBody(text, isSecret, atLength);
       return redacted === text ? bytes : Buffer.from(redacted, 'latin1');
     },
   };
 }
+
+export type Redactor = ReturnType<typeof createRedactor>;
 
 /** Replaces a secret, except its first `kept` characters. */
 type Hide = (secret: string, kept?: number) => string;

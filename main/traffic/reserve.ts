@@ -22,22 +22,7 @@ interface Share {
  * The shares of projects in the log. The ring drops its oldest entry regardless of the project; the reserve keeps the
  * last ones of a quiet project beyond that. These are few, so plain objects suffice.
  */
-export interface Reserve {
-  /** Counts an entry that the ring has added. */
-  count(projectId: string | null): void;
-  /** Counts an entry that the ring drops; returns true if it is in its project's share, and must be kept. */
-  release(projectId: string | null): boolean;
-  keep(entry: Entry): void;
-  /** Oldest first; all are older than those in the ring. */
-  entries(): Entry[];
-  get(number: number): Entry | null;
-  size(): number;
-  /** The number of entries, of one project or of all, dropped since the log was cleared. */
-  dropped(projectId?: string): number;
-  clear(): void;
-}
-
-export function createReserve(): Reserve {
+export function createReserve() {
   const shares = new Map<string | null, Share>();
   /** In order of their numbers, because the ring drops them in this order. */
   const kept = new Map<number, { entry: Entry; bytes: number }>();
@@ -65,19 +50,21 @@ export function createReserve(): Reserve {
   }
 
   return {
-    count(projectId) {
+    /** Counts an entry that the ring has added. */
+    count(projectId: string | null): void {
       const share = shareOf(projectId);
       share.held += 1;
       if (share.reserved.length > 0) trim(share);
     },
-    release(projectId) {
+    /** Counts an entry that the ring drops; returns true if it is in its project's share, and must be kept. */
+    release(projectId: string | null): boolean {
       const share = shareOf(projectId);
       share.held -= 1;
       if (share.held < SHARE_ENTRIES) return true;
       share.dropped += 1;
       return false;
     },
-    keep(entry) {
+    keep(entry: Entry): void {
       const share = shareOf(projectOf(entry));
       const copied = copyOf(entry);
       const bytes = sizeOf(copied);
@@ -91,16 +78,18 @@ export function createReserve(): Reserve {
         drop(shareOf(projectOf(oldest.entry)));
       }
     },
-    entries: () => Array.from(kept.values(), ({ entry }) => entry),
-    get: (number) => kept.get(number)?.entry ?? null,
-    size: () => kept.size,
-    dropped(projectId) {
+    /** Oldest first; all are older than those in the ring. */
+    entries: (): Entry[] => Array.from(kept.values(), ({ entry }) => entry),
+    get: (number: number): Entry | null => kept.get(number)?.entry ?? null,
+    size: (): number => kept.size,
+    /** The number of entries, of one project or of all, dropped since the log was cleared. */
+    dropped(projectId?: string): number {
       if (projectId !== undefined) return shares.get(projectId)?.dropped ?? 0;
       let sum = 0;
       for (const { dropped } of shares.values()) sum += dropped;
       return sum;
     },
-    clear() {
+    clear(): void {
       shares.clear();
       kept.clear();
       keptBytes = 0;

@@ -50,32 +50,23 @@ export interface SeriesReading {
 }
 
 /** Traffic figures of the last half hour, counted even while recording is off. */
-export interface Series {
-  /** Cheap enough for the hot path. */
-  count(exchange: RecordedExchange): void;
-  /** The last `steps` of one project, or of all; `skipped`: those before as many newer ones. */
-  read(steps: number, projectId?: string, skipped?: number): SeriesReading;
-  forget(projectId: string): void;
-}
-
-export function createSeries(clock: Pick<Clock, 'monotonic'>): Series {
+export function createSeries(clock: Pick<Clock, 'monotonic'>) {
   const rings = createProjectRings({ clock, stepMs: STEP_MS, projectsMax: SERIES_PROJECTS_MAX, createRing });
   return {
-    count: (exchange) => rings.count(exchange.route?.projectId ?? null, exchange),
-    read(steps, projectId, skipped = 0) {
+    /** Cheap enough for the hot path. */
+    count: (exchange: RecordedExchange) => rings.count(exchange.route?.projectId ?? null, exchange),
+    /** The last `steps` of one project, or of all; `skipped`: those before as many newer ones. */
+    read(steps: number, projectId?: string, skipped: number = 0): SeriesReading {
       const { ring, step, ageMs } = rings.read(projectId);
       return { stepSeconds: STEP_SECONDS, ageMs: ageMs + skipped * STEP_MS, ...ring.read(step, steps, skipped) };
     },
-    forget: (projectId) => rings.forget(projectId),
+    forget: (projectId: string) => rings.forget(projectId),
   };
 }
 
-interface Ring {
-  count(step: number, exchange: RecordedExchange): void;
-  read(step: number, steps: number, skipped: number): Omit<SeriesReading, 'stepSeconds' | 'ageMs'>;
-}
+export type Series = ReturnType<typeof createSeries>;
 
-function createRing(): Ring {
+function createRing() {
   // One extra slot for the current step.
   const counts = new Uint32Array((STEPS + 1) * WIDTH);
   const quotas = new Float32Array(STEPS + 1).fill(-1);
@@ -89,7 +80,7 @@ function createRing(): Ring {
   }
 
   return {
-    count(step, { status, decision, durationMs }) {
+    count(step: number, { status, decision, durationMs }: RecordedExchange): void {
       const slot = ring.slotOf(step);
       const start = slot * WIDTH;
       add(start + (status === null ? 0 : Math.min(CLASSES.length - 1, Math.floor(status / 100))));
@@ -101,7 +92,7 @@ function createRing(): Ring {
       const used = limit === 0 ? 1 : 1 - remaining / limit;
       if (used > (quotas[slot] ?? 0)) quotas[slot] = used;
     },
-    read(step, steps, skipped) {
+    read(step: number, steps: number, skipped: number): Omit<SeriesReading, 'stepSeconds' | 'ageMs'> {
       const slots = ring.slotsBefore(step, steps + skipped).slice(0, steps);
       const column = (offset: number): number[] => slots.map((slot) => counts[slot * WIDTH + offset] ?? 0);
       const columns = CLASSES.map((_, index) => column(index));

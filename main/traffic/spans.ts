@@ -17,21 +17,13 @@ export interface Block {
  * A queue of blocks: appended at its end, freed at its beginning. The garbage collector would move the data of ten
  * thousand requests again and again; bytes in blocks are written once and overwritten in place.
  */
-export interface Blocks {
-  /** A block with room for `bytes`, at most a block's size; null if the limit on blocks is reached. */
-  open(bytes: number): Block | null;
-  /** Frees the blocks whose entries are all older than entry `oldest`. */
-  release(oldest: number): void;
-  /** Bytes in use, in whole blocks. */
-  size(): number;
-}
-
-export function createBlocks(countMax: number): Blocks {
+export function createBlocks(countMax: number) {
   let inUse: Block[] = [];
   const free: Buffer[] = [];
 
   return {
-    open(bytes) {
+    /** A block with room for `bytes`, at most a block's size; null if the limit on blocks is reached. */
+    open(bytes: number): Block | null {
       const last = inUse.at(-1);
       if (last !== undefined && last.used + bytes <= BLOCK_BYTES) return last;
       if (inUse.length >= countMax) return null;
@@ -39,7 +31,8 @@ export function createBlocks(countMax: number): Blocks {
       inUse.push(block);
       return block;
     },
-    release(oldest) {
+    /** Frees the blocks whose entries are all older than entry `oldest`. */
+    release(oldest: number): void {
       while (inUse[0] !== undefined && inUse[0].newest < oldest) {
         const { buffer } = inUse[0];
         inUse = inUse.slice(1);
@@ -47,7 +40,8 @@ export function createBlocks(countMax: number): Blocks {
         if (free.length === 0) free.push(buffer);
       }
     },
-    size: () => inUse.length * BLOCK_BYTES,
+    /** Bytes in use, in whole blocks. */
+    size: (): number => inUse.length * BLOCK_BYTES,
   };
 }
 

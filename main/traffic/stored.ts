@@ -72,13 +72,6 @@ export interface RestoredEntry {
 }
 
 /** Saves the recorder's entries for a snapshot, and replaces them by those of one. */
-export interface TrafficStorage {
-  write(): Promise<StoredTraffic>;
-  /** @throws Error whose message describes the fault. */
-  read(content: Buffer): Promise<RestoredEntry[]>;
-  restore(entries: readonly RestoredEntry[]): void;
-}
-
 export function createTrafficStorage({
   recorder,
   ids,
@@ -89,11 +82,12 @@ export function createTrafficStorage({
   ids: EntryIds;
   clock: Pick<AdjustableClock, 'state'>;
   presentation: () => Presentation;
-}): TrafficStorage {
+}) {
   return {
-    write: () => writeStored(recorder.newestFirst(), presentation()),
+    write: (): Promise<StoredTraffic> => writeStored(recorder.newestFirst(), presentation()),
+    /** @throws Error whose message describes the fault. */
     read: readStored,
-    restore(restored) {
+    restore(restored: readonly RestoredEntry[]): void {
       recorder.restore(restored.map(({ entry }) => entry));
       ids.restore(
         restored.map(({ id, entry: { number } }) => ({ id, number })),
@@ -102,6 +96,8 @@ export function createTrafficStorage({
     },
   };
 }
+
+export type TrafficStorage = ReturnType<typeof createTrafficStorage>;
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
