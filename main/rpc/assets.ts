@@ -12,13 +12,8 @@ const PAGE = 'index.html';
 const CACHE_FOREVER = 'public, max-age=31536000, immutable';
 const CACHE_REVALIDATE = 'no-cache';
 
-export interface Assets {
-  /** Answers a request for a file or a view of the interface. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
-}
-
 /** Serves the built interface from `folder`; without one, a page that says how to build it. */
-export function createAssets(folder: string | null): Assets {
+export function createAssets(folder: string | null) {
   async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
@@ -41,7 +36,8 @@ export function createAssets(folder: string | null): Assets {
   }
 
   return {
-    async handle(request, response, path) {
+    /** Answers a request for a file or a view of the interface. Never rejects. */
+    async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
       try {
         await answer(request, response, path);
       } catch (error) {

@@ -19,15 +19,6 @@ import { readBearerToken } from '../base/http/message.ts';
 export const API_PREFIX = '/api/';
 const OPENAPI_PATH = '/api/openapi.json';
 
-export interface HttpApi {
-  /** Answers a request whose path begins with `/api/`; its Host and Origin have been checked. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
-  /** Number of open streams. */
-  streams(): number;
-  /** Ends all streams. */
-  stop(): void;
-}
-
 export interface HttpApiOptions {
   router: ControlRouter;
   clock: Pick<Clock, 'realTimer'>;
@@ -37,7 +28,7 @@ export interface HttpApiOptions {
 }
 
 /** Serves `POST /api/<namespace>/<procedure>` with the JSON input as body, and the OpenAPI document. */
-export function createHttpApi({ router, clock, log, isToken, version }: HttpApiOptions): HttpApi {
+export function createHttpApi({ router, clock, log, isToken, version }: HttpApiOptions) {
   const procedures = listProcedures(router);
   const streaming = new Set<AbortController>();
   let document: Promise<Buffer> | null = null;
@@ -94,7 +85,8 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
   }
 
   return {
-    async handle(request, response, path) {
+    /** Answers a request whose path begins with `/api/`; its Host and Origin have been checked. Never rejects. */
+    async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
       try {
         await answer(request, response, path);
       } catch (error) {
@@ -106,8 +98,10 @@ export function createHttpApi({ router, clock, log, isToken, version }: HttpApiO
         drainRefused(request, clock);
       }
     },
-    streams: () => streaming.size,
-    stop() {
+    /** Number of open streams. */
+    streams: (): number => streaming.size,
+    /** Ends all streams. */
+    stop(): void {
       for (const stream of streaming) stream.abort();
     },
   };

@@ -22,20 +22,11 @@ interface Outcome {
   bytes: number;
 }
 
-/** The outcomes of calls with an idempotency key, answers and errors alike, in memory. */
-export interface Outcomes {
-  /**
-   * Runs a call the first time its key is seen; later, returns the outcome of that first call, and waits for it.
-   * @throws ORPCError `conflict` for a key that another call has used, `invalid_request` for one that is malformed
-   */
-  once(key: string, procedure: string, input: unknown, run: () => Promise<unknown>): Promise<unknown>;
-}
-
 /**
- * Time is real and monotonic: answers are lost and requested again on the wire, so moving the app's clock must neither
- * drop an outcome nor keep it.
+ * The outcomes of calls with an idempotency key, answers and errors alike, in memory. Time is real and monotonic: answers
+ * are lost and requested again on the wire, so moving the app's clock must neither drop an outcome nor keep it.
  */
-export function createOutcomes(clock: Pick<Clock, 'monotonic'>): Outcomes {
+export function createOutcomes(clock: Pick<Clock, 'monotonic'>) {
   /** Outcomes in the order in which they settled; running calls among them are skipped. */
   const outcomes = new Map<string, Outcome>();
   let bytes = 0;
@@ -71,7 +62,11 @@ export function createOutcomes(clock: Pick<Clock, 'monotonic'>): Outcomes {
   }
 
   return {
-    async once(key, procedure, input, run) {
+    /**
+     * Runs a call the first time its key is seen; later, returns the outcome of that first call, and waits for it.
+     * @throws ORPCError `conflict` for a key that another call has used, `invalid_request` for one that is malformed
+     */
+    async once(key: string, procedure: string, input: unknown, run: () => Promise<unknown>): Promise<unknown> {
       if (!KEY.test(key)) {
         throw refusal('invalid_request', 'Idempotency-Key must be 1 to 100 visible ASCII characters.');
       }

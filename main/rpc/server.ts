@@ -79,25 +79,7 @@ export interface ControlServerOptions {
   version: string;
 }
 
-export interface ControlServer {
-  /**
-   * Starts listening and returns the address.
-   * @throws VivariumError `conflict` when the port is unavailable.
-   */
-  start(): Promise<{ port: number; url: string; warnings: string[] }>;
-  /** Refuses new calls, ends the streams, waits for running calls for at most `deadlineMs` (real time), closes. */
-  stop(deadlineMs: number): Promise<void>;
-  /** From now on, `/healthz` answers 200: all listeners are ready. */
-  ready(): void;
-  /** Ends all sessions and streams after a moment, so the requesting caller still gets its answer. */
-  signOutAll(): void;
-  /** The path of a one-time sign-in link, valid for a minute unless specified. */
-  signInPath(lifetimeMs?: number): string;
-  /** Number of watchers: browser tabs, and event streams over HTTP. */
-  clients(): number;
-}
-
-export function createControlServer(options: ControlServerOptions): ControlServer {
+export function createControlServer(options: ControlServerOptions) {
   const { access, clock, log, router, version, openFiles } = options;
   const isToken = (candidate: string): boolean => access.accepts(candidate);
   const api = createHttpApi({ router, clock, log, isToken, version });
@@ -213,7 +195,11 @@ export function createControlServer(options: ControlServerOptions): ControlServe
   }
 
   return {
-    async start() {
+    /**
+     * Starts listening and returns the address.
+     * @throws VivariumError `conflict` when the port is unavailable.
+     */
+    async start(): Promise<{ port: number; url: string; warnings: string[] }> {
       const bound = await bindPort({
         port: options.port,
         addresses: options.addresses ?? LOOPBACK_ADDRESSES,
@@ -227,7 +213,8 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       }
       return { port, url: `http://127.0.0.1:${port}`, warnings: bound.warnings };
     },
-    async stop(deadlineMs) {
+    /** Refuses new calls, ends the streams, waits for running calls for at most `deadlineMs` (real time), closes. */
+    async stop(deadlineMs: number): Promise<void> {
       stopping = true;
       api.stop();
       const timer = clock.realTimer(deadlineMs, () => {
@@ -239,19 +226,25 @@ export function createControlServer(options: ControlServerOptions): ControlServe
       await Promise.all([sockets.stop(), ...closed]);
       timer.cancel();
     },
-    ready() {
+    /** From now on, `/healthz` answers 200: all listeners are ready. */
+    ready(): void {
       ready = true;
     },
-    signOutAll() {
+    /** Ends all sessions and streams after a moment, so the requesting caller still gets its answer. */
+    signOutAll(): void {
       clock.realTimer(SIGN_OUT_MS, () => {
         api.stop();
         void sockets.stop('The token has been renewed');
       });
     },
+    /** The path of a one-time sign-in link, valid for a minute unless specified. */
     signInPath: signIn.issue,
-    clients: () => sockets.count() + api.streams(),
+    /** Number of watchers: browser tabs, and event streams over HTTP. */
+    clients: (): number => sockets.count() + api.streams(),
   };
 }
+
+export type ControlServer = ReturnType<typeof createControlServer>;
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split(/[?#]/, 1)[0] ?? '/';
 

@@ -15,14 +15,6 @@ export type SessionMessage = string | ArrayBufferLike | Uint8Array;
 type RpcHandler = StandardRPCHandler<CallerContext>;
 type HandleRequest = NonNullable<Parameters<ServerPeer['message']>[1]>;
 
-/** The calls of one connected window or tab, independent of the transport. */
-export interface Session {
-  /** Handles one message from the client. Never rejects. */
-  receive(message: SessionMessage): Promise<void>;
-  /** Aborts all running calls. */
-  close(): void;
-}
-
 export interface SessionOptions {
   handler: RpcHandler;
   /** Resolves when the message has been sent; streams await it, which applies the reader's backpressure. */
@@ -48,7 +40,8 @@ export function createRpcHandler(router: ControlRouter): RpcHandler {
   });
 }
 
-export function createSession({ handler, send, onViolation }: SessionOptions): Session {
+/** The calls of one connected window or tab, independent of the transport. */
+export function createSession({ handler, send, onViolation }: SessionOptions) {
   const peer = new ServerPeer(async (message) => {
     await send(message);
     // Yields to the event loop: a stream of ready values would otherwise block everything, including the message that
@@ -65,7 +58,8 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
   };
   let calls = 0;
   return {
-    async receive(message) {
+    /** Handles one message from the client. Never rejects. */
+    async receive(message: SessionMessage): Promise<void> {
       let understood = false;
       try {
         await peer.message(message, (request) => {
@@ -80,6 +74,7 @@ export function createSession({ handler, send, onViolation }: SessionOptions): S
         if (understood) calls--;
       }
     },
+    /** Aborts all running calls. */
     close: () => peer.close(),
   };
 }

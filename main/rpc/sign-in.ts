@@ -27,14 +27,7 @@ export interface SignInOptions {
  * session: the browser's history, its synchronisation, and the list of processes, which all users of the machine can
  * read, contain nothing of value.
  */
-export interface SignIn {
-  /** The path of a new link, valid for a minute unless specified. */
-  issue(lifetimeMs?: number): string;
-  /** `POST /sign-in` with the token creates a link; `POST /sign-in/<ticket>` exchanges a ticket for a session. */
-  handle(request: IncomingMessage, response: ServerResponse, path: string): void;
-}
-
-export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInOptions): SignIn {
+export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInOptions) {
   const tickets = new Set<string>();
 
   function issue(lifetimeMs = TICKET_MS_MAX): string {
@@ -68,8 +61,10 @@ export function createSignIn({ clock, access, ownerOf = ownerOfClient }: SignInO
   }
 
   return {
+    /** The path of a new link, valid for a minute unless specified. */
     issue,
-    handle(request, response, path) {
+    /** `POST /sign-in` with the token creates a link; `POST /sign-in/<ticket>` exchanges a ticket for a session. */
+    handle(request: IncomingMessage, response: ServerResponse, path: string): void {
       try {
         if (request.method !== 'POST') {
           response.setHeader('Allow', 'POST');

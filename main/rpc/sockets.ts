@@ -26,16 +26,6 @@ const TOO_BIG = 1009;
 /** How long a tab may take to answer a close frame before its connection is destroyed. */
 const CLOSE_MS_MAX = 1_000;
 
-export interface Sockets {
-  /** Takes over a WebSocket upgrade; its Host and Origin have been checked. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  count(): number;
-  /** Sends every tab a close frame, destroys late connections, resolves when all are closed. */
-  stop(reason?: string): Promise<void>;
-  /** Destroys all connections immediately. */
-  cut(): void;
-}
-
 export interface SocketsOptions {
   router: ControlRouter;
   clock: Pick<Clock, 'realTimer'>;
@@ -44,7 +34,7 @@ export interface SocketsOptions {
 }
 
 /** The RPC protocol over WebSocket, for the interface in a browser. */
-export function createSockets({ router, clock, log, isToken }: SocketsOptions): Sockets {
+export function createSockets({ router, clock, log, isToken }: SocketsOptions) {
   const handler = createRpcHandler(router);
   const open = new Set<WebSocket>();
   const server = new WebSocketServer({
@@ -104,18 +94,21 @@ export function createSockets({ router, clock, log, isToken }: SocketsOptions): 
   }
 
   return {
-    upgrade(request, socket, head) {
+    /** Takes over a WebSocket upgrade; its Host and Origin have been checked. */
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
       const refusal = refusalOf(request);
       if (refusal !== null) return refuseConnection(socket, refusal);
       server.handleUpgrade(request, socket, head, serve);
     },
-    count: () => open.size,
-    async stop(reason = 'Vivarium is stopping') {
+    count: (): number => open.size,
+    /** Sends every tab a close frame, destroys late connections, resolves when all are closed. */
+    async stop(reason: string = 'Vivarium is stopping'): Promise<void> {
       const gone = [...open].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
       for (const socket of open) closeSocket(socket, GOING_AWAY, reason);
       await Promise.all(gone);
     },
-    cut() {
+    /** Destroys all connections immediately. */
+    cut(): void {
       for (const socket of open) socket.terminate();
     },
   };
