@@ -111,7 +111,7 @@ export async function startDataPlane(
       events.emit('status.changed');
     },
     targets: { api },
-    serverTiming: () => settings.current().serverTiming,
+    isTimed: () => settings.current().serverTiming,
     recording() {
       const { record, bodies } = settings.current().traffic;
       return record ? (bodies ? 'bodies' : 'heads') : 'off';
@@ -154,7 +154,7 @@ export async function startDataPlane(
     addresses: { http: listeners.http.addresses, https: listeners.https.addresses },
     warnings: listeners.warnings,
     publish: (snapshot: Parameters<typeof proxy.publish>[0]) => proxy.publish(snapshot),
-    /** Serves on another address too, until the returned function is called. @throws as `Proxy.serveOn`. */
+    /** Serves on another address too, until the returned function is called. @throws as `serveOn` of the listeners. */
     async serveOn(address: string, place: OwnPlace): Promise<() => Promise<void>> {
       const close = await proxy.serveOn(address, place);
       places.add(place);

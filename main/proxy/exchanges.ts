@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { rawAnswer, sendAnswer, type Answer } from '../base/http/answer.ts';
 import { isHttp2, type HttpExchange } from '../base/http/message.ts';
 import type { Log } from '../base/log.ts';
-import type { ExchangeSummary } from '../model/exchange-record.ts';
-import { renderProblem } from './answer.ts';
-import { takeRaw, watch } from './capture.ts';
+import type { StageName } from '../contract/stages.ts';
+import type { ExchangeRecord, ExchangeSummary } from '../model/exchange-record.ts';
+import { renderProblem, type ErrorPages } from './answer.ts';
+import { type Capture, sentHead, takeRaw, watch } from './capture.ts';
 import { cutExchange, type Connection, type Exchange, type RunningRecord } from './front/connection.ts';
 import type { Connections } from './front/connections.ts';
-import { beginRecord, summarize } from './exchange.ts';
 import { ownPathAsked } from './front/own-paths.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
@@ -32,14 +32,15 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
   isTimed: () => boolean;
   /** How much of each exchange to record. */
   recording: () => Recording;
-  onExchange: ((summary: ExchangeSummary) => void) | undefined;
+  /** Called at the end of every exchange. Must not throw. */
+  onExchange: (summary: ExchangeSummary) => void;
 }
 
 /** Handles each request from its header section to the end of its response. */
 export function createExchanges(options: ExchangesOptions) {
-  const { clock, log, connections, onExchange, limits } = options;
+  const { clock, log, connections, onExchange, limits, pages } = options;
   const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: send });
-  let listed = 0;
+  let begun = 0;
   const bounds = { bytesMax: limits.drainBytesMax, timer: null };
   const monotonic = (): number => clock.monotonic();
   const onClientGone = (error: Error): void => log.debug('A client disconnected during its request', { error });
@@ -72,41 +73,23 @@ export function createExchanges(options: ExchangesOptions) {
    */
   function send(exchange: Exchange, answer: Answer): void {
     const { record, request, socket } = exchange;
-    if (socket !== null) return sendRaw(exchange, socket, answer);
+    if (socket !== null) return writeRaw(exchange, socket, answer);
     const written = sendAnswer(exchange, answer, record.awaitsContinue || isHttp2(request) ? null : bounds);
     if (written) record.byProxy = true;
   }
-
-  function sendRaw({ record, response }: Exchange, socket: Socket, answer: Answer): void {
-    const set = Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
-    const text = rawAnswer({ ...answer, headers: [...set, ...answer.headers] });
-    if (socket.writable) {
-      socket.write(text);
-      record.rawStatus = answer.status;
-      record.byProxy = true;
-      if (record.capture !== null) takeRaw(record.capture, text);
-    }
-    socket.destroySoon();
-  }
-
-  const failure = ({ request, connection }: Exchange): Answer =>
-    renderProblem(failed(), request, connection.listener, options.pages);
 
   /** Limits the damage of an error in a target to this request. */
   function fail(exchange: Exchange, error: unknown): void {
     const { response, record } = exchange;
     log.error('A request failed', { hostname: record.hostname ?? undefined, stage: record.stage, error });
     if (response.destroyed || response.writableEnded) return;
-    if (response.headersSent) {
-      cutExchange(exchange);
-      return;
-    }
+    if (response.headersSent) return cutExchange(exchange);
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    send(exchange, failure(exchange));
+    send(exchange, failure(exchange, pages));
   }
 
   function finish(exchange: Exchange): void {
-    if (connections.end(exchange)) onExchange?.(summarize(exchange, clock.monotonic()));
+    if (connections.end(exchange)) onExchange(summarize(exchange, clock.monotonic()));
   }
 
   return {
@@ -116,10 +99,7 @@ export function createExchanges(options: ExchangesOptions) {
     serve(sent: HttpExchange, awaitsContinue: boolean): void {
       const { request, response } = sent;
       const connection = connections.of(connectionKey(sent));
-      if (connection === undefined) {
-        request.destroy();
-        return;
-      }
+      if (connection === undefined) return void request.destroy();
       const times = options.isTimed() ? new StageTimes(monotonic) : null;
       if (times !== null) reportTimes(response, times);
       const exchange = begin(connection, { ...sent, socket: null }, { awaitsContinue, upgrade: false, times });
@@ -142,10 +122,7 @@ export function createExchanges(options: ExchangesOptions) {
     upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
       socket.on('error', onClientGone);
       const connection = connections.of(connectionKey({ request }));
-      if (connection === undefined) {
-        socket.destroy();
-        return;
-      }
+      if (connection === undefined) return void socket.destroy();
       const response = new ServerResponse(request);
       const exchange = begin(
         connection,
@@ -159,7 +136,7 @@ export function createExchanges(options: ExchangesOptions) {
       } catch (error) {
         const { hostname, stage } = exchange.record;
         log.error('An upgrade failed', { hostname: hostname ?? undefined, stage, error });
-        send(exchange, failure(exchange));
+        send(exchange, failure(exchange, pages));
       }
     },
     /** Completes the records of an exchange; idempotent. */
@@ -167,17 +144,10 @@ export function createExchanges(options: ExchangesOptions) {
     /** The exchanges that have run for a moment, each numbered for the log. */
     running(): ExchangeSummary[] {
       const nowMs = clock.monotonic();
-      const found: ExchangeSummary[] = [];
-      for (const connection of connections.all()) {
-        for (const exchange of connection.exchanges) {
-          const { record } = exchange;
-          if (record.capture === null || nowMs - record.startedMs < LISTED_AFTER_MS) continue;
-          record.begun ??= ++listed;
-          found.push({ ...summarize(exchange, nowMs), aborted: false });
-          if (found.length === LISTED_MAX) return found;
-        }
-      }
-      return found;
+      return listed(connections.all(), nowMs).map((exchange) => {
+        exchange.record.begun ??= ++begun;
+        return { ...summarize(exchange, nowMs), aborted: false };
+      });
     },
   };
 }
@@ -185,3 +155,106 @@ export function createExchanges(options: ExchangesOptions) {
 /** The key that maps a request to its connection: the socket, or the HTTP/2 session. */
 const connectionKey = ({ request }: Pick<HttpExchange, 'request'>): object =>
   isHttp2(request) ? (request.stream.session ?? request.stream) : request.socket;
+
+/** Writes an answer to the bare socket of an upgrade. */
+function writeRaw({ record, response }: Exchange, socket: Socket, answer: Answer): void {
+  const set = Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
+  const text = rawAnswer({ ...answer, headers: [...set, ...answer.headers] });
+  if (socket.writable) {
+    socket.write(text);
+    record.rawStatus = answer.status;
+    record.byProxy = true;
+    if (record.capture !== null) takeRaw(record.capture, text);
+  }
+  socket.destroySoon();
+}
+
+const failure = ({ request, connection }: Exchange, pages: ErrorPages): Answer =>
+  renderProblem(failed(), request, connection.listener, pages);
+
+/** The exchanges that have run for a moment. */
+function listed(connections: Iterable<Connection>, nowMs: number): Exchange[] {
+  const found: Exchange[] = [];
+  for (const { exchanges } of connections) {
+    for (const exchange of exchanges) {
+      const { capture, startedMs } = exchange.record;
+      if (capture !== null && nowMs - startedMs >= LISTED_AFTER_MS) found.push(exchange);
+      if (found.length === LISTED_MAX) return found;
+    }
+  }
+  return found;
+}
+
+/** The initial record of an exchange. */
+export function beginRecord(
+  startedMs: number,
+  { awaitsContinue, upgrade, times, fault }: Pick<RunningRecord, 'awaitsContinue' | 'upgrade' | 'times' | 'fault'>,
+  capture: Capture | null,
+): RunningRecord {
+  return {
+    stage: 'listener',
+    hostname: null,
+    authority: null,
+    client: null,
+    route: null,
+    keyId: null,
+    decision: null,
+    fault,
+    startedMs,
+    activeMs: startedMs,
+    seen: null,
+    times,
+    handedMs: null,
+    awaitsContinue,
+    upgrade,
+    tunnelled: false,
+    rawStatus: null,
+    begun: null,
+    byProxy: false,
+    capture,
+  };
+}
+
+export function summarize({ request, response, connection, record }: Exchange, nowMs: number): ExchangeSummary {
+  const { startedMs, rawStatus, capture } = record;
+  const finished = rawStatus !== null || ('stream' in response ? response.writableEnded : response.writableFinished);
+  return {
+    hostname: record.hostname,
+    authority: record.authority,
+    route: record.route,
+    keyId: record.keyId,
+    decision: record.decision,
+    fault: record.fault,
+    stage: answeringStage(record, response.statusCode),
+    scheme: connection.listener.scheme,
+    httpVersion: request.httpVersion,
+    method: request.method ?? '',
+    target: request.url ?? '',
+    status: rawStatus ?? (response.headersSent ? response.statusCode : null),
+    startedMs,
+    durationMs: nowMs - startedMs,
+    address: record.client?.address ?? connection.address,
+    port: connection.port,
+    aborted: !finished,
+    byProxy: record.byProxy,
+    begun: record.begun,
+    record: capture === null ? null : recordOf({ request, response }, record, capture),
+  };
+}
+
+/** The built-in API writes the 401 of a request for which the stage `identify` found no valid API key. */
+const answeringStage = ({ stage, keyId, route }: RunningRecord, status: number): StageName =>
+  stage === 'target' && status === 401 && keyId === null && route?.target.kind === 'api' ? 'identify' : stage;
+
+function recordOf({ request, response }: HttpExchange, record: RunningRecord, capture: Capture): ExchangeRecord {
+  const { startedMs, handedMs } = record;
+  return {
+    requestFields: request.rawHeaders,
+    responseHead: capture.head ?? (response.headersSent ? sentHead(response) : ''),
+    requestBody: capture.request,
+    responseBody: capture.response,
+    frames: capture.frames,
+    handedMs: handedMs === null ? null : handedMs - startedMs,
+    firstByteMs: capture.firstByteMs === null ? null : capture.firstByteMs - startedMs,
+  };
+}

@@ -51,6 +51,3 @@ export function createInternalTokens() {
 }
 
 export type InternalTokens = ReturnType<typeof createInternalTokens>;
-
-/** For a proxy that never receives internal requests. */
-export const NO_INTERNAL_TOKENS: Pick<InternalTokens, 'redeem'> = { redeem: () => undefined };

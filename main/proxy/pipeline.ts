@@ -42,7 +42,7 @@ export interface PipelineServices extends ForwardServices {
   whyUnserved: (hostname: string) => string | null;
   looks: Pick<Looks, 'answer'>;
   /** Called for every request that its target answers, or that is refused in its place. Must not throw. */
-  onArrival: ((route: Route, decision: Decision | null) => void) | undefined;
+  onArrival: (route: Route, decision: Decision | null) => void;
   clock: Pick<Clock, 'monotonic' | 'realTimer'>;
   /** The running breaks. */
   faults: FaultSource;
@@ -131,7 +131,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     const origin = `${scheme}://${client?.authority ?? text}`;
     const arrive = (decision: Decision | null): void => {
       record.decision = decision;
-      services.onArrival?.(route, decision);
+      services.onArrival(route, decision);
     };
     const toTarget = (): void => {
       enter(record, 'target');

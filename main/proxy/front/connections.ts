@@ -16,11 +16,10 @@ import {
 } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 import type { RouteTable } from '../route-table.ts';
-import { unreadBytes, waitsForClientSince } from './sweep.ts';
+import { cutUnresponsive, longestHeld } from './sweep.ts';
 import { sameTarget } from '../../model/route.ts';
 
-/** Tracks the open connections of all listeners; enforces the connection limit and the idle time-outs. */
-export function createConnections(options: {
+export interface ConnectionsOptions {
   clock: Pick<Clock, 'monotonic'>;
   log: Log;
   limits: ProxyLimits;
@@ -28,72 +27,39 @@ export function createConnections(options: {
   closingResponse: string;
   /** Called for an exchange whose connection was lost. */
   onLost: (exchange: Exchange) => void;
-}) {
-  const { clock, log, limits, closingResponse, onLost } = options;
+}
+
+/** Tracks the open connections of all listeners, and enforces their limit. */
+export function createConnections({ clock, log, limits, closingResponse, onLost }: ConnectionsOptions) {
   const open = new Set<Connection>();
   const byKey = new WeakMap<object, Connection>();
   let upstreams = 0;
   let uses = 0;
   let drained: (() => void) | null = null;
 
-  function longestIdle(): Connection | null {
-    let found: Connection | null = null;
-    for (const connection of open) {
-      if (!isIdle(connection) || connection.phase === 'closing') continue;
-      if (found === null || connection.lastUse < found.lastUse) found = connection;
-    }
-    return found;
-  }
-
-  /** The connection that has waited for its client the longest, beyond the client's patience. */
-  function longestHeld(): Connection | null {
-    let found: Connection | null = null;
-    let sinceMs = clock.monotonic() - limits.patienceMs;
-    for (const connection of open) {
-      const waitsSinceMs = waitsForClientSince(connection);
-      if (waitsSinceMs === null || waitsSinceMs > sinceMs) continue;
-      found = connection;
-      sinceMs = waitsSinceMs;
-    }
-    return found;
-  }
-
-  function cut(connection: Connection): void {
-    log.debug('Cutting a client that neither sends nor reads', { address: connection.address });
-    destroyConnection(connection);
-  }
-
-  function cutHeld(): boolean {
-    const connection = longestHeld();
-    if (connection !== null) cut(connection);
-    return connection !== null;
-  }
-
   /**
    * Closes an idle connection, or one that waits for its client; as the last resort, one that has only just become
    * idle.
    */
   function evict(): boolean {
-    const connection = longestIdle();
-    const isFresh = connection !== null && clock.monotonic() - connection.sinceMs < limits.patienceMs;
-    if ((connection === null || isFresh) && cutHeld()) return true;
-    if (connection === null) return false;
-    log.debug('Closing an idle connection for a new one', { address: connection.address });
-    closeIdle(connection, closingResponse, clock.monotonic());
-    // It has no request in progress, so the client need not receive the GOAWAY.
-    connection.session?.destroy();
-    return true;
+    const patientSinceMs = clock.monotonic() - limits.patienceMs;
+    const idle = longestIdle(open);
+    const held = idle === null || idle.sinceMs > patientSinceMs ? longestHeld(open, patientSinceMs) : null;
+    if (held !== null) {
+      cutUnresponsive(held, log);
+    } else if (idle !== null) {
+      log.debug('Closing an idle connection for a new one', { address: idle.address });
+      closeIdle(idle, closingResponse, clock.monotonic());
+      // It has no request in progress, so the client need not receive the GOAWAY.
+      idle.session?.destroy();
+    }
+    return held !== null || idle !== null;
   }
 
   function forget(connection: Connection): void {
     if (!open.delete(connection)) return;
     for (const exchange of [...connection.exchanges]) onLost(exchange);
     if (open.size === 0) drained?.();
-  }
-
-  function reopen(connection: Connection): void {
-    if (connection.phase === 'open') connection.phase = 'opening';
-    connection.sinceMs = clock.monotonic();
   }
 
   function settle(connection: Connection): void {
@@ -121,29 +87,7 @@ export function createConnections(options: {
         raw.destroy();
         return null;
       }
-      const connection: Connection = {
-        listener,
-        tunnel: false,
-        raw,
-        address: clientAddress(raw.remoteAddress),
-        port: raw.remotePort ?? 0,
-        http1: null,
-        session: null,
-        serverName: null,
-        fault: null,
-        plainHttpOnTls: false,
-        lastAuthority: null,
-        lastToken: null,
-        phase: 'opening',
-        sinceMs: clock.monotonic(),
-        seen: null,
-        lastUse: ++uses,
-        exchanges: [],
-        ownStreams: new Map(),
-        answered: false,
-        closingResponse: null,
-        controlFrames: 0,
-      };
+      const connection = accepted(raw, listener, clock.monotonic(), ++uses);
       open.add(connection);
       byKey.set(raw, connection);
       raw.on('close', () => forget(connection));
@@ -153,7 +97,10 @@ export function createConnections(options: {
     link: (key: object, connection: Connection) => void byKey.set(key, connection),
     of: (key: object): Connection | undefined => byKey.get(key),
     /** Restarts the time limit of a handshake that had to wait for our side. */
-    reopen,
+    reopen(connection: Connection): void {
+      if (connection.phase === 'open') connection.phase = 'opening';
+      connection.sinceMs = clock.monotonic();
+    },
     /** Sends a last answer, if any, and closes once the client has had the time to read it. */
     refuse: (connection: Connection, bytes: Buffer | null) => refuseConnection(connection, bytes, clock.monotonic()),
     begin(exchange: Exchange): void {
@@ -188,61 +135,13 @@ export function createConnections(options: {
     makeRoom(count: number): void {
       for (let made = 0; made < count; made++) if (!evict()) return;
     },
-    /** Cuts clients that do not read while unread responses exceed their memory limit. */
-    boundUnread(): void {
-      let bytes = 0;
-      for (const connection of open) bytes += unreadBytes(connection);
-      while (bytes > limits.unreadBytesMax) {
-        const connection = longestHeld();
-        if (connection === null) return;
-        bytes -= unreadBytes(connection);
-        cut(connection);
-      }
-    },
-    /** Cuts everything open for any of `hostnames`: connections with that server name, requests, streams. */
-    drop(isLost: (hostname: string) => boolean): void {
-      const lost = (hostname: string | null): boolean => hostname !== null && isLost(hostname);
-      for (const connection of open) {
-        if (
-          lost(connection.serverName) ||
-          (connection.session === null && lost(connection.lastAuthority?.authority.host ?? null))
-        ) {
-          destroyConnection(connection);
-          continue;
-        }
-        for (const exchange of connection.exchanges) if (lost(exchange.record.hostname)) cutExchange(exchange);
-      }
-    },
-    /** Closes tunnels to hostnames that are no longer served. */
-    dropTunnels(table: RouteTable): void {
-      for (const connection of open) {
-        for (const exchange of connection.exchanges) {
-          const { tunnelled, route } = exchange.record;
-          if (!tunnelled || route === null) continue;
-          const next = table.route(route.hostname);
-          if (next === undefined || !sameTarget(next.target, route.target)) cutExchange(exchange);
-        }
-      }
-    },
     /** Closes idle connections now, the others after their requests; resolves when all are closed. */
     drain(): Promise<void> {
       return new Promise((resolve) => {
         drained = resolve;
         if (open.size === 0) resolve();
-        const nowMs = clock.monotonic();
-        for (const connection of open) {
-          if (isIdle(connection)) closeIdle(connection, closingResponse, nowMs);
-          else connection.session?.close();
-          // A tunnel has no end to wait for.
-          for (const exchange of connection.exchanges) if (exchange.record.tunnelled) cutExchange(exchange);
-          for (const { request, response } of connection.exchanges) {
-            if (!isHttp2(request) && !response.headersSent) response.setHeader('Connection', 'close');
-          }
-        }
+        for (const connection of open) closeSoon(connection, closingResponse, clock.monotonic());
       });
-    },
-    destroyAll(): void {
-      for (const connection of open) destroyConnection(connection);
     },
     all: (): Iterable<Connection> => open,
     size: (): number => open.size,
@@ -250,3 +149,69 @@ export function createConnections(options: {
 }
 
 export type Connections = ReturnType<typeof createConnections>;
+
+const accepted = (raw: Socket, listener: Listener, nowMs: number, lastUse: number): Connection => ({
+  listener,
+  tunnel: false,
+  raw,
+  address: clientAddress(raw.remoteAddress),
+  port: raw.remotePort ?? 0,
+  http1: null,
+  session: null,
+  serverName: null,
+  fault: null,
+  plainHttpOnTls: false,
+  lastAuthority: null,
+  lastToken: null,
+  phase: 'opening',
+  sinceMs: nowMs,
+  seen: null,
+  lastUse,
+  exchanges: [],
+  ownStreams: new Map(),
+  answered: false,
+  closingResponse: null,
+  controlFrames: 0,
+});
+
+function longestIdle(open: Iterable<Connection>): Connection | null {
+  let found: Connection | null = null;
+  for (const connection of open) {
+    if (!isIdle(connection) || connection.phase === 'closing') continue;
+    if (found === null || connection.lastUse < found.lastUse) found = connection;
+  }
+  return found;
+}
+
+/** Closes an idle connection, any other after its requests; a tunnel has no end to wait for. */
+function closeSoon(connection: Connection, closingResponse: string, nowMs: number): void {
+  if (isIdle(connection)) closeIdle(connection, closingResponse, nowMs);
+  else connection.session?.close();
+  for (const exchange of connection.exchanges) if (exchange.record.tunnelled) cutExchange(exchange);
+  for (const { request, response } of connection.exchanges) {
+    if (!isHttp2(request) && !response.headersSent) response.setHeader('Connection', 'close');
+  }
+}
+
+/** Cuts everything open for lost hostnames: connections with that server name, requests, streams. */
+export function dropLost(open: Iterable<Connection>, isLost: (hostname: string) => boolean): void {
+  const lost = (hostname: string | null): boolean => hostname !== null && isLost(hostname);
+  for (const connection of open) {
+    const { serverName, session, lastAuthority, exchanges } = connection;
+    if (lost(serverName) || (session === null && lost(lastAuthority?.authority.host ?? null)))
+      destroyConnection(connection);
+    else for (const exchange of exchanges) if (lost(exchange.record.hostname)) cutExchange(exchange);
+  }
+}
+
+/** Closes tunnels to hostnames that are no longer served. */
+export function dropTunnels(open: Iterable<Connection>, table: RouteTable): void {
+  for (const { exchanges } of open) {
+    for (const exchange of exchanges) {
+      const { tunnelled, route } = exchange.record;
+      if (!tunnelled || route === null) continue;
+      const next = table.route(route.hostname);
+      if (next === undefined || !sameTarget(next.target, route.target)) cutExchange(exchange);
+    }
+  }
+}

@@ -12,21 +12,37 @@ import {
 } from './connection.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
 
+interface SweepServices {
+  limits: ProxyLimits;
+  log: Log;
+  closingResponse: string;
+  /** Called for a request that is incomplete after its time limit. */
+  onLate: (exchange: Exchange) => void;
+}
+
 /**
- * Enforces all time-outs except that of a header section, which is Node's `headersTimeout`. Checks one connection, and
- * ends overdue work at `nowMs`, on the monotonic clock.
+ * Enforces all time-outs except that of a header section, which is Node's `headersTimeout`, and the memory limit of
+ * unread responses. Ends overdue work at `nowMs`, on the monotonic clock.
  */
-export function sweepConnection(
-  connection: Connection,
-  nowMs: number,
-  services: {
-    limits: ProxyLimits;
-    log: Log;
-    closingResponse: string;
-    /** Called for a request that is incomplete after its time limit. */
-    onLate: (exchange: Exchange) => void;
-  },
-): void {
+export function sweepConnections(open: Iterable<Connection>, nowMs: number, services: SweepServices): void {
+  for (const connection of open) sweepConnection(connection, nowMs, services);
+  const { limits, log } = services;
+  let bytes = 0;
+  for (const connection of open) bytes += unreadBytes(connection);
+  while (bytes > limits.unreadBytesMax) {
+    const connection = longestHeld(open, nowMs - limits.patienceMs);
+    if (connection === null) return;
+    bytes -= unreadBytes(connection);
+    cutUnresponsive(connection, log);
+  }
+}
+
+export function cutUnresponsive(connection: Connection, log: Log): void {
+  log.debug('Cutting a client that neither sends nor reads', { address: connection.address });
+  destroyConnection(connection);
+}
+
+function sweepConnection(connection: Connection, nowMs: number, services: SweepServices): void {
   const { limits, log, closingResponse } = services;
   const silentMs = nowMs - connection.sinceMs;
   const idle = isIdle(connection);
@@ -92,11 +108,24 @@ function isHeldUp(exchange: Exchange): boolean {
   return request.isPaused() || response.headersSent;
 }
 
+/** The connection that has waited for its client the longest, at least since `sinceMs`. */
+export function longestHeld(open: Iterable<Connection>, sinceMs: number): Connection | null {
+  let found: Connection | null = null;
+  let longestMs = sinceMs;
+  for (const connection of open) {
+    const waitsSinceMs = waitsForClientSince(connection);
+    if (waitsSinceMs === null || waitsSinceMs > longestMs) continue;
+    found = connection;
+    longestMs = waitsSinceMs;
+  }
+  return found;
+}
+
 /**
  * Since when a connection waits only for its client: for the rest of a body, or for it to read a complete response.
  * Null if any of its requests is with its target, for WebSockets, and for an upstream's response, which may be large.
  */
-export function waitsForClientSince(connection: Connection): number | null {
+function waitsForClientSince(connection: Connection): number | null {
   const [first] = connection.exchanges;
   if (connection.phase === 'closing') return null;
   // Own paths are answered immediately.
@@ -112,7 +141,7 @@ function waitsForClient(exchange: Exchange): boolean {
 }
 
 /** Bytes of responses that a connection's client has not read, those of pipelined requests included. */
-export const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
+const unreadBytes = ({ raw, http1, exchanges }: Connection): number =>
   http1 === null ? raw.writableLength : exchanges.reduce((sum, { response }) => sum + response.writableLength, 0);
 
 /**

@@ -11,6 +11,7 @@ import type { ExchangeSummary } from '../../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../../main/proxy/front/proxy-limits.ts';
 import type { Recording } from '../../../main/proxy/exchanges.ts';
 import type { OwnPaths } from '../../../main/proxy/front/own-paths.ts';
+import { createInternalTokens } from '../../../main/proxy/identify.ts';
 import { createProxy, type Proxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../../main/model/route.ts';
 import type { HttpRequest } from '../../../main/base/http/message.ts';
@@ -168,7 +169,7 @@ export async function startProxy(
     contextFor: (hostname) => options.certificates?.contextFor(hostname ?? DEFAULT_LEAF) ?? null,
     whyUnserved: options.whyUnserved ?? (() => null),
     trustedProxies: () => options.trustedProxies ?? [],
-    serverTiming: () => options.serverTiming ?? false,
+    isTimed: () => options.serverTiming ?? false,
     recording: () => options.recording ?? 'off',
     ownPaths: options.ownPaths ?? new Map(),
     defaultHostname: DEFAULT_LEAF,
@@ -177,8 +178,11 @@ export async function startProxy(
     realNow: () => REAL_NOW_MS,
     pages: loadErrorPages(PAGES_DIRECTORY),
     limits: options.limits ?? {},
-    ...(options.faults && { faults: options.faults }),
-    ...(options.brokenFor && { brokenFor: options.brokenFor }),
+    brokenFor: options.brokenFor ?? (() => null),
+    internalTokens: createInternalTokens(),
+    looks: { answer: () => null },
+    ownSites: new Map(),
+    onArrival: () => undefined,
     onExchange: (summary) => summaries.push(summary),
   });
   const { http, https } = await proxy.start({ httpPort: 0, httpsPort: 0 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hashSecret } from '../../../main/base/secret.ts';
-import { hashToken, identifyKey, createInternalTokens, NO_INTERNAL_TOKENS } from '../../../main/proxy/identify.ts';
+import { hashToken, identifyKey, createInternalTokens } from '../../../main/proxy/identify.ts';
 import { buildRouteTable } from '../../../main/proxy/route-table.ts';
 import { DEMO_SECRET, SHOP_SECRET, testSnapshot } from '../../support/proxy/proxy-harness.ts';
 
@@ -13,7 +13,7 @@ test('only a possible secret of ours is hashed', () => {
 test('a key counts only for its own project', () => {
   const table = buildRouteTable(testSnapshot());
   const idOf = (secret: string) =>
-    identifyKey(hashSecret(secret), { projectId: 'prj_demo' }, table, NO_INTERNAL_TOKENS);
+    identifyKey(hashSecret(secret), { projectId: 'prj_demo' }, table, createInternalTokens());
   expect(idOf(DEMO_SECRET)).toBe('key_demo');
   expect(idOf(SHOP_SECRET)).toBeNull();
   expect(idOf(`viv_${'x'.repeat(32)}`)).toBeNull();
