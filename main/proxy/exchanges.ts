@@ -12,6 +12,7 @@ import type { Connections } from './front/connections.ts';
 import { ownPathAsked } from './front/own-paths.ts';
 import { createPipeline, type PipelineServices } from './pipeline.ts';
 import { failed } from './problem.ts';
+import { createFrameWatch } from './tunnels/frames.ts';
 import { reportTimes, StageTimes } from './server-timing.ts';
 
 /** `heads`: header sections, sizes and times; `bodies`: also the first bytes of bodies. */
@@ -23,7 +24,7 @@ const LISTED_AFTER_MS = 200;
 /** Limit on exchanges listed while they run. */
 const LISTED_MAX = 500;
 
-export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError' | 'onTargetAnswer'> {
+export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError' | 'onTargetAnswer' | 'watchFrames'> {
   log: Log;
   connections: Connections;
   /** Whether connections should close after the current response. */
@@ -39,7 +40,12 @@ export interface ExchangesOptions extends Omit<PipelineServices, 'onTargetError'
 /** Handles each request from its header section to the end of its response. */
 export function createExchanges(options: ExchangesOptions) {
   const { clock, log, connections, onExchange, limits, pages } = options;
-  const pipeline = createPipeline({ ...options, onTargetError: fail, onTargetAnswer: send });
+  const pipeline = createPipeline({
+    ...options,
+    watchFrames: createFrameWatch(),
+    onTargetError: fail,
+    onTargetAnswer: send,
+  });
   let begun = 0;
   const bounds = { bytesMax: limits.drainBytesMax, timer: null };
   const monotonic = (): number => clock.monotonic();

@@ -16,6 +16,7 @@ export interface ForwardServices {
   targets: { upstream: UpstreamTarget };
   connections: Pick<Connections, 'countUpstream'>;
   clock: Pick<Clock, 'monotonic'>;
+  watchFrames: FrameWatch;
   /** Answers an exchange that a target has returned. */
   onTargetAnswer: (exchange: Exchange, answer: Answer) => void;
 }
@@ -36,12 +37,11 @@ export interface ForwardedExchange {
   /** Null if the project's limits do not apply to its upstream. */
   rate: RateState | null;
   refuse: (found: Problem) => Answer;
-  watchFrames: FrameWatch;
 }
 
 /** Hands an exchange to its upstream, which answers it. */
 export function forward(
-  { exchange, upgrade, authority, destination, rate, refuse, watchFrames }: ForwardedExchange,
+  { exchange, upgrade, authority, destination, rate, refuse }: ForwardedExchange,
   services: ForwardServices,
 ): null {
   const { request, response, connection, record } = exchange;
@@ -76,7 +76,7 @@ export function forward(
       if (capture !== null) {
         capture.firstByteMs = capture.monotonic();
         capture.head = headText(101, 'Switching Protocols', headers);
-        if (headers.upgrade?.toLowerCase() === 'websocket') watchFrames(socket, upstream, capture, startedMs);
+        if (headers.upgrade?.toLowerCase() === 'websocket') services.watchFrames(socket, upstream, capture, startedMs);
       }
       services.connections.countUpstream(upstream);
     },

@@ -13,13 +13,12 @@ import { readAuthority, type SentAuthority } from './front/authority.ts';
 import { isOwnPort } from './tunnels/connect-request.ts';
 import type { Connection, Exchange, RunningRecord } from './front/connection.ts';
 import { breakRequest } from './faults/break-stage.ts';
-import { forward, type ForwardServices, type Upgrade, withRate } from './forward.ts';
+import { forward, type ForwardedExchange, type ForwardServices, type Upgrade, withRate } from './forward.ts';
 import { forwardedClient, type Trust } from './forwarded-client.ts';
-import { createFrameWatch } from './tunnels/frames.ts';
 import { surveyHeaders, type HeaderSurvey } from './front/request-head.ts';
 import { hashToken, identifyKey, type InternalTokens } from './identify.ts';
 import type { Looks } from './front/looks.ts';
-import { ownPathOf } from './front/own-paths.ts';
+import { type OwnPath, ownPathOf } from './front/own-paths.ts';
 import * as problem from './problem.ts';
 import type { ProxyLimits } from './front/proxy-limits.ts';
 import type { RouteTable } from './route-table.ts';
@@ -59,8 +58,7 @@ export interface PipelineServices extends ForwardServices {
 export type Pipeline = (exchange: Exchange, upgrade: Upgrade | null) => Answer | null;
 
 export function createPipeline(services: PipelineServices): Pipeline {
-  const { limits, limiter, internalTokens, pages, targets } = services;
-  const watchFrames = createFrameWatch();
+  const { limits, internalTokens, pages } = services;
 
   return (exchange, upgrade) => {
     const { request, connection, record } = exchange;
@@ -93,15 +91,7 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (asked.path === '*') return OPTIONS_ANSWER;
     const looked = services.looks.answer(asked.path);
     if (looked !== null) return looked;
-    if (own !== undefined) {
-      const { method = '', headers: fields } = request;
-      // Node's request over HTTP/2 would be a second stream with the same data.
-      const body = isHttp2(request) ? request.stream : request;
-      const from = record.client?.address ?? address;
-      const found = { method, target: asked.path, scheme: listener.scheme, headers: fields, address: from, body };
-      own(found, (answer) => services.onTargetAnswer(exchange, answer));
-      return null;
-    }
+    if (own !== undefined) return answerOwn(own, asked, exchange, services);
 
     // 403, 404, 508
     enter(record, 'route');
@@ -114,101 +104,147 @@ export function createPipeline(services: PipelineServices): Pipeline {
     if (lead.hsts) asHttp1(exchange.response).setHeader('Strict-Transport-Security', `max-age=${HSTS_SECONDS}`);
     if (lead.redirect !== null) return redirectTo(lead.redirect, asked, exchange, services.httpsPort());
     const { route } = lead;
-    const { target } = route;
 
     // 405
-    if (target.kind === 'upstream' && isLastHop(request))
+    if (route.target.kind === 'upstream' && isLastHop(request))
       return request.method === 'OPTIONS' ? OPTIONS_ANSWER : refuse(problem.traceRefused());
 
     // The target answers 401 itself.
     enter(record, 'identify');
-    const keyId = findKey(connection, headers, route, table, internalTokens);
-    record.keyId = keyId;
+    record.keyId = findKey(connection, headers, route, table, internalTokens);
 
     enter(record, 'limit');
-    const { client } = record;
-    const scheme = client?.scheme ?? listener.scheme;
-    const origin = `${scheme}://${client?.authority ?? text}`;
-    const arrive = (decision: Decision | null): void => {
-      record.decision = decision;
-      services.onArrival(route, decision);
-    };
-    const toTarget = (): void => {
-      enter(record, 'target');
-      if (record.capture !== null) record.handedMs = services.clock.monotonic();
-    };
-    /** Asks the running breaks, and returns whether they have answered. */
-    const isBroken = (
-      rate: RateState | null,
-      answerRefusal: (found: Problem, rate: RateState | null) => void,
-    ): boolean => {
-      const choose = services.faults.request;
-      if (choose === null || upgrade !== null || request.headers[OPT_OUT] === 'off') return false;
-      enter(record, 'break');
-      const fault = choose({
-        hostname: authority.host,
-        method: request.method ?? '',
-        path: pathOf(asked.path),
-        keyId,
-        scheme,
-        http2: isHttp2(request),
-        environment: route.environment,
-      });
-      if (fault === null) return false;
-      const { clock, realNow } = services;
-      return breakRequest({
-        ...{ exchange, fault, origin, clock, realNow, rate },
-        refuse: (found, other) => answerRefusal(found, other ?? rate),
-        answer: (answer) => services.onTargetAnswer(exchange, answer),
-      });
-    };
-    const refuseForUpstream = (found: Problem, rate: RateState | null): void =>
-      services.onTargetAnswer(exchange, refuse(rate === null ? found : withRate(found, rate)));
-
-    if (target.kind === 'upstream' && !target.limited) {
-      arrive(null);
-      if (isBroken(null, refuseForUpstream)) return null;
-      toTarget();
-      return forward(
-        { exchange, upgrade, authority: text, destination: target, rate: null, refuse, watchFrames },
-        services,
-      );
-    }
-    // A CORS preflight cannot carry a key and is not counted (WHATWG Fetch, CORS-preflight fetch).
-    const preflight = targets[target.kind].isPreflight(request);
-    const caller = callerOf(keyId, route, record.client ?? connection);
-    const planLimits = keyId === null ? limitsWithoutKey(route) : route.limits;
-    const decision = preflight
-      ? { refusal: null, rate: limiter.peek(caller, planLimits).rate }
-      : limiter.take(caller, planLimits);
-    arrive(decision);
-
-    const { rate, refusal } = decision;
-    const context = { route, keyId, rate, preflight, scheme, authority, origin };
-    // 429 in the target's format; an upstream has no plans, so the proxy refuses in its place. The stage `limit`
-    // answers a refused request, though the built-in API formats the answer.
-    if (refusal !== null) {
-      const found = refusedByLimit(refusal);
-      if (target.kind === 'upstream') return refuse(withRate(found, rate));
-      targets.api.refuse(exchange, context, found);
-      return null;
-    }
-
-    if (target.kind === 'upstream') {
-      if (!preflight && isBroken(rate, refuseForUpstream)) return null;
-      toTarget();
-      return forward({ exchange, upgrade, authority: text, destination: target, rate, refuse, watchFrames }, services);
-    }
-    const refuseByApi = (found: Problem, shown: RateState | null): void =>
-      targets.api.refuse(exchange, { ...context, rate: shown ?? rate }, found);
-    if (!preflight && isBroken(rate, refuseByApi)) return null;
-    toTarget();
-    if (record.awaitsContinue) exchange.response.writeContinue();
-    const pending = targets.api.handle(exchange, context);
-    if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
-    return null;
+    if (route.target.kind === 'api') return serveApi(exchange, asked, route, services);
+    const forwarded = { exchange, upgrade, authority: text, destination: route.target, rate: null, refuse };
+    return serveUpstream(forwarded, asked, route, services);
   };
 }
+
+/** Answers a request for one of Vivarium's own paths. */
+function answerOwn(own: OwnPath, asked: RequestedUrl, exchange: Exchange, { onTargetAnswer }: PipelineServices): null {
+  const { request, connection, record } = exchange;
+  const { method = '', headers } = request;
+  // Node's request over HTTP/2 would be a second stream with the same data.
+  const body = isHttp2(request) ? request.stream : request;
+  const address = record.client?.address ?? connection.address;
+  own({ method, target: asked.path, scheme: connection.listener.scheme, headers, address, body }, (answer) =>
+    onTargetAnswer(exchange, answer),
+  );
+  return null;
+}
+
+/** The stages from `limit` on, for the built-in API, which answers a refused request in its own format. */
+function serveApi(exchange: Exchange, asked: RequestedUrl, route: Route, services: PipelineServices): null {
+  const { request, response, record } = exchange;
+  const { faults, targets } = services;
+  const preflight = targets.api.isPreflight(request);
+  const decision = decide(exchange, route, preflight, services);
+  const { rate, refusal } = decision;
+  const context = {
+    ...{ route, keyId: record.keyId, rate, preflight },
+    ...{ scheme: schemeOf(exchange), authority: asked.authority.authority, origin: requestedOrigin(exchange) },
+  };
+  if (refusal !== null) {
+    targets.api.refuse(exchange, context, refusedByLimit(refusal));
+    return null;
+  }
+  if (faults.request !== null && !preflight) {
+    const refuse = (found: Problem, shown: RateState | null): void =>
+      targets.api.refuse(exchange, { ...context, rate: shown ?? rate }, found);
+    if (isBroken(exchange, asked, route, rate, refuse, services)) return null;
+  }
+  hand(record, services);
+  if (record.awaitsContinue) response.writeContinue();
+  const pending = targets.api.handle(exchange, context);
+  if (pending instanceof Promise) pending.catch((error: unknown) => services.onTargetError(exchange, error));
+  return null;
+}
+
+/** The stages from `limit` on, for an upstream, which has no plans: the proxy refuses in its place. */
+function serveUpstream(
+  forwarded: ForwardedExchange,
+  asked: RequestedUrl,
+  route: Route,
+  services: PipelineServices,
+): Answer | null {
+  const { exchange, upgrade, destination, refuse } = forwarded;
+  const { faults, targets, onArrival, onTargetAnswer } = services;
+  const preflight = destination.limited && targets.upstream.isPreflight(exchange.request);
+  if (destination.limited) {
+    const { rate, refusal } = decide(exchange, route, preflight, services);
+    if (refusal !== null) return refuse(withRate(refusedByLimit(refusal), rate));
+    forwarded.rate = rate;
+  } else onArrival(route, null);
+  const { rate } = forwarded;
+  if (faults.request !== null && !preflight && upgrade === null) {
+    const answerRefusal = (found: Problem, shown: RateState | null): void =>
+      onTargetAnswer(exchange, refuse(shown === null ? found : withRate(found, shown)));
+    if (isBroken(exchange, asked, route, rate, answerRefusal, services)) return null;
+  }
+  hand(exchange.record, services);
+  return forward(forwarded, services);
+}
+
+/** Counts a request for its caller. A CORS preflight cannot carry a key (WHATWG Fetch), and is only looked up. */
+function decide(
+  { connection, record }: Exchange,
+  route: Route,
+  preflight: boolean,
+  { limiter, onArrival }: PipelineServices,
+): Decision {
+  const { keyId } = record;
+  const caller = callerOf(keyId, route, record.client ?? connection);
+  const limits = keyId === null ? limitsWithoutKey(route) : route.limits;
+  const decision = preflight
+    ? { refusal: null, rate: limiter.peek(caller, limits).rate }
+    : limiter.take(caller, limits);
+  record.decision = decision;
+  onArrival(route, decision);
+  return decision;
+}
+
+/** Notes that the target receives the exchange. */
+function hand(record: RunningRecord, { clock }: PipelineServices): void {
+  enter(record, 'target');
+  if (record.capture !== null) record.handedMs = clock.monotonic();
+}
+
+/** Asks the running breaks, and returns whether they have answered. */
+function isBroken(
+  exchange: Exchange,
+  { authority: { authority }, path }: RequestedUrl,
+  { environment }: Route,
+  rate: RateState | null,
+  refuse: (found: Problem, rate: RateState | null) => void,
+  { clock, faults, realNow, onTargetAnswer }: PipelineServices,
+): boolean {
+  const { request, record } = exchange;
+  if (request.headers[OPT_OUT] === 'off') return false;
+  enter(record, 'break');
+  const fault =
+    faults.request?.({
+      hostname: authority.host,
+      method: request.method ?? '',
+      path: pathOf(path),
+      keyId: record.keyId,
+      scheme: schemeOf(exchange),
+      http2: isHttp2(request),
+      environment,
+    }) ?? null;
+  if (fault === null) return false;
+  return breakRequest({
+    ...{ exchange, fault, origin: requestedOrigin(exchange), clock, realNow, rate },
+    refuse: (found, other) => refuse(found, other ?? rate),
+    answer: (answer) => onTargetAnswer(exchange, answer),
+  });
+}
+
+/** The scheme that the client used, in front of a trusted proxy if there is one. */
+const schemeOf = ({ record, connection }: Exchange): Scheme => record.client?.scheme ?? connection.listener.scheme;
+
+/** `scheme://host[:port]` as the client wrote it. */
+const requestedOrigin = (exchange: Exchange): string =>
+  `${schemeOf(exchange)}://${exchange.record.client?.authority ?? exchange.record.authority}`;
 
 /** `Vivarium-Break: off` exempts a request from breaks. */
 const OPT_OUT = 'vivarium-break';
