@@ -11,7 +11,15 @@ import {
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import { track } from './engine.ts';
 import type { TestCertificates } from './proxy/proxy-certificates.ts';
-import { DEMO, routeFor, SHOP, testSnapshot } from './proxy/proxy-harness.ts';
+import {
+  DEMO,
+  type ProxyStart,
+  routeFor,
+  type RunningProxy,
+  SHOP,
+  startProxy,
+  testSnapshot,
+} from './proxy/proxy-harness.ts';
 import type { Snapshot, UpstreamDestination } from '../../main/model/route.ts';
 
 /** A server behind the proxy, with the requests that it received. */
@@ -103,6 +111,12 @@ export function snapshotTo(url: string, more: Partial<UpstreamDestination> = {})
   };
   return testSnapshot({ routes: [routeFor(DEMO, 'prj_demo', { target }), routeFor(SHOP, 'prj_shop')] });
 }
+
+/** A proxy where DEMO leads to `url`. */
+export const proxyTo = (
+  url: string,
+  { destination, ...options }: ProxyStart & { destination?: Partial<UpstreamDestination> } = {},
+): Promise<RunningProxy> => startProxy({ snapshot: snapshotTo(url, destination), ...options });
 
 /** Waits, turn by turn of the event loop, until `holds` is true. */
 export async function until(holds: () => boolean): Promise<void> {

@@ -103,7 +103,6 @@ describe('the proxy of children', () => {
 
   test('leads the hostnames of Vivarium there, as URLs and by CONNECT, and everything else to where it is', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(certificates.remove);
     const engine = await startProxy({ certificates });
     track(engine.stop);
     const proxy = await open({ enginePort: () => engine.httpPort, ca: certificates.trusted });
@@ -152,7 +151,6 @@ describe('the proxy of children', () => {
 
   test('does not believe the certificate of a URL that it cannot verify', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(certificates.remove);
     const engine = await startProxy({ certificates });
     track(engine.stop);
     const proxy = await open({ enginePort: () => engine.httpPort });
@@ -367,7 +365,6 @@ describe('a proxy that was set before', () => {
 
   test('is reached over TLS if its URL says so, and by ALL_PROXY alone', async () => {
     const certificates = createTestCertificates(['localhost']);
-    track(certificates.remove);
     const { port: there } = await startUpstream((_request, response) => response.end());
     const former = await startFormerProxy(there);
     const connected: Socket[] = [];

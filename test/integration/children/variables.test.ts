@@ -13,7 +13,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 function certificatesOf(...names: string[]): string[] {
   return names.map((name) => {
     const certificates = createTestCertificates([name]);
-    track(certificates.remove);
     return certificates.trusted.trim();
   });
 }

@@ -58,7 +58,6 @@ it('the action starts a Vivarium and gives the later steps its address, root and
 
 it('the action adds its root to the file that a company’s runner has set', async () => {
   const certificates = createTestCertificates(['company.test']);
-  track(certificates.remove);
   const company = join(temporaryFolder(), 'company.pem');
   writeFileSync(company, `# Our company\n${certificates.trusted}`);
   const { dataDir, read } = await runAction(company);

@@ -157,7 +157,6 @@ describe('vivarium run', () => {
   test('lets the command reach Vivarium’s hostnames without a port, and everything else as before', async () => {
     const engine = await startEngine({ empty: true });
     const certificates = createTestCertificates(['company.test']);
-    track(certificates.remove);
     const company = join(temporaryFolder(), 'company.pem');
     writeFileSync(company, certificates.trusted);
     const asked: (string | undefined)[] = [];

@@ -160,7 +160,6 @@ describe('a project with an upstream', () => {
 
   it('is trusted over HTTPS if the system trusts its certificate’s issuer', async () => {
     const certificates = createTestCertificates(['localhost']);
-    track(() => certificates.remove());
     const server = createServer(
       { SNICallback: (name, done) => done(null, certificates.contextFor(name) ?? undefined) },
       (_request, response) => response.end('over TLS'),

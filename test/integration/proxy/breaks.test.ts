@@ -1,14 +1,13 @@
-import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import { type IncomingHttpHeaders } from 'node:http2';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, beforeEach } from 'vitest';
 import { API_ENTRIES } from '../../../main/breaks/catalogue/api.ts';
 import { CONNECTION_ENTRIES } from '../../../main/breaks/catalogue/connection.ts';
 import { HTTP_ENTRIES } from '../../../main/breaks/catalogue/http.ts';
 import type { Fault, RequestFacts } from '../../../main/model/fault.ts';
 import { FAULTS } from '../../../main/proxy/faults/break-stage.ts';
-import { track } from '../../support/engine.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -16,6 +15,7 @@ import {
   type RunningProxy,
   SHOP,
   startProxy,
+  openHttp2,
 } from '../../support/proxy/proxy-harness.ts';
 import { snapshotTo, startUpstream, until } from '../../support/upstream-server.ts';
 
@@ -31,7 +31,7 @@ function answerPets(response: ServerResponse): void {
   response.end(BODY);
 }
 
-let certificates: TestCertificates;
+const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
 let running: RunningProxy;
 let fault: Fault | null = null;
 const asked: RequestFacts[] = [];
@@ -42,13 +42,8 @@ const faults = {
   named: null,
 };
 
-beforeAll(async () => {
-  certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
-});
-afterAll(() => certificates.remove());
-
 /** DEMO leads to an upstream, SHOP to the built-in API; both give the same answer. */
-async function start(): Promise<void> {
+beforeEach(async () => {
   const upstream = await startUpstream((_request, response) => answerPets(response));
   running = await startProxy({
     certificates,
@@ -56,8 +51,7 @@ async function start(): Promise<void> {
     snapshot: snapshotTo(upstream.url),
     handle: (_request, response) => answerPets(response),
   });
-  track(running.stop);
-}
+});
 
 function strike(id: string, parameters: Fault['parameters'] = {}): void {
   const entry = ENTRIES.find((each) => each.id === id);
@@ -79,10 +73,7 @@ const overHttp1 = (host: string, more = ''): Promise<string> =>
 /** Status, fields and body over HTTP/2, and the error if there is one. */
 const overHttp2 = (host: string): Promise<string> =>
   new Promise((resolve) => {
-    const session = connectHttp2(`https://${host}:${running.httpsPort}`, {
-      ca: certificates.trusted,
-      lookup: (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    });
+    const session = openHttp2(running, { hostname: host });
     const errors = new Set<string>();
     let text = '';
     const onError = (error: NodeJS.ErrnoException): void => void errors.add(error.code ?? '');
@@ -168,7 +159,6 @@ describe.each([
   ['an upstream', DEMO],
 ])('in front of %s', (_target, host) => {
   it.each(Object.entries(SEEN))('%s', async (id, [http1, http2 = http1, parameters = {}]) => {
-    await start();
     strike(id, parameters);
     let named = 0;
     if (http1 !== null) {
@@ -188,7 +178,6 @@ describe.each([
 
 describe('a request', () => {
   it('is looked up by its properties after passing the limits, and can be exempted by a header field', async () => {
-    await start();
     fault = null;
     asked.length = 0;
     expect(await overHttp1(SHOP)).toMatch(/^HTTP\/1\.1 200/);
@@ -215,7 +204,6 @@ describe('a request', () => {
   });
 
   it('names the stage that answered', async () => {
-    await start();
     strike('api.unavailable');
     await overHttp1(SHOP);
     strike('http.wrong-content-type');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createClock } from '../../../main/base/clock.ts';
 import { createBrokenHandshakes } from '../../../main/ca/broken-handshakes.ts';
 import { intermediateOf } from '../../../main/ca/intermediate.ts';
@@ -9,7 +9,7 @@ import { createLeaf } from '../../../main/ca/leaf.ts';
 import { createRoot } from '../../../main/ca/root.ts';
 import { type BrokenHandshake, NO_FAULTS } from '../../../main/model/fault.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { DEMO, type RunningProxy, SHOP, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
 
 const clock = createClock();
@@ -20,27 +20,21 @@ const broken = createBrokenHandshakes({
   filesUrl: () => null,
 });
 
-let certificates: TestCertificates;
-beforeAll(() => {
-  certificates = createTestCertificates([DEMO, SHOP]);
-});
-afterAll(() => certificates.remove());
+const certificates = createTestCertificates([DEMO, SHOP]);
 
 /** A proxy where a running break affects handshakes for DEMO with this entry. */
-async function startBroken(
+function startBroken(
   entry: string,
   make: (entry: string, hostname: string) => BrokenHandshake | Promise<BrokenHandshake> = broken.of,
   proxyClock = createFakeClock(),
 ): Promise<RunningProxy> {
   const fault = { breakId: 'brk_1', entry, parameters: {}, draw: 0 };
-  const proxy = await startProxy({
+  return startProxy({
     certificates,
     clock: proxyClock,
     faults: { ...NO_FAULTS, handshake: (hostname) => (hostname === DEMO ? fault : null) },
     brokenFor: (hostname, found) => (found === null ? null : make(found.entry, hostname ?? '')),
   });
-  onTestFinished(() => proxy.stop());
-  return proxy;
 }
 
 function open({ httpsPort }: RunningProxy, servername: string, more: ConnectionOptions = {}): TLSSocket {

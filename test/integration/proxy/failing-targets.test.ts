@@ -1,12 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Log, silentLog } from '../../../main/base/log.ts';
-import {
-  DEMO,
-  startProxy,
-  untilConnections,
-  type Handler,
-  type RunningProxy,
-} from '../../support/proxy/proxy-harness.ts';
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../main/base/log.ts';
+import { DEMO, untilConnections, type Handler, shareProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
 const handlers: Record<string, Handler> = {
@@ -34,16 +28,11 @@ const handlers: Record<string, Handler> = {
   '/never': () => undefined,
 };
 
-let running: RunningProxy;
 const errors: unknown[] = [];
-beforeAll(async () => {
-  const log: Log = { ...silentLog, error: (_message, fields) => errors.push(fields?.['error']) };
-  running = await startProxy({
-    log,
-    handle: (request, response, context) => handlers[request.url ?? '']?.(request, response, context),
-  });
+const running = await shareProxy({
+  log: { ...silentLog, error: (_message, fields) => errors.push(fields?.['error']) },
+  handle: (request, response, context) => handlers[request.url ?? '']?.(request, response, context),
 });
-afterAll(() => running.stop());
 
 const ask = (path: string) =>
   sendRaw(running.httpPort, `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`);

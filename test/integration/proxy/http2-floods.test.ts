@@ -1,26 +1,12 @@
-import { connect as http2Connect, constants, type ClientHttp2Session } from 'node:http2';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { constants, type ClientHttp2Session } from 'node:http2';
+import { expect, test } from 'vitest';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, openHttp2, shareProxy } from '../../support/proxy/proxy-harness.ts';
 
-let certificates: TestCertificates;
-let running: RunningProxy;
-beforeAll(async () => {
-  certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-  running = await startProxy({ certificates });
-});
-afterAll(async () => {
-  await running.stop();
-  certificates.remove();
-});
+const running = await shareProxy({ certificates: createTestCertificates([DEMO, DEFAULT_LEAF]) });
 
 async function openSession(options: object = {}): Promise<ClientHttp2Session> {
-  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    ca: certificates.trusted,
-    ...options,
-  });
-  session.on('error', () => undefined);
+  const session = openHttp2(running, { ...options });
   await new Promise((resolve) => session.once('remoteSettings', resolve));
   return session;
 }

@@ -1,8 +1,8 @@
-import { connect as http2Connect, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
 import { Duplex } from 'node:stream';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { describe, expect, test, beforeEach } from 'vitest';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   buildClientHello,
   extension,
@@ -21,20 +21,14 @@ import {
   testSnapshot,
   untilConnections,
   type RunningProxy,
+  openHttp2,
+  shareProxy,
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
-let certificates: TestCertificates;
-let running: RunningProxy;
-beforeAll(async () => {
-  // STAGING is served, and has no certificate.
-  certificates = createTestCertificates([DEMO, SHOP, MOVED, DEFAULT_LEAF]);
-  running = await startProxy({ certificates });
-});
-afterAll(async () => {
-  await running.stop();
-  certificates.remove();
-});
+// STAGING is served, and has no certificate.
+const certificates = createTestCertificates([DEMO, SHOP, MOVED, DEFAULT_LEAF]);
+const running = await shareProxy({ certificates });
 
 const secureCurl = (hostname: string, ...args: string[]) =>
   curl(
@@ -220,7 +214,6 @@ describe('the server name of the handshake', () => {
     socket.end(Buffer.from(bytes, 'hex'));
     await closed(socket);
     await untilConnections(own, 0);
-    await own.stop();
   });
 
   test.each([
@@ -237,7 +230,6 @@ describe('the server name of the handshake', () => {
     if (how === 'closes TLS') socket.end();
     else raw.destroy();
     await untilConnections(own, 0);
-    await own.stop();
   });
 
   test('garbage inside an open TLS connection ends it', async () => {
@@ -307,13 +299,9 @@ describe('the authority inside TLS', () => {
 
 describe('HTTP/2', () => {
   let session: ClientHttp2Session;
-  beforeAll(() => {
-    session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-      ca: certificates.trusted,
-    });
+  beforeEach(() => {
+    session = openHttp2(running, { ca: certificates.trusted, rejectUnauthorized: true });
   });
-  afterAll(() => session.destroy());
 
   function ask(headers: Record<string, string | string[]>, body = ''): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
@@ -375,15 +363,13 @@ describe('HTTP/2', () => {
 
 describe('a hostname that requires HTTPS', () => {
   const to = (hostname: string, hsts: boolean) => ({ to: hostname, status: 308 as const, secure: true, hsts });
-  const strict = async (work: (running: RunningProxy) => Promise<void>) => {
+  const startStrict = () => {
     const redirects = new Map([
       [DEMO, to(DEMO, true)],
       [STAGING, to(STAGING, false)],
       [MOVED, to(SHOP, false)],
     ]);
-    const snapshot = testSnapshot({ redirects });
-    const started = await startProxy({ certificates, snapshot, trustedProxies: ['127.0.0.1'] });
-    await work(started).finally(() => started.stop());
+    return startProxy({ certificates, snapshot: testSnapshot({ redirects }), trustedProxies: ['127.0.0.1'] });
   };
   const ask = async ({ httpPort }: RunningProxy, target: string, ...lines: string[]) => {
     const head = [`GET ${target} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n');
@@ -391,36 +377,35 @@ describe('a hostname that requires HTTPS', () => {
     return `${status} ${/location: (.*)\r/i.exec(text)?.[1] ?? ''}`.trim();
   };
 
-  test('redirects HTTP to its public HTTPS URL, at the port that belongs to the requested one', () =>
-    strict(async (started) => {
-      const { httpPort, httpsPort } = started;
-      expect(await ask(started, '/a?b', `Host: ${DEMO}:${httpPort}`)).toBe(`308 https://${DEMO}:${httpsPort}/a?b`);
-      expect(await ask(started, '/a?b', `Host: ${DEMO}`)).toBe(`308 https://${DEMO}/a?b`);
-      expect(await ask(started, `http://${DEMO}/`, 'Host: x')).toBe(`308 https://${DEMO}/`);
-      expect(await ask(started, `http://${MOVED}:${httpPort}/`, 'Host: x')).toBe(`308 https://${SHOP}:${httpsPort}/`);
-      expect(await ask(started, '/', `Host: ${DEMO}:9080`)).toBe(`308 https://${DEMO}:${httpsPort}/`);
-    }));
+  test('redirects HTTP to its public HTTPS URL, at the port that belongs to the requested one', async () => {
+    const started = await startStrict();
+    const { httpPort, httpsPort } = started;
+    expect(await ask(started, '/a?b', `Host: ${DEMO}:${httpPort}`)).toBe(`308 https://${DEMO}:${httpsPort}/a?b`);
+    expect(await ask(started, '/a?b', `Host: ${DEMO}`)).toBe(`308 https://${DEMO}/a?b`);
+    expect(await ask(started, `http://${DEMO}/`, 'Host: x')).toBe(`308 https://${DEMO}/`);
+    expect(await ask(started, `http://${MOVED}:${httpPort}/`, 'Host: x')).toBe(`308 https://${SHOP}:${httpsPort}/`);
+    expect(await ask(started, '/', `Host: ${DEMO}:9080`)).toBe(`308 https://${DEMO}:${httpsPort}/`);
+  });
 
-  test('is served over HTTP without a certificate, for a challenge, and behind a proxy that terminates TLS', () =>
-    strict(async (started) => {
-      expect(await ask(started, '/', `Host: ${STAGING}`)).toBe('200');
-      expect(await ask(started, '/.well-known/acme-challenge/x', `Host: ${DEMO}`)).toBe('200');
-      const forwarded = (scheme: string) => ['X-Forwarded-For: 192.0.2.1', `X-Forwarded-Proto: ${scheme}`];
-      expect(await ask(started, '/', `Host: ${DEMO}:8080`, ...forwarded('https'))).toBe('200');
-      expect(await ask(started, '/', `Host: ${DEMO}:8080`, ...forwarded('http'))).toBe(`308 https://${DEMO}/`);
-    }));
+  test('is served over HTTP without a certificate, for a challenge, and behind a proxy that terminates TLS', async () => {
+    const started = await startStrict();
+    expect(await ask(started, '/', `Host: ${STAGING}`)).toBe('200');
+    expect(await ask(started, '/.well-known/acme-challenge/x', `Host: ${DEMO}`)).toBe('200');
+    const forwarded = (scheme: string) => ['X-Forwarded-For: 192.0.2.1', `X-Forwarded-Proto: ${scheme}`];
+    expect(await ask(started, '/', `Host: ${DEMO}:8080`, ...forwarded('https'))).toBe('200');
+    expect(await ask(started, '/', `Host: ${DEMO}:8080`, ...forwarded('http'))).toBe(`308 https://${DEMO}/`);
+  });
 
-  test.each(['--http1.1', '--http2'])('sends Strict-Transport-Security over HTTPS only: curl %s', (version) =>
-    strict(async ({ httpPort, httpsPort }) => {
-      const head = async (hostname: string) => {
-        const at = ['--cacert', certificates.trustFile, '--resolve', `${hostname}:${httpsPort}:127.0.0.1`];
-        const { stdout } = await curl(version, ...at, `https://${hostname}:${httpsPort}/`);
-        return stdout.split('\r\n\r\n')[0]?.toLowerCase();
-      };
-      expect(await head(DEMO)).toContain('\r\nstrict-transport-security: max-age=3600');
-      expect(await head(SHOP)).not.toContain('strict-transport-security');
-      const { text } = await sendRaw(httpPort, `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`);
-      expect(text).not.toMatch(/strict-transport/i);
-    }),
-  );
+  test.each(['--http1.1', '--http2'])('sends Strict-Transport-Security over HTTPS only: curl %s', async (version) => {
+    const { httpPort, httpsPort } = await startStrict();
+    const head = async (hostname: string) => {
+      const at = ['--cacert', certificates.trustFile, '--resolve', `${hostname}:${httpsPort}:127.0.0.1`];
+      const { stdout } = await curl(version, ...at, `https://${hostname}:${httpsPort}/`);
+      return stdout.split('\r\n\r\n')[0]?.toLowerCase();
+    };
+    expect(await head(DEMO)).toContain('\r\nstrict-transport-security: max-age=3600');
+    expect(await head(SHOP)).not.toContain('strict-transport-security');
+    const { text } = await sendRaw(httpPort, `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`);
+    expect(text).not.toMatch(/strict-transport/i);
+  });
 });

@@ -1,4 +1,3 @@
-import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import {
   startProxy,
   untilConnections,
   type RunningProxy,
+  openHttp2,
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
@@ -22,10 +22,9 @@ const open = async (port = running.httpPort): Promise<Socket> => {
   sockets.push(socket);
   return socket;
 };
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets) socket.destroy();
   sockets = [];
-  await running.stop();
 });
 
 const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n${fields}\r\n`;
@@ -204,10 +203,7 @@ test('a WebSocket counts together with its connection to the upstream while that
 test('connections before and after their TLS handshake make room, too', async () => {
   const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
   running = await startProxy({ certificates, limits: { connectionsMax: 2 } });
-  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    ca: certificates.trusted,
-  });
+  const session = openHttp2(running);
   await new Promise((resolve) => session.once('remoteSettings', resolve));
   const ended = new Promise((resolve) => session.once('close', resolve));
   const silent = await open(running.httpsPort);
@@ -215,5 +211,4 @@ test('connections before and after their TLS handshake make room, too', async ()
   await ended;
   await open();
   await closed(silent);
-  certificates.remove();
 });

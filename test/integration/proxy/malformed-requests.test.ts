@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bodyOf, sendAnswer } from '../../../main/base/http/answer.ts';
-import { DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, startProxy, shareProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
-let running: RunningProxy;
-beforeAll(async () => {
-  running = await startProxy();
-});
-afterAll(() => running.stop());
+const running = await shareProxy();
 
 const HOST = `Host: ${DEMO}\r\n`;
 const request = (line: string, fields = HOST): string => `${line}\r\n${fields}\r\n`;
@@ -177,6 +173,5 @@ test('a fault in a body that its target has refused does not cut the answer', as
   });
   const bytes = post('Transfer-Encoding: chunked\r\n', `1;${'a'.repeat(17_000)}\r\n`);
   const { text } = await sendRaw(refusing.httpPort, bytes);
-  await refusing.stop();
   expect(text).toMatch(/^HTTP\/1\.1 401 [^]*\r\n\r\nkey!$/);
 });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { ownFile, type OwnPlace } from '../../../main/proxy/front/own-paths.ts';
 import { closed, openSocket, parseRaw, readToEnd } from '../../support/proxy/proxy-raw.ts';
 import {
@@ -27,7 +27,6 @@ let running: RunningProxy;
 beforeEach(async () => {
   running = await startProxy();
 });
-afterEach(() => running.stop());
 
 async function get(address: string, host: string, path = '/'): Promise<{ status: number | null; text: string }> {
   const socket = await openSocket(running.httpPort, address);

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { connect, constants, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';
+import { constants, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../../main/base/http/answer.ts';
 import { octetsAnswer, ownFile } from '../../../main/proxy/front/own-paths.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 
-let certificates: TestCertificates;
+const certificates = createTestCertificates(['localhost', DEFAULT_LEAF]);
 let running: RunningProxy;
 let session: ClientHttp2Session;
 let later: ((answer: Answer) => void)[];
@@ -17,7 +17,6 @@ const answerOf = (body: string): Answer => octetsAnswer(200, 'text/plain', Buffe
 
 beforeEach(async () => {
   later = [];
-  certificates = createTestCertificates(['localhost', DEFAULT_LEAF]);
   running = await startProxy({
     certificates,
     limits: { sweepIntervalMs: 20, requestTimeoutMs: 200, headerFieldsMax: 20 },
@@ -27,13 +26,7 @@ beforeEach(async () => {
       ['/length', ({ body }, answer) => void text(body).then(({ length }) => answer(answerOf(`${length}`)), gone)],
     ]),
   });
-  session = connect(`https://localhost:${running.httpsPort}`, { rejectUnauthorized: false });
-  session.on('error', () => undefined);
-});
-afterEach(async () => {
-  session.destroy();
-  await running.stop();
-  certificates.remove();
+  session = openHttp2(running, { hostname: 'localhost' });
 });
 
 async function ask(headers: OutgoingHttpHeaders, body?: string): Promise<{ status: unknown; body: string }> {

@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { afterBody, DEMO, type Handler, type RunningProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 
 let running: RunningProxy;
-afterEach(() => running.stop());
 
 const waiting: (() => void)[] = [];
 

@@ -1,7 +1,6 @@
-import { connect as http2Connect } from 'node:http2';
 import { connect as tlsConnect } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -11,22 +10,18 @@ import {
   startProxy,
   testSnapshot,
   type RunningProxy,
+  openHttp2,
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
-let certificates: TestCertificates;
+const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
 let running: RunningProxy;
 beforeEach(async () => {
-  certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
   // Answers the head at once, and the body never.
   running = await startProxy({
     certificates,
     handle: (_request, response) => response.writeHead(200).flushHeaders(),
   });
-});
-afterEach(async () => {
-  await running.stop();
-  certificates.remove();
 });
 
 const withoutDemo = () => testSnapshot({ routes: [routeFor(STAGING, 'prj_demo'), routeFor(SHOP, 'prj_shop')] });
@@ -66,11 +61,7 @@ describe('when a hostname is removed', () => {
   });
 
   test('its HTTP/2 streams are reset before the call returns', async () => {
-    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-      ca: certificates.trusted,
-    });
-    session.on('error', () => undefined);
+    const session = openHttp2(running);
     const stream = session.request({ ':path': '/' });
     stream.on('error', () => undefined);
     await new Promise((resolve) => stream.once('response', resolve));

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { curl } from '../../support/proxy/proxy-command.ts';
 import {
   DEMO,
@@ -9,23 +9,18 @@ import {
   SHOP,
   SHOP_SECRET,
   startProxy,
-  type RunningProxy,
+  shareProxy,
 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/front/proxy-limits.ts';
 
-let running: RunningProxy;
-let base: string;
-beforeAll(async () => {
-  running = await startProxy();
-  base = `http://127.0.0.1:${running.httpPort}`;
-});
+const running = await shareProxy();
+const base = `http://127.0.0.1:${running.httpPort}`;
 afterEach(() => {
   running.limiter.asked = [];
   running.limiter.refusing = false;
   running.summaries.length = 0;
 });
-afterAll(() => running.stop());
 
 const close = 'Connection: close\r\n\r\n';
 
@@ -151,7 +146,6 @@ describe('a hostname that is not served', () => {
     expect(await ask('shop.test', '*/*')).toContain('"message":"It belongs to <Acme>, and waits. Served here: ');
     expect(await ask('shop.test', 'text/html')).toContain('It belongs to &lt;Acme&gt;, and waits.');
     expect(await ask('www.shop.test', '*/*')).toContain('No project has the hostname www.shop.test');
-    await waiting.stop();
   });
 
   test('is answered with a page in a browser, with links to what is served', async () => {

@@ -1,6 +1,6 @@
-import { connect as http2Connect, constants } from 'node:http2';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { constants } from 'node:http2';
+import { describe, expect, test } from 'vitest';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
@@ -8,6 +8,8 @@ import {
   untilConnections,
   type Handler,
   type RunningProxy,
+  openHttp2,
+  echo,
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 
@@ -27,28 +29,10 @@ const shorten = (...names: (keyof typeof SHORT)[]) => ({
   ...Object.fromEntries(names.map((name) => [name, SHORT[name]])),
 });
 
-let running: RunningProxy;
-let certificates: TestCertificates | null = null;
-afterEach(async () => {
-  await running.stop();
-  certificates?.remove();
-  certificates = null;
-});
+const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
 
-async function startSecure(short: keyof typeof SHORT, handle?: Handler): Promise<RunningProxy> {
-  certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-  return startProxy({ certificates, limits: shorten(short), ...(handle === undefined ? {} : { handle }) });
-}
-
-function openSession() {
-  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    rejectUnauthorized: false,
-  });
-  // The proxy stops after the test, and may reset what is still open.
-  session.on('error', () => undefined);
-  return session;
-}
+const startSecure = (short: keyof typeof SHORT, handle: Handler = echo): Promise<RunningProxy> =>
+  startProxy({ certificates, limits: shorten(short), handle });
 
 describe('over HTTP/1.1', () => {
   test.each([
@@ -57,14 +41,14 @@ describe('over HTTP/1.1', () => {
     ['does not finish its body', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nContent-Length: 10\r\n\r\nabc`],
     ['does not finish its chunks', `POST / HTTP/1.1\r\nHost: ${DEMO}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
   ])('a client that %s is answered with 408', async (_, bytes) => {
-    running = await startProxy({ limits: shorten('headersTimeoutMs', 'requestTimeoutMs') });
+    const running = await startProxy({ limits: shorten('headersTimeoutMs', 'requestTimeoutMs') });
     const answer = await sendRaw(running.httpPort, bytes);
     expect(answer.body).toMatchObject({ code: 'request_timeout', status: 408 });
     expect(answer.text).toMatch(/^connection: close\r$/im);
   });
 
   test('a client that was answered already gets no second answer for an incomplete body', async () => {
-    running = await startProxy({ limits: shorten('requestTimeoutMs', 'lingerMs') });
+    const running = await startProxy({ limits: shorten('requestTimeoutMs', 'lingerMs') });
     const answer = await sendRaw(
       running.httpPort,
       'POST / HTTP/1.1\r\nHost: nope.test\r\nContent-Length: 10\r\n\r\nabc',
@@ -73,7 +57,7 @@ describe('over HTTP/1.1', () => {
   });
 
   test('a kept connection is closed when it stays silent', async () => {
-    running = await startProxy({ limits: shorten('keepAliveTimeoutMs') });
+    const running = await startProxy({ limits: shorten('keepAliveTimeoutMs') });
     const socket = await openSocket(running.httpPort);
     socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`);
     const text = await readToEnd(socket);
@@ -84,7 +68,7 @@ describe('over HTTP/1.1', () => {
   test('a client that does not read its response is cut off', async () => {
     // More than the kernel's socket buffers hold.
     const large = Buffer.alloc(64 * 1024 * 1024);
-    running = await startProxy({
+    const running = await startProxy({
       limits: shorten('responseStallMs'),
       handle: (_request, response) => void response.end(large),
     });
@@ -96,7 +80,7 @@ describe('over HTTP/1.1', () => {
   });
 
   test('a client that does not close after its closing response is cut off', async () => {
-    running = await startProxy({ limits: shorten('lingerMs') });
+    const running = await startProxy({ limits: shorten('lingerMs') });
     const socket = await openSocket(running.httpPort);
     socket.write('nonsense\r\n\r\n');
     await readUntil(socket, /400/);
@@ -110,15 +94,15 @@ describe('over TLS', () => {
     ['sends nothing', ''],
     ['does not finish its ClientHello', '160301'],
   ])('a client that %s is cut off', async (_, bytes) => {
-    running = await startSecure('handshakeTimeoutMs');
+    const running = await startSecure('handshakeTimeoutMs');
     const socket = await openSocket(running.httpsPort);
     socket.write(Buffer.from(bytes, 'hex'));
     await closed(socket);
   });
 
   test('a silent session is ended with GOAWAY', async () => {
-    running = await startSecure('keepAliveTimeoutMs');
-    const session = openSession();
+    const running = await startSecure('keepAliveTimeoutMs');
+    const session = openHttp2(running);
     const code = await new Promise((resolve) => session.once('goaway', resolve));
     expect(code).toBe(0);
     await new Promise((resolve) => session.once('close', resolve));
@@ -126,8 +110,8 @@ describe('over TLS', () => {
   });
 
   test('a stream whose body does not arrive is reset, and its session continues', async () => {
-    running = await startSecure('requestTimeoutMs');
-    const session = openSession();
+    const running = await startSecure('requestTimeoutMs');
+    const session = openHttp2(running);
     const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
     stream.on('error', () => undefined);
     stream.resume();
@@ -141,11 +125,11 @@ describe('over TLS', () => {
   });
 
   test('a stream whose response is not read is reset', async () => {
-    running = await startSecure(
+    const running = await startSecure(
       'responseStallMs',
       (_request, response) => void response.end(Buffer.alloc(1024 * 1024)),
     );
-    const session = openSession();
+    const session = openHttp2(running);
     const stream = session.request({ ':path': '/' });
     stream.pause();
     while (running.summaries.length === 0) await new Promise((resolve) => setImmediate(resolve));

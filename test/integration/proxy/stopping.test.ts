@@ -1,24 +1,18 @@
-import { connect as http2Connect } from 'node:http2';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, readToEnd, readUntil } from '../../support/proxy/proxy-raw.ts';
 
-let certificates: TestCertificates;
+const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
 let running: RunningProxy;
 let waiting: ServerResponse[];
 beforeEach(async () => {
   waiting = [];
-  certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
   running = await startProxy({
     certificates,
     handle: (request, response) => void (request.url === '/wait' ? waiting.push(response) : response.end('ok')),
   });
-});
-afterEach(async () => {
-  await running.stop();
-  certificates.remove();
 });
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: ${DEMO}\r\n\r\n`;
@@ -63,10 +57,7 @@ test('a response whose head was sent before is finished, and its connection clos
 });
 
 test('an HTTP/2 session gets GOAWAY, and its streams are finished', async () => {
-  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    ca: certificates.trusted,
-  });
+  const session = openHttp2(running);
   const told = new Promise((resolve) => session.once('goaway', resolve));
   const stream = session.request({ ':path': '/wait' });
   let text = '';

@@ -1,8 +1,8 @@
 import { connect as http2Connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { describe, expect, test } from 'vitest';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import { curl } from '../../support/proxy/proxy-command.ts';
 import {
   DEFAULT_LEAF,
@@ -17,21 +17,15 @@ import {
   untilConnections,
 } from '../../support/proxy/proxy-harness.ts';
 import { closed, openSocket, parseRaw, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { startRawUpstream } from '../../support/upstream-server.ts';
+import { proxyTo, startRawUpstream } from '../../support/upstream-server.ts';
 
+const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
 let running: RunningProxy;
-let certificates: TestCertificates | null = null;
-afterEach(async () => {
-  await running.stop();
-  certificates?.remove();
-  certificates = null;
-});
 
 /** Real timeouts, short enough to wait for, and long enough for what comes before on a busy machine. */
 const SHORT = { sweepIntervalMs: 20, headersTimeoutMs: 1_000, handshakeTimeoutMs: 1_000, lingerMs: 1_000 };
 
 async function startSecure(options: Parameters<typeof startProxy>[0] = {}): Promise<void> {
-  certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
   running = await startProxy({ certificates, ...options });
 }
 
@@ -50,7 +44,7 @@ async function openTunnel(authority: string): Promise<Socket> {
 
 function secure(socket: Socket, servername: string, ALPNProtocols = ['http/1.1']): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const secured = tlsConnect({ socket, servername, ca: certificates?.trusted, ALPNProtocols });
+    const secured = tlsConnect({ socket, servername, ca: certificates.trusted, ALPNProtocols });
     secured.once('secureConnect', () => resolve(secured));
     secured.once('error', reject);
   });
@@ -97,15 +91,8 @@ describe('a tunnel', () => {
     await startSecure();
     for (const version of ['--http1.1', '--http2']) {
       const { stdout } = await curl(
-        ...[
-          '--noproxy',
-          '',
-          '--proxy',
-          `http://127.0.0.1:${running.httpPort}`,
-          '--cacert',
-          certificates?.trustFile ?? '',
-        ],
-        ...[version, `https://${SHOP}/v1/pets`],
+        ...['--noproxy', '', '--proxy', `http://127.0.0.1:${running.httpPort}`],
+        ...['--cacert', certificates.trustFile, version, `https://${SHOP}/v1/pets`],
       );
       expect(stdout).toContain(`"origin":"https://${SHOP}"`);
     }
@@ -117,18 +104,10 @@ describe('a tunnel', () => {
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello'),
       );
     });
-    const target = {
-      kind: 'upstream',
-      url: upstream.url,
-      host: 'rewrite',
-      limited: false,
-      withoutKey: 'free',
-      verifyCertificate: true,
-    } as const;
-    running = await startProxy({ snapshot: testSnapshot({ routes: [routeFor(SHOP, 'prj_shop', { target })] }) });
-    const socket = await openTunnel(`${SHOP}:80`);
+    running = await proxyTo(upstream.url);
+    const socket = await openTunnel(`${DEMO}:80`);
     const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
-    socket.write(`GET / HTTP/1.1\r\nHost: ${SHOP}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n`);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n`);
     expect(await readUntil(socket, /hello$/)).toMatch(/^HTTP\/1\.1 101 /);
     socket.destroy();
   });

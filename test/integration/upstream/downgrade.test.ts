@@ -1,10 +1,8 @@
-import { connect as http2Connect } from 'node:http2';
-import { beforeAll, afterAll, describe, expect, test } from 'vitest';
-import { track } from '../../support/engine.ts';
+import { describe, expect, test } from 'vitest';
 import { sendHttp2 } from '../../support/http2-raw.ts';
-import { createTestCertificates, type TestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
-import { snapshotTo, startUpstream } from '../../support/upstream-server.ts';
+import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
+import { DEFAULT_LEAF, DEMO, openHttp2 } from '../../support/proxy/proxy-harness.ts';
+import { startUpstream, proxyTo } from '../../support/upstream-server.ts';
 
 type Fields = readonly (readonly [string, string])[];
 
@@ -19,11 +17,7 @@ const withField = (name: string, value: string): Fields => [...REQUEST, [name, v
 const instead = (name: string, value: string): Fields =>
   REQUEST.map((field) => (field[0] === name ? [name, value] : field));
 
-let certificates: TestCertificates;
-beforeAll(() => {
-  certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-});
-afterAll(() => certificates.remove());
+const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
 
 async function setUp() {
   const seen: string[] = [];
@@ -35,8 +29,7 @@ async function setUp() {
       response.end();
     });
   });
-  const running = await startProxy({ certificates, snapshot: snapshotTo(upstream.url) });
-  track(() => running.stop());
+  const running = await proxyTo(upstream.url, { certificates });
   return { running, upstream, seen };
 }
 
@@ -92,11 +85,7 @@ describe('a field that HTTP/1.1 would read differently is left out (nghttp2 drop
 
 test('an HTTP/2 request without a body has none in HTTP/1.1, whatever its method', async () => {
   const { running, upstream } = await setUp();
-  const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    rejectUnauthorized: false,
-  });
-  track(() => session.destroy());
+  const session = openHttp2(running);
   for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
     const stream = session.request({ ':method': method, ':path': '/' }, { endStream: true });
     stream.resume();

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { track } from '../../support/engine.ts';
 import { curl } from '../../support/proxy/proxy-command.ts';
-import { DEMO, startProxy, untilConnections, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { snapshotTo, startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 import { closedPort } from '../../support/ports.ts';
 
 /** Real timeouts, short enough to wait for. */
@@ -13,12 +12,6 @@ const SHORT = {
   upstreamIdleMs: 150,
   upstreamConnectMs: 150,
 };
-
-async function proxyTo(url: string, limits: Parameters<typeof startProxy>[0] = {}): Promise<RunningProxy> {
-  const running = await startProxy({ ...limits, snapshot: snapshotTo(url) });
-  track(() => running.stop());
-  return running;
-}
 
 const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
 
@@ -178,7 +171,6 @@ describe('a client that', () => {
 describe('a loop', () => {
   test('answers 508 after five hops, and names the target that leads back', async () => {
     const running = await startProxy();
-    track(() => running.stop());
     running.proxy.publish(snapshotTo(`http://${DEMO}:${running.httpPort}`));
     const answer = await sendRaw(running.httpPort, GET);
     expect(answer.body).toMatchObject({ code: 'loop_detected', status: 508 });

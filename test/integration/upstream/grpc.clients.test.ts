@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO } from '../../support/proxy/proxy-harness.ts';
 import { findGrpcio } from '../../support/tools.ts';
-import { snapshotTo } from '../../support/upstream-server.ts';
+import { proxyTo } from '../../support/upstream-server.ts';
 
 const CALLS = join(import.meta.dirname, '../../support/grpc-clients/calls.py');
 
@@ -19,9 +19,7 @@ test.skipIf(findGrpcio() === null)(
     const next = async <Line>(): Promise<Line> => JSON.parse((await lines.next()).value as string) as Line;
     const { port } = await next<{ port: number }>();
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(() => certificates.remove());
-    const running = await startProxy({ certificates, snapshot: snapshotTo(`http://127.0.0.1:${port}`) });
-    track(() => running.stop());
+    const running = await proxyTo(`http://127.0.0.1:${port}`, { certificates });
     const proxy = { port: running.httpsPort, host: DEMO, root: certificates.trusted };
     program.stdin.write(`${JSON.stringify(proxy)}\n`);
     const { direct, through } = await next<Record<'direct' | 'through', Record<string, unknown>>>();

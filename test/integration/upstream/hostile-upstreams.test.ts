@@ -1,28 +1,11 @@
-import { connect as http2Connect } from 'node:http2';
 import { describe, expect, test } from 'vitest';
-import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import {
-  DEFAULT_LEAF,
-  DEMO,
-  SHOP,
-  startProxy,
-  untilConnections,
-  type RunningProxy,
-} from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, until } from '../../support/upstream-server.ts';
+import { startRawUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
 /** Real timeouts, short enough to wait for. */
 const SHORT = { sweepIntervalMs: 20, upstreamAnswerMs: 200, upstreamIdleMs: 200 };
-
-type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
-
-async function proxyTo(url: string, options: ProxyStart = {}): Promise<RunningProxy> {
-  const running = await startProxy({ ...options, snapshot: snapshotTo(url) });
-  track(() => running.stop());
-  return running;
-}
 
 const GET = `GET / HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\n\r\n`;
 const AT_API = GET.replace(DEMO, SHOP);
@@ -97,17 +80,12 @@ describe('an answer that one version of HTTP cannot carry is the same in all ver
   ])('%s', async (_what, bytes, status, message) => {
     const upstream = await answering(bytes, true);
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(() => certificates.remove());
     const running = await proxyTo(upstream.url, { certificates });
     const { text } = await sendRaw(running.httpPort, GET);
     expect(text).toContain(`HTTP/1.1 ${status} `);
     expect(text).toContain(message);
     if (status === 204) expect(text).not.toMatch(/content-length/i);
-    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-      rejectUnauthorized: false,
-    });
-    track(() => session.destroy());
+    const session = openHttp2(running);
     const stream = session.request({ ':path': '/' });
     const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
       stream.once('response', resolve);
@@ -231,13 +209,8 @@ describe('an answer that is legal in HTTP/1.1, but not for the client,', () => {
     bytes: string,
   ): Promise<{ headers: Record<string, unknown>; body: string; error: string; trailers: object }> {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(() => certificates.remove());
     const running = await proxyTo((await answering(bytes)).url, { certificates });
-    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-      rejectUnauthorized: false,
-    });
-    track(() => session.destroy());
+    const session = openHttp2(running);
     const stream = session.request({ ':path': '/' });
     let headers = {};
     let trailers = {};

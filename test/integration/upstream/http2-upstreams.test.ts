@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttp1Server } from 'node:http';
 import {
-  connect as http2Connect,
   constants,
-  type ClientHttp2Session,
   type ClientHttp2Stream,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
@@ -11,37 +9,23 @@ import {
 } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, startProxy, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
 import { type ServeStream, snapshotTo, startHttp2Upstream, until } from '../../support/upstream-server.ts';
 
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF, 'localhost']);
-afterAll(() => certificates.remove());
-
-async function proxyTo(url: string): Promise<RunningProxy> {
-  const running = await startProxy({ certificates, snapshot: snapshotTo(url, { verifyCertificate: false }) });
-  track(() => running.stop());
-  return running;
-}
+const proxyTo = (url: string): Promise<RunningProxy> =>
+  startProxy({ certificates, snapshot: snapshotTo(url, { verifyCertificate: false }) });
 
 const ask = ({ httpPort }: RunningProxy, method: string, body = '') =>
   sendRaw(
     httpPort,
     `${method} /x?y HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-
-function openSession({ httpsPort }: RunningProxy): ClientHttp2Session {
-  const session = http2Connect(`https://${DEMO}:${httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    rejectUnauthorized: false,
-  });
-  track(() => session.destroy());
-  return session;
-}
 
 const echo: ServeStream = (stream, headers) => {
   stream.respond({ ':status': 200, 'x-asked': `${headers[':method']} ${headers[':path']}`, 'x-via': headers.via });
@@ -116,7 +100,7 @@ describe('gRPC works end to end', () => {
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', 'grpc-message': headers.te }));
       stream.pipe(stream);
     });
-    const stream = openSession(await proxyTo(url)).request(CALL);
+    const stream = openHttp2(await proxyTo(url)).request(CALL);
     const seen = collect(stream);
     for (const message of ['one', 'two', 'three']) {
       stream.write(message);
@@ -132,7 +116,7 @@ describe('gRPC works end to end', () => {
     const { url } = await startHttp2Upstream((stream) =>
       stream.respond({ ':status': 200, 'grpc-status': '12', 'content-type': 'application/grpc' }, { endStream: true }),
     );
-    const stream = openSession(await proxyTo(url)).request(CALL);
+    const stream = openHttp2(await proxyTo(url)).request(CALL);
     const headers = await new Promise<IncomingHttpHeaders>((resolve) => stream.once('response', resolve));
     expect(headers['grpc-status']).toBe('12');
     stream.close();
@@ -146,7 +130,7 @@ describe('gRPC works end to end', () => {
       stream.respond({ ':status': 200 });
       stream.write('begun');
     });
-    const session = openSession(await proxyTo(url));
+    const session = openHttp2(await proxyTo(url));
     for (let count = 1; count <= 2; count++) {
       const stream = session.request(CALL);
       const seen = collect(stream);
@@ -163,7 +147,7 @@ describe('the sessions to an HTTP/2 upstream', () => {
     const { url, sessions } = await startHttp2Upstream((stream) => stream.respond({ ':status': 200 }), {
       settings: { maxConcurrentStreams: 2 },
     });
-    const session = openSession(await proxyTo(url));
+    const session = openHttp2(await proxyTo(url));
     const call = async (): Promise<ClientHttp2Stream> => {
       const stream = session.request(CALL);
       await once(stream, 'response');
@@ -199,7 +183,7 @@ describe('the sessions to an HTTP/2 upstream', () => {
       stream.respond({ ':status': 200 });
       stream.write(`begun ${streams.length}`);
     });
-    const session = openSession(await proxyTo(url));
+    const session = openHttp2(await proxyTo(url));
     const first = collect(session.request(CALL));
     await until(() => first.text === 'begun 1');
     streams[0]?.session?.close();
@@ -224,8 +208,7 @@ describe('the sessions to an HTTP/2 upstream', () => {
     });
     const limits = { sweepIntervalMs: 20, upstreamAnswerMs: 200 };
     const running = await startProxy({ certificates, snapshot: snapshotTo(url), limits });
-    track(() => running.stop());
-    const session = openSession(running);
+    const session = openHttp2(running);
     const [head] = (await once(session.request(CALL).end('call'), 'response')) as [IncomingHttpHeaders];
     expect(head[':status']).toBe(504);
     await once(session.request(CALL).end('call'), 'response');
@@ -277,7 +260,7 @@ describe('a request to an HTTP/2 upstream', () => {
       );
       stream.resume();
     });
-    const stream = openSession(await proxyTo(url)).request(CALL, { waitForTrailers: true });
+    const stream = openHttp2(await proxyTo(url)).request(CALL, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'x-sum': 'whole' }));
     stream.end('body');
     const [[hints], [head]] = (await Promise.all([once(stream, 'headers'), once(stream, 'response')])) as [
@@ -335,7 +318,7 @@ describe('a request to an HTTP/2 upstream', () => {
       stream.on('wantTrailers', () => stream.sendTrailers({ 'x-sum': 'whole' }));
       stream.end(Buffer.alloc(1_000_000, 'x'));
     });
-    const session = openSession(await proxyTo(url));
+    const session = openHttp2(await proxyTo(url));
     for (let count = 0; count < 20; count++) {
       const stream = session.request(CALL);
       const seen = collect(stream);
@@ -395,7 +378,7 @@ describe('an HTTP/2 upstream is read and written', () => {
       write();
     });
     const running = await proxyTo(url);
-    const stream = openSession(running).request(CALL).end();
+    const stream = openHttp2(running).request(CALL).end();
     stream.on('error', () => undefined);
     await once(stream, 'response');
     for (let before = -1; before !== written || !paused;) {
@@ -412,7 +395,7 @@ describe('an HTTP/2 upstream is read and written', () => {
       stream.respond({ ':status': 200 });
       stream.pause();
     });
-    const stream = openSession(await proxyTo(url)).request(CALL);
+    const stream = openHttp2(await proxyTo(url)).request(CALL);
     stream.on('error', () => undefined);
     await once(stream, 'response');
     let written = 0;

@@ -1,25 +1,16 @@
-import { connect as http2Connect, constants } from 'node:http2';
+import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
 import {
   DEFAULT_LEAF,
   DEMO,
-  startProxy,
   untilConnections,
   type RunningProxy,
+  openHttp2,
 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
-
-type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
-
-async function proxyTo(url: string, options: ProxyStart = {}): Promise<RunningProxy> {
-  const running = await startProxy({ ...options, snapshot: snapshotTo(url) });
-  track(() => running.stop());
-  return running;
-}
+import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
 const HOST = `Host: ${DEMO}\r\n`;
 const GET = `GET / HTTP/1.1\r\n${HOST}\r\n`;
@@ -66,18 +57,13 @@ describe('a client that disconnects ends its request:', () => {
 
   test('in an HTTP/2 stream, while others of the same session continue', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(() => certificates.remove());
     let waiting = 0;
     const upstream = await startUpstream((request, response) => {
       if (request.url === '/wait') waiting += 1;
       else response.end('served');
     });
     const running = await proxyTo(upstream.url, { certificates });
-    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-      rejectUnauthorized: false,
-    });
-    track(() => session.destroy());
+    const session = openHttp2(running);
     const streams = Array.from({ length: 5 }, () => session.request({ ':path': '/wait' }));
     for (const stream of streams) stream.on('error', () => undefined);
     await until(() => waiting === 5);

@@ -1,5 +1,5 @@
 import { type ClientRequest, request as http1Request, type ServerResponse } from 'node:http';
-import { type ClientHttp2Stream, connect as http2Connect } from 'node:http2';
+import { type ClientHttp2Stream } from 'node:http2';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { track } from '../../support/engine.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
@@ -11,6 +11,7 @@ import {
   SHOP,
   startProxy,
   type RunningProxy,
+  openHttp2,
 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd } from '../../support/proxy/proxy-raw.ts';
 import { snapshotTo, startUpstream, until, type Upstream } from '../../support/upstream-server.ts';
@@ -42,7 +43,6 @@ interface World {
 
 async function startWithCertificates(url: string, handle?: Handler): Promise<RunningProxy> {
   const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
-  track(() => certificates.remove());
   const running = await startProxy({ clock, certificates, snapshot: snapshotTo(url), ...(handle && { handle }) });
   track(async () => {
     const stopped = running.stop();
@@ -88,13 +88,7 @@ function overHttp1({ httpPort: port }: RunningProxy, method: string, body?: stri
 }
 
 function overHttp2(running: RunningProxy, hostname: string, method: string, body?: string): Asked {
-  const session = http2Connect(`https://${hostname}:${running.httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    rejectUnauthorized: false,
-    settings: { initialWindowSize: WINDOW },
-  });
-  session.on('error', () => undefined);
-  track(() => session.destroy());
+  const session = openHttp2(running, { hostname, settings: { initialWindowSize: WINDOW } });
   const outgoing = session.request({ ':method': method, ':path': '/' }, { endStream: body === undefined });
   const asked: Asked = { outgoing, status: null, text: '', end: null };
   outgoing.on('response', (headers) => (asked.status = headers[':status'] ?? null));

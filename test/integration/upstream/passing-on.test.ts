@@ -1,26 +1,16 @@
 import { createHash } from 'node:crypto';
-import { connect as http2Connect } from 'node:http2';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../main/base/log.ts';
 import { DEFAULT_PROXY_LIMITS } from '../../../main/proxy/front/proxy-limits.ts';
 import type { UpstreamContext } from '../../../main/proxy/target.ts';
 import { createUpstreams } from '../../../main/proxy/upstream/upstream.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, type RunningProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { curl } from '../../support/proxy/proxy-command.ts';
 import { openSocket, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
-
-type ProxyStart = NonNullable<Parameters<typeof startProxy>[0]>;
-
-async function proxyTo(url: string, options: ProxyStart & { destination?: Parameters<typeof snapshotTo>[1] } = {}) {
-  const { destination, ...rest } = options;
-  const running = await startProxy({ ...rest, snapshot: snapshotTo(url, destination) });
-  track(() => running.stop());
-  return running;
-}
+import { startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
 const ask = ({ httpPort }: RunningProxy, lines: string, body = '') =>
   sendRaw(httpPort, `${lines}\r\nHost: ${DEMO}\r\nConnection: close\r\n${body === '' ? '\r\n' : body}`);
@@ -177,7 +167,6 @@ describe('a request', () => {
 
   test('over HTTP/2 reaches an HTTP/1.1 upstream, and its answer comes back', async () => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(() => certificates.remove());
     const upstream = await startUpstream((request, response) => {
       let bytes = 0;
       request.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -188,11 +177,7 @@ describe('a request', () => {
       });
     });
     const running = await proxyTo(upstream.url, { certificates });
-    const session = http2Connect(`https://${DEMO}:${running.httpsPort}`, {
-      lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-      rejectUnauthorized: false,
-    });
-    track(() => session.destroy());
+    const session = openHttp2(running);
     const stream = session.request({ ':method': 'POST', ':path': '/up', cookie: ['x=1', 'y=2'] });
     stream.write(Buffer.alloc(100_000));
     stream.end(Buffer.alloc(1));
@@ -462,7 +447,6 @@ describe('a response', () => {
 
 describe('Server-Timing', () => {
   const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
-  afterAll(() => certificates.remove());
   const STAGES = /^listener;dur=\d+\.\d{3}, authority;dur=[\d.]+, route;dur=[\d.]+, redirect;dur=[\d.]+, identify;/;
 
   test.each(['--http1.1', '--http2'])('follows that of the upstream, and names the stages: %s', async (version) => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { track } from '../../support/engine.ts';
-import { DEMO, SHOP, startProxy, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEMO, SHOP, type RunningProxy } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { snapshotTo, startUpstream, type Upstream } from '../../support/upstream-server.ts';
+import { startUpstream, type Upstream, proxyTo } from '../../support/upstream-server.ts';
 
 /** What the attacker wants the upstream to parse as a separate request. */
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -28,8 +27,7 @@ async function setUp(): Promise<{ running: RunningProxy; upstream: Upstream; see
       response.end('done');
     });
   });
-  const running = await startProxy({ snapshot: snapshotTo(upstream.url) });
-  track(() => running.stop());
+  const running = await proxyTo(upstream.url);
   return { running, upstream, seen };
 }
 

@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
-  connect as connectHttp2,
   constants,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
@@ -11,14 +10,14 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { probeUpstream } from '../../../main/proxy/upstream/probe.ts';
 import { track } from '../../support/engine.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, SHOP, startProxy, untilConnections } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, SHOP, untilConnections, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { openSocket, readToEnd, readUntil, sendRaw } from '../../support/proxy/proxy-raw.ts';
-import { snapshotTo, startRawUpstream, startUpstream, until } from '../../support/upstream-server.ts';
+import { snapshotTo, startRawUpstream, startUpstream, until, proxyTo } from '../../support/upstream-server.ts';
 
 async function startEcho(): Promise<{ url: string; server: WebSocketServer }> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -33,22 +32,15 @@ async function startEcho(): Promise<{ url: string; server: WebSocketServer }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-async function setUp(url: string, options: Parameters<typeof startProxy>[0] = {}) {
-  const running = await startProxy({ snapshot: snapshotTo(url), ...options });
-  track(() => running.stop());
-  return running;
-}
-
 const UPGRADE = `GET /chat HTTP/1.1\r\nHost: ${DEMO}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
 describe('a WebSocket', () => {
   test.each(['ws', 'wss'])('over %s carries messages both ways, and its end', async (scheme) => {
     const certificates = createTestCertificates([DEMO, DEFAULT_LEAF]);
-    track(() => certificates.remove());
     const echo = await startEcho();
     const origins: unknown[] = [];
     echo.server.on('connection', (_socket, { headers }) => origins.push(headers.origin));
-    const running = await setUp(echo.url, { certificates });
+    const running = await proxyTo(echo.url, { certificates });
     const port = scheme === 'ws' ? running.httpPort : running.httpsPort;
     const socket = new WebSocket(`${scheme}://127.0.0.1:${port}/chat`, {
       headers: { host: DEMO },
@@ -74,7 +66,7 @@ describe('a WebSocket', () => {
 
   test('is closed at once when its hostname is removed, and when Vivarium stops', async () => {
     const echo = await startEcho();
-    const running = await setUp(echo.url);
+    const running = await proxyTo(echo.url);
     const first = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(first, 'open');
     running.proxy.publish({ routes: [], redirects: new Map(), apiKeys: new Map() });
@@ -89,7 +81,7 @@ describe('a WebSocket', () => {
 
   test('is closed when its project gets another target, while requests in progress are finished', async () => {
     const echo = await startEcho();
-    const running = await setUp(echo.url);
+    const running = await proxyTo(echo.url);
     const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(socket, 'open');
     // The same target again, as in every publish, changes nothing.
@@ -104,7 +96,7 @@ describe('a WebSocket', () => {
 
   test('reaches names under localhost without querying a resolver', async () => {
     const echo = await startEcho();
-    const running = await setUp(echo.url.replace('127.0.0.1', 'deep.app.localhost'));
+    const running = await proxyTo(echo.url.replace('127.0.0.1', 'deep.app.localhost'));
     const socket = new WebSocket(`ws://127.0.0.1:${running.httpPort}/`, { headers: { host: DEMO } });
     await once(socket, 'open');
     socket.terminate();
@@ -113,8 +105,7 @@ describe('a WebSocket', () => {
 
   test('is refused by the limit if the project has one, with an explanation', async () => {
     const echo = await startEcho();
-    const running = await startProxy({ snapshot: snapshotTo(echo.url, { limited: true }) });
-    track(() => running.stop());
+    const running = await proxyTo(echo.url, { destination: { limited: true } });
     running.limiter.refusing = true;
     const answer = await sendRaw(running.httpPort, UPGRADE);
     expect(answer.body).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
@@ -131,8 +122,7 @@ describe('a WebSocket', () => {
     ],
   ])('%s reports the remaining limit, if the project has one', async (_what, answer) => {
     const upstream = await startRawUpstream((socket) => socket.once('data', () => socket.end(answer)));
-    const running = await startProxy({ snapshot: snapshotTo(upstream.url, { limited: true }) });
-    track(() => running.stop());
+    const running = await proxyTo(upstream.url, { destination: { limited: true } });
     const { text } = await sendRaw(running.httpPort, UPGRADE);
     expect(text.slice(0, 12)).toBe(answer.slice(0, 12));
     expect(text.match(/x-ratelimit-\w+: .*/gi)).toEqual([
@@ -143,7 +133,7 @@ describe('a WebSocket', () => {
   });
 
   test('to an upstream that is down is answered with 502', async () => {
-    const running = await setUp('http://127.0.0.1:1', { recording: 'bodies' });
+    const running = await proxyTo('http://127.0.0.1:1', { recording: 'bodies' });
     const answer = await sendRaw(running.httpPort, UPGRADE);
     expect(answer.body).toMatchObject({ code: 'bad_gateway', status: 502 });
     await untilConnections(running, 0);
@@ -158,7 +148,7 @@ describe('a WebSocket', () => {
     upstream.server.on('upgrade', (_request, socket) =>
       socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nKeep-Alive: timeout=5\r\nX-Why: origin\r\n\r\nno'),
     );
-    const answer = await sendRaw((await setUp(upstream.url)).httpPort, UPGRADE);
+    const answer = await sendRaw((await proxyTo(upstream.url)).httpPort, UPGRADE);
     expect(answer.text).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
     expect(answer.text).toMatch(/x-why: origin/i);
     expect(answer.text).not.toMatch(/keep-alive/i);
@@ -167,7 +157,7 @@ describe('a WebSocket', () => {
 
   test('is an ordinary request at a hostname without an upstream, and for HTTP/2', async () => {
     const upstream = await startUpstream((_request, response) => response.end('plain'));
-    const running = await setUp(upstream.url);
+    const running = await proxyTo(upstream.url);
     const atApi = await sendRaw(
       running.httpPort,
       UPGRADE.replace(DEMO, SHOP).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
@@ -182,7 +172,7 @@ describe('a WebSocket', () => {
 
   test('whose client disconnects before the upstream has answered leaves nothing open', async () => {
     const upstream = await startRawUpstream(() => undefined);
-    const running = await setUp(upstream.url);
+    const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
     socket.write(UPGRADE);
     await until(() => upstream.sockets.size === 1);
@@ -199,7 +189,7 @@ describe('a WebSocket', () => {
         ),
       ),
     );
-    const running = await setUp(upstream.url);
+    const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
     socket.write(UPGRADE);
     await readUntil(socket, /101 Switching Protocols/);
@@ -220,7 +210,7 @@ describe('a WebSocket', () => {
           socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello');
       });
     });
-    const running = await setUp(upstream.url);
+    const running = await proxyTo(upstream.url);
     const socket = await openSocket(running.httpPort);
     socket.write(`${UPGRADE}early`);
     await readUntil(socket, /hello/);
@@ -260,16 +250,10 @@ describe('an upstream for WebSockets only', () => {
 
 describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
   const certificates = createTestCertificates([DEMO, SHOP, DEFAULT_LEAF]);
-  afterAll(() => certificates.remove());
 
-  const serve = async (url: string, options: Parameters<typeof startProxy>[0] = {}) => {
-    const running = await setUp(url, { certificates, ...options });
-    const session = connectHttp2(`https://127.0.0.1:${running.httpsPort}`, {
-      servername: DEMO,
-      rejectUnauthorized: false,
-    });
-    session.on('error', () => undefined);
-    track(() => session.destroy());
+  const serve = async (url: string, options: Parameters<typeof proxyTo>[1] = {}) => {
+    const running = await proxyTo(url, { certificates, ...options });
+    const session = openHttp2(running);
     const [settings] = (await once(session, 'remoteSettings')) as [Settings];
     expect(settings.enableConnectProtocol).toBe(true);
     return { running, session };
@@ -366,7 +350,7 @@ describe('a WebSocket over HTTP/2 (RFC 8441)', () => {
 
   test('is refused by the limit with an explanation, and everywhere except at an upstream', async () => {
     const echo = await startEcho();
-    const { running, session } = await serve(echo.url, { snapshot: snapshotTo(echo.url, { limited: true }) });
+    const { running, session } = await serve(echo.url, { destination: { limited: true } });
     expect((await open(session)).answer).toMatchObject({ ':status': 200, 'x-ratelimit-remaining': '59' });
     running.limiter.refusing = true;
     const { stream, answer } = await open(session);
@@ -389,7 +373,7 @@ describe('an upgrade to another protocol', () => {
         socket.on('data', (chunk: Buffer) => socket.end(Buffer.concat([Buffer.from([128, 255]), chunk])));
       }),
     );
-    const running = await setUp(upstream.url, { recording: 'bodies' });
+    const running = await proxyTo(upstream.url, { recording: 'bodies' });
     const socket = await openSocket(running.httpPort);
     const text = readToEnd(socket);
     socket.write(FOO);
@@ -409,7 +393,7 @@ describe('an upgrade to another protocol', () => {
     upstream.server.on('upgrade', (_request, socket: Socket) =>
       socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nnot here'),
     );
-    const { text } = await sendRaw((await setUp(upstream.url)).httpPort, FOO);
+    const { text } = await sendRaw((await proxyTo(upstream.url)).httpPort, FOO);
     expect(text).toMatch(/^HTTP\/1\.1 404 [^]*not here/);
   });
 });

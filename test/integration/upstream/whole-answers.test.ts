@@ -1,19 +1,12 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import {
-  connect as http2Connect,
-  constants,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NO_FAULTS } from '../../../main/model/fault.ts';
-import { track } from '../../support/engine.ts';
 import { framesOf } from '../../support/http2-raw.ts';
 import { createTestCertificates } from '../../support/proxy/proxy-certificates.ts';
-import { DEFAULT_LEAF, DEMO, type RunningProxy, startProxy } from '../../support/proxy/proxy-harness.ts';
+import { DEFAULT_LEAF, DEMO, type RunningProxy, startProxy, openHttp2 } from '../../support/proxy/proxy-harness.ts';
 import { sendRaw } from '../../support/proxy/proxy-raw.ts';
 import {
   type ServeStream,
@@ -25,7 +18,8 @@ import {
 } from '../../support/upstream-server.ts';
 
 const certificates = createTestCertificates([DEMO, DEFAULT_LEAF, 'localhost']);
-afterAll(() => certificates.remove());
+const proxyTo = (url: string): Promise<RunningProxy> =>
+  startProxy({ certificates, snapshot: snapshotTo(url, { verifyCertificate: false }) });
 
 /** What a client has of an answer. */
 interface Received {
@@ -86,25 +80,19 @@ async function lengthOf(body: Readable, isSlow = false): Promise<number> {
   return bytes;
 }
 
-async function proxyTo(url: string): Promise<RunningProxy> {
-  const running = await startProxy({ certificates, snapshot: snapshotTo(url, { verifyCertificate: false }) });
-  track(() => running.stop());
-  return running;
-}
-
-async function receive({ httpPort, httpsPort }: RunningProxy, asked: Case): Promise<Received> {
+async function receive(running: RunningProxy, asked: Case): Promise<Received> {
   const { client, method, isSlow } = asked;
   const path = `/${asked.trailers ? 't' : 'n'}${asked.bytes}`;
   const body = method === 'POST' ? UPLOAD : undefined;
   if (client === 'HTTP/1.1') {
-    const sent = httpRequest({ port: httpPort, method, path, headers: { host: DEMO }, agent: false });
+    const sent = httpRequest({ port: running.httpPort, method, path, headers: { host: DEMO }, agent: false });
     sent.end(body);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     const bytes = await lengthOf(response, isSlow);
     const { statusCode = 0, headers, trailers } = response;
     return { status: statusCode, bytes, uploaded: headers['x-uploaded'] as string, trailers };
   }
-  const session = openSession(httpsPort);
+  const session = openHttp2(running);
   const stream = session.request({ ':path': path, ':method': method }, { endStream: body === undefined });
   if (body !== undefined) stream.end(body);
   let trailers: IncomingHttpHeaders = {};
@@ -113,15 +101,6 @@ async function receive({ httpPort, httpsPort }: RunningProxy, asked: Case): Prom
   const bytes = await lengthOf(stream, isSlow);
   session.close();
   return { status: Number(head[':status']), bytes, uploaded: head['x-uploaded'] as string, trailers };
-}
-
-function openSession(httpsPort: number) {
-  const session = http2Connect(`https://${DEMO}:${httpsPort}`, {
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
-    rejectUnauthorized: false,
-  });
-  track(() => session.destroy());
-  return session;
 }
 
 const CLIENTS = ['HTTP/1.1', 'HTTP/2'] as const;
@@ -252,9 +231,8 @@ describe('an answer without a body that ends with its header section', () => {
       serverTiming: true,
       faults: { ...NO_FAULTS, request: () => fault },
     });
-    track(() => running.stop());
     expect(await framesOf(running.httpsPort, DEMO, CALL, 'call')).toEqual(['HEADERS END_STREAM']);
-    const stream = openSession(running.httpsPort).request({ ':method': 'POST', 'content-type': 'application/grpc' });
+    const stream = openHttp2(running).request({ ':method': 'POST', 'content-type': 'application/grpc' });
     // The rest of its body is not waited for.
     stream.write('call');
     const [head] = (await once(stream.resume(), 'response')) as [IncomingHttpHeaders];

@@ -1,17 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-/** A self-signed certificate per hostname, made with openssl, and all of them in one trust file. */
+/**
+ * A self-signed certificate per hostname, made with openssl, and all of them in one trust file, in the temporary folder
+ * of the test file.
+ */
 export interface TestCertificates {
   contextFor(hostname: string): SecureContext | null;
   /** PEM of everything to trust. */
   trusted: string;
   /** The same as a file, for `curl --cacert`. */
   trustFile: string;
-  remove(): void;
 }
 
 export function createTestCertificates(hostnames: readonly string[]): TestCertificates {
@@ -41,6 +43,5 @@ export function createTestCertificates(hostnames: readonly string[]): TestCertif
     contextFor: (hostname) => contexts.get(hostname) ?? null,
     trusted,
     trustFile,
-    remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

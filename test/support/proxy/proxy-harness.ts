@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { connect as connectHttp2, type ClientHttp2Session, type SecureClientSessionOptions } from 'node:http2';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { createClock, type Clock } from '../../../main/base/clock.ts';
 import { type FaultSource, NO_FAULTS } from '../../../main/model/fault.ts';
 import type { Decision, Caller, RequestLimiter } from '../../../main/model/rate-decision.ts';
@@ -11,6 +13,7 @@ import type { ExchangeSummary } from '../../../main/model/exchange-record.ts';
 import type { ProxyLimits } from '../../../main/proxy/front/proxy-limits.ts';
 import type { Recording } from '../../../main/proxy/exchanges.ts';
 import type { OwnPaths } from '../../../main/proxy/front/own-paths.ts';
+import { track } from '../engine.ts';
 import { createInternalTokens } from '../../../main/proxy/identify.ts';
 import { createProxy, type Proxy, type ProxyOptions } from '../../../main/proxy/proxy.ts';
 import type { Route, Snapshot, TargetContext } from '../../../main/model/route.ts';
@@ -135,30 +138,43 @@ export interface RunningProxy {
   httpsPort: number;
   limiter: RecordingLimiter;
   summaries: ExchangeSummary[];
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** The date in broken answers. */
 export const REAL_NOW_MS = Date.UTC(2026, 10, 22, 12);
 
-/** A proxy on free ports with the test snapshot published. */
-export async function startProxy(
-  options: {
-    handle?: Handler;
-    certificates?: TestCertificates;
-    limits?: Partial<ProxyLimits>;
-    snapshot?: Snapshot;
-    clock?: Clock;
-    log?: Log;
-    whyUnserved?: (hostname: string) => string | null;
-    trustedProxies?: readonly string[];
-    serverTiming?: boolean;
-    recording?: Recording;
-    ownPaths?: OwnPaths;
-    faults?: FaultSource;
-    brokenFor?: ProxyOptions['brokenFor'];
-  } = {},
-): Promise<RunningProxy> {
+export interface ProxyStart {
+  handle?: Handler;
+  certificates?: TestCertificates;
+  limits?: Partial<ProxyLimits>;
+  snapshot?: Snapshot;
+  clock?: Clock;
+  log?: Log;
+  whyUnserved?: (hostname: string) => string | null;
+  trustedProxies?: readonly string[];
+  serverTiming?: boolean;
+  recording?: Recording;
+  ownPaths?: OwnPaths;
+  faults?: FaultSource;
+  brokenFor?: ProxyOptions['brokenFor'];
+}
+
+/** A proxy on free ports with the test snapshot published, stopped after the test. */
+export async function startProxy(options: ProxyStart = {}): Promise<RunningProxy> {
+  const running = await launch(options);
+  track(running.stop);
+  return running;
+}
+
+/** The same for all tests of a file; call it while the file is loaded. */
+export async function shareProxy(options: ProxyStart = {}): Promise<RunningProxy> {
+  const running = await launch(options);
+  afterAll(running.stop);
+  return running;
+}
+
+async function launch(options: ProxyStart): Promise<RunningProxy> {
   const limiter = createRecordingLimiter();
   const summaries: ExchangeSummary[] = [];
   const proxy = createProxy({
@@ -200,4 +216,20 @@ export async function startProxy(
 /** Waits, turn by turn of the event loop, until the proxy has that many connections. */
 export async function untilConnections({ proxy }: RunningProxy, count: number): Promise<void> {
   while (proxy.connections() !== count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** An HTTP/2 session with a hostname at the proxy, destroyed after the test. */
+export function openHttp2(
+  { httpsPort }: RunningProxy,
+  { hostname = DEMO, ...options }: SecureClientSessionOptions & { hostname?: string } = {},
+): ClientHttp2Session {
+  const session = connectHttp2(`https://${hostname}:${httpsPort}`, {
+    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    rejectUnauthorized: false,
+    ...options,
+  });
+  // The proxy stops after the test, and may reset what is still open.
+  session.on('error', () => undefined);
+  track(() => session.destroy());
+  return session;
 }

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { track } from '../../../support/engine.ts';
 import { isAlive } from '../../../../main/base/system/runtime-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { createTestCertificates } from '../../../support/proxy/proxy-certificates.ts';
@@ -113,7 +112,6 @@ describe('vivarium rehearse', () => {
   test('lets commands reach the hostnames without a port, and trust its root besides one that was set before', async () => {
     const { folder, file } = writeWorld(SHOP);
     const certificates = createTestCertificates(['other.test']);
-    track(certificates.remove);
     // The root of another Vivarium, as the GitHub action sets it.
     writeFileSync(join(folder, 'other.pem'), certificates.trusted);
     const program = `
