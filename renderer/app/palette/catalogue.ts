@@ -163,7 +163,7 @@ function projectCommands({ projects, current }: Named, { here, go }: Navigation)
           title: PAGES[other].title,
           detail: name,
           group: 'Pages of other projects',
-          icon: other === 'projects' ? 'project' : other,
+          icon: PAGES[other].icon,
           keywords: [slug],
           run: () => go({ page: other, project: slug }),
         }),

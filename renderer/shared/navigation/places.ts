@@ -1,35 +1,158 @@
+import type { IconName } from '../display/icons.ts';
+
 /**
  * The places of the interface and their addresses. A project's place contains the project's slug, so a link to it means
  * the same for every user.
  */
 
-/**
- * `project`: about one project; `engine`: about this Vivarium. `item`: the address parameter of one item of the page.
- */
 interface PageFacts {
   title: string;
+  /** `project`: about one project; `engine`: about this Vivarium. */
   scope: 'project' | 'engine';
   /** The address segment; empty for a project's first page. */
   segment: string;
+  /** The address parameter of one item of the page. */
   item?: string;
+  icon: IconName;
+  /** The path of its view in `renderer/pages`. */
+  view: string;
+  /** Whether it shows something while there is no project. */
+  alone?: true;
+  /** The heading above it in the rail, and the shortcut; without them it is reached by links only. */
+  rail?: { under: '' | 'Project settings' | 'Vivarium'; shortcut: string };
 }
 
+/** The pages, in the order of the rail. */
 export const PAGES = {
-  overview: { title: 'Overview', scope: 'project', segment: '' },
-  pets: { title: 'Pets', scope: 'project', segment: 'pets', item: 'pet' },
-  traffic: { title: 'Traffic', scope: 'project', segment: 'traffic', item: 'entry' },
-  general: { title: 'General', scope: 'project', segment: 'general' },
-  domains: { title: 'Domains', scope: 'project', segment: 'domains', item: 'hostname' },
-  limits: { title: 'Keys and limits', scope: 'project', segment: 'keys-and-limits', item: 'key' },
-  projects: { title: 'Projects', scope: 'engine', segment: 'projects' },
-  dns: { title: 'DNS', scope: 'engine', segment: 'dns', item: 'zone' },
-  certificates: { title: 'Certificates', scope: 'engine', segment: 'certificates', item: 'hostname' },
-  acme: { title: 'ACME', scope: 'engine', segment: 'acme', item: 'order' },
-  api: { title: 'API reference', scope: 'project', segment: 'api-reference', item: 'operation' },
-  devices: { title: 'Other devices', scope: 'engine', segment: 'other-devices' },
-  breaks: { title: 'Break it', scope: 'engine', segment: 'break-it', item: 'entry' },
-  doctor: { title: 'Doctor', scope: 'engine', segment: 'doctor' },
-  settings: { title: 'Settings', scope: 'engine', segment: 'settings' },
+  overview: {
+    title: 'Overview',
+    scope: 'project',
+    segment: '',
+    icon: 'overview',
+    view: 'home/OverviewView',
+    alone: true,
+    rail: { under: '', shortcut: 'g o' },
+  },
+  pets: {
+    title: 'Pets',
+    scope: 'project',
+    segment: 'pets',
+    item: 'pet',
+    icon: 'pets',
+    view: 'pets/PetsView',
+    rail: { under: '', shortcut: 'g p' },
+  },
+  traffic: {
+    title: 'Traffic',
+    scope: 'project',
+    segment: 'traffic',
+    item: 'entry',
+    icon: 'traffic',
+    view: 'traffic/TrafficView',
+    rail: { under: '', shortcut: 'g t' },
+  },
+  domains: {
+    title: 'Domains',
+    scope: 'project',
+    segment: 'domains',
+    item: 'hostname',
+    icon: 'domains',
+    view: 'domains/DomainsView',
+    rail: { under: 'Project settings', shortcut: 'g d' },
+  },
+  limits: {
+    title: 'Keys and limits',
+    scope: 'project',
+    segment: 'keys-and-limits',
+    item: 'key',
+    icon: 'limits',
+    view: 'limits/LimitsView',
+    rail: { under: 'Project settings', shortcut: 'g k' },
+  },
+  general: {
+    title: 'General',
+    scope: 'project',
+    segment: 'general',
+    icon: 'general',
+    view: 'project-settings/GeneralView',
+    rail: { under: 'Project settings', shortcut: 'g g' },
+  },
+  dns: {
+    title: 'DNS',
+    scope: 'engine',
+    segment: 'dns',
+    item: 'zone',
+    icon: 'dns',
+    view: 'dns/DnsView',
+    rail: { under: 'Vivarium', shortcut: 'g n' },
+  },
+  certificates: {
+    title: 'Certificates',
+    scope: 'engine',
+    segment: 'certificates',
+    item: 'hostname',
+    icon: 'certificates',
+    view: 'certificates/CertificatesView',
+    rail: { under: 'Vivarium', shortcut: 'g c' },
+  },
+  acme: {
+    title: 'ACME',
+    scope: 'engine',
+    segment: 'acme',
+    item: 'order',
+    icon: 'acme',
+    view: 'certificates/acme/AcmeView',
+    rail: { under: 'Vivarium', shortcut: 'g m' },
+  },
+  devices: {
+    title: 'Other devices',
+    scope: 'engine',
+    segment: 'other-devices',
+    icon: 'devices',
+    view: 'machine/devices/OtherDevicesView',
+    rail: { under: 'Vivarium', shortcut: 'g l' },
+  },
+  api: {
+    title: 'API reference',
+    scope: 'project',
+    segment: 'api-reference',
+    item: 'operation',
+    icon: 'api',
+    view: 'api/ApiReferenceView',
+    rail: { under: 'Vivarium', shortcut: 'g a' },
+  },
+  breaks: {
+    title: 'Break it',
+    scope: 'engine',
+    segment: 'break-it',
+    item: 'entry',
+    icon: 'breaks',
+    view: 'break/BreaksView',
+    rail: { under: 'Vivarium', shortcut: 'g b' },
+  },
+  doctor: {
+    title: 'Doctor',
+    scope: 'engine',
+    segment: 'doctor',
+    icon: 'doctor',
+    view: 'machine/doctor/DoctorView',
+    rail: { under: 'Vivarium', shortcut: 'g h' },
+  },
+  settings: {
+    title: 'Settings',
+    scope: 'engine',
+    segment: 'settings',
+    icon: 'settings',
+    view: 'machine/settings/SettingsView',
+    rail: { under: 'Vivarium', shortcut: 'g s' },
+  },
+  projects: {
+    title: 'Projects',
+    scope: 'engine',
+    segment: 'projects',
+    icon: 'project',
+    view: 'projects/ProjectsView',
+  },
 } as const satisfies Record<string, PageFacts>;
 
 export type PageName = keyof typeof PAGES;

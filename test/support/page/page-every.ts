@@ -1,34 +1,31 @@
 import type { Page } from 'playwright-core';
+import { factsOf, formatPlace, PAGE_NAMES, type PageName } from '../../../renderer/shared/navigation/places.ts';
 import type { Engine } from '../engine.ts';
 
-/** The path of a project whose plan permits domains. */
-export const FULL_PROJECT = '/projects/happy-paws';
+/** A project whose plan permits domains. */
+const FULL = 'happy-paws';
+export const FULL_PROJECT = `/projects/${FULL}`;
 export const FULL_DOMAIN = 'www.focus.test';
 
-/** Every page, with an item where it shows one. */
+/** Items that pages show one at a time. */
+const ITEMS: Partial<Record<PageName, string>> = {
+  pets: '1',
+  domains: FULL_DOMAIN,
+  dns: 'focus.test',
+  certificates: FULL_DOMAIN,
+  acme: 'forgotten',
+  api: 'listPets',
+  breaks: 'http.empty-response',
+};
+
+/** Every page, with an item where it shows one, and the first one of a project on the plan Free. */
 export const EVERY_PAGE = [
-  '/projects',
   '/projects/demo',
-  FULL_PROJECT,
-  `${FULL_PROJECT}/pets`,
-  `${FULL_PROJECT}/pets/1`,
-  `${FULL_PROJECT}/traffic`,
-  `${FULL_PROJECT}/general`,
-  `${FULL_PROJECT}/domains`,
-  `${FULL_PROJECT}/domains/${FULL_DOMAIN}`,
-  `${FULL_PROJECT}/keys-and-limits`,
-  '/dns',
-  '/dns/focus.test',
-  '/certificates',
-  `/certificates/${FULL_DOMAIN}`,
-  '/acme',
-  '/acme/forgotten',
-  `${FULL_PROJECT}/api-reference/listPets`,
-  '/other-devices',
-  '/break-it',
-  '/break-it/http.empty-response',
-  '/doctor',
-  '/settings',
+  ...PAGE_NAMES.flatMap((page) => {
+    const place = { page, ...(factsOf(page).scope === 'project' && { project: FULL }) };
+    const item = ITEMS[page];
+    return [formatPlace(place), ...(item === undefined ? [] : [formatPlace({ ...place, item })])];
+  }),
 ];
 
 /** Gives the pages something to show. */

@@ -18,7 +18,7 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
   'pages/home/DomainsPanel.svelte': ['all'],
   'pages/machine/settings/GroupPanel.svelte': ['field'],
-  'pages/pets/PetsView.svelte': ['beside', 'list'],
+  'pages/pets/PetsAndOrders.svelte': ['beside', 'list'],
   'pages/pets/grid/PetCellEditor.svelte': ['control'],
   'pages/traffic/FiltersPopover.svelte': ['control'],
   'pages/traffic/TrafficView.svelte': ['beside', 'whole-page'],

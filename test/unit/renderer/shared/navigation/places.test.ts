@@ -1,5 +1,12 @@
+import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { formatPlace, readPlace, type Place } from '../../../../../renderer/shared/navigation/places.ts';
+import {
+  factsOf,
+  formatPlace,
+  PAGE_NAMES,
+  readPlace,
+  type Place,
+} from '../../../../../renderer/shared/navigation/places.ts';
 
 const PLACES: readonly [address: string, place: Place][] = [
   ['/', { page: 'overview' }],
@@ -31,5 +38,20 @@ describe('the addresses of places', () => {
   it('omit empty filters', () => {
     expect(readPlace('/pets', '?status=&search=')).toEqual({ page: 'pets' });
     expect(formatPlace({ page: 'pets', query: { status: '' } })).toBe('/pets');
+  });
+});
+
+describe('the pages', () => {
+  const facts = PAGE_NAMES.map(factsOf);
+
+  it('are all views in the folders of pages, each once', () => {
+    const files = globSync('**/*View.svelte', { cwd: 'renderer/pages' });
+    expect(facts.map(({ view }) => `${view}.svelte`).sort()).toEqual(files.sort());
+  });
+
+  it('have shortcuts and addresses of their own', () => {
+    const shortcuts = facts.flatMap(({ rail }) => rail?.shortcut ?? []);
+    expect(new Set(shortcuts).size).toBe(shortcuts.length);
+    expect(new Set(facts.map(({ scope, segment }) => `${scope} ${segment}`)).size).toBe(facts.length);
   });
 });
