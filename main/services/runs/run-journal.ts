@@ -25,14 +25,7 @@ const runTrace = z.object({
 });
 export type RunTrace = z.infer<typeof runTrace>;
 
-export interface RunJournal {
-  put(id: string, trace: RunTrace): void;
-  /** Undoes one run; failures are logged. */
-  undo(id: string): Promise<void>;
-  undoAll(): Promise<void>;
-  /** Reads the stored journal again after the store was replaced. */
-  reload(): void;
-}
+export type RunJournal = ReturnType<typeof createRunJournal>;
 
 /** The journal's name in the table of settings. */
 const SETTING = 'runs';
@@ -46,7 +39,7 @@ export function createRunJournal(parts: {
   lifecycle: Pick<Lifecycle, 'find' | 'list'>;
   settings: SettingRows;
   log: Log;
-}): RunJournal {
+}) {
   const { projects, lifecycle, settings, log } = parts;
   const read = () => new Map(Object.entries(z.record(z.string(), runTrace).catch({}).parse(settings.get()[SETTING])));
   let traces = read();
@@ -124,15 +117,17 @@ export function createRunJournal(parts: {
   }
 
   return {
-    put(id, trace) {
+    put(id: string, trace: RunTrace): void {
       traces.set(id, trace);
       save();
     },
+    /** Undoes one run; failures are logged. */
     undo: undoOne,
-    async undoAll() {
+    async undoAll(): Promise<void> {
       for (const id of traces.keys()) await undoOne(id);
     },
-    reload() {
+    /** Reads the stored journal again after the store was replaced. */
+    reload(): void {
       traces = read();
     },
   };

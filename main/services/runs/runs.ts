@@ -1,5 +1,6 @@
 import { platformHostname } from '../../base/config.ts';
 import { createId } from '../../base/secret.ts';
+import { createTurns } from '../../base/turns.ts';
 import type { AttachedLocally } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { CallContext, Services } from '../../contract/index.ts';
@@ -44,79 +45,18 @@ interface LiveRun {
   closed: PromiseWithResolvers<void>;
 }
 
-export interface Runs {
-  services: Services['runs'];
-  /** Undoes the changes of runs of a killed engine. */
-  recover(): Promise<void>;
-  /** Ends all runs. */
-  stop(): Promise<void>;
-  /**
-   * Ends all leases and keeps their changes, which disappear with the replaced world. The commands reconnect, as
-   * after a restart.
-   */
-  interrupt(): Promise<void>;
-  /** Undoes the changes of runs in the restored world. */
-  restored(): Promise<void>;
-}
+export type Runs = ReturnType<typeof createRuns>;
 
 /**
  * Serves commands that `vivarium run` started. A run is a lease that lasts as long as its caller reads the stream of
  * `hold`, which always ends with the caller's process. Then the changes of the run are undone; a journal of them
  * survives a killed engine.
  */
-export function createRuns(parts: RunParts): Runs {
-  const { projects, lifecycle, journal } = parts;
+export function createRuns(parts: RunParts) {
+  const { projects, journal } = parts;
   const live = new Map<string, LiveRun>();
-  /** Runs calls one at a time, so that a name cannot be taken twice. */
-  let opening: Promise<unknown> = Promise.resolve();
-
-  function checkHostnames({ hostname, wildcard }: { hostname?: string | undefined; wildcard: boolean }): string[] {
-    if (hostname === undefined) {
-      if (wildcard) throw inputError('wildcard', 'needs a custom hostname, such as "app.acme.test".');
-      return [];
-    }
-    const verdict = evaluateHostname(hostname);
-    if (!verdict.ok) {
-      const message = `${verdict.refusal.message} ${verdict.refusal.fix}`;
-      throw new VivariumError(verdict.refusal.code, message, { issues: [{ path: 'hostname', message }] });
-    }
-    const own = verdict.hostname;
-    return wildcard && !isWildcard(own) ? [own, `*.${own}`] : [own];
-  }
-
-  /** The project of a run, or null if it must be created. */
-  function findProject(asked: { projectId?: string | undefined; name: string }): ProjectRow | null {
-    if (asked.projectId !== undefined) return existingProject(projects, asked.projectId);
-    return projects.getBySlug(slugFromName(asked.name));
-  }
-
-  /** @throws VivariumError when a hostname or the project is in use, or may not be used. */
-  function checkUse(hostnames: readonly string[], project: ProjectRow | null): void {
-    for (const other of live.values()) {
-      const shared = hostnames.find((hostname) => other.hostnames.includes(hostname));
-      if (shared === undefined && other.trace.projectId !== project?.id) continue;
-      const what = shared ?? `the project "${project?.name ?? ''}"`;
-      const { pid, folder } = other.about;
-      throw new VivariumError(
-        'conflict',
-        `Process ${pid} is already running ${what}, in ${folder}. Stop it there, or choose another name: vivarium run NAME -- …`,
-      );
-    }
-    for (const hostname of hostnames) {
-      const holder = lifecycle.find(hostname);
-      if (holder !== null && holder.projectId !== project?.id) {
-        const { name, slug } = existingProject(projects, holder.projectId);
-        throw new VivariumError(
-          'in_use',
-          `"${hostname}" is attached to the project "${name}". Run the command for that project with --project ${slug}, or choose another hostname.`,
-        );
-      }
-      const verdict = project === null || holder !== null ? null : lifecycle.evaluate(project.id, hostname);
-      if (verdict?.ok === false && verdict.refusal.code !== 'deploy_required') {
-        throw new VivariumError(verdict.refusal.code, `${verdict.refusal.message} ${verdict.refusal.fix}`);
-      }
-    }
-  }
+  // One at a time, so that a name cannot be taken twice.
+  const { enqueue } = createTurns(1);
 
   async function begin(input: Parameters<Services['runs']['hold']>[0], context: CallContext): Promise<LiveRun> {
     const { projectId, keepHost = false, pid, folder, command } = input;
@@ -126,9 +66,10 @@ export function createRuns(parts: RunParts): Runs {
     if (projectId === undefined && name === undefined)
       throw inputError('name', 'is needed, or a hostname, or a project.');
     await endGone();
-    const before = await readHostnames(hostnames, context);
-    const found = findProject({ projectId, name: name ?? '' });
-    checkUse(hostnames, found);
+    const before = await readHostnames(hostnames, parts, context);
+    const found =
+      projectId === undefined ? projects.getBySlug(slugFromName(name ?? '')) : existingProject(projects, projectId);
+    checkUse(hostnames, found, { ...parts, live: live.values() });
     const project = found ?? (await parts.services().projects.create({ name: name ?? '', plan: PLAN }, context));
     const id = createId('run');
     const trace: RunTrace = {
@@ -159,64 +100,6 @@ export function createRuns(parts: RunParts): Runs {
     await Promise.all(gone.map(end));
   }
 
-  /** The state of the hostnames before the run. */
-  async function readHostnames(hostnames: readonly string[], context: CallContext): Promise<RunTrace['hostnames']> {
-    const { zones, records } = parts.services();
-    return Promise.all(
-      hostnames.map(async (hostname) => {
-        const zone = closestZone(hostname, (await zones.list({}, context)) as ZoneInfo[]);
-        const found =
-          zone === null ? [] : await records.list({ zone: zone.name, name: nameWithin(hostname, zone.name) }, context);
-        return {
-          hostname,
-          attached: lifecycle.find(hostname) !== null,
-          records: found.map(({ id }) => id),
-          hasZone: zone !== null,
-        };
-      }),
-    );
-  }
-
-  function present({ about, hostnames, trace }: LiveRun): Run {
-    const { slug } = existingProject(projects, trace.projectId);
-    const shown = hostnames.map((hostname) => exampleOf(hostname, lifecycle.isAttached));
-    const served = [...shown, platformHostname(slug, 'production')];
-    return {
-      ...about,
-      projectId: trace.projectId,
-      project: slug,
-      hostnames: [...hostnames],
-      urls: [...new Set(served)].map(parts.urlOf),
-      ...(trace.url !== null && { target: trace.url }),
-    };
-  }
-
-  async function map(run: LiveRun, url: string, context: CallContext): Promise<MappedRun> {
-    const { trace } = run;
-    const { projects: service, deploys, domains } = parts.services();
-    const { target } = existingProject(projects, trace.projectId);
-    const kept = target.kind === 'upstream' ? target : {};
-    trace.url = url;
-    journal.put(run.about.id, trace);
-    // Development servers have self-signed certificates; the connection stays on this machine.
-    const own = {
-      kind: 'upstream',
-      url,
-      ...(url.startsWith('https:') && { verifyCertificate: false }),
-      ...(run.keepHost && ({ host: 'keep' } as const)),
-    } as const;
-    await service.update({ projectId: trace.projectId, target: { ...kept, ...own } }, context);
-    const deploy = await deploys.create({ projectId: trace.projectId }, context);
-    if (deploy.status === 'failed') throw new VivariumError('deploy_required', deploy.reason ?? 'It does not answer.');
-    const attached: MappedRun['domains'] = [];
-    for (const hostname of run.hostnames) {
-      const input = { projectId: trace.projectId, hostname, local: true };
-      const { steps = [], serving }: AttachedLocally = await domains.attach(input, context);
-      attached.push({ hostname, steps, serving });
-    }
-    return { run: present(run), domains: attached };
-  }
-
   function existing(id: string): LiveRun {
     const run = live.get(id);
     if (run !== undefined && run.ended === null) return run;
@@ -233,44 +116,51 @@ export function createRuns(parts: RunParts): Runs {
     return run.ended;
   }
 
-  return {
-    services: {
-      async *hold(input, context) {
-        const begun = opening.then(() => begin(input, context));
-        opening = begun.catch(() => undefined);
-        const run = await begun;
-        try {
-          yield { ...present(run), caFile: parts.caFile() };
-          await Promise.race([aborted(context.signal), run.closed.promise]);
-        } finally {
-          await end(run);
-        }
-      },
-      map({ id, url }, context) {
-        const run = existing(id);
-        const mapping = run.work.then(() => map(run, url, context));
-        run.work = mapping.catch(() => undefined);
-        return mapping;
-      },
-      async close({ id }) {
-        await end(existing(id));
-        return { id };
-      },
-      list: () =>
-        [...live.values()]
-          .filter(({ ended, trace }) => ended === null && projects.get(trace.projectId) !== null)
-          .map(present),
+  const services: Services['runs'] = {
+    async *hold(input, context) {
+      const run = await enqueue(() => begin(input, context));
+      try {
+        yield { ...present(run, parts), caFile: parts.caFile() };
+        await Promise.race([aborted(context.signal), run.closed.promise]);
+      } finally {
+        await end(run);
+      }
     },
+    map({ id, url }, context) {
+      const run = existing(id);
+      const mapping = run.work.then(() => map(run, url, parts, context));
+      run.work = mapping.catch(() => undefined);
+      return mapping;
+    },
+    async close({ id }) {
+      await end(existing(id));
+      return { id };
+    },
+    list: () =>
+      [...live.values()]
+        .filter(({ ended, trace }) => ended === null && projects.get(trace.projectId) !== null)
+        .map((run) => present(run, parts)),
+  };
+
+  return {
+    services,
+    /** Undoes the changes of runs of a killed engine. */
     recover: journal.undoAll,
-    async stop() {
+    /** Ends all runs. */
+    async stop(): Promise<void> {
       await Promise.all([...live.values()].map(end));
     },
-    async interrupt() {
+    /**
+     * Ends all leases and keeps their changes, which disappear with the replaced world. The commands reconnect, as
+     * after a restart.
+     */
+    async interrupt(): Promise<void> {
       const runs = [...live.values()];
       for (const run of runs) run.ended ??= Promise.resolve();
       await Promise.all(runs.map(({ work, ended }) => Promise.all([work, ended])));
     },
-    async restored() {
+    /** Undoes the changes of runs in the restored world. */
+    async restored(): Promise<void> {
       for (const { about, closed } of live.values()) {
         live.delete(about.id);
         closed.resolve();
@@ -282,6 +172,116 @@ export function createRuns(parts: RunParts): Runs {
 }
 
 const NAME_LENGTH_MAX = 100;
+
+function checkHostnames({ hostname, wildcard }: { hostname?: string | undefined; wildcard: boolean }): string[] {
+  if (hostname === undefined) {
+    if (wildcard) throw inputError('wildcard', 'needs a custom hostname, such as "app.acme.test".');
+    return [];
+  }
+  const verdict = evaluateHostname(hostname);
+  if (!verdict.ok) {
+    const message = `${verdict.refusal.message} ${verdict.refusal.fix}`;
+    throw new VivariumError(verdict.refusal.code, message, { issues: [{ path: 'hostname', message }] });
+  }
+  const own = verdict.hostname;
+  return wildcard && !isWildcard(own) ? [own, `*.${own}`] : [own];
+}
+
+/** @throws VivariumError when a hostname or the project is in use, or may not be used. */
+function checkUse(
+  hostnames: readonly string[],
+  project: ProjectRow | null,
+  { projects, lifecycle, live }: Pick<RunParts, 'projects' | 'lifecycle'> & { live: Iterable<LiveRun> },
+): void {
+  for (const other of live) {
+    const shared = hostnames.find((hostname) => other.hostnames.includes(hostname));
+    if (shared === undefined && other.trace.projectId !== project?.id) continue;
+    const what = shared ?? `the project "${project?.name ?? ''}"`;
+    const { pid, folder } = other.about;
+    throw new VivariumError(
+      'conflict',
+      `Process ${pid} is already running ${what}, in ${folder}. Stop it there, or choose another name: vivarium run NAME -- …`,
+    );
+  }
+  for (const hostname of hostnames) {
+    const holder = lifecycle.find(hostname);
+    if (holder !== null && holder.projectId !== project?.id) {
+      const { name, slug } = existingProject(projects, holder.projectId);
+      throw new VivariumError(
+        'in_use',
+        `"${hostname}" is attached to the project "${name}". Run the command for that project with --project ${slug}, or choose another hostname.`,
+      );
+    }
+    const verdict = project === null || holder !== null ? null : lifecycle.evaluate(project.id, hostname);
+    if (verdict?.ok === false && verdict.refusal.code !== 'deploy_required') {
+      throw new VivariumError(verdict.refusal.code, `${verdict.refusal.message} ${verdict.refusal.fix}`);
+    }
+  }
+}
+
+/** The state of the hostnames before the run. */
+async function readHostnames(
+  hostnames: readonly string[],
+  { services, lifecycle }: Pick<RunParts, 'services' | 'lifecycle'>,
+  context: CallContext,
+): Promise<RunTrace['hostnames']> {
+  const { zones, records } = services();
+  return Promise.all(
+    hostnames.map(async (hostname) => {
+      const zone = closestZone(hostname, (await zones.list({}, context)) as ZoneInfo[]);
+      const found =
+        zone === null ? [] : await records.list({ zone: zone.name, name: nameWithin(hostname, zone.name) }, context);
+      return {
+        hostname,
+        attached: lifecycle.find(hostname) !== null,
+        records: found.map(({ id }) => id),
+        hasZone: zone !== null,
+      };
+    }),
+  );
+}
+
+function present({ about, hostnames, trace }: LiveRun, { projects, lifecycle, urlOf }: RunParts): Run {
+  const { slug } = existingProject(projects, trace.projectId);
+  const shown = hostnames.map((hostname) => exampleOf(hostname, lifecycle.isAttached));
+  const served = [...shown, platformHostname(slug, 'production')];
+  return {
+    ...about,
+    projectId: trace.projectId,
+    project: slug,
+    hostnames: [...hostnames],
+    urls: [...new Set(served)].map(urlOf),
+    ...(trace.url !== null && { target: trace.url }),
+  };
+}
+
+/** Points the project of a run at its command, and attaches its hostnames. */
+async function map(run: LiveRun, url: string, parts: RunParts, context: CallContext): Promise<MappedRun> {
+  const { trace } = run;
+  const { projects, journal } = parts;
+  const { projects: service, deploys, domains } = parts.services();
+  const { target } = existingProject(projects, trace.projectId);
+  const kept = target.kind === 'upstream' ? target : {};
+  trace.url = url;
+  journal.put(run.about.id, trace);
+  // Development servers have self-signed certificates; the connection stays on this machine.
+  const own = {
+    kind: 'upstream',
+    url,
+    ...(url.startsWith('https:') && { verifyCertificate: false }),
+    ...(run.keepHost && ({ host: 'keep' } as const)),
+  } as const;
+  await service.update({ projectId: trace.projectId, target: { ...kept, ...own } }, context);
+  const deploy = await deploys.create({ projectId: trace.projectId }, context);
+  if (deploy.status === 'failed') throw new VivariumError('deploy_required', deploy.reason ?? 'It does not answer.');
+  const attached: MappedRun['domains'] = [];
+  for (const hostname of run.hostnames) {
+    const input = { projectId: trace.projectId, hostname, local: true };
+    const { steps = [], serving }: AttachedLocally = await domains.attach(input, context);
+    attached.push({ hostname, steps, serving });
+  }
+  return { run: present(run, parts), domains: attached };
+}
 
 const aborted = (signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
