@@ -13,10 +13,18 @@ import type {
   AcmeLimits,
   AcmeOrderInfo,
 } from '../../contract/acme.ts';
+import type { RevocationReason } from '../../contract/certificates.ts';
 import { formatDuration } from '../../contract/duration.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
-import { type AcmeAccount, type AcmeExternalKey, type AcmeOrder, type AcmeRows, nameOf } from '../../model/acme.ts';
+import {
+  type AcmeAccount,
+  type AcmeCertificate,
+  type AcmeExternalKey,
+  type AcmeOrder,
+  type AcmeRows,
+  nameOf,
+} from '../../model/acme.ts';
 import type { RevocationRows } from '../dependencies.ts';
 
 const ACCOUNTS_LISTED = 1_000;
@@ -34,31 +42,17 @@ export interface AcmeServer {
   origin(): string;
 }
 
-export function createAcmeServices(options: {
+interface AcmeParts {
   rows: AcmeRows;
   server: AcmeServer;
   revocations: Pick<RevocationRows, 'get' | 'insert'>;
   clock: Pick<AdjustableClock, 'now' | 'state'>;
   enforced: () => boolean;
   changed: () => void;
-}): Services['acme'] {
-  const { clock, rows, server, revocations, enforced, changed } = options;
+}
 
-  const presentLimits = (): AcmeLimits => {
-    const used = server.rates.list();
-    return {
-      enforced: enforced(),
-      limits: server.rates.limits().map(({ limit, what, rate }) => ({
-        limit,
-        what,
-        count: rate.count,
-        period: formatDuration(rate.periodMs),
-        used: used
-          .filter((each) => each.limit === limit)
-          .map(({ of, left, fullAtMs }) => ({ of, left, fullAt: new Date(fullAtMs).toISOString() })),
-      })),
-    };
-  };
+export function createAcmeServices(options: AcmeParts): Services['acme'] {
+  const { clock, rows, server, revocations, changed } = options;
 
   const describeAccount = ({ id, status, contact, createdAtMs }: AcmeAccount): AcmeAccountInfo => ({
     ...{ id, status, url: accountUrl(server.origin(), id) },
@@ -82,9 +76,19 @@ export function createAcmeServices(options: {
     });
   }
 
+  /** Revokes the certificate of an order; false if that was done before. */
+  function revoke({ serial, wireNotAfterMs }: AcmeCertificate, reason: RevocationReason): boolean {
+    if (revocations.get(serial) !== null) return false;
+    const { now, realNow } = clock.state();
+    revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
+    return true;
+  }
+
+  const certificateOf = ({ serial }: AcmeOrder) => (serial === undefined ? null : rows.certificate(serial));
+
   async function explain(order: AcmeOrder): Promise<AcmeExplanation> {
     const { authorizations } = await server.endpoint();
-    const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
+    const certificate = certificateOf(order);
     return explainOrder(order, {
       account: rows.account(order.accountId),
       authorizations: order.authorizationIds.map(authorizations.get).filter((each) => each !== null),
@@ -96,6 +100,96 @@ export function createAcmeServices(options: {
 
   return {
     accounts: () => rows.accounts(ACCOUNTS_LISTED).map(describeAccount),
+    ...externalKeys(options),
+    async deactivate({ accountId }) {
+      const account = rows.account(lastPart(accountId));
+      if (account === null) {
+        throw new VivariumError('not_found', `There is no account "${accountId}". List them: \`acme.accounts\`.`);
+      }
+      const { accounts } = await server.endpoint();
+      const deactivated = accounts.update(account, { status: 'deactivated' });
+      await rows.stored();
+      return describeAccount(deactivated);
+    },
+    async orders(input) {
+      const { accountId, search, state, after, limit = 100 } = input ?? {};
+      const found = rows.orders({
+        ...(accountId !== undefined && { accountId }),
+        ...(search !== undefined && search !== '' && { search }),
+        ...(state !== undefined && { in: { state, atMs: clock.state().now } }),
+        ...(after !== undefined && { after }),
+        limit,
+      });
+      return described(found);
+    },
+    explain: async ({ orderId }) => explain(await find(orderId)),
+    async revoke({ orderId, reason }) {
+      const order = await find(orderId);
+      const certificate = certificateOf(order);
+      if (certificate === null) throw new VivariumError('conflict', `The order "${orderId}" has no certificate.`);
+      if (!revoke(certificate, reason))
+        throw new VivariumError('conflict', `The certificate ${certificate.serial} is already revoked.`);
+      changed();
+      return explain(order);
+    },
+    refusals: () =>
+      server.refusals.list().map(({ atMs, names = [], ...refusal }) => ({
+        ...{ at: new Date(atMs).toISOString(), ...refusal, names: [...names] },
+      })),
+    async revokeAll(input) {
+      const { reason = 'unspecified' } = input ?? {};
+      // Every call waits for the disk.
+      const revoked = await mapInTurns(rows.orders({ limit: ORDERS_MAX }), 1, (order) => {
+        const certificate = certificateOf(order);
+        if (certificate === null || certificate.notAfterMs <= clock.state().now) return [];
+        return revoke(certificate, reason) ? [order] : [];
+      });
+      if (revoked.flat().length > 0) changed();
+      return described(revoked.flat());
+    },
+    async loseAuthorizations(input) {
+      const { authorizations } = await server.endpoint();
+      const wanted = input?.name?.toLowerCase();
+      const lost = rows
+        .accounts(ACCOUNTS_LISTED)
+        .flatMap(({ id }) => rows.openAuthorizations({ accountId: id }))
+        .filter((each) => authorizations.get(each.id)?.status === 'valid')
+        .filter((each) => wanted === undefined || wanted === nameOf(each))
+        .map((each) => ({ name: nameOf(authorizations.deactivate(each)), accountId: each.accountId }));
+      await rows.stored();
+      return lost;
+    },
+    limits: () => presentLimits(options),
+    resetLimits() {
+      server.rates.reset();
+      changed();
+      return presentLimits(options);
+    },
+  };
+}
+
+function presentLimits({ server, enforced }: AcmeParts): AcmeLimits {
+  const used = server.rates.list();
+  return {
+    enforced: enforced(),
+    limits: server.rates.limits().map(({ limit, what, rate }) => ({
+      limit,
+      what,
+      count: rate.count,
+      period: formatDuration(rate.periodMs),
+      used: used
+        .filter((each) => each.limit === limit)
+        .map(({ of, left, fullAtMs }) => ({ of, left, fullAt: new Date(fullAtMs).toISOString() })),
+    })),
+  };
+}
+
+function externalKeys({
+  rows,
+  clock,
+  changed,
+}: AcmeParts): Pick<Services['acme'], 'externalKeys' | 'createExternalKey' | 'revokeExternalKey'> {
+  return {
     externalKeys: () => rows.externalKeys(EXTERNAL_KEYS_MAX).map(describeExternalKey),
     async createExternalKey(input) {
       if (rows.externalKeys(EXTERNAL_KEYS_MAX).length >= EXTERNAL_KEYS_MAX) {
@@ -121,78 +215,6 @@ export function createAcmeServices(options: {
       await rows.stored();
       changed();
       return describeExternalKey(revoked);
-    },
-    async deactivate({ accountId }) {
-      const account = rows.account(lastPart(accountId));
-      if (account === null) {
-        throw new VivariumError('not_found', `There is no account "${accountId}". List them: \`acme.accounts\`.`);
-      }
-      const { accounts } = await server.endpoint();
-      const deactivated = accounts.update(account, { status: 'deactivated' });
-      await rows.stored();
-      return describeAccount(deactivated);
-    },
-    async orders(input) {
-      const { accountId, search, state, after, limit = 100 } = input ?? {};
-      const found = rows.orders({
-        ...(accountId !== undefined && { accountId }),
-        ...(search !== undefined && search !== '' && { search }),
-        ...(state !== undefined && { in: { state, atMs: clock.state().now } }),
-        ...(after !== undefined && { after }),
-        limit,
-      });
-      return described(found);
-    },
-    explain: async ({ orderId }) => explain(await find(orderId)),
-    async revoke({ orderId, reason }) {
-      const order = await find(orderId);
-      const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
-      if (certificate === null) throw new VivariumError('conflict', `The order "${orderId}" has no certificate.`);
-      const { serial, wireNotAfterMs } = certificate;
-      if (revocations.get(serial) !== null) {
-        throw new VivariumError('conflict', `The certificate ${serial} is already revoked.`);
-      }
-      const { now, realNow } = clock.state();
-      revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
-      changed();
-      return explain(order);
-    },
-    refusals: () =>
-      server.refusals.list().map(({ atMs, names = [], ...refusal }) => ({
-        ...{ at: new Date(atMs).toISOString(), ...refusal, names: [...names] },
-      })),
-    async revokeAll(input) {
-      const { reason = 'unspecified' } = input ?? {};
-      // Every call waits for the disk.
-      const revoked = await mapInTurns(rows.orders({ limit: ORDERS_MAX }), 1, (order) => {
-        const { now, realNow } = clock.state();
-        const certificate = order.serial === undefined ? null : rows.certificate(order.serial);
-        if (certificate === null || certificate.notAfterMs <= now) return [];
-        const { serial, wireNotAfterMs } = certificate;
-        if (revocations.get(serial) !== null) return [];
-        revocations.insert({ serial, reason, atMs: now, wireAtMs: realNow, wireNotAfterMs });
-        return [order];
-      });
-      if (revoked.flat().length > 0) changed();
-      return described(revoked.flat());
-    },
-    async loseAuthorizations(input) {
-      const { authorizations } = await server.endpoint();
-      const wanted = input?.name?.toLowerCase();
-      const lost = rows
-        .accounts(ACCOUNTS_LISTED)
-        .flatMap(({ id }) => rows.openAuthorizations({ accountId: id }))
-        .filter((each) => authorizations.get(each.id)?.status === 'valid')
-        .filter((each) => wanted === undefined || wanted === nameOf(each))
-        .map((each) => ({ name: nameOf(authorizations.deactivate(each)), accountId: each.accountId }));
-      await rows.stored();
-      return lost;
-    },
-    limits: presentLimits,
-    resetLimits() {
-      server.rates.reset();
-      changed();
-      return presentLimits();
     },
   };
 }

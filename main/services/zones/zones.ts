@@ -41,7 +41,7 @@ const dataForImport = (apex: string, records: Pick<RecordRows, 'typesAt'>) => (o
     .filter(({ type }) => type !== 'SOA')
     .flatMap((row) => readData(row));
 
-export function createZoneServices(options: {
+interface ZoneParts {
   clock: Pick<Clock, 'now'>;
   zones: ZoneRows;
   records: RecordRows;
@@ -61,13 +61,78 @@ export function createZoneServices(options: {
   publishSigning: (name: string) => void;
   /** Calls its listener when all zones were replaced by those of a snapshot. */
   onRestored: (listener: () => void) => void;
-}): Services['zones'] {
-  const { clock, zones, records, writer, nameServer } = options;
+}
+
+export function createZoneServices(options: ZoneParts): Services['zones'] {
+  const { clock, zones } = options;
 
   function changed(name: string): void {
     options.publish(name);
     options.emit('zones.changed');
   }
+
+  return {
+    list: () => zones.list().map(presentZone),
+    create({ name: text, supportsAlias }) {
+      const name = newZoneName(text);
+      if (zones.get(name) !== null) {
+        const message = `"${name}" already exists; add records to it, or remove it first.`;
+        throw new VivariumError('conflict', `name: ${message}`, { issues: [{ path: 'name', message }] });
+      }
+      if (zones.count() >= ZONES_MAX) {
+        throw new VivariumError('conflict', `There are ${ZONES_MAX} zones already; remove one first.`);
+      }
+      zones.insert({ name, supportsAlias, createdAtMs: clock.now() });
+      changed(name);
+      return presentZone(existingZone(zones, name));
+    },
+    async remove({ name }) {
+      const zone = existingZone(zones, name);
+      zones.remove(zone.name);
+      changed(zone.name);
+      // Completes the removal, so a new zone of that name need not wait for it.
+      await zones.purged();
+      return presentZone(zone);
+    },
+    ...createZoneTexts(options),
+    updateKey({ name: text, renew }) {
+      const { name } = existingZone(zones, text);
+      const secret = updateSecret(zones, name, renew);
+      const { port } = options.server();
+      return {
+        name,
+        algorithm: 'hmac-sha256' as const,
+        secret,
+        server: { address: '127.0.0.1', port },
+        file: `# Updates of ${name} go to 127.0.0.1, port ${port}: nsupdate -k THIS_FILE\nkey "${name}" {\n  algorithm hmac-sha256;\n  secret "${secret}";\n};\n`,
+      };
+    },
+    dnssec: createZoneSigning({
+      clock,
+      zones,
+      changed(name) {
+        options.publishSigning(name);
+        options.emit('zones.changed');
+      },
+    }),
+    platform() {
+      const { apex } = options.platform;
+      return {
+        name: apex,
+        records: [...options.platform.records()].map(({ name, ttlSeconds, data }) => ({
+          name: relativeText(name, apex),
+          type: data.type,
+          ttl: ttlSeconds,
+          value: formatValue(data),
+        })),
+      };
+    },
+  };
+}
+
+/** Zones as texts in the format of RFC 1035, read and written in turns. */
+function createZoneTexts(options: ZoneParts): Pick<Services['zones'], 'export' | 'import'> {
+  const { clock, zones, records, writer, nameServer } = options;
 
   /** @throws VivariumError with the number of imported records when an import stops part-way. */
   function putPart(
@@ -113,28 +178,6 @@ export function createZoneServices(options: {
   options.onRestored(() => (worlds += 1));
 
   return {
-    list: () => zones.list().map(presentZone),
-    create({ name: text, supportsAlias }) {
-      const name = newZoneName(text);
-      if (zones.get(name) !== null) {
-        const message = `"${name}" already exists; add records to it, or remove it first.`;
-        throw new VivariumError('conflict', `name: ${message}`, { issues: [{ path: 'name', message }] });
-      }
-      if (zones.count() >= ZONES_MAX) {
-        throw new VivariumError('conflict', `There are ${ZONES_MAX} zones already; remove one first.`);
-      }
-      zones.insert({ name, supportsAlias, createdAtMs: clock.now() });
-      changed(name);
-      return presentZone(existingZone(zones, name));
-    },
-    async remove({ name }) {
-      const zone = existingZone(zones, name);
-      zones.remove(zone.name);
-      changed(zone.name);
-      // Completes the removal, so a new zone of that name need not wait for it.
-      await zones.purged();
-      return presentZone(zone);
-    },
     async export({ name }) {
       for (let attempt = 1; ; attempt++) {
         const zone = existingZone(zones, name);
@@ -147,14 +190,7 @@ export function createZoneServices(options: {
       const { name: apex, supportsAlias, records: recordsBefore } = existingZone(zones, name);
       const parts = readZoneFileInParts(
         text,
-        {
-          apex,
-          supportsAlias,
-
-          force,
-          files,
-          at: dataForImport(apex, records),
-        },
+        { apex, supportsAlias, force, files, at: dataForImport(apex, records) },
         ENTRIES_PER_TURN,
       );
       const report = { created: 0, existing: 0, rejectedTotal: 0, forcible: 0, warningsTotal: 0 };
@@ -185,38 +221,6 @@ export function createZoneServices(options: {
         await records.sync();
       }
       return { ...report, rejected, warnings };
-    },
-    updateKey({ name: text, renew }) {
-      const { name } = existingZone(zones, text);
-      const secret = updateSecret(zones, name, renew);
-      const { port } = options.server();
-      return {
-        name,
-        algorithm: 'hmac-sha256' as const,
-        secret,
-        server: { address: '127.0.0.1', port },
-        file: `# Updates of ${name} go to 127.0.0.1, port ${port}: nsupdate -k THIS_FILE\nkey "${name}" {\n  algorithm hmac-sha256;\n  secret "${secret}";\n};\n`,
-      };
-    },
-    dnssec: createZoneSigning({
-      clock,
-      zones,
-      changed(name) {
-        options.publishSigning(name);
-        options.emit('zones.changed');
-      },
-    }),
-    platform() {
-      const { apex } = options.platform;
-      return {
-        name: apex,
-        records: [...options.platform.records()].map(({ name, ttlSeconds, data }) => ({
-          name: relativeText(name, apex),
-          type: data.type,
-          ttl: ttlSeconds,
-          value: formatValue(data),
-        })),
-      };
     },
   };
 }
