@@ -1,7 +1,7 @@
 import type { AdjustableClock } from '../../base/clock.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Services } from '../../contract/index.ts';
-import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT, type TrafficDetail } from '../../contract/traffic.ts';
+import { SUMMARY_MINUTES_DEFAULT, TRAFFIC_LIST_DEFAULT } from '../../contract/traffic.ts';
 import { readFilter } from '../../contract/traffic-filter.ts';
 import { matches } from '../../contract/traffic-match.ts';
 import type { RecordedExchange } from '../../model/exchange-record.ts';
@@ -23,7 +23,7 @@ const REPLAY_ENTRY_MS_MAX = 5_000;
 /** Body bytes per part of an archive: a part takes a few milliseconds to write and send. */
 const PART_BYTES = 512 * 1024;
 
-export function createTrafficServices(options: {
+interface TrafficParts {
   recorder: Recorder;
   series: Pick<Series, 'read'>;
   ids: EntryIds;
@@ -36,7 +36,9 @@ export function createTrafficServices(options: {
   projects: Pick<ProjectRows, 'get'>;
   loopback: Loopback;
   internalTokens: Pick<InternalTokens, 'issue'>;
-}): Services['traffic'] {
+}
+
+export function createTrafficServices(options: TrafficParts): Services['traffic'] {
   const { recorder, ids, keys, projects } = options;
   const nameOf = (keyId: string): string | null => keys.get(keyId)?.name ?? null;
 
@@ -81,55 +83,6 @@ export function createTrafficServices(options: {
     const entry = recorder.get(known(id));
     if (entry === null) throw missing(id);
     return entry;
-  }
-
-  /** Entries of an archive on demand, and whether `limit` or their size cut it short. */
-  function partOf(entries: Iterable<Entry>, fits: (entry: Entry) => boolean, limit: number | undefined) {
-    const taken = { count: 0, bytes: 0, last: 0, isPart: false };
-    return {
-      last: () => (taken.isPart ? taken.last : null),
-      entries: (function* () {
-        for (const entry of entries) {
-          if (!fits(entry)) continue;
-          if (limit !== undefined && (taken.count === limit || taken.bytes >= PART_BYTES)) {
-            taken.isPart = true;
-            return;
-          }
-          taken.count += 1;
-          taken.bytes += keptBytes(entry);
-          taken.last = entry.number;
-          yield entry;
-        }
-      })(),
-    };
-  }
-
-  /** Sends a request through the listener. `key` authenticates it; `of` is the entry that it repeats. */
-  async function send(
-    base: ReplayBase,
-    { key: keyId, of, ...edits }: ReplayEdits & { key: string | null; of: number | null },
-    signal: AbortSignal | undefined,
-  ): Promise<TrafficDetail> {
-    const key = keyId === null ? null : keys.get(keyId);
-    if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
-      throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
-    }
-    const internalToken =
-      key === null
-        ? null
-        : options.internalTokens.issue({ keyId: key.id, projectId: key.projectId, prefix: key.prefix });
-    const request = replayRequest(base, edits, internalToken?.token ?? null, options.redactor());
-    const since = recorder.next();
-    try {
-      const { fromPort } = await options.loopback.send(request, signal);
-      const sent = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
-      if (sent === null)
-        throw new VivariumError('unavailable', 'The request was sent but not recorded: recording is off.');
-      if (of !== null) recorder.markReplay(sent, of);
-      return presentDetail(sent, presentation());
-    } finally {
-      internalToken?.revoke();
-    }
   }
 
   return {
@@ -187,17 +140,19 @@ export function createTrafficServices(options: {
       const last = part.last();
       return { log, ...(last !== null && { next: ids.idOf(last) }) };
     },
-    send({ scheme, hostname, method, target, ...edits }, { signal }) {
+    async send({ scheme, hostname, method, target, ...edits }, { signal }) {
       const record = { requestFields: [], requestBody: { chunks: [], bytes: 0 } };
       const base = { scheme, authority: hostname, method, target, record };
-      return send(base, { ...edits, key: edits.keyId ?? null, of: null }, signal);
+      const request = { ...edits, key: edits.keyId ?? null, of: null };
+      return presentDetail(await sendAndRecord(base, request, options, signal), presentation());
     },
     async replay({ id, ...edits }, { signal }) {
       const entry = existing(id);
       const refusal = replayRefusal(entry, edits);
       if (refusal !== null) throw new VivariumError('conflict', refusal);
       const key = edits.keyId === undefined ? entry.keyId : edits.keyId;
-      return await send(entry, { ...edits, key, of: entry.number }, signal);
+      const request = { ...edits, key, of: entry.number };
+      return presentDetail(await sendAndRecord(entry, request, options, signal), presentation());
     },
   };
 }
@@ -207,3 +162,51 @@ const missing = (id: string): VivariumError =>
     'not_found',
     `There is no entry "${id}": it was dropped for newer ones, cleared, or recorded before the last start. List the current ones: \`traffic.list\`.`,
   );
+
+/** Entries of an archive on demand, and whether `limit` or their size cut it short. */
+function partOf(entries: Iterable<Entry>, fits: (entry: Entry) => boolean, limit: number | undefined) {
+  const taken = { count: 0, bytes: 0, last: 0, isPart: false };
+  return {
+    last: () => (taken.isPart ? taken.last : null),
+    entries: (function* () {
+      for (const entry of entries) {
+        if (!fits(entry)) continue;
+        if (limit !== undefined && (taken.count === limit || taken.bytes >= PART_BYTES)) {
+          taken.isPart = true;
+          return;
+        }
+        taken.count += 1;
+        taken.bytes += keptBytes(entry);
+        taken.last = entry.number;
+        yield entry;
+      }
+    })(),
+  };
+}
+
+/** Sends a request through the listener, and returns its entry. `key` authenticates it; `of` is the entry that it repeats. */
+async function sendAndRecord(
+  base: ReplayBase,
+  { key: keyId, of, ...edits }: ReplayEdits & { key: string | null; of: number | null },
+  { recorder, keys, internalTokens, loopback, redactor }: TrafficParts,
+  signal: AbortSignal | undefined,
+): Promise<Entry> {
+  const key = keyId === null ? null : keys.get(keyId);
+  if (keyId !== null && (key === null || key.revokedAtMs !== null)) {
+    throw new VivariumError('conflict', 'Can’t replay: the API key of this request is revoked.');
+  }
+  const internalToken =
+    key === null ? null : internalTokens.issue({ keyId: key.id, projectId: key.projectId, prefix: key.prefix });
+  const request = replayRequest(base, edits, internalToken?.token ?? null, redactor());
+  const since = recorder.next();
+  try {
+    const { fromPort } = await loopback.send(request, signal);
+    const sent = await recorder.from(fromPort, since, REPLAY_ENTRY_MS_MAX);
+    if (sent === null)
+      throw new VivariumError('unavailable', 'The request was sent but not recorded: recording is off.');
+    if (of !== null) recorder.markReplay(sent, of);
+    return sent;
+  } finally {
+    internalToken?.revoke();
+  }
+}
