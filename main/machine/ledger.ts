@@ -1,10 +1,10 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, posix, win32 } from 'node:path';
-import Database from 'better-sqlite3';
 import { z } from 'zod';
 import type { DataDirInputs } from '../base/system/data-dir.ts';
 import { codeOf as errorCodeOf, reasonOf } from '../base/error-code.ts';
 import { OWNER_ONLY, syncFolder, writeFileAtomically } from '../base/system/files.ts';
+import { takeLock } from '../base/system/lock.ts';
 import { VivariumError } from '../contract/errors.ts';
 import { codeOf } from './change.ts';
 import { renderPosixUndo } from './script-posix.ts';
@@ -144,30 +144,20 @@ function parse(text: string): unknown {
   }
 }
 
-/** Takes SQLite's lock on a small file, which the system releases however the process ends. */
 function lock(folder: string): () => void {
   const path = join(folder, LOCK_FILE);
-  let database: Database.Database | undefined;
+  let release: (() => void) | null;
   try {
-    if (!existsSync(path)) closeSync(openSync(path, 'a', OWNER_ONLY));
-    database = new Database(path, { timeout: 0 });
-    database.pragma('journal_mode = MEMORY');
-    database.exec('BEGIN EXCLUSIVE');
+    release = takeLock(path, 0);
   } catch (error) {
-    database?.close();
-    if (errorCodeOf(error)?.startsWith('SQLITE_BUSY') === true) {
-      throw new VivariumError(
-        'conflict',
-        'Vivarium is changing this machine at the moment. Try again when it has finished.',
-      );
-    }
-    throw new VivariumError(
-      'unavailable',
-      `The lock file ${path} can't be used (${reasonOf(error)}). Check its permissions.`,
-    );
+    const why = `(${reasonOf(error)}). Check its permissions.`;
+    throw new VivariumError('unavailable', `The lock file ${path} can't be used ${why}`);
   }
-  const held = database;
-  return () => held.close();
+  if (release !== null) return release;
+  throw new VivariumError(
+    'conflict',
+    'Vivarium is changing this machine at the moment. Try again when it has finished.',
+  );
 }
 
 /** Removes scripts that are no longer needed. */
