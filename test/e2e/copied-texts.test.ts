@@ -18,7 +18,7 @@ const WALK_MS_MAX = 240_000;
 const WIDTHS = [1_440, 420];
 
 /** Texts that this test does not show: those for other devices, which need a second network interface. */
-const NOT_SHOWN = ['pages/machine/devices/DevicePanel.svelte'];
+const NOT_SHOWN = ['pages/machine/devices/OtherDevicesView.svelte'];
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,7 +1,9 @@
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../main/contract/doctor.ts';
 import type { Change } from '../../../connection/connection.svelte.ts';
+import type { Project } from '../../../../main/contract/projects.ts';
 import type { Client } from '../../../connection/transport.ts';
 import { LiveQuery, type Source } from '../../../connection/live-query.svelte.ts';
+import type { Place } from '../../../shared/navigation/places.ts';
 
 /** Area titles, in report order. */
 export const AREA_TITLES: Record<DoctorArea, string> = {
@@ -113,4 +115,17 @@ export function verdictOf({ failed, warning }: DoctorReport['counts']): string {
   if (failed > 0) return failed === 1 ? 'One check failed' : `${failed} checks failed`;
   if (warning > 0) return 'Nothing failed';
   return 'All is well';
+}
+
+/** Where a check's fix is made; undefined when the fix is outside the interface or on the current page. */
+export function placeOfCheck(
+  { id, area, projectId }: Pick<DoctorCheck, 'id' | 'area' | 'projectId'>,
+  projects: readonly Pick<Project, 'id' | 'slug'>[],
+): { place: Place; label: string } | undefined {
+  if (area === 'trust' || area === 'root') return { place: { page: 'certificates' }, label: 'Certificates' };
+  if (id === 'dns.resolver') return { place: { page: 'settings' }, label: 'Settings' };
+  const slug = projects.find((project) => project.id === projectId)?.slug;
+  if (slug === undefined) return undefined;
+  if (area === 'upstreams') return { place: { page: 'general', project: slug }, label: 'General' };
+  return { place: { page: 'domains', project: slug, item: id.slice(id.indexOf('.') + 1) }, label: 'Domain' };
 }

@@ -16,7 +16,6 @@ const STILL_STYLED: Record<string, readonly string[]> = {
   'pages/domains/attach/AttachPanel.svelte': ['mono'],
   'pages/domains/detail/CaaPanel.svelte': ['control'],
   'pages/domains/routing/RedirectPanel.svelte': ['field'],
-  'pages/home/DomainsPanel.svelte': ['all'],
   'pages/machine/settings/GroupPanel.svelte': ['field'],
   'pages/pets/PetsAndOrders.svelte': ['beside', 'list'],
   'pages/pets/grid/PetCellEditor.svelte': ['control'],

@@ -1,7 +1,7 @@
 // @vitest-environment ./test/support/page-environment.ts
 import { describe, expect, it } from 'vitest';
 import type { DoctorArea, DoctorCheck, DoctorReport, DoctorStatus } from '../../../../../../main/contract/doctor.ts';
-import { placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/check-place.ts';
+import { placeOfCheck } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { DoctorPage, merge, verdictOf } from '../../../../../../renderer/pages/machine/doctor/doctor-page.svelte.ts';
 import { fakeChanges, fakeClient } from '../../../../../support/fake-client.ts';
 import { createFakeClock, settle } from '../../../../../support/fake-clock.ts';
