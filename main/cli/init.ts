@@ -25,7 +25,7 @@ const OPTIONS = [YES_FLAG, DRY_RUN_FLAG, AGENTS_FLAG, DATA_DIR_FLAG, HELP_FLAG];
 /** The command `init`. */
 export const INIT: LoadedCommand = {
   options: OPTIONS,
-  word: 'hostname',
+  names: 'domains.list',
   help: () =>
     formatHelp({
       name: 'init',

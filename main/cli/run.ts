@@ -15,7 +15,7 @@ const LEADING_SWITCH = '--json';
 export async function run(args: readonly string[], io: Io, host: Host): Promise<number> {
   const { leading, name, rest } = splitCommand(args);
   if (name === null) {
-    if (io.stdout.isTTY === true) return (await import('./engine/status.ts')).overview(leading, io);
+    if (io.stdout.isTTY === true) return (await import('./engine/engine-commands.ts')).overview(leading, io);
     return run(['help'], io, host);
   }
   const command = findCommand(COMMANDS, name, rest[0]);

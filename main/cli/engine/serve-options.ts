@@ -41,7 +41,7 @@ export const PORT_FLAGS: readonly Option[] = PORT_OPTIONS.map((option) => ({
   does: `The port for ${option.for} (default ${DEFAULT_PORTS[option.key]}, 0 = any free one)`,
   variable: variableOf(option.flag),
   // What other servers call it.
-  ...(option.key === 'httpPort' && { alias: 'port' }),
+  ...(option.key === 'httpPort' && { aliases: ['port'] }),
 }));
 
 const LAN_FLAG: Option = {

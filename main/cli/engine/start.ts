@@ -9,7 +9,7 @@ import { DATA_DIR_FLAG, isOn, readArguments, type Option } from '../words/flags.
 import { EXIT_OK, FAILURE_PREFIX, printFailure, type Io } from '../text/io.ts';
 import { formatHelp } from '../words/local-command.ts';
 import { readServeConfig, SERVE_FLAGS, type ServeConfig } from './serve-options.ts';
-import { describeEngine } from './status.ts';
+import { describeEngine } from './engine-commands.ts';
 
 const DETACH_FLAG: Option = {
   name: 'detach',

@@ -1,6 +1,6 @@
 import { REFERENCES } from '../words/field-help.ts';
 import type { JsonSchema } from '../words/json-schema.ts';
-import { findProcedure, type CliProcedure } from '../words/procedures.ts';
+import { procedureNamed } from '../words/procedures.ts';
 import { isWriting, TOOLS, type Tool } from './tools.ts';
 
 /** A tool as a client lists it. */
@@ -13,12 +13,6 @@ export interface Definition {
 
 /** The tools that a server offers; tools that make changes only on request. */
 export const offered = (allowsWrites: boolean): Tool[] => TOOLS.filter((tool) => allowsWrites || !isWriting(tool));
-
-/** A procedure by its name in the contract, such as `traffic.get`. */
-export const procedureNamed = (called: string): CliProcedure => {
-  const [namespace = '', name = ''] = called.split('.');
-  return findProcedure(namespace, name);
-};
 
 /** A tool's definition: its parameters are those of its procedure in the contract. */
 export function define(tool: Tool): Definition {

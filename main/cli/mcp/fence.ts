@@ -3,7 +3,7 @@ import type { Domain } from '../../contract/domains.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/projects.ts';
 import { isWildcard, wildcardOver } from '../../contract/wildcards.ts';
-import { procedureNamed } from './definitions.ts';
+import { procedureNamed } from '../words/procedures.ts';
 import type { Ask } from './repair.ts';
 
 /**

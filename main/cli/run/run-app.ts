@@ -69,7 +69,7 @@ const OPTIONS = [
 
 export const RUN: LoadedCommand = {
   options: OPTIONS,
-  word: 'hostname',
+  names: 'domains.list',
   help: () =>
     formatHelp({
       name: 'run',

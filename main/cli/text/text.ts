@@ -8,9 +8,14 @@ export interface Renderer {
   width: number | null;
 }
 
-/** What a view of a result depends on besides the result. `asked`: the input. */
+/** Turns `vivarium …` into a command that works in the user's shell and folder. */
+export type OwnCommand = (command: string) => string;
+
+/** What a view of a result depends on besides the result. */
 export interface Shown extends Renderer {
+  /** The input, and what only the command line knows. */
   asked: Readonly<Record<string, unknown>>;
+  own: OwnCommand;
 }
 
 /** Follows the colours and width that the output wants. */

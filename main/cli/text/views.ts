@@ -7,18 +7,23 @@ import { printable, type Renderer, type Shown } from './text.ts';
 import { counted } from './text-views.ts';
 import { TrafficRows } from './traffic-rows.ts';
 
-/** Renders the result of `procedure` as text for people. `asked`: its input. */
-export function renderFor(procedure: string, result: unknown, renderer: Renderer, asked: Shown['asked'] = {}): string {
+/** Renders the result of `procedure` as text for people. */
+export function renderFor(
+  procedure: string,
+  result: unknown,
+  { asked = {}, own = typed, ...renderer }: Renderer & Partial<Shown>,
+): string {
+  const shown: Shown = { ...renderer, asked, own };
   const { says, view, first, empty } = deedOf(procedure);
   if (empty !== undefined && itemsOf(result)?.length === 0) {
     const [sentence, command] = empty;
-    const project = () => posixWord(String(asked['projectId'] ?? 'demo'));
-    const next = command === undefined ? '' : ` ${typed(`vivarium ${command.replace('PROJECT', project)}`)}`;
+    const project = () => posixWord(String(shown.asked['projectId'] ?? 'demo'));
+    const next = command === undefined ? '' : ` ${shown.own(`vivarium ${command.replace('PROJECT', project)}`)}`;
     const { items: _items, ...rest } = result as Record<string, unknown>;
-    return `${sentence}${next}\n${Object.keys(rest).length === 0 ? '' : `\n${renderObject(rest, renderer)}`}`;
+    return `${sentence}${next}\n${Object.keys(rest).length === 0 ? '' : `\n${renderObject(rest, shown)}`}`;
   }
   if (says !== undefined) return `${printable(says(result))}\n`;
-  return view?.(result, { ...renderer, asked }) ?? renderResult(result, renderer, first);
+  return view?.(result, shown) ?? renderResult(result, shown, first);
 }
 
 function itemsOf(result: unknown): readonly unknown[] | null {

@@ -1,5 +1,4 @@
 import { ownCommand, typed } from '../../base/system/own-command.ts';
-import type { Running } from '../../base/system/runtime-file.ts';
 import { VivariumError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/projects.ts';
 import type { Run } from '../../contract/runs.ts';
@@ -22,11 +21,10 @@ import {
   type Output,
 } from '../text/io.ts';
 import { exitCodeFor } from './exit-codes.ts';
-import { formatHelp } from './local-command.ts';
 import { fileContent, createStreamView, jsonTexts, renderFor } from '../text/views.ts';
-import { deedOf } from './deeds.ts';
+import type { Calling } from './deed.ts';
 import { refuseEaten, surplusHint, tracelessHint } from './eaten-options.ts';
-import { flagsOf, listFields, type Field } from './fields.ts';
+import { firstWord, flagsOf, listFields } from './fields.ts';
 import {
   isOn,
   lastOf,
@@ -39,9 +37,9 @@ import {
   HELP_FLAG,
   JSON_FLAG,
 } from './flags.ts';
-import { namespaceHelp, procedureHelp } from './help.ts';
+import { helpFor, namespaceHelp, procedureHelp } from './help.ts';
 import { buildInput } from './input.ts';
-import { ALONE, type CliProcedure, findProcedure, kebab, requireNamespace } from './procedures.ts';
+import { type CliProcedure, procedureAlone, procedureCalled, requireNamespace } from './procedures.ts';
 import { canAsk, isYes, withQuestions } from './question.ts';
 import { findRunning, NotRunningError } from '../engine/running.ts';
 import { jsonLine, printable, printableLines, type Renderer, rendererFor } from '../text/text.ts';
@@ -50,57 +48,63 @@ import { jsonLine, printable, printableLines, type Renderer, rendererFor } from 
  * `<namespace> <procedure> [options]`: calls one procedure of a running Vivarium and prints the result as text.
  * `commands`: what else may have been meant.
  */
-export async function ask(
-  namespace: string,
-  args: readonly string[],
-  io: Io,
-  commands: readonly string[],
-): Promise<number> {
-  const [name, ...rest] = args;
+export async function ask(word: string, args: readonly string[], io: Io, commands: readonly string[]): Promise<number> {
+  let procedure: CliProcedure | null = null;
   try {
-    requireNamespace(namespace, commands, name);
-    const isHelp = name === '--help' || name === '-h';
-    const alone = ALONE[namespace];
-    if (alone !== undefined && !isHelp && (name === undefined || name.startsWith('-')))
-      return await askProcedure(namespace, alone, args, io);
-    if (name === undefined || isHelp) {
-      writeHelp(namespaceHelp(namespace), io);
+    requireNamespace(word, commands, args[0]);
+    const at = firstWord(word, args);
+    const name = at < 0 ? undefined : args[at];
+    if (name === undefined) {
+      procedure = /^--?h/.test(args[0] ?? '') ? null : procedureAlone(word);
+      if (procedure !== null) return await askProcedure(procedure, args, true, io);
+      writeHelp(namespaceHelp(word), io);
       return EXIT_OK;
     }
-    return await askProcedure(namespace, name, rest, io);
+    const called = procedureCalled(word, name, args);
+    procedure = called.procedure;
+    return await askProcedure(procedure, called.isArgument ? args : args.toSpliced(at, 1), false, io);
   } catch (error) {
     const failure = failureOf(error);
     // With --json, usage errors are JSON too.
     if (args.includes('--json')) io.stderr.write(`${JSON.stringify(failure)}\n`);
     else {
-      const text = failureText(failure, fieldsOf(namespace, name));
+      const text = failureText(failure, procedure === null ? [] : listFields(procedure));
+      const isUsage = error instanceof VivariumError && error.code === 'invalid_request';
       // A message that ends in a command already says what to do.
-      const hint = /`\.?$/.test(failure.message) ? '' : hintOf(error, namespace, name);
+      const hasHint = procedure !== null && isUsage && !/`\.?$/.test(failure.message);
+      const hint = hasHint ? ` See "${typed(`vivarium ${procedure?.words ?? ''} --help`)}".` : '';
       io.stderr.write(`vivarium: ${printable(text)}${hint}\n`);
     }
     return exitCodeOf(error);
   }
 }
 
-async function askProcedure(namespace: string, name: string, args: readonly string[], io: Io): Promise<number> {
-  const procedure = findProcedure(namespace, name);
+async function askProcedure(
+  procedure: CliProcedure,
+  args: readonly string[],
+  isAlone: boolean,
+  io: Io,
+): Promise<number> {
+  const { words, deed } = procedure;
+  const command = words.split(' ');
   const fields = listFields(procedure);
   const flags = [...PROCEDURE_FLAGS, ...flagsOf(fields)];
-  refuseEaten([namespace, name], args, flags, io);
+  refuseEaten(command, args, flags, io);
   const read = readArguments(args, flags);
   if (isOn(read, 'help')) {
-    writeHelp(procedureHelp(namespace, name), io);
+    writeHelp(procedureHelp(procedure), io);
     return EXIT_OK;
   }
-  const hint = tracelessHint([namespace, name], args, flags, io);
+  const hint = tracelessHint(command, args, flags, io);
   if (hint !== null) io.stderr.write(`${FAILURE_PREFIX}${hint}\n`);
-  const find = () => findRunning(resolveDataDir(lastOf(read, 'data-dir'), io));
+  const dataDir = resolveDataDir(lastOf(read, 'data-dir'), io);
+  const call = <Answer>(called: string, given: object = {}) => askFor<Answer>(findRunning(dataDir), called, given);
   let listed: Promise<Project[]> | null = null;
-  const projects = () => (listed ??= askFor<Project[]>(find(), 'projects.list'));
+  const projects = () => (listed ??= call<Project[]>('projects.list'));
   let chosen: Promise<string> | null = null;
   const chooseProject = () =>
-    (chosen ??= projects().then((all) => defaultProject(all, () => askFor<Run[]>(find(), 'runs.list'), io)));
-  const json = await buildInput(procedure, fields, read, {
+    (chosen ??= projects().then((all) => defaultProject(all, () => call<Run[]>('runs.list'), io)));
+  const { input, own: asked } = await buildInput(procedure, fields, read, {
     readFile: (path) => readFileNamed(path, io),
     chooseProject,
     async isProject(word) {
@@ -113,10 +117,15 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
         throw error;
       }
     },
-    presentTarget: async (projectId) => (await askFor<Project>(find(), 'projects.get', { projectId })).target,
-    hint: surplusHint(`${namespace} ${name}`, io),
+    presentTarget: async (projectId) => (await call<Project>('projects.get', { projectId })).target,
+    workingDir: io.workingDir,
+    hint: surplusHint(words, io),
   });
-  const running = find();
+  const calling: Calling = { read, asked, isAlone, call, io, own: ownCommand(dataDir, io) };
+  const running = findRunning(dataDir);
+  const sent = (await deed.prepare?.(input, calling)) ?? input;
+  Object.assign(asked, sent);
+  const json = JSON.stringify(sent);
   const called = `${procedure.namespace}.${procedure.name}`;
   let exitCode: number = EXIT_OK;
   await interruptible(io, async (signal, onStream) => {
@@ -125,7 +134,7 @@ async function askProcedure(namespace: string, name: string, args: readonly stri
     );
     if (reply.kind === 'result') {
       exitCode = exitCodeFor(called, reply.json);
-      return writeResult(procedure, { json: reply.json, input: json, running }, read, io);
+      return writeResult(procedure, reply.json, calling);
     }
     if (lastOf(read, OUTPUT_FLAG.name) !== undefined) {
       throw usageError(`--output does not work with a stream; write "> FILE" instead.`);
@@ -166,22 +175,23 @@ async function writeStream(called: string, values: AsyncIterable<string>, read: 
 }
 
 /** Writes a file result verbatim and renders any other result. */
-async function writeResult(
-  procedure: CliProcedure,
-  { json, input, running }: { json: string; input: string; running: Running },
-  read: Arguments,
-  io: Io,
-): Promise<void> {
-  const called = `${procedure.namespace}.${procedure.name}`;
+async function writeResult(procedure: CliProcedure, json: string, calling: Calling): Promise<void> {
+  const { read, io } = calling;
+  const { deed } = procedure;
   const path = lastOf(read, OUTPUT_FLAG.name);
   const isNamed = path !== undefined && path !== '-';
-  const content = isOn(read, 'json') ? null : fileContent(called, JSON.parse(json));
+  const isJson = isOn(read, 'json');
+  const content = isJson ? null : fileContent(`${procedure.namespace}.${procedure.name}`, JSON.parse(json));
   const to: Pick<Io, 'stdout' | 'env'> = isNamed ? { stdout: NO_TERMINAL, env: {} } : io;
+  const picked = (reviver?: typeof inCommandLines): unknown => {
+    const result: unknown = JSON.parse(json, reviver);
+    return deed.pick === undefined ? result : deed.pick(result, calling);
+  };
   const text =
     content ??
-    (isOn(read, 'json')
-      ? jsonLine(json, to.stdout)
-      : renderPage(procedure, JSON.parse(json, inCommandLines), input, running, rendererFor(to)));
+    (isJson
+      ? jsonLine(deed.pick === undefined ? json : JSON.stringify(picked()), to.stdout)
+      : renderPage(procedure, picked(inCommandLines), calling, rendererFor(to)));
   if (isNamed) return writeFileNamed(path, text, io);
   // "--output -" asks for the octets as they are, also on a terminal.
   const isCleaned = content !== null && path === undefined && io.stdout.isTTY === true;
@@ -189,24 +199,18 @@ async function writeResult(
 }
 
 /** A result for people: only the changed settings, and the command that shows the next page in place of `next`. */
-function renderPage(
-  procedure: CliProcedure,
-  result: unknown,
-  input: string,
-  { dataDir }: Running,
-  renderer: Renderer,
-): string {
+function renderPage(procedure: CliProcedure, result: unknown, { asked, own }: Calling, renderer: Renderer): string {
   const called = `${procedure.namespace}.${procedure.name}`;
-  const { cursor } = deedOf(called);
+  const { cursor } = procedure.deed;
   const { next, ...page } = (result ?? {}) as { next?: unknown };
-  const asked = JSON.parse(input === '' ? '{}' : input) as Record<string, unknown>;
+  const shown = { ...renderer, asked, own };
   if (called === 'settings.update') {
     const changed = Object.entries(page).filter(([name]) => name in asked);
-    if (changed.length > 0) return renderFor(called, Object.fromEntries(changed), renderer);
+    if (changed.length > 0) return renderFor(called, Object.fromEntries(changed), shown);
   }
-  if (cursor === undefined || next === undefined) return renderFor(called, result, renderer, asked);
-  const command = ownCommand(dataDir)(commandLineOf(procedure, { ...asked, [cursor]: next }));
-  return `${renderFor(called, page, renderer, asked)}\nNext page: ${command}\n`;
+  if (cursor === undefined || next === undefined) return renderFor(called, result, shown);
+  const command = own(commandLineOf(procedure, { ...asked, [cursor]: next }));
+  return `${renderFor(called, page, shown)}\nNext page: ${command}\n`;
 }
 
 const NO_TERMINAL: Output = { write: () => true };
@@ -221,36 +225,15 @@ function terminalText(content: string | Uint8Array): string {
 const inCommandLines = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? withCommandLines(value) : value;
 
-function fieldsOf(namespace: string, name: string | undefined): Field[] {
-  try {
-    return listFields(findProcedure(namespace, name ?? ''));
-  } catch {
-    return [];
-  }
-}
-
-/** Points to the procedure's help after a usage error. */
-function hintOf(error: unknown, namespace: string, name: string | undefined): string {
-  if (!(error instanceof VivariumError) || error.code !== 'invalid_request' || name === undefined) return '';
-  try {
-    return ` See "${typed(`vivarium ${namespace} ${kebab(findProcedure(namespace, name).name)} --help`)}".`;
-  } catch {
-    return '';
-  }
-}
-
-const OPTIONS = [JSON_FLAG, DATA_DIR_FLAG, HELP_FLAG];
-
-/** `vivarium ps`: short for `runs list`. */
-export const PS: LoadedCommand = {
-  options: OPTIONS,
-  help: () =>
-    formatHelp({
-      name: 'ps',
-      title: 'the commands that "vivarium run" has started',
-      options: OPTIONS,
-      notes: ['Exit code 0; 2 when no Vivarium is running on the data folder.'],
-      examples: ['vivarium ps', 'vivarium ps --json'],
-    }),
-  run: (args, io) => ask('runs', ['list', ...args], io, []),
-};
+/** A command that is short for a procedure, or for a namespace. */
+export const shortFor = (...words: [namespace: string, name?: string]): LoadedCommand => ({
+  options: [JSON_FLAG, DATA_DIR_FLAG, HELP_FLAG],
+  help: () => helpFor(...words),
+  run: (args, io) =>
+    ask(
+      words[0],
+      [...words.slice(1), ...args].filter((word) => word !== undefined),
+      io,
+      [],
+    ),
+});

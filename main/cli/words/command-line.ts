@@ -2,20 +2,19 @@ import { typed } from '../../base/system/own-command.ts';
 import { posixWord } from '../../base/text/shell.ts';
 import { replaceMentions } from '../../contract/mentions.ts';
 import { IN_QUOTES } from '../../contract/traffic-filter.ts';
-import { type Field, fieldNameAt, listFields, positionalsOf } from './fields.ts';
-import { type CliProcedure, findProcedure, kebab } from './procedures.ts';
+import { type Field, fieldNameAt, listFields } from './fields.ts';
+import { type CliProcedure, findProcedure } from './procedures.ts';
 import { type Failure, RemoteFailure } from '../text/io.ts';
+import type { OwnCommand } from '../text/text.ts';
 
 /**
  * The command line of a call, as short as it can be typed. `input` has every required property, or all but the project.
  */
 export function commandLineOf(procedure: CliProcedure, input: Record<string, unknown>): string {
-  const { namespace, name } = procedure;
-  return [`vivarium ${namespace} ${kebab(name)}`, ...wordsOf(input, listFields(procedure))].join(' ');
+  const { words, deed } = procedure;
+  const by = deed.own?.[deed.by ?? ''] === undefined ? [] : [`--${deed.by}`];
+  return [`vivarium ${words}`, ...by, ...wordsOf(input, listFields(procedure))].join(' ');
 }
-
-/** Turns `vivarium …` into a command that works in the user's shell and folder. */
-export type OwnCommand = (command: string) => string;
 
 /**
  * Replaces the calls in an engine's message with command lines. One at the end can be copied with the line, without a
@@ -42,19 +41,31 @@ export function withTypedCommands(error: unknown): unknown {
 }
 
 function wordsOf(input: Record<string, unknown>, fields: readonly Field[]): string[] {
-  const positionals = positionalsOf(fields);
-  const given = fields.filter((field) => field.path.length === 1 && field.path[0] in input);
+  const lifted = fields.find(({ isSilent }) => isSilent)?.path[0];
+  const given = fields
+    .filter(({ path, isSilent }) => !isSilent && (path.length === 1 || path[0] === lifted))
+    .flatMap((field) => {
+      const value = valueAt(input, field.path);
+      return value === undefined ? [] : [{ field, value }];
+    });
   return [
-    ...given.filter((field) => positionals.includes(field)).map((field) => posixWord(textOf(input[field.path[0]]))),
+    ...given.filter(({ field }) => field.positional).map(({ value }) => posixWord(textOf(value))),
     ...given
-      .filter((field) => !positionals.includes(field))
-      .flatMap((field) => {
-        const value = input[field.path[0]];
+      .filter(({ field }) => !field.positional)
+      .flatMap(({ field, value }) => {
+        if (isPlainObject(value) && field.words.read !== undefined)
+          return Object.entries(value).map(([name, part]) => `--${field.flag} ${posixWord(`${name}=${textOf(part)}`)}`);
         if (isPlainObject(value)) return partsOf(value, field, fields);
         const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
         return (isList ? value : [value]).map((item) => flagWords(field.flag, item));
       }),
   ];
+}
+
+function valueAt(input: Record<string, unknown>, [first, second]: Field['path']): unknown {
+  const whole = input[first];
+  if (second === undefined) return whole;
+  return isPlainObject(whole) ? whole[second] : undefined;
 }
 
 const flagWords = (flag: string, value: unknown): string =>
@@ -79,7 +90,9 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
  * An engine's error in the words of the command line: the input's places as in the usage line, calls as command lines.
  */
 export function failureText({ message, issues = [] }: Failure, fields: readonly Field[], own?: OwnCommand): string {
-  const named = issues.reduce((text, { path }) => {
+  // The services begin a message with the path.
+  const paths = issues.length > 0 ? issues : [{ path: /^[a-z][\w.-]*(?=:? )/i.exec(message)?.[0] ?? '' }];
+  const named = paths.reduce((text, { path }) => {
     const name = fieldNameAt(path, fields);
     return name === path ? text : text.replace(placeOf(path), (_whole, before: string) => `${before}${name}`);
   }, message);
@@ -91,4 +104,5 @@ export function failureText({ message, issues = [] }: Failure, fields: readonly 
 const QUOTED_TERM = new RegExp(`${IN_QUOTES}("[^"]*")`);
 
 /** Where a message begins a sentence or a part of one with a path, as `summarizeIssues` and the services write it. */
-const placeOf = (path: string): RegExp => new RegExp(`(^|; |\\. )${path.replace(/[[\].]/g, '\\$&')}(?=:? )`);
+const placeOf = (path: string): RegExp =>
+  new RegExp(`(^|; |\\. )${path.replace(/[[\].]/g, '\\$&')}(?::(?= (?:must|is|does|may) ))?(?=:? )`);

@@ -36,8 +36,8 @@ export interface LoadedCommand {
   options: readonly Option[];
   /** The permitted first words, if there are only a few. */
   words?: readonly string[];
-  /** The kind of thing that its first word names. */
-  word?: 'hostname';
+  /** The list whose names its first word may be, such as `domains.list`. */
+  names?: string;
   /** Which of its words names a file, counted from 0. */
   fileWord?: number;
   help(place: Pick<DataDirInputs, 'platform' | 'env' | 'homeDir'>): string;

@@ -1,49 +1,44 @@
-import type { BreakEntry, RunningBreak } from '../../contract/breaks.ts';
-import type { Drill } from '../../contract/drills.ts';
-import type { ApiKey } from '../../contract/keys.ts';
-import type { SnapshotInfo } from '../../contract/snapshots.ts';
-import type { Project } from '../../contract/projects.ts';
 import { resolveDataDir } from '../../base/system/data-dir.ts';
 import { bashReplies, readBashLine } from './bash-line.ts';
 import { callProcedure } from '../engine/client.ts';
 import { findCommand, type Command, type LoadedCommand } from './command.ts';
 import { describeField, SAME_FROM_FILE } from './field-help.ts';
-import { fieldsOfWords, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
-import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Option } from './flags.ts';
+import { deedOf } from './deeds.ts';
+import { fieldsOfWords, firstWord, flagsOf, listFields, positionalsOf, type Field } from './fields.ts';
+import { DATA_DIR_FLAG, flagNamed, HELP_FLAG, JSON_FLAG, PROCEDURE_FLAGS, type Option } from './flags.ts';
 import { EXIT_OK, type Io } from '../text/io.ts';
 import { alternativesOf, choicesOf } from './json-schema.ts';
-import { findProcedure, kebab, listNamespaces, listProcedures, type CliProcedure } from './procedures.ts';
+import {
+  type CliProcedure,
+  listNamespaces,
+  listProcedures,
+  namesOf,
+  procedureCalled,
+  procedureNamed,
+  procedureOtherwise,
+  siblingsOf,
+} from './procedures.ts';
 import { findRunning } from '../engine/running.ts';
 import { printable } from '../text/text.ts';
 
 export interface Candidate {
   value: string;
-  does?: string;
+  does?: string | undefined;
 }
 
 /** The shell completes the names of files. */
 export const FILES = ':files';
 
-/** Names from a running Vivarium; each function rejects if none answers in time. */
-export interface KnownNames {
-  projects(): Promise<Candidate[]>;
-  keys(): Promise<Candidate[]>;
-  hostnames(): Promise<Candidate[]>;
-  zones(): Promise<Candidate[]>;
-  snapshots(): Promise<Candidate[]>;
-  /** The entries of the catalogue, and the ids of running breaks. */
-  entries(): Promise<Candidate[]>;
-  breaks(): Promise<Candidate[]>;
-  drills(): Promise<Candidate[]>;
-}
+/** The names in the list of a procedure, such as `projects.list`; rejects or is empty if none answers in time. */
+export type KnownNames = (list: string) => Promise<Candidate[]>;
 
 /** How long completion waits for a running Vivarium, in milliseconds. */
 const ANSWER_MS_MAX = 2_000;
 
 const POWERSHELL = '--powershell=';
 
-/** Projects whose keys are offered. */
-const KEY_PROJECTS_MAX = 20;
+/** Projects whose own lists are offered. */
+const PROJECTS_MAX = 20;
 
 /**
  * The hidden command `complete`, which the shells' scripts run: `complete -- WORD…` with the words after `vivarium`,
@@ -101,47 +96,40 @@ async function anyFor(
   commands: readonly Command[],
   names: KnownNames,
 ): Promise<Candidate[] | typeof FILES> {
-  const [name, next, ...rest] = before;
+  const [name, next] = before;
   if (name === undefined) return current.startsWith('-') ? optionCandidates([DATA_DIR_FLAG, JSON_FLAG]) : top(commands);
+  const rest = before.slice(1);
   if (name === 'help') return next === undefined ? top(commands) : procedureCandidates(next);
   const command = findCommand(commands, name, next ?? (current.startsWith('-') ? undefined : 'procedure'));
-  if (command !== undefined)
-    return ofCommand(await command.load(), before.slice(1), current, { name: command.name, names });
-  if (next === undefined) return current.startsWith('-') ? optionCandidates([HELP_FLAG]) : procedureCandidates(name);
-  return ofProcedure(findProcedure(name, next), rest, current, names);
+  if (command !== undefined) return ofCommand(await command.load(), rest, current, { name: command.name, names });
+  const at = firstWord(name, rest);
+  const called = at < 0 ? null : procedureCalled(name, rest[at] ?? '', rest);
+  if (called !== null) {
+    return ofProcedure(called.procedure, called.isArgument ? rest : rest.toSpliced(at, 1), current, names);
+  }
+  if (current.startsWith('-')) return optionCandidates([HELP_FLAG]);
+  const other = procedureOtherwise(name);
+  const words = other === null ? [] : await ofProcedure(other, rest, current, names).catch(() => []);
+  return [...procedureCandidates(name), ...(words === FILES ? [] : words)];
 }
 
 function top(commands: readonly Command[]): Candidate[] {
   const own = commands
     .filter(({ isHidden }) => isHidden !== true)
     .map(({ name, summary }) => ({ value: name, does: summary }));
-  return [...own, ...listNamespaces().map((value) => ({ value, does: listProcedureNames(value).join(', ') }))];
+  return [...own, ...listNamespaces().map((value) => ({ value, does: namesOf(listProcedures(value)).join(', ') }))];
 }
 
-const listProcedureNames = (namespace: string): string[] => listProcedures(namespace).map(({ name }) => kebab(name));
-
-const procedureCandidates = (namespace: string): Candidate[] =>
-  listProcedures(namespace).map(({ name, summary }) => ({ value: kebab(name), does: summary }));
+const procedureCandidates = (word: string): Candidate[] =>
+  listProcedures(word).flatMap(({ words, summary }) =>
+    words.includes(' ') ? [{ value: words.split(' ')[1] ?? '', does: summary }] : [],
+  );
 
 const optionCandidates = (options: readonly Option[]): Candidate[] =>
   options.map(({ name, does }) => ({ value: `--${name}`, does }));
 
-/** An entry or what else its first word may be; then the entry to print, the break to repair, or the hostname. */
-async function ofBreak(
-  before: readonly string[],
-  wordCount: number,
-  words: readonly string[],
-  names: KnownNames,
-): Promise<Candidate[]> {
-  if (before.includes('off')) return names.breaks();
-  const isList = before.includes('list');
-  if (wordCount > 0 && !isList) return names.hostnames();
-  const own = isList ? [] : words.map((value) => ({ value }));
-  return [...own, ...(await names.entries().catch(() => []))];
-}
-
 async function ofCommand(
-  { options, words = [], word, fileWord }: LoadedCommand,
+  { options, words = [], names: list, fileWord }: LoadedCommand,
   before: readonly string[],
   current: string,
   { name, names }: { name: string; names: KnownNames },
@@ -149,20 +137,15 @@ async function ofCommand(
   // Another program's words.
   if (before.includes('--')) return FILES;
   const open = options.find((option) => takesNext(before.at(-1) ?? '', [option]));
-  if (open?.placeholder === 'PROJECT') return names.projects();
-  if (open?.placeholder === 'HOSTNAME') return names.hostnames();
-  if (open?.placeholder === 'KEY') return names.keys();
+  if (open?.placeholder === 'PROJECT') return names('projects.list');
   if (open !== undefined) return isFile(open) ? FILES : [];
   if (current.startsWith('-')) return optionCandidates(options);
   const wordCount = before.filter(
     (word, index) => !word.startsWith('-') && !takesNext(before[index - 1] ?? '', options),
   ).length;
-  if (name === 'snapshot' && wordCount === 1) return before.includes('list') ? [] : names.snapshots();
-  if (name === 'break' && wordCount < 2) return ofBreak(before, wordCount, words, names);
-  if (name === 'drill' && wordCount === 1) return before.includes('start') ? names.drills() : [];
   if (wordCount === fileWord) return FILES;
   if (wordCount > 0) return [];
-  if (word === 'hostname') return names.hostnames();
+  if (list !== undefined) return names(list);
   if (name !== 'call') return words.map((value) => ({ value }));
   return listNamespaces().flatMap((namespace) =>
     listProcedures(namespace).map((procedure) => ({
@@ -193,17 +176,22 @@ async function ofProcedure(
     else if (!word.startsWith('--')) wordCount++;
     else {
       const [name = ''] = word.slice(2).split('=');
-      const flag = flags.find((candidate) => candidate.name === name || candidate.alias === name);
+      const flag = flagNamed(name, flags);
       given.add(flag?.name ?? name);
       open = flag?.kind === 'value' && !word.includes('=') ? flag.name : null;
     }
   }
   if (open !== null) {
     const field = fields.find(({ flag }) => flag === open);
-    return field === undefined ? FILES : valuesOf(field, procedure, names);
+    return field === undefined ? FILES : valuesOf(field, names);
   }
   if (current.startsWith('-')) {
-    const own = fields.map((field) => ({ value: `--${field.flag}`, does: describeField(field, procedure.namespace) }));
+    const others = siblingsOf(procedure).flatMap((other) =>
+      listFields(other).filter(({ flag }) => flag === other.deed.by),
+    );
+    const own = [...fields, ...others]
+      .filter(({ isSilent }) => !isSilent)
+      .map((field) => ({ value: `--${field.flag}`, does: describeField(field, procedure.namespace) }));
     const files = fields.flatMap(({ fileFlag }) =>
       fileFlag === null ? [] : [{ value: `--${fileFlag}`, does: SAME_FROM_FILE }],
     );
@@ -216,23 +204,24 @@ async function ofProcedure(
   const meant = [positionals[wordCount], fieldsOfWords(positionals, 0)[wordCount]].filter(
     (field) => field !== undefined,
   );
-  const values = await Promise.all([...new Set(meant)].map((field) => valuesOf(field, procedure, names)));
-  return values.flat();
+  const values = await Promise.all([...new Set(meant)].map((field) => valuesOf(field, names)));
+  return values.includes(FILES) ? FILES : values.flat().filter((value) => value !== FILES);
 }
 
-/** Procedures that create a named thing, so existing names are no candidates. */
-const MAKES: ReadonlySet<string> = new Set(['domains.attach', 'zones.create']);
-
-async function valuesOf({ schema, path }: Field, procedure: CliProcedure, names: KnownNames): Promise<Candidate[]> {
+async function valuesOf(field: Field, names: KnownNames): Promise<Candidate[] | typeof FILES> {
+  const { schema, words } = field;
   const choices = alternativesOf(schema).flatMap((part) => choicesOf(part.items ?? part) ?? []);
   if (choices.length > 0) return choices.map((choice) => ({ value: String(choice) }));
-  if (schema.title === 'project') return names.projects();
-  if (schema.title === 'key') return names.keys();
-  if (MAKES.has(`${procedure.namespace}.${procedure.name}`)) return [];
+  if (words.isFile === true) return FILES;
+  const list = words.names === undefined ? listOf(field) : words.names;
+  return list === null ? [] : names(list);
+}
+
+/** The list whose names an input has by its kind. */
+function listOf({ schema: { title }, path }: Field): string | null {
+  if (title === 'project' || title === 'key') return `${title}s.list`;
   const place = path.join('.');
-  if (place === 'hostname') return names.hostnames();
-  if (place === 'name' && procedure.namespace === 'snapshots') return names.snapshots();
-  return place === 'zone' || (place === 'name' && procedure.namespace === 'zones') ? names.zones() : [];
+  return place === 'hostname' || place === 'on.hostname' ? 'domains.list' : place === 'zone' ? 'zones.list' : null;
 }
 
 /** Asks the Vivarium of the data folder that `words` or the environment name; none answering leaves a list empty. */
@@ -242,39 +231,23 @@ function createNames(words: readonly string[], io: Io): KnownNames {
   const index = words.lastIndexOf(option);
   const attached = words.findLast((word) => word.startsWith(`${option}=`))?.slice(option.length + 1);
   const dataDir = resolveDataDir(index < 0 ? attached : words[index + 1], io);
-  const list = async <Row>(procedure: string, input: object = {}): Promise<Row[]> => {
+  const ask = async (procedure: string, input: object = {}): Promise<readonly unknown[]> => {
+    const reply = await callProcedure(findRunning(dataDir), procedure, JSON.stringify(input), signal);
+    return reply.kind === 'result' ? (JSON.parse(reply.json) as unknown[]) : [];
+  };
+  return async function namesIn(list: string): Promise<Candidate[]> {
     try {
-      const reply = await callProcedure(findRunning(dataDir), procedure, JSON.stringify(input), signal);
-      return reply.kind === 'result' ? (JSON.parse(reply.json) as Row[]) : [];
+      const isOfProject = procedureNamed(list).input.required?.includes('projectId') === true;
+      const projects = isOfProject ? (await namesIn('projects.list')).slice(0, PROJECTS_MAX) : [null];
+      const rows = await Promise.all(
+        projects.map((project) => ask(list, project === null ? {} : { projectId: project.value })),
+      );
+      return rows.flat().flatMap((row) => {
+        const offer = deedOf(list).offers?.(row) ?? null;
+        return offer === null ? [] : [{ value: offer[0], does: offer[1] }];
+      });
     } catch {
       return [];
     }
-  };
-  const projects = () => list<Project>('projects.list');
-  return {
-    projects: async () => (await projects()).map(({ slug, name, plan }) => ({ value: slug, does: `${name}, ${plan}` })),
-    async keys() {
-      const own = await Promise.all(
-        (await projects()).slice(0, KEY_PROJECTS_MAX).map(async ({ id, slug }) => {
-          const keys = await list<ApiKey>('keys.list', { projectId: id });
-          return keys
-            .filter(({ revokedAt }) => revokedAt === undefined)
-            .map(({ name }) => ({ value: name, does: slug }));
-        }),
-      );
-      return own.flat();
-    },
-    hostnames: async () =>
-      (await list<{ hostname: string; state: string }>('domains.list')).map(({ hostname, state }) => ({
-        value: hostname,
-        does: state,
-      })),
-    zones: async () => (await list<{ name: string }>('zones.list')).map(({ name }) => ({ value: name })),
-    entries: async () =>
-      (await list<BreakEntry>('breaks.catalogue')).map(({ id, title }) => ({ value: id, does: title })),
-    drills: async () => (await list<Drill>('drills.list')).map(({ id, title }) => ({ value: id, does: title })),
-    breaks: async () => (await list<RunningBreak>('breaks.list')).map(({ id, entry }) => ({ value: id, does: entry })),
-    snapshots: async () =>
-      (await list<SnapshotInfo>('snapshots.list')).map(({ name, createdAt }) => ({ value: name, does: createdAt })),
   };
 }

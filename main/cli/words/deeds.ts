@@ -1,6 +1,4 @@
-import type { z } from 'zod';
 import { commandLine } from '../../base/system/own-command.ts';
-import type { Contract } from '../../contract/index.ts';
 import {
   changesText,
   clockText,
@@ -24,42 +22,17 @@ import {
   usageText,
   withoutPem,
 } from '../text/text-views.ts';
-import { printableLines, type Shown } from '../text/text.ts';
-
-/** What the command line adds to a procedure of the contract. */
-export interface Deed<Result = unknown> {
-  /** The result as one sentence, where it only repeats the input. */
-  says?(result: Result): string;
-  /** The result as text, where it is neither a table nor names and values; ends with a line break. */
-  view?(result: Result, shown: Shown): string;
-  /** Columns that the table begins with: a narrow terminal has no room for the others. */
-  first?: readonly string[];
-  /** What an empty list means, and the command that changes it. `PROJECT` stands for the project asked about. */
-  empty?: readonly [sentence: string, command?: string];
-  /** When a result is a failure, as the end of a sentence: it exits with 1, except by `vivarium call`. */
-  failed?: readonly [when: string, isFailed: (result: Result) => boolean];
-  /** The input with which the list continues at the result's `next`. */
-  cursor?: string;
-  /** The result is itself a JSON document for other programs. */
-  isDocument?: true;
-}
-
-type ResultOf<Procedure> = Procedure extends { '~orpc': { outputSchema?: infer Schema } }
-  ? NonNullable<Schema> extends z.ZodType
-    ? z.output<NonNullable<Schema>>
-    : unknown
-  : never;
-
-type Deeds = {
-  [Namespace in keyof Contract]?: {
-    [Name in keyof Contract[Namespace]]?: Deed<ResultOf<Contract[Namespace][Name]>>;
-  };
-};
+import { printableLines } from '../text/text.ts';
+import type { Deed, Deeds } from './deed.ts';
+import { BREAKS } from './break.ts';
+import { DRILLS } from './drill.ts';
+import { SNAPSHOTS } from './snapshot.ts';
 
 const certificate = {
   view: withoutPem<{ hostname: string }>(({ hostname }) => commandLine`vivarium certificates export ${hostname}`),
 };
 const root = { view: withoutPem<object>(() => 'vivarium ca export') };
+const ofZone = { inputs: { name: { names: 'zones.list' } } };
 const clock = { view: clockText };
 const lan = { view: lanText };
 const machine = (when: string, state: 'applied' | 'undone') =>
@@ -69,10 +42,11 @@ const machine = (when: string, state: 'applied' | 'undone') =>
 const DEEDS: Deeds = {
   projects: {
     list: {
+      offers: ({ slug, name, plan }) => [slug, `${name}, ${plan}`],
       first: ['name', 'slug', 'plan', 'baseUrl.production', 'id'],
       empty: ['There are no projects. Create one:', 'projects create Shop'],
     },
-    remove: { says: ({ name, id }) => `Removed ${name} (${id}).` },
+    remove: { isNamed: true, says: ({ name, id }) => `Removed ${name} (${id}).` },
   },
   deploys: {
     create: { failed: ['the status is failed', ({ status }) => status === 'failed'] },
@@ -80,6 +54,7 @@ const DEEDS: Deeds = {
   },
   keys: {
     list: {
+      offers: ({ name, revokedAt }) => (revokedAt === undefined ? [name] : null),
       first: ['name', 'prefix', 'lastUsedAt', 'revokedAt', 'createdAt'],
       empty: ['The project has no API keys. Create one:', 'keys create PROJECT --name Mine'],
     },
@@ -109,10 +84,12 @@ const DEEDS: Deeds = {
   },
   domains: {
     attach: {
+      inputs: { hostname: { names: null } },
       view: (result, shown) => (isStepped(result) ? stepsText(result, shown) : domainText(result, shown)),
       failed: ['with --local: a step failed', (result) => isStepped(result) && hasFailed(result)],
     },
     list: {
+      offers: ({ hostname, state }) => [hostname, state],
       first: ['hostname', 'state', 'certificate.state', 'kind'],
       empty: ['No domains are attached. Attach one:', 'domains attach PROJECT shop.acme.test --local'],
     },
@@ -131,10 +108,12 @@ const DEEDS: Deeds = {
     export: { isDocument: true },
   },
   zones: {
-    list: { empty: ['There are no zones. Create one:', 'zones create acme.test'] },
-    remove: { says: ({ name }) => `Removed ${name}.` },
-    updateKey: { view: ({ file }) => printableLines(file) },
-    dnssec: { view: (signing) => printableLines(signingText(signing)) },
+    list: { offers: ({ name }) => [name], empty: ['There are no zones. Create one:', 'zones create acme.test'] },
+    remove: { ...ofZone, says: ({ name }) => `Removed ${name}.` },
+    export: ofZone,
+    import: ofZone,
+    updateKey: { ...ofZone, view: ({ file }) => printableLines(file) },
+    dnssec: { ...ofZone, view: (signing) => printableLines(signingText(signing)) },
   },
   records: {
     list: { empty: ['There are no such records.'] },
@@ -143,6 +122,7 @@ const DEEDS: Deeds = {
         `Removed ${name} ${type} ${value} from ${zone}; it is answered until ${visibleAt}.`,
     },
   },
+  dns: { query: { inputs: { type: { isWord: true } } } },
   caa: {
     explain: { failed: ['the verdict is forbidden or lookup_failed', ({ verdict }) => verdict !== 'allowed'] },
   },
@@ -203,6 +183,9 @@ const DEEDS: Deeds = {
     status: { view: machineStatusText },
   },
   lan: { status: lan, start: lan, stop: lan },
+  breaks: BREAKS,
+  drills: DRILLS,
+  snapshots: SNAPSHOTS,
   doctor: { run: { failed: ['a check failed', ({ counts }) => counts.failed > 0] } },
   world: { owners: { view: ownersText, empty: ['No file owns anything. Apply one:', 'up'] } },
 };

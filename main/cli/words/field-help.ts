@@ -17,7 +17,8 @@ export function placeholder(schema: JsonSchema): string {
 }
 
 /** Describes a field of an input of `namespace`: choices, what it does, bounds or an example, and the default. */
-export function describeField({ schema, path }: Field, namespace: string): string {
+export function describeField({ schema, path, words }: Field, namespace: string): string {
+  if (words.does !== undefined) return words.does;
   const item = accepts(schema, 'array') ? itemOf(schema) : schema;
   const both = [...new Set([schema, item])];
   const said = [

@@ -1,6 +1,7 @@
-import type { Flag } from './flags.ts';
+import type { Deed, InputWords } from './deed.ts';
+import { type Flag, flagNamed, PROCEDURE_FLAGS } from './flags.ts';
 import { accepts, propertiesOf, type JsonSchema } from './json-schema.ts';
-import { kebab, type CliProcedure } from './procedures.ts';
+import { kebab, listProcedures, type CliProcedure } from './procedures.ts';
 
 /** Longer texts also get a flag that reads them from a file. */
 const LONG_TEXT_LENGTH = 10_000;
@@ -15,30 +16,34 @@ export interface Field {
   required: boolean;
   /** Whether it may be given without its flag. */
   positional: boolean;
+  /** How else the flag may be written. */
+  aliases: readonly string[];
+  /** Whether only the command line knows it. */
+  isOwn: boolean;
+  /** Whether no help has it, because its parts are options. */
+  isSilent: boolean;
+  words: InputWords;
   /** Whether the command line chooses a project when this one is missing. */
   defaulted: boolean;
   /** `text-file`, which names a file with the value; for long texts and for objects that are the main input. */
   fileFlag: string | null;
 }
 
-/** A field that need not be given, and may be a word all the same, as for `dig`. */
-const OPTIONAL_WORD = 'dns.query type';
-
-/** Whether the call removes the project itself: then it must be named. */
-const NEVER_DEFAULTED = 'projects.remove';
-
-/** The fields of an input in the order of the contract; nested fields follow their object. */
-export function listFields({ namespace, name: procedure, input }: CliProcedure): Field[] {
-  const mayDefault = `${namespace}.${procedure}` !== NEVER_DEFAULTED;
-  return Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
-    const field = fieldOf([name], schema, input.required?.includes(name) ?? false);
+/** The fields of an input in the order of the contract; nested fields follow their object, and the own ones the others. */
+export function listFields({ input, deed }: Pick<CliProcedure, 'input' | 'deed'>): Field[] {
+  const given = Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
+    const field = fieldOf([name], schema, input.required?.includes(name) ?? false, deed);
     const inner = Object.entries(propertiesOf(schema)).map(([innerName, innerSchema]) =>
-      fieldOf([name, innerName], innerSchema, false),
+      fieldOf([name, innerName], innerSchema, false, deed),
     );
-    const defaulted = mayDefault && field.required && schema.title === 'project';
-    const positional = field.positional || `${namespace}.${procedure} ${name}` === OPTIONAL_WORD;
-    return [{ ...field, positional, defaulted }, ...inner];
+    const defaulted = deed.isNamed !== true && field.required && schema.title === 'project';
+    return [{ ...field, defaulted }, ...inner];
   });
+  const own = Object.entries(deed.own ?? {}).map(([name, schema]): Field => ({
+    ...fieldOf([name], schema, false, { inputs: { [name]: schema } }),
+    isOwn: true,
+  }));
+  return [...given, ...own];
 }
 
 /** The fields that may be given without their flags, in this order: mostly the required ones that are plain values. */
@@ -60,15 +65,30 @@ export function fieldsOfWords(open: readonly Field[], count: number): readonly F
 
 /** Builds the flags for the fields of an input. */
 export function flagsOf(fields: readonly Field[]): Flag[] {
-  return fields.flatMap(({ flag, schema, fileFlag }): Flag[] => [
+  return fields.flatMap(({ flag, aliases, schema, fileFlag }): Flag[] => [
     {
       name: flag,
       kind: isSwitch(schema) ? 'switch' : 'value',
+      aliases,
       // The schema says which texts may be empty.
-      ...(isReference(schema) ? { alias: `${flag}-id` } : { mayBeEmpty: true }),
+      ...(!isReference(schema) && { mayBeEmpty: true }),
     },
     ...(fileFlag === null ? [] : [{ name: fileFlag, kind: 'value' } as const]),
   ]);
+}
+
+/** Where the first word is that is neither an option nor its value; -1 without one, and behind an unknown option. */
+export function firstWord(word: string, args: readonly string[]): number {
+  if (args[0]?.startsWith('-') !== true) return args.length === 0 ? -1 : 0;
+  const flags = [...PROCEDURE_FLAGS, ...listProcedures(word).flatMap((each) => flagsOf(listFields(each)))];
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? '';
+    if (!arg.startsWith('-')) return at;
+    const flag = flagNamed(arg.replace(/^--(?:no-)?|=.*$/g, ''), flags);
+    if (flag === undefined) return -1;
+    if (flag.kind === 'value' && !arg.includes('=')) at++;
+  }
+  return -1;
 }
 
 /**
@@ -82,6 +102,7 @@ export function fieldNameAt(path: string, fields: readonly Field[]): string {
     const field = fields.find((candidate) => candidate.path.join('.') === wanted);
     if (field === undefined) continue;
     const place = path.slice(wanted.length);
+    if (field.words.read !== undefined && place.startsWith('.')) return `--${field.flag} ${place.slice(1)}`;
     // An option that is given several times: its values have no number.
     return (field.positional ? usageWord(field) : `--${field.flag}`) + (/^\[\d+\]$/.test(place) ? '' : place);
   }
@@ -96,11 +117,32 @@ export const isSwitch = (schema: JsonSchema): boolean => accepts(schema, 'boolea
  */
 const isReference = ({ title }: JsonSchema): boolean => title === 'project' || title === 'key';
 
-function fieldOf(path: readonly [string, ...string[]], schema: JsonSchema, required: boolean): Field {
-  const name = path[0] === 'confirm' ? 'yes' : path.map(kebab).join('.');
-  const flag = isReference(schema) ? name.replace(/-id$/, '') : name;
+function fieldOf(
+  path: readonly [string, ...string[]],
+  schema: JsonSchema,
+  required: boolean,
+  { inputs = {}, lifted }: Pick<Deed, 'inputs' | 'lifted'>,
+): Field {
+  const words = inputs[path.join('.')] ?? {};
+  const usual = path[0] === 'confirm' ? 'yes' : path.map(kebab).join('.');
+  const isLifted = path.length > 1 && path[0] === lifted;
+  const named = words.flag ?? (isLifted ? usual.slice(lifted.length + 1) : usual);
+  const flag = isReference(schema) ? named.replace(/-id$/, '') : named;
   const isLong = accepts(schema, 'string') && (schema.maxLength ?? 0) > LONG_TEXT_LENGTH;
   const inFile = isLong || (required && accepts(schema, 'object'));
-  const positional = required && !accepts(schema, 'object') && !accepts(schema, 'array');
-  return { path, flag, schema, required, positional, defaulted: false, fileFlag: inFile ? `${flag}-file` : null };
+  return {
+    path,
+    flag,
+    aliases: [...(isReference(schema) ? [`${flag}-id`, usual.replace(/-id$/, '')] : []), usual].filter(
+      (name) => name !== flag,
+    ),
+    schema,
+    required,
+    positional: words.isWord ?? (required && !accepts(schema, 'object') && !accepts(schema, 'array')),
+    defaulted: false,
+    fileFlag: inFile ? `${flag}-file` : null,
+    isOwn: false,
+    isSilent: path.length === 1 && path[0] === lifted,
+    words,
+  };
 }

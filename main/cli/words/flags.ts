@@ -6,12 +6,10 @@ import { VivariumError } from '../../contract/errors.ts';
 export interface Flag {
   name: string;
   kind: 'switch' | 'value';
-  /** May be repeated; for other flags the last occurrence wins. */
-  repeatable?: boolean;
   /** One letter: `f` for `-f`. */
   short?: string;
-  /** Another name, not shown. */
-  alias?: string;
+  /** Other names, not shown. */
+  aliases?: readonly string[];
   /** Whether its value may be omitted, which means an empty one; a value must then be attached: `--lan=en0`. */
   mayLackValue?: boolean;
   /** Whether an empty value is valid; other flags refuse it, because it comes from an unset variable of a script. */
@@ -91,11 +89,14 @@ export const isOn = (read: Arguments, name: string): boolean => lastOf(read, nam
 
 export const usageError = (message: string): VivariumError => new VivariumError('invalid_request', message);
 
+export const flagNamed = <Known extends Flag>(name: string, known: readonly Known[]): Known | undefined =>
+  known.find((candidate) => candidate.name === name || candidate.aliases?.includes(name));
+
 function readFlag(word: string, rest: string[], known: readonly Flag[]): { flag: Flag; value: string } {
   const equals = word.indexOf('=');
   const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
   const attached = equals < 0 ? null : word.slice(equals + 1);
-  const flag = known.find((candidate) => candidate.name === name || candidate.alias === name);
+  const flag = flagNamed(name, known);
   if (flag !== undefined) {
     if (flag.kind === 'switch') return { flag, value: switchValue(name, attached) };
     if (flag.mayLackValue === true) return { flag, value: attached ?? '' };

@@ -6,7 +6,15 @@ import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, optionRows, PROCEDURE_FLAGS, readA
 import { EXIT_OK, printFailure, writeHelp, type Io } from '../text/io.ts';
 import { EXIT_CODES_TOPIC, exitCodesHelp } from './exit-codes.ts';
 import { DEFAULT_PROJECT_RULE } from './default-project.ts';
-import { ALONE, findProcedure, kebab, listNamespaces, listProcedures, requireNamespace } from './procedures.ts';
+import {
+  type CliProcedure,
+  findProcedure,
+  listNamespaces,
+  listProcedures,
+  namesOf,
+  procedureAlone,
+  requireNamespace,
+} from './procedures.ts';
 import { columns, wrap } from '../text/text.ts';
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`.trimEnd()).join('\n');
@@ -38,10 +46,16 @@ async function helpOn([name, procedure]: readonly string[], commands: readonly C
   if (name === EXIT_CODES_TOPIC) return exitCodesHelp();
   const command = findCommand(commands, name, procedure);
   if (command !== undefined) return (await command.load()).help(io);
-  const names = commands.map((own) => own.name);
-  requireNamespace(name, names);
-  return procedure === undefined ? namespaceHelp(name) : procedureHelp(name, procedure);
+  requireNamespace(
+    name,
+    commands.map((own) => own.name),
+  );
+  return helpFor(name, procedure);
 }
+
+/** The help of a namespace, or of one of its procedures. */
+export const helpFor = (namespace: string, name?: string): string =>
+  name === undefined ? namespaceHelp(namespace) : procedureHelp(findProcedure(namespace, name));
 
 /** Text of `vivarium help`. */
 export function generalHelp(commands: readonly Command[]): string {
@@ -51,12 +65,7 @@ export function generalHelp(commands: readonly Command[]): string {
       .map(({ name, usage, summary }) => [`vivarium ${name} ${usage}`.trimEnd(), summary]),
     ['vivarium <namespace> <procedure> [options]', 'Call the running Vivarium; readable output'],
   ];
-  const namespaces = listNamespaces().map((namespace) => [
-    namespace,
-    listProcedures(namespace)
-      .map(({ name }) => kebab(name))
-      .join(', '),
-  ]);
+  const namespaces = listNamespaces().map((word) => [word, namesOf(listProcedures(word)).join(', ')]);
   return `vivarium: the Animal Store API, or your own server, on this machine
 
 Usage
@@ -85,55 +94,75 @@ Examples
 }
 
 /** Text of `vivarium pets`. */
-export function namespaceHelp(namespace: string): string {
-  const procedures = listProcedures(namespace);
-  const first = procedures[0];
-  const alone = ALONE[namespace];
-  return `vivarium ${namespace}
+export function namespaceHelp(word: string): string {
+  const procedures = listProcedures(word);
+  const alone = procedureAlone(word);
+  const isShort = alone !== null && alone.words !== word;
+  const rows = procedures.map((procedure) => [
+    titleOf(procedure).slice(word.length + 1) || '(alone)',
+    procedure.summary,
+  ]);
+  return `vivarium ${word}
 
 Usage
-  vivarium ${namespace} <procedure> [options]${alone === undefined ? '' : `\n  vivarium ${namespace} [options], short for "${namespace} ${alone}"`}
+  vivarium ${word} <procedure> [options]${isShort ? `\n  vivarium ${word} [options], short for "${alone.words}"` : ''}
 
 Procedures
-${indent(columns(procedures.map(({ name, summary }) => [kebab(name), summary])))}
+${indent(columns(rows))}
+
+Options of every procedure
+${indent(CLIENT_OPTIONS)}
 
 Examples
-${indent(procedures.flatMap((procedure) => examplesOf(procedure).slice(0, 1)))}
-  vivarium ${namespace} ${kebab(first?.name ?? '')} --help
+${indent(procedures.flatMap((procedure) => (procedure.deed.examples ?? examplesOf(procedure)).slice(0, 1)))}
+  vivarium ${procedures[0]?.words ?? word} --help
 `;
 }
 
 /** Text of `vivarium pets create --help`. */
-export function procedureHelp(namespace: string, name: string): string {
-  const procedure = findProcedure(namespace, name);
-  const fields = listFields(procedure);
+export function procedureHelp(procedure: CliProcedure): string {
+  const { namespace, words, summary, deed } = procedure;
+  const fields = listFields(procedure).filter(({ isSilent }) => !isSilent);
   const input =
     fields.length === 0 ? '' : `Input\n${indent(columns(fields.flatMap((field) => fieldRows(field, namespace))))}\n\n`;
-  return `vivarium ${namespace} ${kebab(procedure.name)}: ${procedure.summary}
+  return `vivarium ${titleOf(procedure)}: ${summary}
 
 Usage
-  vivarium ${namespace} ${kebab(procedure.name)}${usageOf(fields)}
+  vivarium ${words}${usageOf(procedure)}
 
 ${input}Options
 ${indent(CLIENT_OPTIONS)}
 
-Examples
-${indent(examplesOf(procedure))}
+${deed.notes === undefined ? '' : `${indent(deed.notes)}\n\n`}Examples
+${indent(deed.examples ?? examplesOf(procedure))}
 `;
 }
 
-function usageOf(fields: readonly Field[]): string {
-  const shown = fields.filter((field) => field.required || field.positional);
+/** What names a procedure: its words with the option that tells it from others, or with its first input. */
+export function titleOf(procedure: CliProcedure): string {
+  const { words, deed } = procedure;
+  const isLong = words.includes(' ');
+  return `${words}${deed.by === undefined ? '' : ` --${deed.by}`}${isLong ? '' : usageOf(procedure).split(' [')[0]}`;
+}
+
+function usageOf(procedure: CliProcedure): string {
+  const fields = listFields(procedure);
+  const { by } = procedure.deed;
+  const shown = fields.filter((field) => field.required || field.positional || field.flag === by);
   const words = shown.map((field) => {
-    if (!field.positional) return ` --${field.flag} ${placeholder(field.schema)}`;
+    if (!field.positional) return ` --${field.flag}${valueWord(field)}`;
     return field.defaulted || !field.required ? ` [${usageWord(field)}]` : ` ${usageWord(field)}`;
   });
   return words.join('') + (fields.length > shown.length ? ' [options]' : '');
 }
 
+/** The word for a value, after a space; none for a switch. */
+const valueWord = ({ schema, words: { placeholder: own, isFile } }: Field): string =>
+  isSwitch(schema) ? '' : ` ${own ?? (isFile === true ? 'FILE' : placeholder(schema))}`;
+
 function fieldRows(field: Field, namespace: string): string[][] {
-  const value = isSwitch(field.schema) ? '' : ` ${placeholder(field.schema)}`;
-  const name = `${'  '.repeat(field.path.length - 1)}--${field.flag}${value}`;
+  const isPart = field.path.length > 1 && field.flag.includes('.');
+  const name = `${isPart ? '  ' : ''}--${field.flag}${valueWord(field)}`;
   const allowed = describeField(field, namespace) + (field.defaulted ? `; default: ${DEFAULT_PROJECT_RULE}` : '');
   const rows = [[name, field.required && !field.defaulted ? 'required' : '', allowed]];
   if (field.fileFlag !== null) rows.push([`--${field.fileFlag} FILE`, '', SAME_FROM_FILE]);

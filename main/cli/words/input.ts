@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { summarizeIssues, toInputIssues, type SchemaIssue } from '../../contract/issues.ts';
 import { VivariumError, type InputIssue } from '../../contract/errors.ts';
@@ -7,7 +8,7 @@ import { fieldNameAt, fieldsOfWords, isSwitch, positionalsOf, usageWord, type Fi
 import { usageError, type Arguments } from './flags.ts';
 import { accepts, alternativesOf, choicesOf, itemOf, type JsonSchema } from './json-schema.ts';
 import { posixWord } from '../../base/text/shell.ts';
-import type { CliProcedure } from './procedures.ts';
+import { type CliProcedure, siblingsOf } from './procedures.ts';
 import { sampleInput } from './samples.ts';
 
 /** Reads the file named by a `…-file` flag; `-` is standard input. */
@@ -39,19 +40,23 @@ export async function buildInput(
     chooseProject,
     isProject,
     presentTarget,
+    workingDir,
     hint = '',
   }: {
     readFile: ReadFile;
     chooseProject: ChooseProject;
     isProject: IsProject;
     presentTarget: PresentTarget;
+    /** Paths are relative to it. */
+    workingDir: string;
     hint?: string;
   },
-): Promise<string> {
+): Promise<{ input: Record<string, unknown>; own: Record<string, unknown> }> {
   const input: Record<string, unknown> = {};
+  const own: Record<string, unknown> = {};
   const { collected, project } = await collect(fields, read, { readFile, isProject, hint });
   for (const { field, texts } of collected) {
-    if (texts.length > 0) place(input, field.path, readValue(field, texts), procedure);
+    if (texts.length > 0) place(field.isOwn ? own : input, field.path, readValue(field, texts, workingDir), procedure);
   }
   const parts = input['target'];
   // Only an upstream has parts besides its kind.
@@ -78,16 +83,14 @@ export async function buildInput(
   }
   const checked = procedure.inputType.safeParse(input);
   if (!checked.success) throw inputError(checked.error.issues as unknown as readonly SchemaIssue[], input, fields);
-  return JSON.stringify(input);
+  return { input, own };
 }
 
 /** `HOSTNAME is missing: ` and the command with an example in its place. */
-function missingText(
-  missing: readonly Field[],
-  { namespace, name, input: schema }: CliProcedure,
-  given: Record<string, unknown>,
-): string {
-  const words = missing.map(usageWord).join(' and ');
+function missingText(missing: readonly Field[], procedure: CliProcedure, given: Record<string, unknown>): string {
+  const { namespace, name, input: schema } = procedure;
+  const instead = siblingsOf(procedure).map(({ deed }) => ` or --${deed.by}`);
+  const words = missing.map(usageWord).join(' and ') + instead.join('');
   const example = { ...sampleInput(namespace, schema, 'required'), ...given };
   return `${words} ${missing.length === 1 ? 'is' : 'are'} missing: ${mention(`${namespace}.${name}`, example)}`;
 }
@@ -106,7 +109,8 @@ async function collect(
     const on = fields.find((field) => isSwitch(field.schema) && isGiven(field));
     if (on !== undefined && (unexpected === 'true' || unexpected === 'false'))
       throw usageError(`--${on.flag} takes no value; to turn it off: --no-${on.flag}`);
-    const other = fields.find((field) => !open.includes(field) && !isGiven(field));
+    const isTwice = positionalsOf(fields).some(isGiven);
+    const other = fields.find((field) => !isTwice && !field.isSilent && !open.includes(field) && !isGiven(field));
     const between = unexpected.startsWith('--') ? '=' : ' ';
     const taken = open.length === 0 ? '' : ` The command takes ${open.map(usageWord).join(' ')} only.`;
     const fix = other === undefined ? taken : ` Did you mean --${other.flag}${between}${posixWord(unexpected)}?`;
@@ -135,7 +139,8 @@ function placeOf(field: Field, worded: readonly Field[]): [start: number, end: n
   return index < 0 ? [0, 0] : [index, index + 1];
 }
 
-function readValue(field: Field, texts: readonly string[]): unknown {
+function readValue(field: Field, texts: readonly string[], workingDir: string): unknown {
+  if (field.words.read !== undefined) return field.words.read(texts);
   const values = texts.map((text) => readText(text, field));
   const [only] = values;
   if (accepts(field.schema, 'array')) {
@@ -143,7 +148,7 @@ function readValue(field: Field, texts: readonly string[]): unknown {
     return isWhole ? only : values.flat();
   }
   if (values.length > 1) throw usageError(`--${field.flag} is given ${values.length} times but takes one value.`);
-  return only;
+  return field.words.isFile === true ? resolve(workingDir, String(only)) : only;
 }
 
 /** Converts a word to the type in the schema; leaves the word as it is when no type fits, for the schema to refuse. */

@@ -19,16 +19,10 @@ import { findRunning } from '../engine/running.ts';
 const value = (name: string, placeholder: string, does: string): Option => ({ name, kind: 'value', placeholder, does });
 
 const PROFILE = value('profile', 'PROFILE', 'With "renewals": the CA’s profile; letsencrypt-2028 by default');
-const POLICY: Option = {
-  ...value('policy', 'POLICY', 'With "renewals": a renewal rule of clients; all by default; may be repeated'),
-  repeatable: true,
-};
+const POLICY = value('policy', 'POLICY', 'With "renewals": a renewal rule of clients; all by default; may be repeated');
 const CLIENT = value('client', 'COMMAND', 'With "renewals": a real client, which renews the hostnames');
 const DAY = value('day', 'DURATION', 'With --client: how long a day takes; 1s by default');
-const EVENT: Option = {
-  ...value('event', 'EVENT=LENGTH', 'With "renewals": how long an event takes, or none; may be repeated'),
-  repeatable: true,
-};
+const EVENT = value('event', 'EVENT=LENGTH', 'With "renewals": how long an event takes, or none; may be repeated');
 const FOR = value('for', 'DURATION', 'With "renewals": how long on the app’s clock; 365d by default');
 const FROM = value('from', 'DATE', 'With "renewals": the first day; today by default');
 const SEED = value('seed', 'SEED', 'With "renewals": a number that varies the times of the events; 0 by default');

@@ -12,7 +12,6 @@ const NAMES = ['vivarium.yaml', 'vivarium.yml', 'vivarium.json'];
 export const ALLOW_FLAG: Option = {
   name: 'allow',
   kind: 'value',
-  repeatable: true,
   placeholder: 'DIR',
   does: 'A folder besides its own from which the file may name files',
 };

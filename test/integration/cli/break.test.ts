@@ -63,7 +63,7 @@ describe('vivarium break ENTRY without a hostname', () => {
       /^vivarium: Name the hostname to break: vivarium break domain\.claimed-elsewhere HOSTNAME /,
     ],
     [['dns.nxdomain', 'a.test', '--everything'], /^vivarium: Give a\.test or --everything, not both\./],
-    [['--everything'], /^vivarium: --everything is not for "break"\./],
+    [['--everything'], /^vivarium: There is no option --everything\./],
   ])('breaks nothing without a terminal: %j', async (words, message) => {
     const { started, run } = await startEngine();
     expect(await run(words)).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
@@ -109,7 +109,7 @@ describe('vivarium break ENTRY without a hostname', () => {
 });
 
 it.each([
-  ['on.hostname: is required: the hostname of an attached domain.', '--hostname is required: the hostname of'],
+  ['on.hostname: is required: the hostname of an attached domain.', 'HOSTNAME is required: the hostname of'],
   ['on.keyId: does not apply to x, which affects everything.', '--key does not apply to x'],
   ['parameters.seconds: must be a whole number.', '--set seconds must be a whole number.'],
   ['rate: does not apply to x: it makes one edit.', '--rate does not apply to x'],

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { askForStatus } from '../../../main/cli/engine/engine-status.ts';
 import { isAlive } from '../../../main/base/system/runtime-file.ts';
 import { run } from '../../../main/cli/run.ts';
-import { requestStop } from '../../../main/cli/words/engine-commands.ts';
+import { requestStop } from '../../../main/cli/engine/engine-commands.ts';
 import { commandHere, runHere } from '../../support/cli-io.ts';
 import { runCli, startFakeEngine, writeRuntime } from '../../support/rpc/rpc-cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import type { Io } from '../../../main/cli/text/io.ts';
-import { SNAPSHOT } from '../../../main/cli/world/snapshot.ts';
 import type { Certificate } from '../../../main/contract/certificates.ts';
 import type { ClockReading } from '../../../main/contract/clock.ts';
 import type { Domain } from '../../../main/contract/domains.ts';
@@ -18,6 +16,7 @@ import type { OpenedRun } from '../../../main/contract/runs.ts';
 import type { SnapshotInfo } from '../../../main/contract/snapshots.ts';
 import type { TrafficEntry } from '../../../main/contract/traffic.ts';
 import { startEngine, type Engine } from '../../support/engine.ts';
+import { runHere } from '../../support/cli-io.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireTool } from '../../support/tools.ts';
 
@@ -330,19 +329,9 @@ describe('vivarium snapshot', () => {
     const engine = await startEngine();
     const folder = temporaryFolder();
     const snapshot = async (...args: string[]) => {
-      const said = { stdout: '', stderr: '' };
-      const io: Io = {
-        stdout: { write: (text) => (said.stdout += String(text)) },
-        stderr: { write: (text) => (said.stderr += String(text)) },
-        stdin: (async function* () {})(),
-        env: {},
-        platform: process.platform,
-        homeDir: folder,
-        workingDir: folder,
-        onStopSignal: () => () => undefined,
-      };
-      const code = await SNAPSHOT.run([...args, '--data-dir', engine.dataDir], io);
-      return `${code} ${said.stdout}${said.stderr}`;
+      const line = ['snapshot', ...args, '--data-dir', engine.dataDir];
+      const { code, stdout, stderr } = await runHere(line, { cwd: folder });
+      return `${code} ${stdout}${stderr}`;
     };
     expect(await snapshot('list')).toMatch(/^0 There is no snapshot yet/);
     expect(await snapshot('save', 'demo')).toMatch(/^0 Saved: demo \(\d+ KiB\)\.\n$/);
@@ -350,20 +339,20 @@ describe('vivarium snapshot', () => {
     expect(await snapshot('save', 'demo', '--traffic', '--force')).toMatch(/^0 Saved.*KiB, 0 recorded requests\)/);
     expect(await snapshot('save', 'demo', '--force')).toMatch(/^0 Saved/);
     expect(await snapshot('list')).toMatch(/\ndemo +20\d\d-.*KiB\n$/);
-    expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(/^0 Written: to-hand-on .*no private key/);
+    expect(await snapshot('save', 'demo', '--file', 'to-hand-on')).toMatch(
+      /^0 Written: \/.*\/to-hand-on .*no private key/,
+    );
     expect(await snapshot('restore', '--file', 'to-hand-on')).toMatch(
       /^0 Restored: demo\. The clock shows the real time\.\nTo go back to the world before: .*vivarium.* snapshot restore before-file-1 --data-dir /,
     );
     expect(await snapshot('restore', 'demo')).toMatch(/^0 Restored: demo/);
-    expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(
-      /^1 .*Give restore no name, or no --file/,
-    );
+    expect(await snapshot('restore', 'demo', '--file', 'to-hand-on')).toMatch(/^1 .*Unexpected argument "demo"/);
     expect(await snapshot('save', '../demo')).toMatch(/^1 .*1 to 64 lower-case letters/);
     expect(await snapshot('save', 'd'.repeat(1_000))).toMatch(/^1 .*1 to 64 lower-case letters/);
     expect(await snapshot('remove', 'demo')).toMatch(/^0 Removed: demo/);
     expect(await snapshot('remove', 'demo')).toMatch(/^1 .*There is no snapshot "demo"\. There are: before-file-1\./);
-    expect(await snapshot('resume')).toMatch(/^1 .*there are save, restore, list, remove/);
-    expect(await snapshot('save')).toMatch(/^1 .*Name a snapshot/);
+    expect(await snapshot('resume')).toMatch(/^1 .*There are list, save, restore, remove\./);
+    expect(await snapshot('save')).toMatch(/^1 .*NAME is missing: .* snapshot save before-demo\n$/);
     await engine.stop();
     expect(await snapshot('list')).toMatch(/^2 .*No Vivarium is running/);
   });

@@ -1,6 +1,6 @@
 import { COMMANDS } from '../../../main/cli/words/commands.ts';
-import { generalHelp, procedureHelp } from '../../../main/cli/words/help.ts';
-import { kebab, listNamespaces, listProcedures } from '../../../main/cli/words/procedures.ts';
+import { generalHelp, procedureHelp, titleOf } from '../../../main/cli/words/help.ts';
+import { listNamespaces, listProcedures } from '../../../main/cli/words/procedures.ts';
 
 /** Where defaults of the help come from: paths are those of Linux. */
 const PLACE = { platform: 'linux', env: {}, homeDir: '~' } as const;
@@ -9,7 +9,7 @@ const PLACE = { platform: 'linux', env: {}, homeDir: '~' } as const;
 const COMMON_OPTIONS = /\nOptions\n(?: {2}.*\n)+/;
 
 /** Replaces what is not a word by a hyphen, as GitHub does in the anchor of such a heading. */
-const anchorOf = (words: string): string => words.replaceAll(' ', '-');
+const anchorOf = (words: string): string => words.toLowerCase().replaceAll(' ', '-');
 
 const text = (help: string): string => `\`\`\`text\n${help.trim()}\n\`\`\``;
 
@@ -22,9 +22,9 @@ export async function makeReference(): Promise<string> {
     }),
   );
   const namespaces = listNamespaces().map((namespace) => {
-    const procedures = listProcedures(namespace).map(({ name, summary }) => {
-      const title = `${namespace} ${kebab(name)}`;
-      return { title, summary, help: procedureHelp(namespace, name).replace(COMMON_OPTIONS, '') };
+    const procedures = listProcedures(namespace).map((procedure) => {
+      const title = titleOf(procedure);
+      return { title, summary: procedure.summary, help: procedureHelp(procedure).replace(COMMON_OPTIONS, '') };
     });
     const list = procedures.map(({ title, summary }) => `- [${title}](#${anchorOf(title)}): ${summary}`).join('\n');
     const helps = procedures.map(({ title, help }) => `### ${title}\n\n${text(help)}`).join('\n\n');

@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest';
-import { BREAK } from '../../../../main/cli/break.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import type { TrafficDetail, TrafficEntry } from '../../../../main/contract/traffic.ts';
-import { commandHere } from '../../../support/cli-io.ts';
+import { runHere } from '../../../support/cli-io.ts';
 import { type Engine, startEngine } from '../../../support/engine.ts';
 
 const HOST = 'demo.vivarium.localhost';
 
 async function command({ dataDir }: Engine, ...args: string[]): Promise<string> {
-  const { io, printed } = commandHere();
-  const code = await BREAK.run([...args, '--data-dir', dataDir], io);
-  return `${code}\n${printed.stdout}${printed.stderr}`;
+  const { code, stdout, stderr } = await runHere(['break', ...args, '--data-dir', dataDir]);
+  return `${code}\n${stdout}${stderr}`;
 }
 
 it('vivarium break starts a break, which Traffic names, and repairs it', async () => {
@@ -59,14 +57,14 @@ const REFUSED: readonly [args: string[], message: string][] = [
   [['api.unavailable', HOST, '--set', 'seconds=-1'], 'must be a whole number from 0'],
   [['api.unavailable', HOST, '--type', 'A'], 'does not apply to api.unavailable'],
   [['api.unavailable', '--hostname', 'localhost'], 'is Vivarium’s own'],
-  [['api.unavailable', HOST, '--hostname', HOST], 'Give the hostname once'],
+  [['api.unavailable', HOST, '--hostname', HOST], `Unexpected argument "${HOST}".`],
   [['api.unavailable', HOST, '--for', '8d'], 'must be from 1 second to 7 days'],
-  [['api.unavailable', '--all'], '--all is not for "break ENTRY".'],
+  [['api.unavailable', '--all'], 'There is no option --all.'],
   [['api.unavailable'], 'Name the hostname to break, or add --everything: '],
   [['connection.refused'], 'cannot be produced here'],
   [['list', 'unavailable'], 'Did you mean "api.unavailable"?'],
-  [['off'], 'Name one break by its id, or add --all.'],
-  [['off', 'brk_1'], ' breaks list\n'],
+  [['off'], 'ID or --all is missing: '],
+  [['off', 'brk_1'], ' break\n'],
 ];
 
 it('vivarium break refuses what it cannot break, and tells what to change', async () => {

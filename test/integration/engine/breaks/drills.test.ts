@@ -4,7 +4,6 @@ import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:http';
 import { connect as connectTls } from 'node:tls';
 import { expect, it } from 'vitest';
-import { DRILL } from '../../../../main/cli/drill.ts';
 import type { RunningBreak } from '../../../../main/contract/breaks.ts';
 import type { Certificate } from '../../../../main/contract/certificates.ts';
 import type { Domain } from '../../../../main/contract/domains.ts';
@@ -15,7 +14,7 @@ import type { TrafficEntry } from '../../../../main/contract/traffic.ts';
 import { CATALOGUE } from '../../../../main/breaks/catalogue/index.ts';
 import { DRILLS } from '../../../../main/drills/catalogue/index.ts';
 import { rightCause } from '../../../../main/drills/drill.ts';
-import { commandHere } from '../../../support/cli-io.ts';
+import { runHere } from '../../../support/cli-io.ts';
 import { type Answer, type Engine, startEngine } from '../../../support/engine.ts';
 
 const HOST = 'drill.vivarium.localhost';
@@ -298,9 +297,8 @@ it('plays every drill: its fault shows, stays hidden in lists and can be repaire
 });
 
 async function command({ dataDir }: Engine, ...args: string[]): Promise<string> {
-  const { io, printed } = commandHere();
-  const code = await DRILL.run([...args, '--data-dir', dataDir], io);
-  return `${code}\n${printed.stdout}${printed.stderr}`;
+  const { code, stdout, stderr } = await runHere(['drill', ...args, '--data-dir', dataDir]);
+  return `${code}\n${stdout}${stderr}`;
 }
 
 it('can be played by the command, continues after a restart, and stops as a whole', async () => {
@@ -309,12 +307,12 @@ it('can be played by the command, continues after a restart, and stops as a whol
   expect(await command(engine)).toMatch(/Begin with the first: .*vivarium.* drill start hammering --data-dir \/.*\n$/);
   expect(await command(engine, 'list')).toMatch(/\nlocked-out +api +Everything has answered 401 since lunch\n/);
   for (const [args, message] of [
-    [['hint'], ' drills list\n'],
+    [['hint'], ' drill list\n'],
     [['answer', '1'], 'No drill is running.'],
     [['stop'], 'No drill is running.'],
-    [['start'], 'Name a drill.'],
+    [['start'], ' drill start hammering\n'],
     [['start', 'locked'], 'There is no drill "locked".'],
-    [['begin'], '"drill" is followed by list, start, hint, answer, stop, not "begin".'],
+    [['begin'], 'drill has no procedure "begin".'],
     [['hint', 'me'], 'Unexpected argument "me".'],
   ] as const)
     expect(await command(engine, ...args)).toContain(message);

@@ -127,7 +127,7 @@ describe('for people', () => {
         '\nPAC file\n\nA note.\n\ndo it\n\nTo undo it:\n\nundo it\n' +
         `\nNames and ports for the whole system: ${typed('vivarium machine plan a.test')}\n`,
     );
-    expect(renderFor('reach.snippets', result, PLAIN, { language: 'python' })).toBe(
+    expect(renderFor('reach.snippets', result, { ...PLAIN, asked: { language: 'python' } })).toBe(
       'Python urllib\n\nimport ssl\n\tprint()\n\nWhy.\n',
     );
   });
@@ -171,7 +171,7 @@ describe('an empty list', () => {
     ['pets.list', /pets seed shop 10\n$/],
     ['domains.list', /domains attach shop shop\.acme\.test --local\n$/],
   ])('%s names the requested project', (procedure, text) => {
-    expect(renderFor(procedure, [], PLAIN, { projectId: 'shop' })).toMatch(text);
+    expect(renderFor(procedure, [], { ...PLAIN, asked: { projectId: 'shop' } })).toMatch(text);
   });
 });
 

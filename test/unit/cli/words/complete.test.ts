@@ -3,18 +3,18 @@ import { bashReplies, readBashLine } from '../../../../main/cli/words/bash-line.
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
 import { candidatesFor, type KnownNames } from '../../../../main/cli/words/complete.ts';
 
-const valued = (values: string[]) => () => Promise.resolve(values.map((value) => ({ value })));
-
-const NAMES: KnownNames = {
-  projects: valued(['demo', 'app']),
-  keys: valued(['CI', 'Key 1', 'nightly: arm', 'CI']),
-  hostnames: valued(['shop.acme.test']),
-  zones: valued(['acme.test', 'test']),
-  snapshots: valued(['before-demo', 'demo']),
-  entries: valued(['dns.servfail', 'http.empty-response']),
-  breaks: valued(['brk_1']),
-  drills: valued(['hammering']),
+const LISTS: Record<string, string[] | undefined> = {
+  'projects.list': ['demo', 'app'],
+  'keys.list': ['CI', 'Key 1', 'nightly: arm', 'CI'],
+  'domains.list': ['shop.acme.test'],
+  'zones.list': ['acme.test', 'test'],
+  'snapshots.list': ['before-demo', 'demo'],
+  'breaks.catalogue': ['dns.servfail', 'http.empty-response'],
+  'breaks.list': ['brk_1'],
+  'drills.list': ['hammering'],
 };
+
+const NAMES: KnownNames = (list) => Promise.resolve((LISTS[list] ?? []).map((value) => ({ value })));
 
 async function complete(...words: string[]): Promise<unknown> {
   const found = await candidatesFor(words, COMMANDS, NAMES);

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../../main/cli/words/commands.ts';
 import { COMPLETION } from '../../../../main/cli/words/completion.ts';
 import { EXIT_CODES, exitCodesHelp } from '../../../../main/cli/words/exit-codes.ts';
-import { flagsOf, listFields } from '../../../../main/cli/words/fields.ts';
+import { firstWord, flagsOf, listFields } from '../../../../main/cli/words/fields.ts';
 import { DATA_DIR_FLAG, HELP_FLAG, JSON_FLAG, readArguments } from '../../../../main/cli/words/flags.ts';
 import { fitHelp, widthOf } from '../../../../main/cli/text/text.ts';
-import { generalHelp, namespaceHelp, procedureHelp } from '../../../../main/cli/words/help.ts';
+import { generalHelp, namespaceHelp, procedureHelp, titleOf } from '../../../../main/cli/words/help.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from '../../../../main/cli/text/io.ts';
 import { buildInput } from '../../../../main/cli/words/input.ts';
 import {
   findProcedure,
-  kebab,
   listNamespaces,
   listProcedures,
+  procedureCalled,
   requireNamespace,
 } from '../../../../main/cli/words/procedures.ts';
 import { readServeConfig, SERVE_FLAGS, variableOf } from '../../../../main/cli/engine/serve-options.ts';
@@ -28,7 +28,7 @@ const commands = await Promise.all(COMMANDS.map(async (row) => ({ ...row, ...(aw
 const helps = [
   ...commands.map(({ name, help }) => [`vivarium ${name}`, help(place)]),
   ...listNamespaces().map((namespace) => [`vivarium ${namespace}`, namespaceHelp(namespace)]),
-  ...procedures.map(({ namespace, name }) => [`vivarium ${namespace} ${name}`, procedureHelp(namespace, name)]),
+  ...procedures.map((procedure) => [`vivarium ${procedure.words}`, procedureHelp(procedure)]),
 ] as [string, string][];
 
 /** Runs an example up to the point where it would be sent; throws if it is refused before. */
@@ -57,14 +57,17 @@ async function check(line: string): Promise<void> {
     const { positionals } = readArguments(rest, own.options);
     if (!/FILE|COMMAND|NAME|ENTRY/.test(own.usage)) expect(positionals).toEqual([]);
   } else if (rest.at(-1) !== '--help') {
-    const procedure = findProcedure(command, rest[0] ?? '');
+    const at = firstWord(command, rest);
+    const { procedure, isArgument } = procedureCalled(command, rest[at] ?? '', rest);
     const fields = listFields(procedure);
-    const read = readArguments(rest.slice(1), [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)]);
+    const flags = [HELP_FLAG, JSON_FLAG, DATA_DIR_FLAG, ...flagsOf(fields)];
+    const read = readArguments(isArgument ? rest : rest.toSpliced(at, 1), flags);
     await buildInput(procedure, fields, read, {
       readFile: () => Promise.reject(new Error('An example names a file.')),
       chooseProject: () => Promise.resolve('demo'),
       isProject: () => Promise.resolve(false),
       presentTarget: () => Promise.resolve({ kind: 'api' }),
+      workingDir: place.workingDir,
     });
   }
 }
@@ -97,11 +100,12 @@ it('the commands that an empty list names work', async () => {
 
 describe('the help', () => {
   it('of a namespace has all its procedures, with descriptions', () => {
-    for (const { namespace, name, summary } of procedures) {
-      const line = namespaceHelp(namespace)
-        .split('\n')
-        .find((text) => text.startsWith(`  ${kebab(name)} `));
-      expect(line?.endsWith(` ${summary}`)).toBe(true);
+    for (const procedure of procedures) {
+      const { words, summary } = procedure;
+      const [word = ''] = words.split(' ');
+      const name = titleOf(procedure).slice(word.length + 1) || '(alone)';
+      const lines = namespaceHelp(word).split('\n');
+      expect(lines.find((line) => line.startsWith(`  ${name} `) && line.endsWith(` ${summary}`))).toBeDefined();
       expect(summary).not.toBe('');
     }
   });
@@ -193,7 +197,7 @@ describe('the help', () => {
     ['status get', /^ {2}vivarium status get$/m],
   ])('of %s contains: %s', (command, pattern) => {
     const [namespace = '', name = ''] = command.split(' ');
-    expect(procedureHelp(namespace, name)).toMatch(pattern);
+    expect(procedureHelp(findProcedure(namespace, name))).toMatch(pattern);
   });
 
   it('explains every option of a procedure', () => {

@@ -10,6 +10,7 @@ import { splitShellLine } from '../../../support/rpc/rpc-shell.ts';
 
 /** The default project is `chosen`. */
 const SOURCES = {
+  workingDir: '/work',
   readFile: (path: string) => Promise.resolve(`content of ${path}`),
   chooseProject: () => Promise.resolve('chosen'),
   isProject: (word: string) => Promise.resolve(word === 'demo'),
@@ -22,7 +23,7 @@ const SOURCES = {
 async function inputOf(procedure: CliProcedure, words: string[]): Promise<unknown> {
   const fields = listFields(procedure);
   const read = readArguments(words, flagsOf(fields));
-  return JSON.parse(await buildInput(procedure, fields, read, SOURCES));
+  return (await buildInput(procedure, fields, read, SOURCES)).input;
 }
 
 function build(line: string): Promise<unknown> {
@@ -180,6 +181,8 @@ describe('kinds of input that the contract may get in future', () => {
   const procedure = (inputType: z.ZodType): CliProcedure => ({
     namespace: 'n',
     name: 'p',
+    words: 'n p',
+    deed: {},
     summary: '',
     inputType,
     input: toJsonSchema(inputType),

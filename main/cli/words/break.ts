@@ -1,0 +1,184 @@
+import { typedIn } from '../../base/system/own-command.ts';
+import type { BreakEntry, BreakSelection, RunningBreak } from '../../contract/breaks.ts';
+import { VivariumError } from '../../contract/errors.ts';
+import { didYouMean, suggest } from '../../contract/nearest.ts';
+import { columns, printable, type Shown } from '../text/text.ts';
+import type { Calling, Deeds } from './deed.ts';
+import { isOn, usageError } from './flags.ts';
+import { canAsk, withQuestions } from './question.ts';
+
+const EVERYTHING = 'everything';
+
+/** `break`: what is running, `break list`, `break ENTRY` and `break off`. */
+export const BREAKS: Deeds['breaks'] = {
+  list: {
+    words: '',
+    offers: ({ id, entry }) => [id, entry],
+    view: (running) => `${listRunning(running)}\n`,
+    empty: ['Nothing is broken. What could be:', 'break list'],
+  },
+  catalogue: {
+    words: 'list',
+    own: { entry: { type: 'string', description: 'one entry in full', isWord: true, names: 'breaks.catalogue' } },
+    offers: ({ id, title }) => [id, title],
+    pick: (catalogue, { asked }) => (asked['entry'] === undefined ? catalogue : entryOf(asked['entry'], catalogue)),
+    view: (found: BreakEntry | readonly BreakEntry[]) =>
+      `${('id' in found ? describeEntry(found) : listCatalogue(found)).map(printable).join('\n')}\n`,
+  },
+  start: {
+    words: '',
+    lifted: 'on',
+    inputs: {
+      entry: { names: 'breaks.catalogue' },
+      'on.hostname': { isWord: true },
+      rate: {
+        read: shareOf,
+        placeholder: 'SHARE',
+        does: 'the share to break, such as 10% or 0.1; mostly all, if omitted',
+      },
+      parameters: {
+        flag: 'set',
+        read: settingsOf,
+        placeholder: 'NAME=VALUE',
+        does: 'a parameter of the entry, such as seconds=5; may be given more than once',
+      },
+    },
+    own: {
+      [EVERYTHING]: {
+        type: 'boolean',
+        description: 'all hostnames; needed where an entry selects by hostname and none is given',
+      },
+    },
+    prepare: withHostname,
+    view: startedText,
+    notes: [
+      'Without a hostname, a terminal is asked for it. Requests with the header "Vivarium-Break: off" are never broken.',
+    ],
+    examples: [
+      'vivarium break api.unavailable --everything --rate 10% --set seconds=5',
+      'vivarium break http.empty-response demo.vivarium.localhost --nth 3 --for 5m',
+      'vivarium break dns.servfail shop.acme.test --type AAAA',
+    ],
+  },
+  stop: { words: 'off', inputs: { id: { names: 'breaks.list' } }, view: (repaired) => repairedText([repaired]) },
+  stopAll: {
+    words: 'off',
+    by: 'all',
+    own: { all: { type: 'boolean', description: 'repair everything' } },
+    view: repairedText,
+    empty: ['Nothing was broken.'],
+  },
+};
+
+function entryOf(word: unknown, catalogue: readonly BreakEntry[]): BreakEntry {
+  const entry = catalogue.find(({ id }) => id === word);
+  if (entry !== undefined) return entry;
+  const ids = catalogue.map(({ id }) => id);
+  // Also suggests "dns.servfail" for "servfail".
+  const byName = ids.filter((id) => id.endsWith(`.${String(word)}`));
+  const near = byName.length > 0 ? suggest(byName) : didYouMean(String(word), ids);
+  throw new VivariumError('not_found', `The catalogue has no entry "${String(word)}".${near}`);
+}
+
+/** Adds the hostname from a terminal. @throws VivariumError `invalid_request` where none is given, nor everything */
+async function withHostname(
+  input: Record<string, unknown>,
+  { read, asked, call, io, own }: Calling,
+): Promise<Record<string, unknown>> {
+  const { hostname, ...on } = (input['on'] ?? {}) as BreakSelection;
+  const entry = (await call<BreakEntry[]>('breaks.catalogue')).find(({ id }) => id === input['entry']);
+  // The engine reports an unknown entry.
+  if (entry === undefined) return input;
+  asked['http'] = entry.http;
+  const isEverything = isOn(read, EVERYTHING);
+  if (isEverything && hostname !== undefined) throw usageError(`Give ${hostname} or --everything, not both.`);
+  const isNeeded = entry.selectors.includes('hostname') && entry.impossible === undefined;
+  if (isEverything || hostname !== undefined || !isNeeded) return input;
+  // An edit is made at one hostname.
+  const mayBreakAll = entry.at !== 'state';
+  if (!canAsk(io)) {
+    const or = mayBreakAll ? `, or add --${EVERYTHING}` : '';
+    throw usageError(`Name the hostname to break${or}: ${own(`vivarium break ${entry.id} HOSTNAME`)}`);
+  }
+  io.stderr.write(`${printable(`${entry.id}: ${entry.title}`)}\n`);
+  const or = mayBreakAll ? `, or "${EVERYTHING}"` : '';
+  const answer = await withQuestions(io, (question) => question(`Which hostname${or}?`, 'none'));
+  if (answer === null || answer === 'none') throw usageError('Nothing was broken.');
+  return mayBreakAll && answer === EVERYTHING ? input : { ...input, on: { ...on, hostname: answer } };
+}
+
+/** `10%` or `0.1`. */
+function shareOf([text = '']: readonly string[]): number {
+  const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
+  if (digits === undefined) throw usageError(`--rate must be a share such as 10% or 0.1, not ${JSON.stringify(text)}.`);
+  return Number(digits) / (percent === '%' ? 100 : 1);
+}
+
+/** `seconds=5`, or all of them as JSON. */
+function settingsOf(texts: readonly string[]): unknown {
+  const [first = ''] = texts;
+  if (first.startsWith('{')) return JSON.parse(first);
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw usageError(`--set must be NAME=VALUE, such as seconds=5, not ${JSON.stringify(text)}.`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+function onOf({ on: { hostname, path, method, keyId, type } }: RunningBreak): string {
+  return [method, hostname, path, type, keyId].filter((part) => part !== undefined).join(' ') || 'everything';
+}
+
+function shareText({ rate, nth }: RunningBreak): string {
+  const every = nth === 1 ? '' : `1 in ${nth}`;
+  const share = rate === 1 ? '' : `${Number((rate * 100).toFixed(4))} %`;
+  return [share, every].filter((part) => part !== '').join(' of ') || 'all';
+}
+
+function startedText(running: RunningBreak, { asked, own }: Shown): string {
+  const { id, entry, until } = running;
+  const http = asked['http'] === undefined ? '' : `It only affects requests over ${String(asked['http'])}.\n`;
+  const summary = printable(`Broken: ${entry} on ${onOf(running)}, ${shareText(running)}, until ${until}.`);
+  return `${summary}\n${http}To repair it: ${own(`vivarium break off ${id}`)}\n`;
+}
+
+function repairedText(repaired: readonly RunningBreak[]): string {
+  return repaired.map(({ id, entry }) => `Repaired: ${entry} (${id}).\n`).join('');
+}
+
+function listRunning(running: readonly RunningBreak[]): string {
+  const rows = running.map((each) => [
+    each.id,
+    each.entry,
+    onOf(each),
+    shareText(each),
+    `${each.struck.toLocaleString('en')} of ${each.seen.toLocaleString('en')}`,
+    each.until,
+  ]);
+  return columns([['id', 'entry', 'on', 'share', 'broken', 'until'], ...rows])
+    .map(printable)
+    .join('\n');
+}
+
+const listCatalogue = (catalogue: readonly BreakEntry[]): string[] =>
+  columns(catalogue.map(({ id, title, impossible }) => [id, impossible === undefined ? title : `${title} (not here)`]));
+
+function describeEntry(entry: BreakEntry): string[] {
+  const { id, title, cause, symptoms, remedy, selectors, http, parameters, impossible = '' } = entry;
+  const names = selectors.map((selector) => `--${selector === 'keyId' ? 'key' : selector}`);
+  const rows = [
+    ['Cause', cause],
+    ...Object.entries(symptoms),
+    ['Remedy', typedIn(remedy)],
+    ['Narrowed by', names.join(', ')],
+    ['Affects', http === undefined ? '' : `only requests over ${http}`],
+    ...parameters.map(({ name, description, default: preset }) => [
+      `--set ${name}`,
+      `${description}; ${preset} by default`,
+    ]),
+    ['Not here', impossible],
+  ];
+  return [`${id}: ${title}`, '', ...columns(rows.filter(([, text]) => text !== ''))];
+}
