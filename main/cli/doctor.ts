@@ -1,9 +1,9 @@
 import { realTime } from '../base/clock.ts';
-import type { DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
+import type { DoctorArea, DoctorReport, DoctorCheck, DoctorStatus } from '../contract/doctor.ts';
 import { callProcedure } from './engine/client.ts';
 import { withCommandLines } from './words/command-line.ts';
 import { failureOf, EXIT_FAILED, EXIT_OK, type Io } from './text/io.ts';
-import { isOn, JSON_FLAG, type Arguments, type Option } from './words/flags.ts';
+import { isOn, JSON_FLAG, usageError, type Arguments, type Option } from './words/flags.ts';
 import { localCommand } from './words/local-command.ts';
 import { readRuntime, type Running, type RuntimePorts, type RuntimeReading } from '../base/system/runtime-file.ts';
 import { PORT_FLAGS, readServeConfig } from './engine/serve-options.ts';
@@ -12,13 +12,19 @@ import { jsonLine, rendererFor, columns, printable, type Renderer, type Style, w
 /** Longer than the engine's own limit for a run, so a timeout means that the engine hangs. */
 const ANSWER_MS_MAX = 40_000;
 
+const AREAS_FLAG: Option = {
+  name: 'areas',
+  kind: 'value',
+  placeholder: 'AREA',
+  does: 'Only one area, such as browsers, which it starts only if asked; may be repeated',
+};
 const DROP_FLAG: Option = { name: 'drop-bad-rows', kind: 'switch', does: 'Leave out the rows that a start refuses' };
 
 /** Asks the running Vivarium, or examines the folder itself when none runs or the engine hangs. */
 export const DOCTOR = localCommand({
   name: 'doctor',
   title: 'check the environment and suggest fixes',
-  options: [DROP_FLAG, JSON_FLAG, ...PORT_FLAGS],
+  options: [AREAS_FLAG, DROP_FLAG, JSON_FLAG, ...PORT_FLAGS],
   notes: [
     'Checks ports, listeners, DNS, a handshake with each domain, trust stores, clocks, disk, database, backups, the root',
     'and this machine. Changes nothing. If no Vivarium is running, it checks the data folder and the ports that a start',
@@ -36,13 +42,22 @@ export const DOCTOR = localCommand({
   ],
   async run(read, dataDir, io) {
     if (isOn(read, DROP_FLAG.name)) return dropBadRows(dataDir, isOn(read, JSON_FLAG.name), io);
-    const report = await reportOn(dataDir, portsOfNextStart(read, io));
+    const report = await reportOn(dataDir, portsOfNextStart(read, io), await areasOf(read.flags.get(AREAS_FLAG.name)));
     const { stdout } = io;
     const isJson = isOn(read, JSON_FLAG.name);
     stdout.write(isJson ? jsonLine(JSON.stringify(report), stdout) : renderReport(report, rendererFor(io)));
     return report.counts.failed > 0 ? EXIT_FAILED : EXIT_OK;
   },
 });
+
+/** Undefined for all. @throws VivariumError `invalid_request` that lists them */
+async function areasOf(given: readonly string[] | undefined): Promise<DoctorArea[] | undefined> {
+  if (given === undefined) return undefined;
+  const { doctorArea } = await import('../contract/doctor.ts');
+  const read = doctorArea.array().safeParse(given);
+  if (read.success) return read.data;
+  throw usageError(`--${AREAS_FLAG.name} must be one of ${doctorArea.options.join(', ')}.`);
+}
 
 async function dropBadRows(dataDir: string, isJson: boolean, { stdout }: Io): Promise<number> {
   const { dropBadRowsAtRest } = await import('../offline/at-rest.ts');
@@ -66,18 +81,23 @@ function portsOfNextStart(read: Arguments, io: Io): Required<RuntimePorts> {
   return { http: httpPort, https: httpsPort, dns: dnsPort, control: controlPort };
 }
 
-async function reportOn(dataDir: string, nextPorts: Required<RuntimePorts>): Promise<DoctorReport> {
+async function reportOn(
+  dataDir: string,
+  nextPorts: Required<RuntimePorts>,
+  areas: DoctorArea[] | undefined,
+): Promise<DoctorReport> {
   const runtime = readRuntime(dataDir);
-  const told = runtime.state === 'read' && runtime.alive ? await ask(runtime.control) : null;
+  const told = runtime.state === 'read' && runtime.alive ? await ask(runtime.control, areas) : null;
   if (told !== null && 'report' in told) return told.report;
   const { examine } = await import('../offline/examine.ts');
   const ports = { ...nextPorts, ...(runtime.state === 'read' && runtime.alive && runtime.ports) };
-  return examine({
+  const engine = {
     dataDir,
     runtime: evidenceOf(runtime),
     silence: told?.silence ?? null,
     ports: PORTS.map(({ name, title }) => ({ name, title, port: ports[name], option: `--${name}-port` })),
-  });
+  };
+  return examine(engine, areas);
 }
 
 const PORTS = [
@@ -88,11 +108,11 @@ const PORTS = [
 ] as const;
 
 /** The engine's report, or the reason why there is none. */
-async function ask(running: Running): Promise<{ report: DoctorReport } | { silence: string }> {
+async function ask(running: Running, areas?: DoctorArea[]): Promise<{ report: DoctorReport } | { silence: string }> {
   const patience = new AbortController();
   const timer = realTime.schedule(ANSWER_MS_MAX, () => patience.abort());
   try {
-    const reply = await callProcedure(running, 'doctor.run', '{}', patience.signal);
+    const reply = await callProcedure(running, 'doctor.run', JSON.stringify({ areas }), patience.signal);
     if (reply.kind === 'stream') return { silence: 'it is not a Vivarium server' };
     return { report: JSON.parse(reply.json) as DoctorReport };
   } catch (error) {

@@ -15,7 +15,7 @@ export const SKIPPED_BROWSERS: DoctorCheck = finding(
   { area: 'browsers', name: 'all', title: 'Browsers' },
   'skipped',
   ['No page was opened in them: this takes some seconds, so it is done only on request.'],
-  { fix: 'Open a hostname in each installed browser.', commands: ['vivarium doctor run --areas browsers'] },
+  { fix: 'Open a hostname in each installed browser.', commands: ['vivarium doctor --areas browsers'] },
 );
 
 export const evaluateNoBrowser = (reason: string): DoctorCheck =>

@@ -1,5 +1,5 @@
 import { ownCommand } from '../base/system/own-command.ts';
-import type { DoctorReport } from '../contract/doctor.ts';
+import type { DoctorArea, DoctorReport } from '../contract/doctor.ts';
 import { type AbsentEngine, createFolderDoctor, type FolderReaders } from '../doctor/folder-doctor.ts';
 import { boundConnections, readOpenFilesMax, DEFAULT_PROXY_LIMITS } from '../proxy/front/proxy-limits.ts';
 import { readBackups } from '../store/copies/backups.ts';
@@ -24,5 +24,5 @@ export const FOLDER_READERS: FolderReaders = {
 };
 
 /** Examines the data folder, the ports and this machine when no engine answers. */
-export const examine = (engine: AbsentEngine): Promise<DoctorReport> =>
-  createFolderDoctor(engine, FOLDER_READERS, ownCommand(engine.dataDir)).run();
+export const examine = (engine: AbsentEngine, areas?: readonly DoctorArea[]): Promise<DoctorReport> =>
+  createFolderDoctor(engine, FOLDER_READERS, ownCommand(engine.dataDir)).run(areas);

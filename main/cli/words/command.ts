@@ -48,7 +48,7 @@ export interface LoadedCommand {
   run(args: readonly string[], io: Io, host: Host): Promise<number>;
 }
 
-/** The command of this name or alias; undefined for a namespace of the contract, and for `doctor run`. */
+/** The command of this name or alias; undefined for a namespace of the contract, and for `status rates`. */
 export function findCommand(
   commands: readonly Command[],
   name: string | undefined,

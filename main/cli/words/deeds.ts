@@ -186,8 +186,15 @@ const DEEDS: Deeds = {
   breaks: BREAKS,
   drills: DRILLS,
   snapshots: SNAPSHOTS,
-  doctor: { run: { failed: ['a check failed', ({ counts }) => counts.failed > 0] } },
-  world: { owners: { view: ownersText, empty: ['No file owns anything. Apply one:', 'up'] } },
+  status: { get: { command: 'status' } },
+  backup: { create: { command: 'backup create' } },
+  doctor: { run: { command: 'doctor', failed: ['a check failed', ({ counts }) => counts.failed > 0] } },
+  world: {
+    export: { command: 'export' },
+    diff: { command: 'diff' },
+    apply: { command: 'up' },
+    owners: { view: ownersText, empty: ['No file owns anything. Apply one:', 'up'] },
+  },
 };
 
 /** All entries, by the procedure's name, such as `pets.list`. */

@@ -1,5 +1,5 @@
 import { ALL_DEEDS, deedOf } from './deeds.ts';
-import { kebab } from './procedures.ts';
+import { procedureNamed } from './procedures.ts';
 import { EXIT_FAILED, EXIT_NOT_RUNNING, EXIT_OK } from '../text/io.ts';
 import { columns } from '../text/text.ts';
 
@@ -41,7 +41,7 @@ export const exitCodesHelp = (): string => `vivarium: exit codes
 ${indented(columns(EXIT_CODES.map(([code, ...rest]) => [String(code), ...rest])))}
 
 Results that are failures; "vivarium call" exits with 0 for them
-${indented(columns(FAILED_RESULTS.map(([called = '', when = '']) => [kebab(called).replace('.', ' '), when])))}
+${indented(columns(FAILED_RESULTS.map(([called = '', when = '']) => [procedureNamed(called).words, when])))}
 `;
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join('\n');

@@ -86,7 +86,7 @@ ${indent(columns([[`vivarium help ${EXIT_CODES_TOPIC}`, 'What the exit codes mea
 
 Examples
   vivarium serve --data-dir ./vivarium-data
-  vivarium status get
+  vivarium status
   vivarium doctor
   vivarium projects create Aquarium --plan pro
   vivarium call projects.list

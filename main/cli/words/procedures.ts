@@ -177,9 +177,9 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
 
 function unknownProcedure(namespace: string, name: string, names: readonly string[]): VivariumError {
   const meant = meantBy(name, names);
-  const all = `${names.length === 1 ? 'There is only' : 'There are'} ${names.join(', ')}.`;
+  const all = names.length === 0 ? '' : ` ${names.length === 1 ? 'There is only' : 'There are'} ${names.join(', ')}.`;
   return usageError(
-    `${namespace} has no procedure ${JSON.stringify(name)}.${suggest(meant.length > 0 ? meant : nearest(name, names))} ${all}`,
+    `${namespace} has no procedure ${JSON.stringify(name)}.${suggest(meant.length > 0 ? meant : nearest(name, names))}${all}`,
   );
 }
 

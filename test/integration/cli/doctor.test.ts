@@ -174,7 +174,7 @@ describe('vivarium doctor, without a running Vivarium', () => {
 });
 
 it.each([
-  [['doctor', 'now'], 'vivarium: doctor has no procedure "now". There is only run.'],
+  [['doctor', 'now'], 'vivarium: doctor has no procedure "now".'],
   [['doctor', '--jsno'], 'vivarium: There is no option --jsno. Did you mean "--json"?'],
   [['doctor', '--http-port', 'x'], 'vivarium: --http-port must be a port'],
 ])('%j is refused with one line', async (args, line) => {

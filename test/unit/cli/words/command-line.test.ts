@@ -30,7 +30,7 @@ describe('an engine’s message on the command line', () => {
     const text = mention('projects.update', { projectId: 'demo', plan: 'pro' });
     expect(text).toBe('`projects.update {"projectId":"demo","plan":"pro"}`');
     expect(withCommandLines(text, asItIs)).toBe('vivarium projects update demo --plan pro');
-    expect(withCommandLines(mention('status.get'), asItIs)).toBe('vivarium status get');
+    expect(withCommandLines(mention('status.get'), asItIs)).toBe('vivarium status');
   });
 
   it.each([

@@ -53,7 +53,7 @@ describe('the candidates for a word', () => {
     ],
     [['help', 'clo'], ['clock']],
     [['help', 'clock', 'a'], ['advance']],
-    [['doctor', ''], ['run']],
+    [['doctor', ''], []],
     [['drill', 'start', ''], ['hammering']],
     [['drill', 'answer', ''], []],
     [['doctor', '--js'], ['--json']],

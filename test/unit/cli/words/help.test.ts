@@ -194,7 +194,6 @@ describe('the help', () => {
     ['projects create', /--target\.kind WORD +api, upstream$/m],
     ['clock advance', /such as 10m/],
     ['settings update', /--cors TEXT +\*; such as http:\/\/localhost:5173; may be given more than once$/m],
-    ['status get', /^ {2}vivarium status get$/m],
   ])('of %s contains: %s', (command, pattern) => {
     const [namespace = '', name = ''] = command.split(' ');
     expect(procedureHelp(findProcedure(namespace, name))).toMatch(pattern);
