@@ -25,10 +25,18 @@ export interface CommandHereOptions {
   /** What a person types; input and output are then a terminal. */
   typed?: string;
   cwd?: string;
+  homeDir?: string;
 }
 
 export function commandHere(options: CommandHereOptions = {}): CommandHere {
-  const { env = {}, typed, isTTY = typed !== undefined, stdin = '', cwd = process.cwd() } = options;
+  const {
+    env = {},
+    typed,
+    isTTY = typed !== undefined,
+    stdin = '',
+    cwd = process.cwd(),
+    homeDir = homedir(),
+  } = options;
   const printed: Finished = { code: null, stdout: '', stderr: '' };
   const listeners = new Set<(signal: string) => void>();
   const into = (name: 'stdout' | 'stderr') => ({
@@ -46,7 +54,7 @@ export function commandHere(options: CommandHereOptions = {}): CommandHere {
         : keyboard(typed),
     env: { VIVARIUM_COMMAND: 'vivarium', ...env },
     platform: 'linux',
-    homeDir: homedir(),
+    homeDir,
     workingDir: cwd,
     onStopSignal(callback) {
       listeners.add(callback);

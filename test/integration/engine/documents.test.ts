@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectPasted, GUIDES, README, type Expected, wordsIn } from '../../support/documents/pasted-documents.ts';
 import { startUpstream } from '../../support/upstream-server.ts';
 
-/** Every line starts a separate program. */
+/** Hundreds of commands, on a busy machine. */
 const PASTE_TIMEOUT_MS = 900_000;
 
 const KEY_LINE: Expected = ['export VIVARIUM_KEY=', /^0\n$/];
@@ -181,7 +181,7 @@ const LEFT: readonly Expected[] = [
   ['vivarium projects list', /^0\n(?![^]*guide)[^]*\bnewer\b[^]*\bdemo\b/],
   ['vivarium zones list', /^0\n(?![^]*(?:guide|acme))[^]*happypaws\.test/],
   ['vivarium domains get happypaws.example', /^0\n[^]*^certificate\.state +pending$/m],
-  ['ls', /^0\nbin\s+compiled$/],
+  ['ls', /^0\nbin$/],
 ];
 
 /** Port 1, tcpmux, which no system serves. */

@@ -9,6 +9,7 @@ import { paste, type PasteShell, type Said } from './paste.ts';
 import { PROGRAM } from '../program.ts';
 import { requireTool } from '../tools.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { residentCommand } from './resident-command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -63,7 +64,7 @@ export async function expectPasted(
 ): Promise<void> {
   requireTool('curl');
   const home = temporaryFolder();
-  const programs = makePrograms(home);
+  const programs = join(home, 'bin');
   const env = {
     HOME: home,
     XDG_DATA_HOME: '',
@@ -72,9 +73,8 @@ export async function expectPasted(
     VIVARIUM_BROWSER: join(programs, 'browser'),
     // No display is needed.
     VIVARIUM_BROWSER_ARGUMENTS: '--headless=new',
-    // Every line starts a program: with its code compiled, each takes a third less.
-    NODE_COMPILE_CACHE: join(home, 'compiled'),
   };
+  await makePrograms(programs, home, env);
   const dataDir = defaultDataDir({ platform: process.platform, env, homeDir: home });
   const stop = (...options: string[]) =>
     void spawnSync(join(programs, 'vivarium'), ['stop', ...options], { env: { ...process.env, ...env } });
@@ -133,20 +133,20 @@ function portsOf(dataDir: string, ports: Readonly<Record<number, number>>): (com
   return (command) => command.replaceAll(named, (port) => String(actual[port]));
 }
 
-/** A folder for the PATH with `vivarium`, the built program, and with browsers that open nothing. */
-function makePrograms(home: string): string {
-  const folder = join(home, 'bin');
+/** Fills a folder for the PATH with `vivarium`, the built program, and with browsers that open nothing. */
+async function makePrograms(folder: string, homeDir: string, env: Record<string, string>): Promise<void> {
   mkdirSync(folder);
   const programs = {
-    // Hundreds of commands: without collecting their garbage early, each takes a sixth less.
-    vivarium: `exec '${process.execPath}' --min-semi-space-size=16 --max-semi-space-size=16 '${PROGRAM}' "$@"`,
+    vivarium: await residentCommand(temporaryFolder(), `exec '${process.execPath}' '${PROGRAM}' "$@"`, {
+      homeDir,
+      env,
+    }),
     // To Vivarium, a browser that ends within 1.5 s could not start; it opens at most five.
     browser: 'exec sleep 3',
     'xdg-open': 'exit 0',
     open: 'exit 0',
   };
   for (const [name, line] of Object.entries(programs)) writeProgram(folder, name, line);
-  return folder;
 }
 
 /** A shell script on the PATH. */
