@@ -8,7 +8,7 @@ import type { Certificate } from '../../../../main/contract/certificates.ts';
 import type { DoctorCheck } from '../../../../main/contract/doctor.ts';
 import type { Project } from '../../../../main/contract/projects.ts';
 import { runHere } from '../../../support/cli-io.ts';
-import { startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
+import { type DomainsEngine, startDomainsEngine, TARGET, ZONE } from '../../../support/domains-engine.ts';
 import { startEngine, track } from '../../../support/engine.ts';
 
 const HOST = `www.${ZONE}`;
@@ -17,7 +17,23 @@ interface ExportedDer {
   base64: string;
 }
 
-/** The code and the message of a refused call. */
+/** An engine that serves the hostname over HTTPS. */
+async function startServing(): Promise<DomainsEngine> {
+  const engine = await startDomainsEngine();
+  await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
+  await engine.put('www', 'CNAME', TARGET);
+  await engine.verify(HOST);
+  return engine;
+}
+
+/** Another project that may have domains. */
+async function addProject(engine: DomainsEngine, more: object = {}): Promise<Project> {
+  const project = (await engine.call('projects.create', { name: 'Other', plan: 'pro', ...more })) as Project;
+  await engine.call('deploys.create', { projectId: project.id });
+  return project;
+}
+
+/** The code of a refused call. */
 const refusal = async (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     () => 'accepted',
@@ -83,10 +99,7 @@ describe('a custom domain', () => {
   });
 
   it('stops being served before its removal returns, including on open connections', async () => {
-    const engine = await startDomainsEngine();
-    await engine.call('domains.attach', { projectId: engine.projectId, hostname: HOST });
-    await engine.put('www', 'CNAME', TARGET);
-    await engine.verify(HOST);
+    const engine = await startServing();
     await engine.call('domains.setPrimary', { projectId: engine.projectId, hostname: HOST });
     const { port } = engine.app.runtime.http;
     const socket = connect(port, '127.0.0.1');
@@ -121,11 +134,8 @@ describe('a custom domain', () => {
   });
 
   it('is suspended by a change of plan, and restored by the next', async () => {
-    const engine = await startDomainsEngine();
+    const engine = await startServing();
     const { projectId } = engine;
-    await engine.call('domains.attach', { projectId, hostname: HOST });
-    await engine.put('www', 'CNAME', TARGET);
-    await engine.verify(HOST);
     await engine.call('projects.update', { projectId, plan: 'free' });
     expect(await engine.get(HOST)).toMatchObject({ state: 'suspended', serving: { http: false, https: false } });
     expect(await engine.curl(HOST)).toContain('unrecognized name');
@@ -188,17 +198,13 @@ describe('a custom domain', () => {
   });
 
   it('is removed with its project, and its hostname is free again', async () => {
-    const engine = await startDomainsEngine();
+    const engine = await startServing();
     const { projectId } = engine;
-    await engine.call('domains.attach', { projectId, hostname: HOST });
-    await engine.put('www', 'CNAME', TARGET);
-    await engine.verify(HOST);
     await engine.call('projects.remove', { projectId });
     expect(await engine.call('domains.list')).toEqual([]);
     expect((await engine.api({ host: HOST, key: engine.key })).status).toBe(404);
     expect(await engine.curl(HOST)).toContain('unrecognized name');
-    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
-    await engine.call('deploys.create', { projectId: other.id });
+    const other = await addProject(engine);
     await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
     expect(await engine.verify(HOST)).toMatchObject({ projectId: other.id, certificate: { state: 'issued' } });
   });
@@ -371,11 +377,8 @@ describe('a wildcard', () => {
 
 describe('revocation', () => {
   it('puts the certificate on the list, where it stays after a renewal', async () => {
-    const engine = await startDomainsEngine();
+    const engine = await startServing();
     const { projectId } = engine;
-    await engine.call('domains.attach', { projectId, hostname: HOST });
-    await engine.put('www', 'CNAME', TARGET);
-    await engine.verify(HOST);
     const { serial } = (await engine.call('certificates.get', { hostname: HOST })) as Certificate;
     const list = async () =>
       Buffer.from(await (await fetch(`${engine.app.runtime.control.url}/intermediate.crl`)).arrayBuffer()).toString(
@@ -438,8 +441,7 @@ describe('a server in front', () => {
 describe('a domain below another project’s', () => {
   it('gets a warning until a TXT record permits it', async () => {
     const engine = await startDomainsEngine();
-    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
-    await engine.call('deploys.create', { projectId: other.id });
+    const other = await addProject(engine);
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: ZONE });
     await engine.call('domains.attach', { projectId: other.id, hostname: HOST });
     await engine.put('www', 'CNAME', TARGET);
@@ -455,8 +457,7 @@ describe('a takeover', () => {
   it('assigns a dangling CNAME to the next project, unless the persona requires a record that only the owner can add', async () => {
     const engine = await startDomainsEngine();
     const { projectId } = engine;
-    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro' })) as Project;
-    await engine.call('deploys.create', { projectId: other.id });
+    const other = await addProject(engine);
     /** With a key of the first project. */
     const status = () => engine.curl(HOST, '/v1/pets', '-o', '/dev/null', '-w', '%{http_code}');
     await engine.put('*', 'CNAME', TARGET);
@@ -506,8 +507,7 @@ describe('a takeover', () => {
 
   it('is refused if Netlify reserves the names below a domain; an unknown persona is refused too', async () => {
     const engine = await startDomainsEngine();
-    const other = (await engine.call('projects.create', { name: 'Other', plan: 'pro', persona: 'netlify' })) as Project;
-    await engine.call('deploys.create', { projectId: other.id });
+    const other = await addProject(engine, { persona: 'netlify' });
     await engine.call('domains.attach', { projectId: engine.projectId, hostname: ZONE });
     await expect(engine.call('domains.attach', { projectId: other.id, hostname: HOST })).rejects.toThrow(
       /Netlify: “must be unique” "acme\.test" is attached to the project "Acme"/,
